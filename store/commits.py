@@ -1,0 +1,161 @@
+"""Commits, and the links between them and decisions."""
+
+from collections.abc import Iterable, Sequence
+
+from store.citations import cite
+from store.database import Database, Verbatim, Write
+from store.errors import Conflict, InvalidInput, NotFound
+from store.vocabulary import LINK_TYPES, PERSON
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from store.models import Commit, Link
+
+COLUMNS = "id, sha, message, author, files_changed, insertions, deletions, committed_at, iteration_id, reachable"
+# a commit belongs to the iteration during which it was made
+INSERT = """
+INSERT INTO commits(sha, message, author, files_changed, insertions, deletions, committed_at, iteration_id)
+SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, (SELECT id FROM iterations
+  WHERE started_at <= ?7 AND (completed_at IS NULL OR completed_at >= ?7) ORDER BY started_at DESC LIMIT 1)
+WHERE true ON CONFLICT(sha) DO NOTHING
+"""
+
+
+class Commits:
+    """The commits of one memory. A journal: logging one again is ignored."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def log(
+        self,
+        sha: str,
+        *,
+        message: str = "",
+        author: str = "",
+        files_changed: int = 0,
+        insertions: int = 0,
+        deletions: int = 0,
+        committed_at: str | None = None,
+        actor: str = "agent",
+    ) -> bool:
+        """Log one commit; whether it was new. Raises InvalidInput."""
+        with self._database.write(actor, "commit") as write:
+            return add(write, sha, message, author, files_changed, insertions, deletions, committed_at or write.at)
+
+    def get(self, sha: str) -> "Commit":
+        """The commit whose sha starts so. Raises NotFound, or Conflict when several do."""
+        return self.by_id(self.resolve(sha))
+
+    def by_id(self, number: int) -> "Commit":
+        found = self.many([number])
+        if not found:
+            raise NotFound("There is no such commit in this memory.")
+        return found[0]
+
+    def many(self, numbers: Sequence[int]) -> "list[Commit]":
+        """The commits of these ids that exist, in this order."""
+        import json
+
+        rows = self._database.rows(
+            f"SELECT {COLUMNS} FROM commits WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(numbers)),)
+        )
+        by_id = {row[0]: _commit(row) for row in rows}
+        return [by_id[number] for number in numbers if number in by_id]
+
+    def resolve(self, sha: str) -> int:
+        """The id of the commit whose sha starts so. Raises NotFound, Conflict."""
+        prefix = sha.lower()
+        if not prefix or set(prefix) - set("0123456789abcdef"):
+            raise InvalidInput("That is not the sha of a commit.", "Write at least four of its hexadecimal digits.")
+        rows = self._database.rows(
+            "SELECT id, sha FROM commits WHERE sha >= ? AND sha < ? ORDER BY sha LIMIT 3", (prefix, prefix + "g")
+        )
+        if not rows:
+            raise NotFound(f"There is no commit {cite('commit', prefix)} here.", "Look at `memoranda timeline`.")
+        if len(rows) > 1:
+            longer = ", ".join(f"C#{full[:12]}" for _, full in rows)
+            raise Conflict(f"Several commits start with {prefix}.", f"Write more of it: {longer}.")
+        number: int = rows[0][0]
+        return number
+
+    # links
+
+    def link(self, sha: str, decision: int, link_type: str = "implements", *, actor: str = PERSON) -> None:
+        """Say that a commit implements, reverts or relates to a decision. Raises NotFound, Conflict, InvalidInput."""
+        if link_type not in LINK_TYPES:
+            raise InvalidInput("There is no such kind of link.", f"Choose one of: {', '.join(LINK_TYPES)}.")
+        commit = self.resolve(sha)
+        with self._database.write(actor, f"link {cite('commit', sha.lower())} {cite('decision', decision)}") as write:
+            if write.execute("SELECT 1 FROM decisions WHERE id = ?", (decision,)).get is None:
+                raise NotFound(f"There is no decision {cite('decision', decision)}.", "See `memoranda decisions`.")
+            if write.execute(
+                "SELECT 1 FROM commit_links WHERE commit_id = ? AND decision_id = ?", (commit, decision)
+            ).get:
+                raise Conflict(f"{cite('commit', sha)} and {cite('decision', decision)} are linked already.")
+            write.insert(
+                "commit_links", commit_id=commit, decision_id=decision, link_type=Verbatim(link_type), origin=actor
+            )
+
+    def unlink(self, sha: str, decision: int, *, actor: str = PERSON) -> None:
+        """Take a link away. Raises NotFound."""
+        commit = self.resolve(sha)
+        with self._database.write(actor, f"unlink {cite('commit', sha.lower())} {cite('decision', decision)}") as write:
+            write.execute("DELETE FROM commit_links WHERE commit_id = ? AND decision_id = ?", (commit, decision))
+            if not self._database.connection.changes():
+                raise NotFound(f"{cite('commit', sha)} and {cite('decision', decision)} are not linked.")
+
+    def links_of_commit(self, number: int) -> "list[Link]":
+        """The decisions a commit belongs to."""
+        return self._links("l.commit_id = ?", number)
+
+    def links_of_decision(self, number: int) -> "list[Link]":
+        """The commits that belong to a decision, oldest first."""
+        return self._links("l.decision_id = ?", number)
+
+    def _links(self, where: str, number: int) -> "list[Link]":
+        from store.models import Link
+
+        rows = self._database.rows(
+            "SELECT c.sha, l.decision_id, l.link_type FROM commit_links l JOIN commits c ON c.id = l.commit_id"
+            f" WHERE {where} ORDER BY c.committed_at, c.id, l.decision_id",
+            (number,),
+        )
+        return [Link(cite("commit", sha), cite("decision", decision), kind) for sha, decision, kind in rows]
+
+
+def add(
+    write: Write,
+    sha: str,
+    message: str,
+    author: str,
+    files_changed: int,
+    insertions: int,
+    deletions: int,
+    committed_at: str,
+) -> bool:
+    """Add one commit inside a transaction; False if it was there. Raises InvalidInput for what is no sha."""
+    name = sha.strip().lower()
+    if not 7 <= len(name) <= 64 or set(name) - set("0123456789abcdef"):
+        raise InvalidInput("That is not the sha of a commit.", "Give its hexadecimal digits, all 40 of them.")
+    values = (Verbatim(name), message.strip(), author, files_changed, insertions, deletions, Verbatim(committed_at))
+    write.execute(INSERT, values)
+    return bool(write.database.connection.changes())
+
+
+def known(database: Database, shas: Iterable[str]) -> set[str]:
+    """Which of these shas are in the memory."""
+    import json
+
+    found = database.rows(
+        "SELECT sha FROM commits WHERE sha IN (SELECT value FROM json_each(?))", (json.dumps(list(shas)),)
+    )
+    return {sha for (sha,) in found}
+
+
+def _commit(row: "tuple[Any, ...]") -> "Commit":
+    from store.models import Commit
+
+    return Commit(*(*row[:-1], bool(row[-1])))

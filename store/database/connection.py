@@ -1,0 +1,125 @@
+"""The connection recipe (RELIABILITY §1): what every connection to a memory is set to, and what is refused."""
+
+import os
+import sys
+import time
+
+import apsw
+
+from store.database.files import prepare
+from store.errors import ForeignFile, MemorandaError, NewerFile, StorageError
+
+APPLICATION_ID = 0x4D454D4F  # "MEMO"
+SCHEMA_VERSION = 1
+OLDEST_SQLITE = (3, 51, 3)  # older ones can corrupt a WAL file
+BUSY_MS = 10_000
+
+PRAGMAS = (
+    ("foreign_keys", 1),
+    ("recursive_triggers", 1),
+    ("synchronous", 2),  # FULL: NORMAL lost 150 acknowledged writes at a simulated power cut
+    ("secure_delete", 1),
+    ("trusted_schema", 0),
+    ("cell_size_check", 1),
+    ("mmap_size", 0),
+    ("wal_autocheckpoint", 256),
+    ("journal_size_limit", 1 << 20),
+    ("temp_store", 2),
+)
+
+
+def connect(path: str, create: bool = True) -> tuple[apsw.Connection, bool, list[str]]:
+    """(connection, whether it may only be read, warnings). The file may still be empty: see `migrations`.
+
+    Raises UnsafeFile, ForeignFile, StorageError.
+    """
+    if tuple(int(part) for part in apsw.sqlite_lib_version().split(".")) < OLDEST_SQLITE:
+        raise StorageError(
+            f"SQLite {apsw.sqlite_lib_version()} can damage a memory.", "Upgrade it: pip install --upgrade apsw."
+        )
+    warnings = prepare(path, create)
+    try:
+        connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
+    except apsw.CantOpenError:
+        raise StorageError(f"{path} cannot be opened.", "Look at its permissions and those of its folder.") from None
+    try:
+        connection.set_busy_timeout(BUSY_MS)
+        version = _identify(connection, path)
+        if version > SCHEMA_VERSION:
+            connection.pragma("query_only", 1)
+            return connection, True, [*warnings, str(newer(path))]
+        if os.access(path, os.W_OK):
+            _write_ahead(connection, path)
+        for name, value in PRAGMAS:
+            connection.pragma(name, value)
+        if sys.platform == "darwin":
+            connection.pragma("fullfsync", 1)
+    except apsw.Error as error:
+        connection.close()
+        raise explain(error, path) from None
+    except MemorandaError:
+        connection.close()
+        raise
+    return connection, not os.access(path, os.W_OK), warnings
+
+
+def _identify(connection: apsw.Connection, path: str) -> int:
+    """The file's schema version; 0 for an empty one. Raises ForeignFile for what is not ours."""
+    try:
+        application = connection.pragma("application_id")
+        version: int = connection.pragma("user_version")
+        tables = connection.execute("SELECT count(*) FROM sqlite_schema").get
+    except (apsw.NotADBError, apsw.CorruptError):
+        raise ForeignFile(
+            f"{path} is not a memory, or no longer readable as one.",
+            "Nothing was changed; name another with --db PATH.",
+        ) from None
+    if application == APPLICATION_ID or (application == 0 and version == 0 and tables == 0):
+        return version
+    raise ForeignFile(
+        f"{path} is a database of another program.", "Nothing was changed; name another file with --db PATH."
+    )
+
+
+def _write_ahead(connection: apsw.Connection, path: str) -> None:
+    """Switch to WAL. The switch does not wait for a busy file by itself, and six processes may open a new one."""
+    deadline = time.monotonic() + BUSY_MS / 1000
+    while True:
+        try:
+            mode = connection.pragma("journal_mode", "wal")
+        except apsw.BusyError:
+            mode = ""
+        if mode == "wal":
+            return
+        if mode or time.monotonic() > deadline:
+            raise StorageError(
+                f"{path} cannot be opened for several programs at once.", "Close what holds it, or use a local disk."
+            )
+        time.sleep(0.005)
+
+
+def newer(path: str) -> NewerFile:
+    return NewerFile(
+        f"{path} was written by a newer Memoranda; it can be read here and not changed.",
+        "Upgrade this one: pip install --upgrade memoranda.",
+    )
+
+
+def explain(error: apsw.Error, path: str) -> MemorandaError:
+    """What SQLite refused, in words that name the cause and the next step."""
+    if isinstance(error, apsw.FullError):
+        return StorageError(f"The disk that holds {path} is full; nothing was lost.", "Free some space and try again.")
+    if isinstance(error, apsw.BusyError | apsw.LockedError):
+        return StorageError(
+            f"Another program kept {path} busy for {BUSY_MS // 1000} seconds.", "Close it, or try again in a moment."
+        )
+    if isinstance(error, apsw.ReadOnlyError | apsw.PermissionsError | apsw.CantOpenError):
+        return StorageError(f"{path} cannot be written.", "Look at its permissions and those of its folder.")
+    if isinstance(error, apsw.NotADBError | apsw.CorruptError):
+        return ForeignFile(
+            f"{path} is damaged: SQLite cannot read it.", "Keep it as it is, and export what can be read."
+        )
+    if isinstance(error, apsw.IOError):
+        return StorageError(f"The disk that holds {path} failed.", "Look at the system's log; nothing was changed.")
+    # an SQLite message can quote a value (`CHECK constraint failed: …` names columns only, a syntax error quotes)
+    return StorageError(f"SQLite refused: {type(error).__name__}.", "This is a defect of Memoranda: please report it.")

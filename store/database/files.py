@@ -1,0 +1,127 @@
+"""The file on disk: made private before its first byte, and refused where it would not be safe.
+
+Recipe and reasons: RELIABILITY §1 "Files". Nothing here opens an existing database for reading: closing such a handle
+would drop the locks that SQLite holds on it in this process.
+"""
+
+import os
+import stat
+
+from store.errors import StorageError, UnsafeFile
+from store.location import FOLDER
+
+NETWORK = (
+    "nfs",
+    "nfs4",
+    "cifs",
+    "smb3",
+    "smbfs",
+    "afpfs",
+    "webdav",
+    "davfs",
+    "fuse.sshfs",
+    "glusterfs",
+    "ceph",
+    "lustre",
+)
+
+
+def prepare(path: str, create: bool) -> list[str]:
+    """Make or check the file at `path`; returns warnings for a person. Raises UnsafeFile or StorageError.
+
+    With `create` a missing file is made, empty and 0600, in a folder that is 0700.
+    """
+    folder = os.path.dirname(path)
+    warnings: list[str] = []
+    if create:
+        _make_folder(folder)
+    if os.path.basename(folder) == FOLDER:
+        _check(folder, stat.S_ISDIR, "folder")
+        _tighten(folder, 0o700, warnings)
+    _refuse_network(folder)
+    try:
+        _check(path, stat.S_ISREG, "file")
+    except FileNotFoundError:
+        if not create:
+            raise StorageError(
+                f"There is no memory at {path}.", "Run `memoranda init` in the project, or name a file with --db."
+            ) from None
+        _create(path)
+        _check(path, stat.S_ISREG, "file")
+    _tighten(path, 0o600, warnings)
+    return warnings
+
+
+def _make_folder(folder: str) -> None:
+    if os.path.isdir(folder) or os.path.lexists(folder):
+        return
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        os.chmod(folder, 0o700)  # a umask may only take bits away, but a default ACL may add them
+        if os.path.basename(folder) == FOLDER:
+            handle = os.open(os.path.join(folder, ".gitignore"), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+            os.write(handle, b"*\n")
+            os.close(handle)
+    except FileExistsError:
+        return  # another process was here first
+    except OSError as error:
+        raise StorageError(
+            f"The folder {folder} cannot be made: {error.strerror}.", "Name another file with --db PATH."
+        ) from None
+
+
+def _create(path: str) -> None:
+    """An empty private file, before SQLite sees it: its -wal and -shm take the same mode."""
+    flags = os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+    try:
+        os.close(os.open(path, flags, 0o600))
+    except FileExistsError:
+        return
+    except OSError as error:
+        raise StorageError(
+            f"The memory {path} cannot be made: {error.strerror}.", "Name another file with --db PATH."
+        ) from None
+
+
+def _check(path: str, kind: object, word: str) -> None:
+    """Refuse what is not a plain file or folder of this person. Raises FileNotFoundError if nothing is there."""
+    status = os.lstat(path)
+    move = "Move it away, or name another file with --db PATH."
+    if stat.S_ISLNK(status.st_mode):
+        raise UnsafeFile(f"{path} is a symbolic link, and a memory is never opened through one.", move)
+    if not callable(kind) or not kind(status.st_mode):
+        raise UnsafeFile(f"{path} is not a plain {word}.", move)
+    if hasattr(os, "getuid") and status.st_uid != os.getuid():
+        raise UnsafeFile(f"{path} belongs to another user of this machine.", move)
+
+
+def _tighten(path: str, mode: int, warnings: list[str]) -> None:
+    """Take the others' permissions away; a file system without modes is a warning, not an error."""
+    if os.name != "posix" or not stat.S_IMODE(os.lstat(path).st_mode) & ~mode & 0o777:
+        return
+    try:
+        os.chmod(path, mode)
+    except OSError:
+        pass  # said below: what counts is what the mode is now
+    if stat.S_IMODE(os.lstat(path).st_mode) & ~mode & 0o777:
+        warnings.append(f"{path} can be read by others: its file system keeps no permissions.")
+
+
+def _refuse_network(folder: str) -> None:
+    """WAL needs memory shared between processes, which a network file system does not give (SQLite, wal.html §1)."""
+    try:
+        with open("/proc/self/mounts", encoding="utf-8", errors="surrogateescape") as mounts:
+            points = [line.split(" ", 3)[1:3] for line in mounts]
+    except OSError:
+        return  # not Linux: nothing to ask
+    real = os.path.realpath(folder) + "/"
+    kind = ""
+    longest = -1
+    for point, file_system in points:
+        if real.startswith(point.rstrip("/") + "/") and len(point) >= longest:
+            longest, kind = len(point), file_system
+    if kind in NETWORK:
+        raise UnsafeFile(
+            f"{folder} is on a network file system ({kind}), where SQLite cannot keep a memory safe.",
+            "Name a file on a local disk with --db PATH.",
+        )

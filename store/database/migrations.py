@@ -1,0 +1,50 @@
+"""Numbered schema files, applied in one immediate transaction, outside of history."""
+
+import os
+import re
+
+import apsw
+
+from store.clock import Clock
+from store.database.connection import APPLICATION_ID, SCHEMA_VERSION
+
+FOLDER = os.path.join(os.path.dirname(__file__), "schema")
+
+
+def migrations() -> list[tuple[int, str]]:
+    """(number, path of its SQL) of every schema file, in order."""
+    found = [(int(match[1]), os.path.join(FOLDER, name)) for name in os.listdir(FOLDER) if (match := _name(name))]
+    return sorted(found)
+
+
+def _name(name: str) -> re.Match[str] | None:
+    return re.fullmatch(r"(\d{4})_\w+\.sql", name)
+
+
+def migrate(connection: apsw.Connection, clock: Clock) -> None:
+    """Bring the file to SCHEMA_VERSION: all of it or nothing.
+
+    Several processes may open a new file at once: each waits for the write lock and then looks again, so one of
+    them migrates and the others find it done.
+    """
+    if connection.pragma("user_version") >= SCHEMA_VERSION:
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        version = connection.pragma("user_version")
+        for number, path in migrations():
+            if number <= version:
+                continue
+            with open(path, encoding="utf-8") as script:
+                for _ in connection.execute(script.read()):
+                    pass  # exhausted: a script stops at the first statement that returns a row
+        if version == 0:
+            connection.pragma("application_id", APPLICATION_ID)
+            connection.execute("INSERT INTO meta(key, value) VALUES ('created_at', ?)", (clock(),))
+        if version < SCHEMA_VERSION:
+            connection.pragma("user_version", SCHEMA_VERSION)
+        connection.execute("COMMIT")
+    except BaseException:
+        if not connection.get_autocommit():
+            connection.execute("ROLLBACK")
+        raise

@@ -1,0 +1,13 @@
+"""The four kinds of table, and a record's kind decides what history means for it (DESIGN §3).
+
+A test compares these lists with the schema, so a new table without a kind fails.
+"""
+
+# every change kept in history, undoable, restorable; in the order an export lists them
+RECORDED = ("facts", "decisions", "commit_links", "tasks")
+# append-only, never rolled back
+JOURNAL = ("iterations", "commits", "events", "checkpoints", "history", "history_row")
+# of this machine and this moment: no history, no export
+OPERATIONAL = ("meta", "leases")
+# rebuilt from nothing
+DERIVED = ("corpus", "corpus_fts", "corpus_words")

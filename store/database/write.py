@@ -1,0 +1,228 @@
+"""The one door through which a memory is written.
+
+`with database.write(actor, reason) as write:` is one immediate transaction: the work, its redaction, its history.
+Whoever holds a `Write` cannot forget any of the three.
+"""
+
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from types import TracebackType
+
+import apsw
+
+from store.clock import Clock, utc_now
+from store.database import capture
+from store.database.connection import connect, explain, newer
+from store.database.migrations import migrate
+from store.database.tables import RECORDED
+from store.errors import InvalidInput, MemorandaError, StorageError
+from store.redaction import redact, redact_tree
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+# NUL ends a string early in SQLite's functions; a lone surrogate is not UTF-8. Everything else is kept as it came.
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+class Verbatim(str):
+    """Text that may reach the disk unredacted: ids, words of a closed list, hashes, times. Never a person's words."""
+
+    __slots__ = ()
+
+
+class Json:
+    """A JSON value for a TEXT column: redacted string by string, at any depth, before it is written out."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+
+Value = int | float | str | bytes | Json | None
+
+
+def clean(text: str) -> str:
+    """Text as it may be stored: redacted, and free of what SQLite or UTF-8 cannot hold."""
+    return redact(_UNSTORABLE.sub("�", text))
+
+
+class Database:
+    """One connection to a memory, for one thread at a time.
+
+    `door` is the front door it was opened by (vocabulary.DOORS); `read_only` files answer reads and refuse writes.
+    """
+
+    __slots__ = ("_writing", "clock", "connection", "door", "path", "read_only", "warnings")
+
+    def __init__(self, path: str, door: str, clock: Clock = utc_now, create: bool = True) -> None:
+        self.path = path
+        self.door = door
+        self.clock = clock
+        self._writing = False
+        self.connection, self.read_only, self.warnings = connect(path, create)
+        try:
+            if not self.read_only:
+                migrate(self.connection, clock)
+        except apsw.Error as error:
+            self.connection.close()
+            raise explain(error, path) from None
+
+    def rows(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> "list[tuple[Any, ...]]":
+        """Every row of a query, read to its end: a reader never keeps a transaction open."""
+        try:
+            return list(self.connection.execute(sql, parameters))
+        except apsw.InterruptError:
+            raise
+        except apsw.Error as error:
+            raise explain(error, self.path) from None
+
+    def row(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> "tuple[Any, ...] | None":
+        """The first row of a query, or None."""
+        rows = self.rows(sql, parameters)
+        return rows[0] if rows else None
+
+    def value(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> "Any":
+        """The first column of the first row; None if there is none."""
+        row = self.row(sql, parameters)
+        return row[0] if row else None
+
+    def write(self, actor: str, reason: str) -> "Write":
+        """One transaction by `actor` (an origin: user, agent, import:x …) because of `reason` (a verb, no text)."""
+        return Write(self, actor, reason)
+
+    def changed(self) -> int:
+        """A number that changes when another connection has written."""
+        version: int = self.connection.pragma("data_version")
+        return version
+
+    def interrupt(self) -> None:
+        """Stop the query that another thread is running here."""
+        self.connection.interrupt()
+
+    def close(self) -> None:
+        self.connection.close()
+
+
+class Write:
+    """A transaction under way. `at` is its moment, `seq` the step of history it became (None if nothing recorded)."""
+
+    __slots__ = ("_connection", "_session", "actor", "at", "database", "reason", "seq", "undoes")
+
+    def __init__(self, database: Database, actor: str, reason: str) -> None:
+        self.database = database
+        self.actor = clean(actor)
+        self.reason = reason
+        self.seq: int | None = None
+        self.undoes: int | None = None
+        self.at = ""
+        self._connection = database.connection
+        self._session: Any = None
+
+    def __enter__(self) -> "Write":
+        database = self.database
+        if database.read_only:
+            if self._connection.pragma("query_only"):
+                raise newer(database.path)
+            raise StorageError(f"{database.path} may only be read.", "Look at its permissions.")
+        if database._writing:
+            raise RuntimeError("a write inside a write: pass the Write along instead")
+        try:
+            self._connection.execute("BEGIN IMMEDIATE")
+        except apsw.Error as error:
+            raise explain(error, database.path) from None
+        database._writing = True
+        self.at = database.clock()
+        # a new session for each transaction: one kept across swallows the changes of other processes
+        self._session = apsw.Session(self._connection, "main")
+        for table in RECORDED:
+            self._session.attach(table)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        try:
+            if error is None:
+                self._commit()
+        except BaseException as late:
+            error = late
+            if not isinstance(late, apsw.Error):
+                raise
+        finally:
+            self._session.close()
+            if not self._connection.get_autocommit():
+                self._connection.execute("ROLLBACK")
+            self.database._writing = False
+        if isinstance(error, apsw.Error):
+            raise explain(error, self.database.path) from None
+
+    def _commit(self) -> None:
+        changeset = self._session.changeset()
+        if changeset or self.undoes is not None:
+            header = capture.Header(self.at, self.actor, self.database.door, clean(self.reason), self.undoes)
+            self.seq = capture.append(self._connection, changeset, header)
+        self._connection.execute("COMMIT")
+
+    def execute(self, sql: str, parameters: Sequence[Value] | None = None) -> "apsw.Cursor":
+        """Run one statement; every `str` among the parameters is redacted, unless it is Verbatim."""
+        return self._connection.execute(sql, None if parameters is None else tuple(map(_bind, parameters)))
+
+    def rows(self, sql: str, parameters: Sequence[Value] | None = None) -> "Iterator[tuple[Any, ...]]":
+        """`execute`, as its rows."""
+        return iter(self.execute(sql, parameters))
+
+    def insert(self, table: str, **columns: Value) -> int:
+        """Insert one row and return its id. Table and column names are ours, never a person's."""
+        names = ", ".join(columns)
+        marks = ", ".join("?" * len(columns))
+        self.execute(f"INSERT INTO {table}({names}) VALUES ({marks})", tuple(columns.values()))
+        return self._connection.last_insert_rowid()
+
+    def apply(self, changeset: bytes, conflict: "Callable[[int, apsw.TableChange], int]") -> None:
+        """Apply a changeset to the recorded tables, as part of this transaction; see `history`."""
+        # a long apply holds the GIL; giving it up every 20,000 steps keeps a screen alive (stalls of 9.8 s → 10 ms)
+        self._connection.set_progress_handler(_breathe, 20_000)
+        try:
+            apsw.Changeset.apply(
+                changeset,
+                self._connection,
+                conflict=conflict,
+                flags=apsw.SQLITE_CHANGESETAPPLY_FKNOACTION,
+            )
+        finally:
+            self._connection.set_progress_handler(None)
+
+
+def _breathe() -> bool:
+    """Let another thread have the GIL; false tells SQLite to go on."""
+    time.sleep(0)
+    return False
+
+
+def _bind(value: Value) -> int | float | str | bytes | None:
+    if isinstance(value, Verbatim):
+        return str(value)
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, Json):
+        return _dump(value.value)
+    return value
+
+
+def _dump(value: object) -> str:
+    import json
+
+    try:
+        text = json.dumps(redact_tree(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except MemorandaError:
+        raise
+    except (TypeError, ValueError, RecursionError):
+        raise InvalidInput(
+            "That value cannot be written as JSON.",
+            "Use texts, finite numbers, lists and objects, not nested too deeply.",
+        ) from None
+    return _UNSTORABLE.sub("�", text)

@@ -1,0 +1,72 @@
+"""The errors a person may meet: each says its cause in one sentence and the next step in another.
+
+No message holds the text of a record: errors travel to logs and terminals that redaction does not guard.
+"""
+
+
+class MemorandaError(Exception):
+    """Base of every error that is meant for a person.
+
+    `message` is the cause, `next` the step that mends it (may be empty); `code` is stable and meant for scripts;
+    `exit_status` is what the command line ends with (1 cannot, 2 usage).
+    """
+
+    code = "error"
+    exit_status = 1
+
+    def __init__(self, message: str, next: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.next = next
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.next}".strip()
+
+
+class InvalidInput(MemorandaError):
+    """What was asked for cannot be meant as written."""
+
+    code = "invalid"
+    exit_status = 2
+
+
+class NotFound(MemorandaError):
+    """No such record, checkpoint or step."""
+
+    code = "not-found"
+
+
+class Conflict(MemorandaError):
+    """The change meets a later one and would destroy it."""
+
+    code = "conflict"
+
+
+class Unsupported(MemorandaError):
+    """Understood, and not built yet."""
+
+    code = "unsupported"
+
+
+class UnsafeFile(MemorandaError):
+    """A symlink, another person's file, a directory, a network file system: not a place for a memory."""
+
+    code = "unsafe-file"
+
+
+class ForeignFile(MemorandaError):
+    """A file that is not a memory of ours, or no longer readable as one."""
+
+    code = "foreign-file"
+
+
+class NewerFile(MemorandaError):
+    """The file was written by a newer version; it can be read and not written."""
+
+    code = "newer-file"
+
+
+class StorageError(MemorandaError):
+    """The disk or the file system refused: full, read-only, failing, or held by another program for too long."""
+
+    code = "storage"

@@ -1,0 +1,74 @@
+"""Events: what happened mechanically (a phase completed, a gate passed). A journal that expires."""
+
+from collections.abc import Sequence
+
+from store.citations import cite
+from store.clock import days_before
+from store.database import Database, Json, Verbatim
+from store.errors import InvalidInput, NotFound
+from store.iterations import joined
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from store.models import Event
+
+COLUMNS = "id, iteration_id, event_type, phase, payload, created_at, origin"
+RETENTION_DAYS = 365  # [000]
+
+
+class Events:
+    """The events of one memory."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def log(
+        self,
+        event_type: str,
+        *,
+        phase: str = "",
+        payload: object = None,
+        iteration_id: int | None = None,
+        actor: str = "agent",
+    ) -> int:
+        """Log an event, in the active iteration unless another is named; `payload` is any JSON. Raises InvalidInput."""
+        if not event_type.strip():
+            raise InvalidInput("An event has a type.", "Name one, for example phase_completed.")
+        with self._database.write(actor, "event") as write:
+            return write.insert(
+                "events",
+                iteration_id=joined(write, iteration_id),
+                event_type=event_type.strip(),
+                phase=phase,
+                payload=Json(payload),
+                created_at=Verbatim(write.at),
+                origin=actor,
+            )
+
+    def expire(self, now: str, retention_days: int = RETENTION_DAYS) -> int:
+        """Drop the events older than `retention_days`; how many went. Nothing else ever expires here."""
+        cut = days_before(now, retention_days)
+        if not self._database.value("SELECT 1 FROM events WHERE created_at < ? LIMIT 1", (cut,)):
+            return 0
+        with self._database.write("agent", "retention") as write:
+            write.execute("DELETE FROM events WHERE created_at < ?", (Verbatim(cut),))
+            gone: int = self._database.connection.changes()
+            return gone
+
+    def get(self, number: int) -> "Event":
+        """One event. Raises NotFound."""
+        found = self.many([number])
+        if not found:
+            raise NotFound(f"There is no event {cite('event', number)}.", "Events expire after their retention.")
+        return found[0]
+
+    def many(self, numbers: Sequence[int]) -> "list[Event]":
+        """The events of these ids that exist, in no particular order."""
+        import json
+
+        from store.models import Event
+
+        rows = self._database.rows(
+            f"SELECT {COLUMNS} FROM events WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(numbers)),)
+        )
+        return [Event(*(*row[:4], json.loads(row[4]), *row[5:])) for row in rows]

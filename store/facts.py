@@ -1,0 +1,324 @@
+"""Facts: remembered, confirmed, corrected, pinned, forgotten."""
+
+from collections.abc import Iterable, Sequence
+
+from store.ageing import state_sql
+from store.citations import cite
+from store.database import Database, Json, Verbatim, Write, clean
+from store.errors import Conflict, InvalidInput, NotFound, Unsupported
+from store.vocabulary import CONFIDENCES, DOMAINS, FACT_STATUSES, PERSON, SCOPES, SOURCES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from store.models import Fact
+
+MAX_CHARACTERS = 20_000
+COLUMNS = (
+    "id, domain, fact, confidence, source, scope, status, supersedes, created_at, last_confirmed_at, importance,"
+    " pinned, origin, evidence, tags"
+)
+# the order of a list → its ORDER BY
+SORTS = {
+    "oldest": "last_confirmed_at, id",
+    "newest": "created_at DESC, id DESC",
+    "domain": "domain, last_confirmed_at DESC, id DESC",
+    "text": "fact COLLATE NOCASE, id",
+    "state": "{state} DESC, last_confirmed_at, id",
+}
+
+
+class Facts:
+    """The facts of one memory."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    # writing
+
+    def remember(
+        self,
+        text: str,
+        *,
+        actor: str = PERSON,
+        domain: str = "general",
+        confidence: str = "high",
+        source: str = "explicit",
+        scope: str = "project",
+        importance: float = 0.5,
+        pinned: bool = False,
+        evidence: Sequence[str] = (),
+        tags: Sequence[str] = (),
+    ) -> tuple[int, bool]:
+        """Remember a fact: (its id, whether it was new). What is known already, in other capitals, spaces or final
+        punctuation, is confirmed instead. A domain outside the list becomes `general` with the word as a tag.
+
+        Raises InvalidInput, and Unsupported for the scope `global`.
+        """
+        fact = _checked(text)
+        _one_of("confidence", confidence, CONFIDENCES)
+        _one_of("source", source, SOURCES)
+        _one_of("scope", scope, SCOPES)
+        if scope == "global":
+            raise Unsupported("Facts of scope global cannot be kept yet.", "Leave the scope out: it is the project's.")
+        if not 0 <= importance <= 1:
+            raise InvalidInput("Importance is a number from 0 to 1.")
+        if domain not in DOMAINS:
+            tags = (*tags, domain.strip().lower()[:40])
+            domain = "general"
+        with self._database.write(actor, "remember") as write:
+            known = self._same(write, fact)
+            if known is not None:
+                write.reason = f"confirm {cite('fact', known)}"
+                self._touch(write, known)
+                if pinned:
+                    write.execute("UPDATE facts SET pinned = 1 WHERE id = ?", (known,))
+                return known, False
+            number = write.insert(
+                "facts",
+                domain=Verbatim(domain),
+                fact=fact,
+                text_hash=Verbatim(text_hash(fact)),
+                confidence=Verbatim(confidence),
+                source=Verbatim(source),
+                scope=Verbatim(scope),
+                status=Verbatim("active"),
+                created_at=Verbatim(write.at),
+                last_confirmed_at=Verbatim(write.at),
+                importance=importance,
+                pinned=int(pinned),
+                origin=actor,
+                evidence=Json(list(evidence)),
+                tags=Json(list(dict.fromkeys(tags))),
+            )
+            write.reason = f"remember {cite('fact', number)}"
+            return number, True
+
+    def correct(self, number: int, text: str, *, actor: str = PERSON) -> int:
+        """Replace a fact: the id of the new one, which supersedes the old. Raises NotFound, Conflict, InvalidInput."""
+        fact = _checked(text)
+        with self._database.write(actor, f"correct {cite('fact', number)}") as write:
+            self._active(write, [number])
+            old = write.execute(
+                "SELECT fact, domain, confidence, scope, importance, pinned, evidence, tags FROM facts WHERE id = ?",
+                (number,),
+            ).get
+            if old[0] == fact:
+                raise InvalidInput(
+                    f"{cite('fact', number)} says exactly that.", "Confirm it instead, if it still holds."
+                )
+            known = self._same(write, fact)
+            if known is not None and known != number:
+                raise Conflict(
+                    f"{cite('fact', known)} says that already.", f"Forget {cite('fact', number)} instead, or undo."
+                )
+            write.execute("UPDATE facts SET status = 'superseded' WHERE id = ?", (number,))
+            return write.insert(
+                "facts",
+                domain=Verbatim(old[1]),
+                fact=fact,
+                text_hash=Verbatim(text_hash(fact)),
+                confidence=Verbatim("high" if actor == PERSON else old[2]),
+                source=Verbatim("explicit" if actor == PERSON else "inferred"),
+                scope=Verbatim(old[3]),
+                status=Verbatim("active"),
+                supersedes=number,
+                created_at=Verbatim(write.at),
+                last_confirmed_at=Verbatim(write.at),
+                importance=old[4],
+                pinned=old[5],
+                origin=actor,
+                evidence=Verbatim(old[6]),
+                tags=Verbatim(old[7]),
+            )
+
+    def confirm(self, numbers: Sequence[int], *, actor: str = PERSON) -> None:
+        """Say that facts still hold: their clocks start again. All of them or none."""
+        with self._database.write(actor, _reason("confirm", numbers)) as write:
+            self._active(write, numbers)
+            for number in numbers:
+                self._touch(write, number)
+
+    def forget(self, numbers: Sequence[int], *, actor: str = PERSON) -> None:
+        """Hide facts, until undone. All of them or none."""
+        with self._database.write(actor, _reason("forget", numbers)) as write:
+            self._present(write, numbers)
+            for number in numbers:
+                write.execute("UPDATE facts SET status = 'forgotten' WHERE id = ?", (number,))
+
+    def pin(self, numbers: Sequence[int], pinned: bool = True, *, actor: str = PERSON) -> None:
+        """Pin facts, which then never age, or unpin them. All of them or none."""
+        with self._database.write(actor, _reason("pin" if pinned else "unpin", numbers)) as write:
+            self._active(write, numbers)
+            for number in numbers:
+                write.execute("UPDATE facts SET pinned = ? WHERE id = ?", (int(pinned), number))
+
+    # reading
+
+    def get(self, number: int) -> "Fact":
+        """One fact, whatever its status. Raises NotFound."""
+        found = self.many([number])
+        if not found:
+            raise _missing(number)
+        return found[0]
+
+    def many(self, numbers: Sequence[int]) -> "list[Fact]":
+        """The facts of these ids that exist, in this order."""
+        import json
+
+        rows = self._database.rows(
+            f"SELECT {COLUMNS} FROM facts WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(numbers)),)
+        )
+        by_id = {row[0]: _fact(row) for row in rows}
+        return [by_id[number] for number in numbers if number in by_id]
+
+    def ids(
+        self,
+        now: str,
+        *,
+        statuses: Sequence[str] = ("active",),
+        domain: str | None = None,
+        origin: str | None = None,
+        state: int | None = None,
+        words: str = "",
+        sort: str = "oldest",
+        limit: int = -1,
+        offset: int = 0,
+    ) -> list[int]:
+        """The ids of the facts that pass the filters, in the order `sort` (a key of SORTS). `words` is a substring,
+        `state` an index of ageing.STATES."""
+        for status in statuses:
+            _one_of("status", status, FACT_STATUSES)
+        expression = state_sql(now)
+        clauses = [f"status IN ({', '.join('?' * len(statuses))})"]
+        parameters: list[object] = list(statuses)
+        for clause, value in (("domain = ?", domain), ("origin = ?", origin), (f"{expression} = ?", state)):
+            if value is not None:
+                clauses.append(clause)
+                parameters.append(value)
+        if words:
+            clauses.append("instr(lower(fact), lower(?))")
+            parameters.append(words)
+        order = SORTS[sort].format(state=expression)
+        if len(statuses) == 1 and sort == "oldest" and domain is None:
+            clauses[0] = "status = ?"  # so that facts_age gives the order without sorting
+        rows = self._database.rows(
+            f"SELECT id FROM facts WHERE {' AND '.join(clauses)} ORDER BY {order} LIMIT ? OFFSET ?",
+            (*parameters, limit, offset),
+        )
+        return [number for (number,) in rows]
+
+    def chain(self, number: int) -> "list[Fact]":
+        """A fact with all it superseded and all that superseded it, oldest first. Raises NotFound."""
+        rows = self._database.rows(
+            "WITH RECURSIVE older(id, depth) AS ("
+            "  SELECT ?, 0 UNION"
+            "  SELECT supersedes, depth - 1 FROM facts JOIN older USING(id) WHERE supersedes NOTNULL),"
+            " newer(id, depth) AS ("
+            "  SELECT ?, 0 UNION SELECT f.id, depth + 1 FROM facts f JOIN newer ON f.supersedes = newer.id)"
+            " SELECT id FROM (SELECT * FROM older UNION SELECT * FROM newer) ORDER BY depth, id",
+            (number, number),
+        )
+        found = self.many([row[0] for row in rows])
+        if not found:
+            raise _missing(number)
+        return found
+
+    def counts(self, now: str) -> dict[str, int]:
+        """How many facts are in each state of ageing, and how many are forgotten and superseded."""
+        from store.ageing import STATES
+
+        counts = dict.fromkeys((*STATES, *FACT_STATUSES), 0)
+        for status, state, count in self._database.rows(
+            f"SELECT status, CASE WHEN status = 'active' THEN {state_sql(now)} END, count(*) FROM facts GROUP BY 1, 2"
+        ):
+            counts[status] += count
+            if state is not None:
+                counts[STATES[state]] += count
+        return counts
+
+    # the rules that writing shares
+
+    def _same(self, write: Write, fact: str) -> int | None:
+        """The active fact that says the same, however it is written."""
+        found: int | None = write.execute(
+            "SELECT id FROM facts WHERE text_hash = ? AND status = 'active' ORDER BY id LIMIT 1",
+            (Verbatim(text_hash(fact)),),
+        ).get
+        return found
+
+    def _touch(self, write: Write, number: int) -> None:
+        write.execute("UPDATE facts SET last_confirmed_at = ? WHERE id = ?", (Verbatim(write.at), number))
+
+    def _present(self, write: Write, numbers: Iterable[int]) -> None:
+        """Raise unless each of these facts exists and is not forgotten."""
+        for number in numbers:
+            status = write.execute("SELECT status FROM facts WHERE id = ?", (number,)).get
+            if status is None:
+                raise _missing(number)
+            if status == "forgotten":
+                raise Conflict(f"{cite('fact', number)} is forgotten already.", "Undo brings it back.")
+
+    def _active(self, write: Write, numbers: Iterable[int]) -> None:
+        """Raise unless each of these facts is the one that holds today."""
+        numbers = list(numbers)
+        self._present(write, numbers)
+        for number in numbers:
+            status = write.execute("SELECT status FROM facts WHERE id = ?", (number,)).get
+            if status != "active":
+                newer = write.execute("SELECT max(id) FROM facts WHERE supersedes = ?", (number,)).get
+                follow = f"{cite('fact', newer)} took its place: use that one." if newer else ""
+                raise Conflict(f"{cite('fact', number)} is {status}.", follow)
+
+
+def text_hash(text: str) -> str:
+    """What two ways of writing the same fact have in common: capitals, spaces and final punctuation left out."""
+    from hashlib import sha256
+
+    if not text.isascii():
+        from unicodedata import normalize
+
+        text = normalize("NFKC", text)
+    words = " ".join(text.casefold().split())
+    normal = words.rstrip(".!;, ") or words
+    return sha256(normal.encode()).hexdigest()[:32]
+
+
+def _checked(text: str) -> str:
+    """A fact's text as it will be stored. Raises InvalidInput."""
+    fact = clean(text).strip()
+    if not fact:
+        raise InvalidInput("There is nothing to remember in an empty text.", 'Write the fact: remember "team of 5".')
+    if len(fact) > MAX_CHARACTERS:
+        raise InvalidInput(
+            f"A fact holds at most {MAX_CHARACTERS:,} characters, and this has {len(fact):,}.",
+            "Say it in a sentence or two.",
+        )
+    return fact
+
+
+def _one_of(name: str, value: str, words: Sequence[str]) -> None:
+    if value not in words:
+        raise InvalidInput(f"There is no such {name}.", f"Choose one of: {', '.join(words)}.")
+
+
+def _reason(verb: str, numbers: Sequence[int]) -> str:
+    """A verb and what it was about; of many, the first ten."""
+    if not numbers:
+        raise InvalidInput(f"Nothing to {verb} was named.", f"Name facts by their numbers: {verb} 12 13.")
+    more = f" +{len(numbers) - 10}" if len(numbers) > 10 else ""
+    return f"{verb} {' '.join(cite('fact', number) for number in numbers[:10])}{more}"
+
+
+def _missing(number: int) -> NotFound:
+    return NotFound(f"There is no fact {cite('fact', number)}.", "List them with `memoranda facts --all`.")
+
+
+def _fact(row: "tuple[Any, ...]") -> "Fact":
+    import json
+
+    from store.models import Fact
+
+    *columns, pinned, origin, evidence, tags = row
+    return Fact(*(*columns, bool(pinned), origin, tuple(json.loads(evidence)), tuple(json.loads(tags))))

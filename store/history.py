@@ -1,0 +1,251 @@
+"""History: who changed what, and how a change is taken back (HISTORY.md).
+
+A step is undone by applying the inverse of its rows as a new step; undoing that one is the redo. What a later step
+changed is never overwritten: such an undo is refused, and says which steps stand in its way.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+
+import apsw
+
+from store.citations import cite
+from store.database import Database, Write
+from store.database.capture import columns
+from store.database.tables import RECORDED
+from store.errors import Conflict, NotFound
+from store.vocabulary import PERSON
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from store.models import Change, Step
+
+    State = dict[str, Any]
+    Key = list[Any]
+    # table, key, state now, state wanted (None: the row is not there), whether both name only what changes
+    Edit = tuple[str, Key, State | None, State | None, bool]
+
+COLUMNS = "seq, at, actor, door, reason, undoes, undone_by, changes"
+KINDS = {"facts": "fact", "decisions": "decision", "tasks": "task"}
+BY_HAND = "actor = 'user' AND door IN ('app', 'cli')"  # what `undo` without a number takes back (DESIGN §7)
+
+
+class History:
+    """The history of one memory."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    # reading
+
+    def steps(
+        self, *, actor: str | None = None, record: tuple[str, int] | None = None, limit: int = -1
+    ) -> "list[Step]":
+        """Steps, newest first; of one actor, or of one record given as (kind, id)."""
+        from store.models import Step
+
+        clauses, parameters = ["true"], list[object]()
+        if actor is not None:
+            clauses.append("actor = ?")
+            parameters.append(actor)
+        if record is not None:
+            clauses.append("seq IN (SELECT seq FROM history_row WHERE tbl = ? AND pk = ?)")
+            table = next((table for table, kind in KINDS.items() if kind == record[0]), "")
+            parameters += [table, f"[{record[1]}]"]
+        rows = self._database.rows(
+            f"SELECT {COLUMNS} FROM history WHERE {' AND '.join(clauses)} ORDER BY seq DESC LIMIT ?",
+            (*parameters, limit),
+        )
+        return [Step(*row) for row in rows]
+
+    def step(self, seq: int) -> "Step":
+        """One step. Raises NotFound."""
+        from store.models import Step
+
+        row = self._database.row(f"SELECT {COLUMNS} FROM history WHERE seq = ?", (seq,))
+        if row is None:
+            raise NotFound(f"History has no step {seq}.", "Look at `memoranda history`.")
+        return Step(*row)
+
+    def changes(self, seq: int) -> "list[Change]":
+        """The rows a step changed."""
+        from store.models import Change
+
+        rows = self._database.rows(
+            "SELECT tbl, pk, op, before, after FROM history_row WHERE seq = ? ORDER BY n", (seq,)
+        )
+        return [
+            Change(table, tuple(json.loads(key)), op, before and json.loads(before), after and json.loads(after))
+            for table, key, op, before, after in rows
+        ]
+
+    # taking back
+
+    def undo(self, seq: int | None = None, *, actor: str = PERSON) -> "Step":
+        """Take a step back: the one named, or the newest that a person made by hand and that is still in force.
+
+        Returns the step that was taken back. Raises NotFound when there is none, Conflict when it is undone already
+        or when later steps changed the same things.
+        """
+        with self._database.write(actor, "undo") as write:
+            if seq is None:
+                seq = write.execute(
+                    f"SELECT seq FROM history WHERE {BY_HAND} AND undoes IS NULL AND undone_by IS NULL"
+                    " ORDER BY seq DESC LIMIT 1"
+                ).get
+                if seq is None:
+                    raise NotFound("There is nothing to undo.", "Look at `memoranda history` for what others did.")
+            step = self.step(seq)
+            self._take_back(write, step)
+        return step
+
+    def redo(self, *, actor: str = PERSON) -> "Step":
+        """Put back what the last undo took, unless something was changed by hand since. Returns the step that is in
+        force again. Raises NotFound, Conflict."""
+        with self._database.write(actor, "redo") as write:
+            row = write.execute(
+                "SELECT seq, undoes, (SELECT max(seq) FROM history"
+                f"  WHERE {BY_HAND} AND undoes IS NULL) FROM history AS h"
+                f" WHERE {BY_HAND} AND undone_by IS NULL AND undoes IN (SELECT seq FROM history WHERE undoes IS NULL)"
+                " ORDER BY seq DESC LIMIT 1"
+            ).get
+            if row is None or row[2] > row[0]:
+                raise NotFound("There is nothing to redo.", "Redo works until the next change.")
+            self._take_back(write, self.step(row[0]))
+            write.reason = f"redo {row[1]}"
+        return self.step(row[1])
+
+    def _take_back(self, write: Write, step: "Step") -> None:
+        if step.undone_by is not None:
+            raise Conflict(f"Step {step.seq} was taken back already, by step {step.undone_by}.", "Redo brings it back.")
+        rows = list(
+            write.rows(
+                "SELECT tbl, pk, op, before, after, purged FROM history_row WHERE seq = ? ORDER BY n", (step.seq,)
+            )
+        )
+        if any(purged for *_, purged in rows):
+            raise Conflict(f"Step {step.seq} holds text that was erased, and cannot be taken back.")
+        edits = [
+            (table, json.loads(key), after and json.loads(after), before and json.loads(before), op == "UPDATE")
+            for table, key, op, before, after, _ in rows
+        ]
+        write.reason = f"undo {step.seq}"
+        write.undoes = step.seq
+        met = apply(write, edits)
+        if met:
+            raise Conflict(*self._standing_in_the_way(step, met))
+
+    def _standing_in_the_way(self, step: "Step", met: "Sequence[tuple[str, Key]]") -> tuple[str, str]:
+        """The sentence and the advice for an undo that met later changes."""
+        names, later = [], set[int]()
+        for table, key in met:
+            names.append(cite(KINDS[table], key[0]) if table in KINDS else "a link")
+            later.update(
+                seq
+                for (seq,) in self._database.rows(
+                    "SELECT seq FROM history_row JOIN history USING(seq)"
+                    " WHERE tbl = ? AND pk = ? AND seq > ? AND undone_by IS NULL AND undoes IS NULL",
+                    (table, _key(key), step.seq),
+                )
+            )
+        what = ", ".join(dict.fromkeys(names)) or "something that refers to it"
+        first = " ".join(f"`undo {seq}`" for seq in sorted(later, reverse=True)[:3])
+        return (
+            f"Step {step.seq} cannot be taken back alone: {what} changed since.",
+            f"Take back the later steps first: {first}." if first else "Take back the later steps first.",
+        )
+
+
+def apply(write: Write, edits: "Sequence[Edit]") -> "list[tuple[str, Key]]":
+    """Turn each row from its first state into its second, all in the write's transaction.
+
+    Each edit is (table, key, state now, state wanted, partial): None for a row that is not there, and with `partial`
+    both states name only the columns that change. Returns the (table, key) of rows that were found in another state,
+    after which the transaction must be abandoned.
+    """
+    connection = write.database.connection
+    names = {table: columns(connection, table) for table in {edit[0] for edit in edits}}
+    keys = {table: _primary_key(connection, table) for table in names}
+    met: list[tuple[str, Key]] = []
+    changeset = _changeset(connection, edits, names, keys)
+
+    def conflict(code: int, change: "Any") -> int:
+        if code == apsw.SQLITE_CHANGESET_FOREIGN_KEY:
+            met.append(("", []))
+            return apsw.SQLITE_CHANGESET_ABORT
+        values = change.old or change.new
+        met.append((change.name, [values[i] for i in sorted(change.pk_columns)]))
+        return apsw.SQLITE_CHANGESET_OMIT  # the rest is tried, so that all that stands in the way is named
+
+    try:
+        write.apply(changeset, conflict)
+    except apsw.AbortError:
+        return met
+    for table in RECORDED:
+        for child, *_ in write.execute(f"PRAGMA foreign_key_check({table})"):
+            met.append((child, []))
+            break
+    return [found for found in met if found[0] in KINDS and found[1]] or met
+
+
+def _changeset(
+    connection: apsw.Connection, edits: "Sequence[Edit]", names: dict[str, list[str]], keys: dict[str, list[str]]
+) -> bytes:
+    """The edits as a changeset, built by column name for the tables as they are today."""
+    builder = apsw.ChangesetBuilder()  # type: ignore[no-untyped-call]
+    try:
+        builder.schema(connection, "main")
+        for table, key, now, wanted, partial in edits:
+            if partial:
+                assert now is not None and wanted is not None
+                identity = dict(zip(keys[table], key, strict=True))
+                builder.add_update(table, False, _tuple(names[table], now | identity), _tuple(names[table], wanted))
+            elif now is not None:
+                builder.add_delete(table, False, _tuple(names[table], now))
+            elif wanted is not None:
+                builder.add_insert(table, False, _tuple(names[table], wanted))
+        return builder.output()
+    finally:
+        builder.close()
+
+
+def net(database: Database, since: int) -> "Iterator[tuple[str, Key, State | None, State | None]]":
+    """What each record that changed after step `since` is now and was then: (table, key, now, then).
+
+    Walks history forward; the first `before` seen of a column is what it held at `since`.
+    """
+    rows = database.rows("SELECT tbl, pk, op, before FROM history_row WHERE seq > ? ORDER BY seq, n", (since,))
+    then: dict[tuple[str, str], State] = {}
+    existed: dict[tuple[str, str], bool] = {}
+    for table, key, op, before in rows:
+        record = (table, key)
+        existed.setdefault(record, op != "INSERT")
+        if before is not None:
+            state = then.setdefault(record, {})
+            for name, value in json.loads(before).items():
+                state.setdefault(name, value)
+    tables = {table for table, _ in existed}
+    names = {table: columns(database.connection, table) for table in tables}
+    keys = {table: _primary_key(database.connection, table) for table in tables}
+    for (table, text), was_there in existed.items():
+        key = json.loads(text)
+        where = " AND ".join(f"{name} = ?" for name in keys[table])
+        row = database.row(f"SELECT {', '.join(names[table])} FROM {table} WHERE {where}", key)
+        now = dict(zip(names[table], row, strict=True)) if row else None
+        yield table, key, now, ({**(now or {}), **then.get((table, text), {})} if was_there else None)
+
+
+def _primary_key(connection: apsw.Connection, table: str) -> list[str]:
+    found = connection.execute("SELECT name FROM pragma_table_info(?) WHERE pk ORDER BY cid", (table,))
+    return [name for (name,) in found]
+
+
+def _key(key: "Key") -> str:
+    return json.dumps(key, ensure_ascii=False, separators=(",", ":"))
+
+
+def _tuple(names: Sequence[str], values: "State") -> "tuple[Any, ...]":
+    """Values by name as a row of the table as it is today; what a change does not name stays as it is."""
+    return tuple(values.get(name, apsw.no_change) for name in names)

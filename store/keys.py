@@ -1,0 +1,17 @@
+"""One whole number for any record: its id and its kind together. Lists, the corpus and the screen use it.
+
+`key = id * 16 + the kind's number`; the schema's views use the same numbers, so they can never be reassigned.
+"""
+
+NUMBERS = {"fact": 0, "decision": 1, "commit": 2, "event": 3, "iteration": 4, "task": 5, "checkpoint": 6}
+_KINDS = {number: kind for kind, number in NUMBERS.items()}
+
+
+def pack(kind: str, record_id: int) -> int:
+    """The key of a record."""
+    return record_id * 16 + NUMBERS[kind]
+
+
+def unpack(key: int) -> tuple[str, int]:
+    """(kind, id) of a key."""
+    return _KINDS[key % 16], key // 16

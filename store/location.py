@@ -1,0 +1,103 @@
+"""Which memory file is opened, and why: the one place that decides it. Creates nothing."""
+
+import os
+from collections.abc import Mapping
+
+FOLDER = ".memoranda"
+FILE = "memory.db"
+
+
+class Location:
+    """A memory file and the reason it was chosen; `project` is the folder whose memory it is, if it is a project's.
+
+    `kind` is one of `option`, `environment`, `project`, `new-project`, `personal`.
+    """
+
+    __slots__ = ("kind", "path", "project", "reason")
+
+    def __init__(self, path: str, kind: str, reason: str, project: str | None = None) -> None:
+        self.path = path
+        self.kind = kind
+        self.reason = reason
+        self.project = project
+
+    @property
+    def name(self) -> str:
+        """What to call this memory on screen: the project's folder, or `personal`, or the file's own name."""
+        if self.kind == "personal":
+            return "personal"
+        return os.path.basename(self.project or self.path)
+
+
+def locate(option: str | None, environ: Mapping[str, str], cwd: str) -> Location:
+    """The memory file for a command given in `cwd` (DESIGN §3: option, variable, nearest, checkout, personal)."""
+    if option:
+        return _named(option, cwd, "option", "named by --db")
+    variable = environ.get("MEMORANDA_DB")
+    if variable:
+        return _named(variable, cwd, "environment", "named by $MEMORANDA_DB")
+    root = checkout_root(cwd)
+    for folder in _upwards(cwd, root):
+        path = os.path.join(folder, FOLDER, FILE)
+        if os.path.lexists(path):
+            return Location(path, "project", f"the nearest {FOLDER}/{FILE}, upwards from here", folder)
+    if root:
+        path = os.path.join(root, FOLDER, FILE)
+        return Location(path, "new-project", "a new memory at the root of this git checkout", root)
+    return Location(personal_path(), "personal", "your personal memory: this is no project's folder")
+
+
+def here(cwd: str) -> Location:
+    """Where `memoranda init` puts a memory: the checkout's root, or the folder itself outside of one."""
+    folder = checkout_root(cwd) or os.path.abspath(cwd)
+    return Location(os.path.join(folder, FOLDER, FILE), "new-project", "a new memory for this folder", folder)
+
+
+def checkout_root(folder: str) -> str | None:
+    """The nearest folder upwards that holds `.git` (a folder, or the file a worktree or submodule has)."""
+    current = os.path.abspath(folder)
+    while True:
+        if os.path.exists(os.path.join(current, ".git")):
+            return current
+        parent = os.path.dirname(current)
+        if parent == current:
+            return None
+        current = parent
+
+
+def personal_path() -> str:
+    """The personal file in the platform's place for data."""
+    from platformdirs import user_data_path  # 15 ms: imported only outside of projects
+
+    return str(user_data_path("memoranda", appauthor=False) / FILE)
+
+
+def _named(path: str, cwd: str, kind: str, reason: str) -> Location:
+    full = os.path.abspath(os.path.join(cwd, os.path.expanduser(path)))
+    folder = os.path.dirname(full)
+    if os.path.basename(folder) == FOLDER:
+        return Location(full, kind, reason, os.path.dirname(folder))
+    return Location(full, kind, reason)
+
+
+def _upwards(cwd: str, root: str | None) -> list[str]:
+    """The folders to look in: up to the checkout's root; outside of one, as long as they are this person's own."""
+    folders: list[str] = []
+    current = os.path.abspath(cwd)
+    while True:
+        if root is None and not _own(current):
+            return folders
+        folders.append(current)
+        parent = os.path.dirname(current)
+        if current == root or parent == current:
+            return folders
+        current = parent
+
+
+def _own(folder: str) -> bool:
+    if not hasattr(os, "getuid"):
+        return True
+    try:
+        return os.stat(folder).st_uid == os.getuid()
+    except OSError:
+        return False

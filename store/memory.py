@@ -1,0 +1,113 @@
+"""`Memory`: one open memory file and its parts. It forwards nothing: `memory.facts.remember(…)`."""
+
+import os
+
+from store.clock import Clock, utc_now
+from store.database import Database
+from store.location import Location, locate
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from store.checkpoints import Checkpoints
+    from store.commits import Commits
+    from store.decisions import Decisions
+    from store.events import Events
+    from store.facts import Facts
+    from store.history import History
+    from store.iterations import Iterations
+    from store.search import Search
+    from store.tasks import Tasks
+    from store.timeline import Timeline
+
+
+class Memory:
+    """A memory, open for one thread. Each part is imported when it is first asked for: a command that remembers a
+    fact pays for facts alone.
+
+    Raises UnsafeFile, ForeignFile, StorageError when the file cannot be opened; a file of a newer version opens for
+    reading only, and says so in `database.warnings`.
+    """
+
+    def __init__(self, location: Location, door: str, clock: Clock = utc_now, create: bool = True) -> None:
+        self.location = location
+        self.created = not os.path.lexists(location.path)
+        self.database = Database(location.path, door, clock, create)
+
+    @classmethod
+    def open(cls, path: str, door: str = "cli", clock: Clock = utc_now) -> "Memory":
+        """The memory in this very file, made if it is missing."""
+        return cls(locate(path, {}, os.getcwd()), door, clock)
+
+    def __enter__(self) -> "Memory":
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self.database.close()
+
+    @property
+    def now(self) -> str:
+        """This moment, by this memory's clock."""
+        return self.database.clock()
+
+    @property
+    def facts(self) -> "Facts":
+        from store.facts import Facts
+
+        return Facts(self.database)
+
+    @property
+    def decisions(self) -> "Decisions":
+        from store.decisions import Decisions
+
+        return Decisions(self.database)
+
+    @property
+    def commits(self) -> "Commits":
+        from store.commits import Commits
+
+        return Commits(self.database)
+
+    @property
+    def iterations(self) -> "Iterations":
+        from store.iterations import Iterations
+
+        return Iterations(self.database)
+
+    @property
+    def events(self) -> "Events":
+        from store.events import Events
+
+        return Events(self.database)
+
+    @property
+    def tasks(self) -> "Tasks":
+        from store.tasks import Tasks
+
+        return Tasks(self.database)
+
+    @property
+    def timeline(self) -> "Timeline":
+        from store.timeline import Timeline
+
+        return Timeline(self.database)
+
+    @property
+    def history(self) -> "History":
+        from store.history import History
+
+        return History(self.database)
+
+    @property
+    def checkpoints(self) -> "Checkpoints":
+        from store.checkpoints import Checkpoints
+
+        return Checkpoints(self.database)
+
+    @property
+    def search(self) -> "Search":
+        from store.search import Search
+
+        return Search(self.database)

@@ -1,0 +1,194 @@
+"""The records, as frozen dataclasses. Times are text (see `clock`), lists are tuples, `citation` is how each is cited.
+
+Imported where records are read, never by the modules that only write: `dataclasses` costs 13 ms.
+"""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from store.citations import cite
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """Something that is true of the person or the project until it ages, is corrected or forgotten."""
+
+    id: int
+    domain: str
+    fact: str
+    confidence: str
+    source: str
+    scope: str
+    status: str
+    supersedes: int | None
+    created_at: str
+    last_confirmed_at: str
+    importance: float
+    pinned: bool
+    origin: str
+    evidence: tuple[str, ...]
+    tags: tuple[str, ...]
+
+    @property
+    def citation(self) -> str:
+        return cite("fact", self.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What was chosen, instead of what, and why."""
+
+    id: int
+    iteration_id: int | None
+    title: str
+    context: str
+    chosen: str
+    alternatives: tuple[str, ...]
+    rationale: str
+    impact: str
+    phase: str
+    decided_at: str
+    status: str
+    supersedes: int | None
+    origin: str
+
+    @property
+    def citation(self) -> str:
+        return cite("decision", self.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit of the project's git history; `reachable` is false once history was rewritten without it."""
+
+    id: int
+    sha: str
+    message: str
+    author: str
+    files_changed: int
+    insertions: int
+    deletions: int
+    committed_at: str
+    iteration_id: int | None
+    reachable: bool
+
+    @property
+    def citation(self) -> str:
+        return cite("commit", self.sha)
+
+    @property
+    def subject(self) -> str:
+        return self.message.partition("\n")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Iteration:
+    """One cycle of work: a feature, a fix, a spike."""
+
+    id: int
+    command: str
+    description: str
+    status: str
+    started_at: str
+    completed_at: str | None
+    phases_completed: tuple[Any, ...]
+    artifacts: tuple[Any, ...]
+    origin: str
+
+    @property
+    def citation(self) -> str:
+        return cite("iteration", self.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A mechanical fact of the workflow: a phase completed, a gate passed."""
+
+    id: int
+    iteration_id: int | None
+    event_type: str
+    phase: str
+    payload: Any
+    created_at: str
+    origin: str
+
+    @property
+    def citation(self) -> str:
+        return cite("event", self.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Something to be done: pending, in progress, done."""
+
+    id: int
+    text: str
+    status: str
+    created_at: str
+    updated_at: str
+    iteration_id: int | None
+    origin: str
+
+    @property
+    def citation(self) -> str:
+        return cite("task", self.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A commit and a decision that belong together: the commit implements, reverts or relates to it."""
+
+    commit: str
+    decision: str
+    link_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A named point in history: everything up to step `seq`."""
+
+    id: int
+    name: str
+    created_at: str
+    seq: int
+    trigger: str
+    origin: str
+
+    @property
+    def citation(self) -> str:
+        return cite("checkpoint", self.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One row's change inside a step: `before` and `after` hold the columns that changed (all, if it came or went)."""
+
+    table: str
+    key: tuple[Any, ...]
+    op: str
+    before: dict[str, Any] | None
+    after: dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One change of the memory: who, when, through which door, why, and whether it is still in force."""
+
+    seq: int
+    at: str
+    actor: str
+    door: str
+    reason: str
+    undoes: int | None
+    undone_by: int | None
+    changes: int
+
+
+Record = Fact | Decision | Commit | Iteration | Event | Task | Checkpoint
+
+
+def as_json(record: Record | Link | Step | Change) -> dict[str, Any]:
+    """A record's own fields, and its citation where it has one, ready for `json.dumps`."""
+    fields = asdict(record)
+    citation = getattr(record, "citation", None)
+    return {"citation": citation, **fields} if citation else fields

@@ -1,0 +1,71 @@
+"""Any record by its citation or its key, whatever its kind."""
+
+from collections.abc import Sequence
+
+from store.citations import Citation
+from store.database import Database
+from store.errors import NotFound, Unsupported
+from store.keys import pack, unpack
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from store.models import Record
+
+
+def lookup(database: Database, citation: Citation) -> "Record":
+    """The record that a citation means. Raises NotFound, Conflict (an ambiguous sha), Unsupported."""
+    target = citation.target
+    if citation.kind == "commit":
+        from store.commits import Commits
+
+        return Commits(database).get(str(target))
+    if citation.kind not in ("fact", "decision", "event", "iteration", "task", "checkpoint"):
+        raise Unsupported(f"{citation} cannot be opened yet.")
+    found = many(database, citation.kind, [int(target)])
+    if not found:
+        raise NotFound(
+            f"There is no {citation.kind} {citation} in this memory.", "Search for it, or look at the lists."
+        )
+    return found[0]
+
+
+def by_key(database: Database, keys: Sequence[int]) -> "dict[int, Record]":
+    """The records of these keys that exist, read with one query a kind."""
+    wanted: dict[str, list[int]] = {}
+    for key in keys:
+        kind, number = unpack(key)
+        wanted.setdefault(kind, []).append(number)
+    return {
+        pack(kind, record.id): record for kind, numbers in wanted.items() for record in many(database, kind, numbers)
+    }
+
+
+def many(database: Database, kind: str, numbers: Sequence[int]) -> "Sequence[Record]":
+    """The records of one kind with these ids; a part that is not asked for is not imported."""
+    if kind == "fact":
+        from store.facts import Facts
+
+        return Facts(database).many(numbers)
+    if kind == "decision":
+        from store.decisions import Decisions
+
+        return Decisions(database).many(numbers)
+    if kind == "commit":
+        from store.commits import Commits
+
+        return Commits(database).many(numbers)
+    if kind == "event":
+        from store.events import Events
+
+        return Events(database).many(numbers)
+    if kind == "iteration":
+        from store.iterations import Iterations
+
+        return Iterations(database).many(numbers)
+    if kind == "task":
+        from store.tasks import Tasks
+
+        return Tasks(database).many(numbers)
+    from store.checkpoints import Checkpoints
+
+    return Checkpoints(database).many(numbers)

@@ -1,0 +1,204 @@
+"""Search by keywords: FTS5 over the corpus, words OR-ed and ranked by bm25.
+
+Why so, from RETRIEVAL: requiring every word of a question finds nothing; stop words removed and words OR-ed find the
+most; very common words cost most of the time and add nothing.
+"""
+
+import time
+from collections.abc import Sequence
+
+import apsw
+
+from store import records
+from store.citations import Citation
+from store.database import Database
+from store.errors import InvalidInput, MemorandaError
+from store.keys import NUMBERS, pack
+from store.search.query import STOP, Query, parse
+from store.search.snippets import Marker, snippet
+from store.vocabulary import DOMAINS, SEARCHABLE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from store.models import Record
+
+TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])
+WEIGHTS = "2.0, 1.0, 0.25"  # title, text, context ([RETRIEVAL] measured .25 for context)
+COMMON_SHARE = 0.1  # words in more than a tenth of the memory are left out (5 % loses ten points of recall)
+COMMON_FLOOR = 1_000  # but in a small memory every word counts
+MAX_WORDS = 32
+
+
+class Hit:
+    """One thing found. `record` is the whole record, `snippet` up to 700 characters of it, `marks` the (start, end) of
+    the words that matched in it; `score` grows with relevance and compares within one answer only."""
+
+    __slots__ = ("citation", "key", "kind", "marks", "record", "score", "snippet")
+
+    def __init__(self, kind: str, record: "Record", text: str, marks: list[tuple[int, int]], score: float) -> None:
+        self.kind = kind
+        self.record = record
+        self.key = pack(kind, record.id)
+        self.citation = record.citation
+        self.snippet = text
+        self.marks = marks
+        self.score = score
+
+
+class Answer:
+    """What a search gave: `hits` best first, how many there were in `total`, which `signals` answered, in how many
+    `milliseconds`, and `notes` on what of the query could not be used."""
+
+    __slots__ = ("hits", "marker", "milliseconds", "notes", "signals", "total")
+
+    def __init__(self, hits: list[Hit], total: int, milliseconds: float, notes: list[str], marker: Marker) -> None:
+        self.hits = hits
+        self.total = total
+        self.signals = ("keywords",)
+        self.milliseconds = milliseconds
+        self.notes = notes
+        self.marker = marker
+
+
+class Search:
+    """Search in one memory."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def __call__(
+        self,
+        query: str,
+        limit: int = 20,
+        *,
+        kinds: Sequence[str] = (),
+        domain: str = "",
+        since: str = "",
+        before: str = "",
+    ) -> Answer:
+        """Everything that matches, best first. Filters given here and inside the query both hold; `since` is
+        inclusive, `before` exclusive. Only a filter given here can raise InvalidInput: any `query` is answered.
+        A running search is stopped by `Database.interrupt` from another thread (apsw.InterruptError)."""
+        start = time.perf_counter()
+        asked = parse(query, self._database.clock())
+        for name, value, words in (("kind", kinds, SEARCHABLE), ("domain", (domain,) if domain else (), DOMAINS)):
+            if set(value) - set(words):
+                raise InvalidInput(f"There is no such {name}.", f"Choose among: {', '.join(words)}.")
+        asked.kinds = tuple(kinds) or asked.kinds
+        asked.domain = domain or asked.domain
+        asked.since = max(since, asked.since)
+        asked.before = min(filter(None, (before, asked.before)), default="")
+        terms = self._terms(asked)
+        found, total = self._ranked(asked, terms, max(0, limit))
+        marker = Marker(
+            self._database.connection.fts5_tokenizer(*TOKENIZER), asked.words if terms else [], asked.typing
+        )
+        rows = records.by_key(self._database, [key for key, _ in found])
+        hits = []
+        for key, score in found:
+            if key in rows:  # another process may have taken it away between the two reads
+                record = rows[key]
+                text, marks = snippet(body(record), marker)
+                hits.append(Hit(_kind(key), record, text, marks, score))
+        hits = self._cited(asked.citation, hits)
+        elapsed = (time.perf_counter() - start) * 1000
+        return Answer(hits, max(total, len(hits)), elapsed, asked.notes, marker)
+
+    def _terms(self, asked: Query) -> list[str]:
+        """The FTS5 strings to look for: quoted words, the last one a prefix while it is being typed."""
+        words = list(dict.fromkeys(asked.words))[:MAX_WORDS]
+        last = words[-1] if words and asked.typing else None
+        kept = [word for word in words if word == last or word.lower() not in STOP] or words
+        if len(kept) > 1:
+            kept = self._uncommon(kept, last) or kept
+        # a word holds no quote (it matched \w+), so quoting it makes it plain text whatever it is
+        return [f'"{word}"*' if word == last else f'"{word}"' for word in kept]
+
+    def _uncommon(self, words: list[str], last: str | None) -> list[str]:
+        """The words without those that a large part of the memory holds."""
+        tokenizer = self._database.connection.fts5_tokenizer(*TOKENIZER)
+        counts = {}
+        for word in words:
+            stems = [stem for tokens in tokenizer(word.encode(), apsw.FTS5_TOKENIZE_QUERY, None) for stem in tokens[2:]]
+            count = self._database.value("SELECT doc FROM corpus_words WHERE term = ?", (stems[0],)) if stems else 0
+            counts[word] = count or 0
+        if max(counts.values()) <= COMMON_FLOOR:
+            return words
+        ceiling = max(COMMON_FLOOR, COMMON_SHARE * self._database.value("SELECT count(*) FROM corpus"))
+        return [word for word in words if counts[word] <= ceiling]
+
+    def _ranked(self, asked: Query, terms: list[str], limit: int) -> tuple[list[tuple[int, float]], int]:
+        """((key, score) best first, how many there were). Without words: the newest that pass the filters."""
+        clauses = ["c.status IN (:status, '')"]
+        parameters: dict[str, object] = {"status": asked.status or "active", "limit": limit}
+        if asked.kinds:
+            clauses.append(f"c.id % 16 IN ({', '.join(str(NUMBERS[kind]) for kind in asked.kinds)})")
+        if asked.domain:
+            clauses.append("c.kind = 'fact' AND c.record_id IN (SELECT id FROM facts WHERE domain = :domain)")
+            parameters["domain"] = asked.domain
+        for name, clause in (("since", "c.at >= :since"), ("before", "c.at < :before")):
+            if value := getattr(asked, name):
+                clauses.append(clause)
+                parameters[name] = value
+        where = " AND ".join(clauses)
+        if terms:
+            parameters["match"] = " OR ".join(terms)
+            sql = (
+                f"WITH found AS MATERIALIZED (SELECT c.id AS id, c.at AS at, bm25(corpus_fts, {WEIGHTS}) AS rank"
+                f" FROM corpus_fts JOIN corpus c ON c.id = corpus_fts.rowid WHERE corpus_fts MATCH :match AND {where})"
+                " SELECT id, -rank, (SELECT count(*) FROM found) FROM found"
+                " ORDER BY rank, at DESC, id DESC LIMIT :limit"
+            )
+        elif asked.words or not (asked.kinds or asked.domain or asked.since or asked.before or asked.status):
+            return [], 0
+        else:
+            sql = (
+                f"SELECT c.id, 0.0, (SELECT count(*) FROM corpus c WHERE {where}) FROM corpus c"
+                f" WHERE {where} ORDER BY c.at DESC, c.id DESC LIMIT :limit"
+            )
+        rows = self._database.rows(sql, parameters)
+        return [(key, score) for key, score, _ in rows], rows[0][2] if rows else 0
+
+    def _cited(self, citation: Citation | None, hits: list[Hit]) -> list[Hit]:
+        """The hits with the record that the whole query cites in front."""
+        if citation is None:
+            return hits
+        try:
+            record = records.lookup(self._database, citation)
+        except MemorandaError:
+            return hits
+        kind = citation.kind
+        first = Hit(kind, record, snippet(body(record), None)[0], [], hits[0].score if hits else 1.0)
+        return [first, *(hit for hit in hits if hit.key != first.key)]
+
+
+def _kind(key: int) -> str:
+    from store.keys import unpack
+
+    return unpack(key)[0]
+
+
+def body(record: "Record") -> str:
+    """The text of a record that a snippet is taken from: what is searched, in the order a person reads it."""
+    from store import models
+
+    if isinstance(record, models.Fact):
+        return record.fact
+    if isinstance(record, models.Decision):
+        parts = [record.title, record.chosen, record.context, record.rationale, *record.alternatives]
+        return "\n".join(part for part in parts if part)
+    if isinstance(record, models.Commit):
+        return record.message
+    if isinstance(record, models.Event):
+        return " ".join(part for part in (record.event_type, record.phase, _payload(record.payload)) if part)
+    if isinstance(record, models.Iteration):
+        return f"{record.command} {record.description}".strip()
+    if isinstance(record, models.Task):
+        return record.text
+    return record.name
+
+
+def _payload(payload: object) -> str:
+    import json
+
+    return "" if payload is None else json.dumps(payload, ensure_ascii=False)

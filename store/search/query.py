@@ -1,0 +1,86 @@
+"""What a person typed into the search bar: words, filters, perhaps a citation. Any text is a query."""
+
+import re
+
+from store.citations import Citation
+from store.citations import parse as parse_citation
+from store.clock import parse_moment
+from store.errors import InvalidInput
+from store.vocabulary import DOMAINS, FACT_STATUSES, SEARCHABLE
+
+FILTERS = ("kind", "domain", "since", "before", "is")
+STATUSES = tuple(status for status in FACT_STATUSES if status != "contradicted")
+_FILTER = re.compile(r"(?<!\S)(kind|domain|since|before|is):(\S+)", re.IGNORECASE)
+_WORD = re.compile(r"\w+")
+
+# words that say nothing about what is sought, in the two languages people write here; measured in RETRIEVAL §1
+STOP = frozenset(
+    """
+    a about after all also an and any are as at be because been before but by can could did do does for from had
+    has have he her him his how i if in into is it its just like me more my no not of on or our out she should
+    so some than that the their them then there they this to up us was we were what when where which who why
+    will with would you your al algo ante antes aunque cada como con contra cual cuando de del desde donde dos e
+    el ella ellas ellos en entre era es esa ese eso esta estaba este esto estos fue ha hace hasta hay la las le
+    les lo los mas me mi mientras muy más nada ni nos nosotros nuestra nuestro o os otra otro para pero poco por
+    porque pues que qué quien quién se ser si sin sobre son su sus sí también te tiene todo tu un una uno unos y
+    ya yo él cómo cuál cuándo dónde
+    """.split()
+)
+
+
+class Query:
+    """A query, read. `words` in the order typed, `typing` when the last one may be unfinished; the filters are empty
+    when not given; `notes` says in plain words which parts could not be used."""
+
+    __slots__ = ("before", "citation", "domain", "kinds", "notes", "since", "status", "typing", "words")
+
+    def __init__(self) -> None:
+        self.words: list[str] = []
+        self.typing = False
+        self.kinds: tuple[str, ...] = ()
+        self.domain = ""
+        self.since = ""
+        self.before = ""
+        self.status = ""
+        self.citation: Citation | None = None
+        self.notes: list[str] = []
+
+
+def parse(text: str, now: str) -> Query:
+    """Read a query. Never raises: what is not understood is a word to look for, or is said in `notes`."""
+    query = Query()
+    rest = _FILTER.sub(lambda match: _filter(query, match[1].lower(), match[2], now), text)
+    try:
+        query.citation = parse_citation(rest)
+    except InvalidInput:
+        query.citation = None
+    query.words = _WORD.findall(rest)
+    query.typing = bool(query.words) and rest[-1:].isalnum()
+    return query
+
+
+def _filter(query: Query, name: str, value: str, now: str) -> str:
+    """Take a filter out of the text into the query; a value that cannot be meant is noted and left out."""
+    words = tuple(value.lower().split(","))
+    if name == "kind":
+        kinds = tuple(word.removesuffix("s") for word in words)
+        if all(kind in SEARCHABLE for kind in kinds):
+            query.kinds = kinds
+        else:
+            query.notes.append(f"kind: takes {', '.join(SEARCHABLE)}")
+    elif name == "domain":
+        if value.lower() in DOMAINS:
+            query.domain = value.lower()
+        else:
+            query.notes.append(f"domain: takes {', '.join(DOMAINS)}")
+    elif name == "is":
+        if value.lower() in STATUSES:
+            query.status = value.lower()
+        else:
+            query.notes.append(f"is: takes {', '.join(STATUSES)}")
+    else:
+        try:
+            setattr(query, name, parse_moment(value, now))
+        except InvalidInput:
+            query.notes.append(f"{name}: takes a date like 2026-11-01, or 2d, 3w, yesterday")
+    return " "

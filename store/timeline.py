@@ -1,0 +1,42 @@
+"""The timeline: decisions, commits, events, iterations and checkpoints as one stream, newest first."""
+
+from collections.abc import Iterator, Sequence
+
+from store.database import Database
+from store.errors import InvalidInput
+from store.keys import NUMBERS
+
+# kind → (table, column of time, what is left out)
+STREAM = {
+    "decision": ("decisions", "decided_at", "status <> 'forgotten'"),
+    "commit": ("commits", "committed_at", ""),
+    "event": ("events", "created_at", ""),
+    "iteration": ("iterations", "started_at", ""),
+    "checkpoint": ("checkpoints", "created_at", ""),
+}
+
+
+class Timeline:
+    """The stream of one memory, as keys (see `keys`) and their moments; `records.by_key` gives what they stand for."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def stream(
+        self, kinds: Sequence[str] = (), since: str = "", before: str = "", limit: int = -1
+    ) -> Iterator[tuple[int, str]]:
+        """(key, moment) newest first, read as it is asked for. Each arm is in order by its own index, so SQLite
+        merges them without sorting; `since` is inclusive, `before` exclusive. Raises InvalidInput."""
+        unknown = [kind for kind in kinds if kind not in STREAM]
+        if unknown:
+            raise InvalidInput("There is no such kind in the timeline.", f"Choose among: {', '.join(STREAM)}.")
+        arms = []
+        for kind in kinds or STREAM:
+            table, at, condition = STREAM[kind]
+            clauses = [
+                clause for clause in (condition, since and f"{at} >= :since", before and f"{at} < :before") if clause
+            ]
+            where = f" WHERE {' AND '.join(clauses)}" if clauses else ""
+            arms.append(f"SELECT id * 16 + {NUMBERS[kind]} AS key, {at} AS at FROM {table}{where}")
+        sql = f"{' UNION ALL '.join(arms)} ORDER BY at DESC, key DESC LIMIT :limit"
+        yield from self._database.connection.execute(sql, {"since": since, "before": before, "limit": limit})

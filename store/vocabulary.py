@@ -1,0 +1,29 @@
+"""The closed lists of words that records use, and the letter each kind of record is cited by."""
+
+DOMAINS = ("work", "preferences", "decisions", "personal", "projects", "general", "self_correction")
+CONFIDENCES = ("high", "medium", "low")
+SOURCES = ("explicit", "inferred")
+SCOPES = ("project", "session", "global")
+FACT_STATUSES = ("active", "superseded", "contradicted", "forgotten")
+DECISION_STATUSES = ("active", "superseded", "forgotten")
+IMPACTS = ("low", "medium", "high", "critical")
+ITERATION_STATUSES = ("active", "completed", "abandoned")
+TASK_STATUSES = ("pending", "in_progress", "done")
+LINK_TYPES = ("implements", "reverts", "relates")
+DOORS = ("app", "cli", "mcp", "hook", "worker")
+PERSON = "user"  # the one origin whose word is a person's own
+
+LETTERS = {
+    "fact": "F",
+    "global": "G",
+    "decision": "D",
+    "commit": "C",
+    "iteration": "I",
+    "event": "E",
+    "summary": "S",
+    "turn": "T",
+    "checkpoint": "K",
+    "task": "A",
+    "proposal": "P",
+}
+SEARCHABLE = ("fact", "decision", "commit", "event", "iteration", "task", "checkpoint")
