@@ -1,0 +1,612 @@
+"""What a repository tells us, and what a repository cannot make us do. Every repository here is a real one."""
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+import tracemalloc
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.repositories import FIRST_COMMIT_AT, build_repository, commit, create, fast_import, git
+
+from store.git import CommitInfo, GitError, Repository
+
+COMMITS, MERGES = 2_500, 40
+NOWHERE = "0123456789" * 4
+
+
+@pytest.fixture(autouse=True)
+def no_configuration_of_the_user(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    monkeypatch.setenv("GIT_CONFIG_SYSTEM", os.devnull)
+
+
+@pytest.fixture
+def children(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
+    """Every process started from here on: the real ones, only noted."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    class Noted(subprocess.Popen):  # type: ignore[type-arg]
+        def __init__(self, *arguments, **options) -> None:  # type: ignore[no-untyped-def]
+            super().__init__(*arguments, **options)
+            started.append(self)
+
+    monkeypatch.setattr(subprocess, "Popen", Noted)
+    return started
+
+
+@pytest.fixture(scope="module")
+def year(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("year")
+    build_repository(path, COMMITS, MERGES)
+    return path
+
+
+def everything(path: str | Path) -> list[CommitInfo]:
+    repository = Repository(str(path))
+    return list(repository.read(repository.missing([])))
+
+
+def gone(process: subprocess.Popen[bytes]) -> bool:
+    """Ended and reaped: not even a zombie is left."""
+    if process.returncode is None:
+        return False
+    try:
+        os.kill(process.pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def put_on_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str) -> None:
+    """Make `git` a shell script."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    (folder / "git").write_text(f"#!/bin/sh\n{script}\n")
+    (folder / "git").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}{os.pathsep}{os.environ['PATH']}")
+
+
+# -- history ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_year_of_history_is_read_whole_in_the_order_asked(year: Path) -> None:
+    repository = Repository(str(year))
+    shas = repository.missing([])
+    assert len(shas) == COMMITS  # 100 KB on git's standard input, more than a pipe holds
+    commits = list(repository.read(shas))
+    assert [each.sha for each in commits] == shas
+    dates = [each.committed_at for each in commits]
+    assert dates == sorted(dates, reverse=True)
+    assert dates[-1] == "2026-01-01T00:00:00.000Z"
+    assert sum(each.message.startswith("Merge branch") for each in commits) == MERGES
+
+    backwards = shas[::-1][:50]
+    assert [each.sha for each in repository.read(backwards)] == backwards
+
+
+def test_sizes_agree_with_what_git_counts_file_by_file(year: Path) -> None:
+    commits = everything(year)
+    merges = [each for each in commits if each.message.startswith("Merge branch")]
+    for each in [*merges[:5], *commits[:20], commits[-1]]:
+        rows = git(year, "show", "-m", "--first-parent", "--numstat", "--format=", each.sha).splitlines()
+        counts = [tuple(map(int, row.split("\t")[:2])) for row in rows]
+        assert each.files_changed == len(counts) > 0
+        assert (each.insertions, each.deletions) == (sum(c[0] for c in counts), sum(c[1] for c in counts))
+
+
+def test_the_same_call_builds_the_same_repository(tmp_path: Path) -> None:
+    assert build_repository(tmp_path / "a", 60, 3) == build_repository(tmp_path / "b", 60, 3)
+    assert git(tmp_path / "a", "rev-list", "--count", "HEAD") == "60"
+    assert git(tmp_path / "a", "rev-list", "--count", "--merges", "HEAD") == "3"
+    assert git(tmp_path / "a", "status", "--porcelain") == ""
+
+
+def test_an_unborn_repository_has_no_history(tmp_path: Path) -> None:
+    create(tmp_path)
+    repository = Repository(str(tmp_path))
+    assert repository.tips() == []
+    assert repository.missing([]) == []
+    assert list(repository.read([])) == []
+
+
+def test_reading_nothing_is_not_reading_head(tmp_path: Path) -> None:
+    commit(tmp_path, "one")
+    assert list(Repository(str(tmp_path)).read([])) == []
+
+
+def test_one_commit_in_full(tmp_path: Path) -> None:
+    sha = commit(
+        tmp_path, "feat: añade el índice\n\nCuerpo.\n\n", {"a.txt": "1\n2\n", "ñ.txt": "x"}, when=1_795_302_747
+    )
+    assert everything(tmp_path) == [
+        CommitInfo(
+            sha=sha,
+            message="feat: añade el índice\n\nCuerpo.",
+            author="Lucía Fernández",
+            committed_at="2026-11-21T23:12:27.000Z",
+            files_changed=2,
+            insertions=3,
+            deletions=0,
+        )
+    ]
+
+
+def test_what_is_missing_after_new_commits_is_only_them(tmp_path: Path) -> None:
+    commit(tmp_path, "one", {"a": "1"})
+    repository = Repository(str(tmp_path))
+    seen = repository.tips()
+    assert repository.missing(seen) == []
+    second = commit(tmp_path, "two", {"a": "2"})
+    git(tmp_path, "switch", "--quiet", "--create", "topic")
+    third = commit(tmp_path, "three", {"a": "3"})
+    assert repository.tips() == sorted([second, third])
+    assert repository.missing(seen) == [third, second]
+    assert repository.missing([second.upper()]) == [third]
+
+
+def test_amended_history_shows_the_new_commit_and_forgives_the_tip_that_is_gone(tmp_path: Path) -> None:
+    base = commit(tmp_path, "one", {"a": "1"})
+    old = commit(tmp_path, "twoo", {"a": "2"})
+    new = commit(tmp_path, "two", amend=True)
+    repository = Repository(str(tmp_path))
+    assert repository.missing([old]) == [new]
+    git(tmp_path, "reflog", "expire", "--expire=now", "--all")
+    git(tmp_path, "gc", "--quiet", "--prune=now")
+    assert repository.missing([old]) == [new, base]
+    assert repository.missing([old, base, NOWHERE]) == [new]
+
+
+def test_no_parent_comes_before_its_child_even_when_clocks_lie(tmp_path: Path) -> None:
+    root = commit(tmp_path, "root", when=FIRST_COMMIT_AT)
+    parent = commit(tmp_path, "parent", when=FIRST_COMMIT_AT + 1000)
+    git(tmp_path, "branch", "topic")
+    late = commit(tmp_path, "late child", when=FIRST_COMMIT_AT + 2000)
+    git(tmp_path, "switch", "--quiet", "topic")
+    early = commit(tmp_path, "child made on a computer without a clock", when=0)
+    assert Repository(str(tmp_path)).missing([]) == [late, early, parent, root]
+
+
+def test_a_repeated_sha_comes_once(tmp_path: Path) -> None:
+    sha = commit(tmp_path, "one")
+    assert [each.sha for each in Repository(str(tmp_path)).read([sha, sha.upper(), sha])] == [sha]
+
+
+# -- repositories of every shape --------------------------------------------------------------------------------------
+
+
+def test_a_merge_is_measured_and_shown_against_its_first_parent(tmp_path: Path) -> None:
+    commit(tmp_path, "base", {"a": "1\n"})
+    git(tmp_path, "switch", "--quiet", "--create", "topic")
+    commit(tmp_path, "topic", {"topic.txt": "t\n" * 7})
+    git(tmp_path, "switch", "--quiet", "main")
+    commit(tmp_path, "main", {"main.txt": "m\n" * 3})
+    git(tmp_path, "merge", "--quiet", "--no-ff", "-m", "merge topic", "topic", when=FIRST_COMMIT_AT + 999)
+    merge = everything(tmp_path)[0]
+    assert (merge.message, merge.files_changed, merge.insertions, merge.deletions) == ("merge topic", 1, 7, 0)
+    text = Repository(str(tmp_path)).diff(merge.sha).text
+    assert "topic.txt" in text
+    assert "main.txt" not in text
+
+
+def test_a_root_commit_is_compared_with_nothing(tmp_path: Path) -> None:
+    sha = commit(tmp_path, "root", {"a.txt": "uno\n"})
+    git(tmp_path, "config", "log.showRoot", "false")
+    (root,) = everything(tmp_path)
+    assert (root.files_changed, root.insertions) == (1, 1)
+    assert "new file mode" in (text := Repository(str(tmp_path)).diff(sha).text)
+    assert "+uno\n" in text
+
+
+def test_empty_commits_renames_modes_binaries_and_tags(tmp_path: Path) -> None:
+    commit(tmp_path, "files", {"old.txt": "".join(f"{n}\n" for n in range(50)), "b.bin": b"\0\1", "run": "x\n"})
+    commit(tmp_path, "")
+    git(tmp_path, "mv", "old.txt", "new.txt")
+    renamed = commit(tmp_path, "rename")
+    binary = commit(tmp_path, "binary", {"b.bin": b"\0\2"})
+    (tmp_path / "run").chmod(0o755)
+    commit(tmp_path, "mode")
+    git(tmp_path, "tag", "-a", "-m", "annotated", "v1")
+    git(tmp_path, "tag", "light")
+    sizes = {each.message: (each.files_changed, each.insertions, each.deletions) for each in everything(tmp_path)}
+    expected = {"files": (3, 51, 0), "": (0, 0, 0), "rename": (1, 0, 0), "binary": (1, 0, 0), "mode": (1, 0, 0)}
+    assert sizes == expected
+    repository = Repository(str(tmp_path))
+    assert "rename from old.txt\nrename to new.txt\n" in repository.diff(renamed).text
+    assert "Binary files a/b.bin and b/b.bin differ\n" in repository.diff(binary).text
+    assert len(repository.tips()) == 1
+
+
+def test_an_empty_commit_has_an_empty_diff(tmp_path: Path) -> None:
+    commit(tmp_path, "one", {"a": "1"})
+    diff = Repository(str(tmp_path)).diff(commit(tmp_path, "nothing"))
+    assert (diff.text, diff.truncated) == ("", False)
+
+
+def test_a_detached_head_is_a_tip(tmp_path: Path) -> None:
+    first = commit(tmp_path, "one", {"a": "1"})
+    second = commit(tmp_path, "two", {"a": "2"})
+    git(tmp_path, "checkout", "--quiet", "--detach", first)
+    loose = commit(tmp_path, "loose", {"a": "3"})
+    repository = Repository(str(tmp_path))
+    assert repository.tips() == sorted([second, loose])
+    assert set(repository.missing([])) == {first, second, loose}
+
+
+def test_a_worktree_and_a_folder_inside_see_the_repository(tmp_path: Path) -> None:
+    main = tmp_path / "main"
+    first = commit(main, "one", {"deep/down/a": "1\n", "b": "2\n"})
+    git(main, "worktree", "add", "--quiet", "-b", "side", str(tmp_path / "side"))
+    second = commit(tmp_path / "side", "two", {"deep/down/a": "2\n", "b": "3\n"})
+    git(main, "config", "diff.relative", "true")
+    for folder in (main, tmp_path / "side", main / "deep" / "down"):
+        repository = Repository(str(folder))
+        assert repository.missing([]) == [second, first]
+        assert [each.files_changed for each in repository.read([second, first])] == [2, 2]
+        assert "+++ b/b\n" in repository.diff(second).text
+
+
+def test_a_shallow_clone_and_a_bare_one(tmp_path: Path) -> None:
+    shas = [commit(tmp_path / "whole", str(number), {"a": f"{number}\n"}) for number in range(5)]
+    for name, options in (("shallow", ["--depth=2"]), ("bare", ["--bare"])):
+        git(tmp_path, "clone", "--quiet", *options, f"file://{tmp_path / 'whole'}", name)
+    assert [each.sha for each in everything(tmp_path / "shallow")] == [shas[4], shas[3]]
+    assert [each.sha for each in everything(tmp_path / "bare")] == shas[::-1]
+    repository = Repository(str(tmp_path / "shallow"))
+    assert "+3\n" in repository.diff(shas[3]).text
+    with pytest.raises(GitError):
+        repository.diff(shas[0])
+
+
+def test_a_submodule_is_one_line_and_its_repository_is_not_entered(tmp_path: Path) -> None:
+    commit(tmp_path / "library", "one", {"secret.txt": "inside\n"})
+    commit(tmp_path / "main", "one", {"a": "1"})
+    git(tmp_path / "main", "submodule", "--quiet", "add", f"file://{tmp_path / 'library'}", "lib")
+    git(tmp_path / "main", "config", "diff.submodule", "diff")
+    git(tmp_path / "main", "config", "submodule.lib.ignore", "all")
+    sha = commit(tmp_path / "main", "add the library")
+    assert everything(tmp_path / "main")[0].files_changed == 2  # lib and .gitmodules
+    text = Repository(str(tmp_path / "main")).diff(sha).text
+    assert "+Subproject commit " in text
+    assert "inside" not in text
+
+
+def test_a_repository_of_sha256(tmp_path: Path) -> None:
+    try:
+        git(tmp_path, "init", "--quiet", "--initial-branch=main", "--object-format=sha256")
+    except AssertionError:
+        pytest.skip("this git knows no sha256")
+    sha = commit(tmp_path, "one", {"a": "1\n"})
+    assert len(sha) == 64
+    assert [(each.sha, each.insertions) for each in everything(tmp_path)] == [(sha, 1)]
+    assert "+1" in Repository(str(tmp_path)).diff(sha).text
+    assert Repository(str(tmp_path)).missing([NOWHERE]) == [sha]
+
+
+# -- bytes that nobody promised ---------------------------------------------------------------------------------------
+
+text = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=60)
+forged = st.sampled_from(
+    [
+        "\x1e\x1f",
+        f"{NOWHERE}\n",
+        "\n 3 files changed, 1 insertion(+)\n",
+        "\x01\x02%x00",
+        "commit :1\n",
+        "\r\n",
+        "1\t2\ta",
+    ]
+)
+messages = st.lists(st.lists(text | forged, max_size=4).map("".join), min_size=1, max_size=8)
+
+
+@settings(max_examples=25, deadline=None)
+@given(messages)
+def test_any_message_comes_back_as_it_was_written(tmp_path_factory: pytest.TempPathFactory, written: list[str]) -> None:
+    path = tmp_path_factory.mktemp("messages")
+    stream = []
+    for number, message in enumerate(written):
+        data = message.encode()
+        head = b"commit refs/heads/main\ncommitter Ana <a@example.org> %d +0000\n" % (FIRST_COMMIT_AT + number)
+        change = b"M 100644 inline a\ndata %d\n%d\n" % (len(str(number)), number) if number % 2 else b""
+        stream.append(head + b"data %d\n" % len(data) + data + b"\n" + change + b"\n")
+    fast_import(path, b"".join(stream))
+    commits = everything(path)[::-1]
+    assert [each.message for each in commits] == [message.rstrip("\r\n") for message in written]
+    assert [each.files_changed for each in commits] == [number % 2 for number in range(len(written))]
+    shutil.rmtree(path)
+
+
+def test_other_encodings_and_no_encoding_at_all(tmp_path: Path) -> None:
+    stream = b"".join(
+        [
+            b"commit refs/heads/main\nauthor I\xf1igo <i@example.org> 5 +0000\n",
+            b"committer I\xf1igo <i@example.org> 5 +0000\n",
+            b"encoding ISO-8859-1\ndata 8\nma\xf1ana \xe1\nM 100644 inline caf\xe9.txt\ndata 3\n\xe9\xff\n\n",
+            b"commit refs/heads/main\ncommitter Z\xff <z@example.org> 6 +0000\n",
+            b"data 7\nraw \xff\xfe!\n",
+            b"commit refs/heads/main\ncommitter Z <z@example.org> 7 +0000\nencoding klingon\ndata 3\n\xe9!!\n",
+        ]
+    )
+    fast_import(tmp_path, stream)
+    git(tmp_path, "config", "i18n.logOutputEncoding", "ISO-8859-1")
+    klingon, raw, latin = everything(tmp_path)
+    assert (latin.message, latin.author, latin.files_changed) == ("mañana á", "Iñigo", 1)
+    assert (raw.message, raw.author) == ("raw \ufffd\ufffd!", "Z\ufffd")
+    assert klingon.message == "\ufffd!!"
+    assert latin.committed_at == "1970-01-01T00:00:05.000Z"
+    diff = Repository(str(tmp_path)).diff(latin.sha)
+    assert "caf\ufffd.txt" in diff.text
+    assert "+\ufffd\ufffd\n" in diff.text
+
+
+@pytest.mark.parametrize("date", [b"99999999999999 +0000", b"18446744073709551615 +0000", b"yesterday"])
+def test_a_broken_date_does_not_stop_the_history(tmp_path: Path, date: bytes) -> None:
+    commit(tmp_path, "one", {"a": "1"})
+    tree = git(tmp_path, "rev-parse", "HEAD^{tree}").encode()
+    body = b"tree %b\nauthor A <a@example.org> %b\ncommitter A <a@example.org> %b\n\nodd\n" % (tree, date, date)
+    sha = git(tmp_path, "hash-object", "-t", "commit", "-w", "--literally", "--stdin", stdin=body)
+    (odd,) = Repository(str(tmp_path)).read([sha])
+    assert (odd.message, odd.committed_at) == ("odd", "1970-01-01T00:00:00.000Z")
+
+
+# -- diffs ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_diff_has_a_summary_and_a_patch_whatever_the_configuration_of_diffs(tmp_path: Path) -> None:
+    commit(tmp_path, "one", {"ñandú.txt": "uno\ndos\n"})
+    sha = commit(tmp_path, "two", {"ñandú.txt": "uno\ntres\n"})
+    plain = Repository(str(tmp_path)).diff(sha)
+    assert plain.text.startswith(" ñandú.txt | 2 +-\n 1 file changed, 1 insertion(+), 1 deletion(-)\n\ndiff --git a/")
+    assert plain.text.endswith("\n uno\n-dos\n+tres\n")
+    assert not plain.truncated
+    for key, value in (
+        ("color.diff", "always"),
+        ("color.ui", "always"),
+        ("diff.noprefix", "true"),
+        ("diff.context", "0"),
+        ("diff.orderFile", "/nowhere"),
+        ("diff.renames", "false"),
+    ):
+        git(tmp_path, "config", key, value)
+    assert Repository(str(tmp_path)).diff(sha) == plain
+    assert Repository(str(tmp_path)).diff(sha[:10]) == plain
+    assert len(everything(tmp_path)) == 2
+
+
+def test_a_huge_diff_is_cut_without_being_read(tmp_path: Path, children: list[subprocess.Popen[bytes]]) -> None:
+    sha = commit(tmp_path, "huge", {"huge.txt": "".join(f"línea {number}\n" for number in range(1_500_000))})
+    children.clear()
+    tracemalloc.start()
+    diff = Repository(str(tmp_path)).diff(sha, max_bytes=100_000)
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert diff.truncated
+    assert 99_000 < len(diff.text.encode()) <= 100_000
+    assert diff.text.endswith("\n")
+    assert peak < 2_000_000
+    (child,) = children
+    assert gone(child)
+    assert child.returncode < 0  # killed, with most of the diff unsaid
+
+
+def test_an_endless_line_is_cut_between_characters(tmp_path: Path) -> None:
+    sha = commit(tmp_path, "line", {"a": "ñ" * 100_000})
+    for limit in (5_000, 5_001):
+        diff = Repository(str(tmp_path)).diff(sha, max_bytes=limit)
+        assert diff.truncated
+        assert limit - 2 < len(diff.text.encode()) <= limit
+        assert diff.text.endswith("ñ")
+
+
+def test_a_diff_that_just_fits_is_not_called_truncated(tmp_path: Path) -> None:
+    sha = commit(tmp_path, "one", {"a": "1\n"})
+    repository = Repository(str(tmp_path))
+    whole = repository.diff(sha)
+    size = len(whole.text.encode())
+    assert repository.diff(sha, max_bytes=size) == whole
+    assert repository.diff(sha, max_bytes=size - 1).truncated
+
+
+# -- stopping ---------------------------------------------------------------------------------------------------------
+
+
+def test_closing_early_leaves_no_process(year: Path, children: list[subprocess.Popen[bytes]]) -> None:
+    repository = Repository(str(year))
+    commits = repository.read(repository.missing([]))
+    next(commits)
+    assert children[-1].poll() is None
+    commits.close()
+    assert all(gone(child) for child in children)
+
+
+def test_cancelling_ends_the_stream_and_the_process(year: Path, children: list[subprocess.Popen[bytes]]) -> None:
+    repository = Repository(str(year))
+    read: list[CommitInfo] = []
+    for each in repository.read(repository.missing([]), cancelled=lambda: len(read) >= 10):
+        read.append(each)
+    assert len(read) == 10
+    assert all(gone(child) for child in children)
+
+
+def test_cancelled_beforehand_starts_nothing(year: Path, children: list[subprocess.Popen[bytes]]) -> None:
+    assert list(Repository(str(year)).read([NOWHERE], cancelled=lambda: True)) == []
+    assert children == []
+
+
+def test_cancelling_does_not_wait_for_a_git_that_says_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, children: list[subprocess.Popen[bytes]]
+) -> None:
+    put_on_path(tmp_path, monkeypatch, "exec sleep 60")  # stands for a git stuck on a dead network disk
+    start = time.monotonic()
+    assert list(Repository(str(tmp_path)).read([NOWHERE], cancelled=lambda: time.monotonic() > start + 0.3)) == []
+    assert time.monotonic() - start < 10
+    assert len(children) == 1
+    assert gone(children[0])
+
+
+# -- hostile repositories and surroundings ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def trap(tmp_path: Path) -> Iterator[tuple[Path, str, Path]]:
+    """A repository whose configuration names a program wherever git would run one; it leaves a file when it runs."""
+    path, sprung, program = tmp_path / "repository", tmp_path / "sprung", tmp_path / "program"
+    program.write_text(f"#!/bin/sh\ntouch '{sprung}'\ncat\n")
+    program.chmod(0o755)
+    commit(path, "one", {"a.doc": "1\n", ".gitattributes": "*.doc diff=doc filter=doc\n"})
+    commit(path, "two", {"a.doc": "2\n"})
+    raw = git(path, "cat-file", "commit", "HEAD").replace(
+        "\n\n", "\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n AA==\n -----END PGP SIGNATURE-----\n\n", 1
+    )
+    sha = git(path, "hash-object", "-t", "commit", "-w", "--stdin", stdin=f"{raw}\n".encode())
+    git(path, "update-ref", "refs/heads/main", sha)
+    for key in (
+        "core.fsmonitor",
+        "core.pager",
+        "core.sshCommand",
+        "diff.doc.command",
+        "diff.doc.textconv",
+        "diff.external",
+        "filter.doc.process",
+        "filter.doc.smudge",
+        "gpg.program",
+        "pager.diff-tree",
+        "pager.log",
+    ):
+        git(path, "config", key, str(program))
+    git(path, "config", "log.showSignature", "true")
+    yield path, sha, sprung
+
+
+@pytest.mark.parametrize("control", [["show", "HEAD"], ["log", "-1"], ["show", "--ext-diff"], ["status"]])
+def test_the_trap_works_on_those_who_walk_in(trap: tuple[Path, str, Path], control: list[str]) -> None:
+    path, _, sprung = trap
+    subprocess.run(["git", "-C", str(path), *control], capture_output=True, check=False)
+    assert sprung.exists()
+
+
+def test_the_configuration_of_a_repository_runs_no_program(trap: tuple[Path, str, Path]) -> None:
+    path, sha, sprung = trap
+    assert [each.message for each in everything(path)] == ["two", "one"]
+    assert "-1\n+2\n" in Repository(str(path)).diff(sha).text
+    assert not sprung.exists()
+
+
+def test_a_partial_clone_fetches_nothing(tmp_path: Path) -> None:
+    sha = commit(tmp_path / "whole", "one", {"a": "1\n"})
+    git(tmp_path / "whole", "config", "uploadpack.allowFilter", "true")
+    git(tmp_path, "clone", "--quiet", "--bare", "--filter=blob:none", f"file://{tmp_path / 'whole'}", "partial")
+    git(tmp_path / "partial", "config", "protocol.allow", "always")
+    git(tmp_path / "partial", "config", "protocol.file.allow", "always")
+    repository = Repository(str(tmp_path / "partial"))
+    assert repository.missing([]) == [sha]
+    with pytest.raises(GitError, match="--filter"):
+        list(repository.read([sha]))
+    with pytest.raises(GitError, match="--filter"):
+        repository.diff(sha)
+    assert git(tmp_path / "partial", "rev-list", "--objects", "--missing=print", "HEAD").count("?") == 1
+
+
+def test_the_surroundings_of_a_hook_do_not_lead_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    here, elsewhere = commit(tmp_path / "here", "here"), tmp_path / "elsewhere"
+    commit(elsewhere, "elsewhere")
+    monkeypatch.setenv("GIT_DIR", str(elsewhere / ".git"))
+    monkeypatch.setenv("GIT_WORK_TREE", str(elsewhere))
+    monkeypatch.setenv("GIT_INDEX_FILE", str(elsewhere / ".git" / "index"))
+    monkeypatch.setenv("GIT_OBJECT_DIRECTORY", str(elsewhere / ".git" / "objects"))
+    monkeypatch.setenv("GIT_EXTERNAL_DIFF", "false")
+    monkeypatch.setenv("GIT_CONFIG_PARAMETERS", "'core.bare=true'")
+    monkeypatch.setenv("GIT_TRACE", "1")
+    assert Repository(str(tmp_path / "here")).tips() == [here]
+
+
+def test_a_replaced_commit_is_still_what_its_sha_says(tmp_path: Path) -> None:
+    old = commit(tmp_path, "true", {"a": "1"})
+    new = commit(tmp_path, "false", amend=True)
+    git(tmp_path, "replace", old, new)
+    assert [each.message for each in Repository(str(tmp_path)).read([old])] == ["true"]
+
+
+@pytest.mark.parametrize("sha", ["--output=/tmp/x", "HEAD", "", "main..topic", "^" + NOWHERE, NOWHERE + "\n", "é" * 40])
+def test_what_is_not_a_sha_never_reaches_git(tmp_path: Path, children: list[subprocess.Popen[bytes]], sha: str) -> None:
+    repository = Repository(str(tmp_path))
+    with pytest.raises(GitError, match="sha"):
+        repository.diff(sha)
+    with pytest.raises(GitError, match="sha"):
+        repository.read([sha])
+    with pytest.raises(GitError, match="sha"):
+        repository.missing([sha])
+    assert children == []
+
+
+# -- what is not there ------------------------------------------------------------------------------------------------
+
+
+def test_an_unknown_sha_is_an_error_with_a_cause_and_a_next_step(tmp_path: Path) -> None:
+    commit(tmp_path, "one", {"a": "1"})
+    blob = git(tmp_path, "rev-parse", "HEAD:a")
+    repository = Repository(str(tmp_path))
+    for sha in (NOWHERE, blob):
+        with pytest.raises(GitError) as diff:
+            repository.diff(sha)
+        with pytest.raises(GitError) as read:
+            list(repository.read([sha]))
+        for error in (diff.value, read.value):
+            assert sha in error.message
+            assert error.next
+            assert error.code == "git"
+
+
+def test_a_commit_whose_file_is_lost_is_not_given_by_halves(tmp_path: Path) -> None:
+    shas = [commit(tmp_path, str(number), {"a": f"{number}\n" * 9}) for number in range(3)]
+    blob = git(tmp_path, "rev-parse", f"{shas[1]}:a")
+    (tmp_path / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    read = []
+    with pytest.raises(GitError, match="not in this repository"):
+        for each in Repository(str(tmp_path)).read([shas[0], shas[1], shas[2]]):
+            read.append(each)
+    assert {each.sha for each in read} <= {shas[0]}
+    with pytest.raises(GitError, match="not in this repository"):
+        Repository(str(tmp_path)).diff(shas[1])
+
+
+def test_no_repository_no_folder_and_no_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+    (tmp_path / "plain").mkdir()
+    with pytest.raises(GitError, match="no git repository"):
+        Repository(str(tmp_path / "plain")).tips()
+    with pytest.raises(GitError, match="could not open the folder"):
+        Repository(str(tmp_path / "absent")).tips()
+    monkeypatch.setenv("PATH", str(tmp_path / "plain"))
+    with pytest.raises(GitError, match="not installed") as caught:
+        Repository(str(tmp_path)).tips()
+    assert "Install git" in caught.value.next
+
+
+def test_a_repository_of_another_user_is_refused_with_the_way_to_trust_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "theirs"
+    sha = commit(path, "one")
+    # The real git, told by its own test switch to see another owner: only root could make one.
+    put_on_path(tmp_path, monkeypatch, f"GIT_TEST_ASSUME_DIFFERENT_OWNER=1 exec '{shutil.which('git')}' \"$@\"")
+    with pytest.raises(GitError, match="another user") as caught:
+        Repository(str(path)).tips()
+    assert f"git config --global --add safe.directory {path}" in caught.value.next
+    monkeypatch.setenv("GIT_CONFIG_COUNT", "1")
+    monkeypatch.setenv("GIT_CONFIG_KEY_0", "safe.directory")
+    monkeypatch.setenv("GIT_CONFIG_VALUE_0", str(path))
+    assert Repository(str(path)).tips() == [sha]
+
+
+def test_reading_git_needs_neither_the_database_nor_the_screen() -> None:
+    program = "import sys, store.git; print([m for m in ('apsw', 'sqlite3', 'textual') if m in sys.modules])"
+    root = Path(__file__).parents[2]
+    done = subprocess.run([sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
