@@ -15,10 +15,12 @@ SHORT_SHA = 7
 MAX_ID = 2**63 - 1
 
 _RECORD = r"(?:(?P<letter>[ABD-Zabd-z])#(?P<id>[1-9][0-9]{0,18})|[Cc]#(?P<sha>[0-9a-fA-F]{4,64}))"
-# a path is free of brackets, spaces and the marks that end one in prose
-_LINES = r"(?P<path>[^\s\[\]()<>\"'`#]+)#L(?P<first>[1-9][0-9]{0,8})(?:-L?(?P<last>[1-9][0-9]{0,8}))?"
+# a path is free of brackets, spaces and the marks that end one in prose; possessive, or a long run takes n² steps
+_PATH = r"[^\s\[\]()<>\"'`#]"
+_LINES = rf"(?P<path>{_PATH}++)#L(?P<first>[1-9][0-9]{{0,8}})(?:-L?(?P<last>[1-9][0-9]{{0,8}}))?"
+_URL = rf"(?<!\w)\w++://(?:{_PATH}|#)*+"  # taken whole, so that no part of one is read as a citation
 _WHOLE = re.compile(rf"\[?(?:{_RECORD}|{_LINES})\]?")
-_WITHIN = re.compile(rf"(?<![\w#/])(?:{_RECORD}|{_LINES})(?![\w#])")
+_WITHIN = re.compile(rf"{_URL}|(?:(?<![\w#/]){_RECORD}|(?<!{_PATH})(?<!#){_LINES})(?![\w#])")
 
 
 class Citation:
@@ -63,7 +65,7 @@ def cite(kind: str, target: int | str) -> str:
 def parse(text: str, default: str | None = None) -> Citation:
     """The citation that `text` is, brackets or not. A bare number is of kind `default`. Raises InvalidInput."""
     word = text.strip()
-    if default and word.isascii() and word.isdigit() and 0 < int(word[:20]) <= MAX_ID:
+    if default and word.isascii() and word.isdigit() and len(word) < 20 and 0 < int(word) <= MAX_ID:
         return Citation(default, int(word))
     match = _WHOLE.fullmatch(word)
     found = _read(match) if match and word.startswith("[") == word.endswith("]") else None
@@ -87,5 +89,7 @@ def _read(match: re.Match[str]) -> Citation | None:
         kind = KINDS.get(match["letter"].upper())
         number = int(match["id"])
         return Citation(kind, number) if kind and number <= MAX_ID else None
+    if not match["path"] or "://" in match["path"]:
+        return None
     first, last = int(match["first"]), int(match["last"] or match["first"])
     return Citation("document", match["path"], first, last) if first <= last else None

@@ -34,7 +34,7 @@ def from_ms(milliseconds: int) -> str:
     from datetime import UTC, datetime, timedelta
 
     moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=milliseconds)
-    return moment.strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03}Z"
+    return moment.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"  # strftime does not pad years
 
 
 def days_before(now: str, days: int) -> str:
@@ -83,7 +83,8 @@ def parse_moment(text: str, now: str) -> str:
 
     word = text.strip().lower()
     here = datetime.fromisoformat(now).astimezone()
-    midnight = here.replace(hour=0, minute=0, second=0, microsecond=0)
+    # without its zone, so that each midnight is taken at the offset of its own day
+    midnight = here.replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None)
     if word == "now":
         return now
     if word in ("today", "yesterday"):

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from store.citations import cite
+from store.clock import parse_moment
 from store.database import Database, Verbatim, Write
 from store.errors import Conflict, InvalidInput, NotFound
 from store.vocabulary import LINK_TYPES, PERSON
@@ -43,7 +44,8 @@ class Commits:
     ) -> bool:
         """Log one commit; whether it was new. Raises InvalidInput."""
         with self._database.write(actor, "commit") as write:
-            return add(write, sha, message, author, files_changed, insertions, deletions, committed_at or write.at)
+            at = parse_moment(committed_at, write.at) if committed_at else write.at
+            return add(write, sha, message, author, files_changed, insertions, deletions, at)
 
     def get(self, sha: str) -> "Commit":
         """The commit whose sha starts so. Raises NotFound, or Conflict when several do."""

@@ -70,3 +70,9 @@ class StorageError(MemorandaError):
     """The disk or the file system refused: full, read-only, failing, or held by another program for too long."""
 
     code = "storage"
+
+
+class Declined(MemorandaError):
+    """The person was asked and said no; nothing was changed."""
+
+    code = "declined"

@@ -64,8 +64,9 @@ class Facts:
             raise Unsupported("Facts of scope global cannot be kept yet.", "Leave the scope out: it is the project's.")
         if not 0 <= importance <= 1:
             raise InvalidInput("Importance is a number from 0 to 1.")
+        domain = clean(domain).strip().lower()  # before it is cut: a part of a secret would not be recognised
         if domain not in DOMAINS:
-            tags = (*tags, domain.strip().lower()[:40])
+            tags = (*tags, domain[:40]) if domain else tags
             domain = "general"
         with self._database.write(actor, "remember") as write:
             known = self._same(write, fact)

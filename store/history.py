@@ -30,6 +30,14 @@ if TYPE_CHECKING:
 COLUMNS = "seq, at, actor, door, reason, undoes, undone_by, changes"
 KINDS = {"facts": "fact", "decisions": "decision", "tasks": "task"}
 BY_HAND = "actor = 'user' AND door IN ('app', 'cli')"  # what `undo` without a number takes back (DESIGN §7)
+# the steps in force that linked a commit to a decision which step ? had made
+REFERRING = """
+SELECT link.seq FROM history_row AS made
+JOIN history_row AS link ON link.tbl = 'commit_links' AND json_extract(link.pk, '$[1]') = json_extract(made.pk, '$[0]')
+JOIN history USING(seq)
+WHERE made.seq = ? AND made.tbl = 'decisions' AND made.op = 'INSERT' AND link.op = 'INSERT' AND link.seq > made.seq
+  AND undone_by IS NULL AND undoes IS NULL
+"""
 
 
 class History:
@@ -141,6 +149,9 @@ class History:
         """The sentence and the advice for an undo that met later changes."""
         names, later = [], set[int]()
         for table, key in met:
+            if not key:  # something refers to what would go: links to a decision this step made
+                later.update(seq for (seq,) in self._database.rows(REFERRING, (step.seq,)))
+                continue
             names.append(cite(KINDS[table], key[0]) if table in KINDS else "a link")
             later.update(
                 seq
@@ -181,7 +192,9 @@ def apply(write: Write, edits: "Sequence[Edit]") -> "list[tuple[str, Key]]":
 
     try:
         write.apply(changeset, conflict)
-    except apsw.AbortError:
+    except (apsw.AbortError, apsw.ConstraintError):  # the latter when a foreign key is in the way
+        if not met:
+            raise
         return met
     for table in RECORDED:
         for child, *_ in write.execute(f"PRAGMA foreign_key_check({table})"):

@@ -68,6 +68,8 @@ def catch_up(
         for batch in _batches(source.read(wanted, cancelled)):
             with database.write("agent", "git") as write:
                 lease.renew(write)
+                if not memory.location.project:
+                    _remember(write.execute, BOUND, source.root)  # with the first commits: the rest may never come
                 for info in batch:
                     new += commits.add(
                         write,

@@ -66,9 +66,10 @@ def connect(path: str, create: bool = True) -> tuple[apsw.Connection, bool, list
 def _identify(connection: apsw.Connection, path: str) -> int:
     """The file's schema version; 0 for an empty one. Raises ForeignFile for what is not ours."""
     try:
-        application = connection.pragma("application_id")
-        version: int = connection.pragma("user_version")
         tables = connection.execute("SELECT count(*) FROM sqlite_schema").get
+        version: int = connection.pragma("user_version")
+        # last: another process may be making this file ours between these reads, all at once
+        application = connection.pragma("application_id")
     except (apsw.NotADBError, apsw.CorruptError):
         raise ForeignFile(
             f"{path} is not a memory, or no longer readable as one.",

@@ -35,19 +35,22 @@ def prepare(path: str, create: bool) -> list[str]:
     warnings: list[str] = []
     if create:
         _make_folder(folder)
-    if os.path.basename(folder) == FOLDER:
-        _check(folder, stat.S_ISDIR, "folder")
-        _tighten(folder, 0o700, warnings)
-    _refuse_network(folder)
     try:
+        if os.path.basename(folder) == FOLDER:
+            _check(folder, stat.S_ISDIR, "folder")
+            _tighten(folder, 0o700, warnings)
+        _refuse_network(folder)
+        if create and not os.path.lexists(path):
+            _create(path)
         _check(path, stat.S_ISREG, "file")
     except FileNotFoundError:
-        if not create:
-            raise StorageError(
-                f"There is no memory at {path}.", "Run `memoranda init` in the project, or name a file with --db."
-            ) from None
-        _create(path)
-        _check(path, stat.S_ISREG, "file")
+        raise StorageError(
+            f"There is no memory at {path}.", "Run `memoranda init` in the project, or name a file with --db."
+        ) from None
+    except OSError as error:
+        raise StorageError(
+            f"The memory {path} cannot be reached: {error.strerror}.", "Name another file with --db PATH."
+        ) from None
     _tighten(path, 0o600, warnings)
     return warnings
 
@@ -114,7 +117,7 @@ def _refuse_network(folder: str) -> None:
             points = [line.split(" ", 3)[1:3] for line in mounts]
     except OSError:
         return  # not Linux: nothing to ask
-    real = os.path.realpath(folder) + "/"
+    real = os.path.realpath(folder).replace(" ", "\\040") + "/"  # as the table writes a space
     kind = ""
     longest = -1
     for point, file_system in points:

@@ -84,15 +84,13 @@ class Search:
         for name, value, words in (("kind", kinds, SEARCHABLE), ("domain", (domain,) if domain else (), DOMAINS)):
             if set(value) - set(words):
                 raise InvalidInput(f"There is no such {name}.", f"Choose among: {', '.join(words)}.")
-        asked.kinds = tuple(kinds) or asked.kinds
-        asked.domain = domain or asked.domain
         asked.since = max(since, asked.since)
         asked.before = min(filter(None, (before, asked.before)), default="")
-        terms = self._terms(asked)
-        found, total = self._ranked(asked, terms, max(0, limit))
-        marker = Marker(
-            self._database.connection.fts5_tokenizer(*TOKENIZER), asked.words if terms else [], asked.typing
-        )
+        kept, prefix = self._kept(asked)
+        # a word holds no quote (it matched \w+), so quoting it makes it plain text whatever it is
+        terms = [f'"{word}"*' if word == prefix else f'"{word}"' for word in kept]
+        found, total = self._ranked(asked, terms, (kinds, asked.kinds), (domain, asked.domain), max(0, limit))
+        marker = Marker(self._database.connection.fts5_tokenizer(*TOKENIZER), kept, prefix)
         rows = records.by_key(self._database, [key for key, _ in found])
         hits = []
         for key, score in found:
@@ -104,17 +102,16 @@ class Search:
         elapsed = (time.perf_counter() - start) * 1000
         return Answer(hits, max(total, len(hits)), elapsed, asked.notes, marker)
 
-    def _terms(self, asked: Query) -> list[str]:
-        """The FTS5 strings to look for: quoted words, the last one a prefix while it is being typed."""
+    def _kept(self, asked: Query) -> tuple[list[str], str | None]:
+        """(the words to look for, which of them is a prefix because it is still being typed)."""
         words = list(dict.fromkeys(asked.words))[:MAX_WORDS]
         last = words[-1] if words and asked.typing else None
         kept = [word for word in words if word == last or word.lower() not in STOP] or words
         if len(kept) > 1:
-            kept = self._uncommon(kept, last) or kept
-        # a word holds no quote (it matched \w+), so quoting it makes it plain text whatever it is
-        return [f'"{word}"*' if word == last else f'"{word}"' for word in kept]
+            kept = self._uncommon(kept) or kept
+        return kept, last
 
-    def _uncommon(self, words: list[str], last: str | None) -> list[str]:
+    def _uncommon(self, words: list[str]) -> list[str]:
         """The words without those that a large part of the memory holds."""
         tokenizer = self._database.connection.fts5_tokenizer(*TOKENIZER)
         counts = {}
@@ -127,15 +124,18 @@ class Search:
         ceiling = max(COMMON_FLOOR, COMMON_SHARE * self._database.value("SELECT count(*) FROM corpus"))
         return [word for word in words if counts[word] <= ceiling]
 
-    def _ranked(self, asked: Query, terms: list[str], limit: int) -> tuple[list[tuple[int, float]], int]:
-        """((key, score) best first, how many there were). Without words: the newest that pass the filters."""
+    def _ranked(
+        self, asked: Query, terms: list[str], kinds: Sequence[Sequence[str]], domains: Sequence[str], limit: int
+    ) -> tuple[list[tuple[int, float]], int]:
+        """((key, score) best first, how many there were). Without words: the newest that pass the filters.
+        Each of `kinds` and of `domains` that is not empty must hold."""
         clauses = ["c.status IN (:status, '')"]
         parameters: dict[str, object] = {"status": asked.status or "active", "limit": limit}
-        if asked.kinds:
-            clauses.append(f"c.id % 16 IN ({', '.join(str(NUMBERS[kind]) for kind in asked.kinds)})")
-        if asked.domain:
-            clauses.append("c.kind = 'fact' AND c.record_id IN (SELECT id FROM facts WHERE domain = :domain)")
-            parameters["domain"] = asked.domain
+        clauses += [f"c.id % 16 IN ({', '.join(str(NUMBERS[kind]) for kind in some)})" for some in kinds if some]
+        for place, domain in enumerate(domains):
+            if domain:
+                clauses.append(f"c.kind = 'fact' AND c.record_id IN (SELECT id FROM facts WHERE domain = :domain{place})")
+                parameters[f"domain{place}"] = domain
         for name, clause in (("since", "c.at >= :since"), ("before", "c.at < :before")):
             if value := getattr(asked, name):
                 clauses.append(clause)
@@ -149,7 +149,7 @@ class Search:
                 " SELECT id, -rank, (SELECT count(*) FROM found) FROM found"
                 " ORDER BY rank, at DESC, id DESC LIMIT :limit"
             )
-        elif asked.words or not (asked.kinds or asked.domain or asked.since or asked.before or asked.status):
+        elif asked.words or not (any(kinds) or any(domains) or asked.since or asked.before or asked.status):
             return [], 0
         else:
             sql = (

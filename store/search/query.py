@@ -49,6 +49,10 @@ class Query:
 def parse(text: str, now: str) -> Query:
     """Read a query. Never raises: what is not understood is a word to look for, or is said in `notes`."""
     query = Query()
+    if not text.isascii():
+        from unicodedata import normalize
+
+        text = normalize("NFC", text)  # an accent typed as a character of its own would split its word
     rest = _FILTER.sub(lambda match: _filter(query, match[1].lower(), match[2], now), text)
     try:
         query.citation = parse_citation(rest)

@@ -3,6 +3,7 @@
 The words are found with FTS5's own tokenizer, so what is marked is what matched: stems, and letters without accents.
 """
 
+from bisect import bisect_left
 from collections.abc import Sequence
 
 import apsw
@@ -18,14 +19,14 @@ MAX_BYTES = 65_536  # of a text that is looked through for marks
 class Marker:
     """Finds the words of one query in any text."""
 
-    def __init__(self, tokenizer: apsw.FTS5Tokenizer, words: Sequence[str], typing: bool) -> None:
+    def __init__(self, tokenizer: apsw.FTS5Tokenizer, words: Sequence[str], prefix: str | None) -> None:
         self._tokenizer = tokenizer
         self._stems: set[str] = set()
         self._prefix = ""
-        for index, word in enumerate(words):
+        for word in words:
             stems = [stem for _, _, *tokens in self._tokens(word.encode("utf-8", "replace")) for stem in tokens]
             self._stems.update(stems)
-            if typing and index == len(words) - 1 and stems:
+            if word == prefix and stems:
                 self._prefix = stems[-1]
 
     def spans(self, text: str) -> list[tuple[int, int]]:
@@ -60,7 +61,8 @@ def snippet(text: str, marker: Marker | None, length: int = LENGTH) -> tuple[str
         return text, spans
     start = 0
     if spans:
-        within = [sum(a <= b < a + length - 80 for b, _ in spans) for a, _ in spans]
+        starts = [a for a, _ in spans]
+        within = [bisect_left(starts, a + length - 80) - place for place, a in enumerate(starts)]
         best = within.index(max(within))
         start = max(0, min(spans[best][0] - 40, len(text) - length))
     end = min(len(text), start + length)

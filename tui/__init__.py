@@ -1,0 +1,1 @@
+"""The front doors for people: the application and the command line."""

@@ -1,0 +1,35 @@
+"""The glyph and the word of every state and kind: the same everywhere, read from the left edge (SCREENS)."""
+
+from store.ageing import state
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from store.models import Fact
+
+# badge → (glyph, word); the badge is also the style's name, `glyph-fresh`
+FACT_BADGES = {
+    "fresh": ("●", "fresh"),
+    "aging": ("◐", "aging"),
+    "low": ("◌", "low"),
+    "stale": ("○", "stale"),
+    "pinned": ("★", "pinned"),
+    "superseded": ("↷", "superseded"),
+    "contradicted": ("≠", "contradicted"),
+    "forgotten": ("✕", "forgotten"),
+}
+KIND_GLYPHS = {
+    "fact": "●",
+    "decision": "◆",
+    "commit": "│",
+    "event": "·",
+    "iteration": "↻",
+    "task": "☐",
+    "checkpoint": "▪",
+}
+
+
+def fact_badge(fact: "Fact", now: str) -> str:
+    """A fact's badge: what became of it, else pinned, else how old it is."""
+    if fact.status != "active":
+        return fact.status
+    return "pinned" if fact.pinned else state(now, fact.last_confirmed_at, fact.confidence, fact.pinned)

@@ -1,0 +1,248 @@
+"""The command line: reads arguments, opens the memory, runs a verb, prints what it gave (DESIGN §9).
+
+Prints one object or list with --json; errors are one sentence on standard error, or one object; exit 0 done, 1 cannot,
+2 usage. Nothing is asked where standard input is not a terminal.
+"""
+
+import os
+import sys
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Sequence
+
+from store import location
+from store.errors import InvalidInput, MemorandaError
+from store.memory import Memory
+from tui.commands import Outcome, Session
+from tui.verbs import BY_NAME, VERBS, Verb
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
+
+GIT_SECONDS = 2.0  # how long a command that reads lets the timeline catch up first
+
+
+class Usage(MemorandaError):
+    """The command's words are off."""
+
+    code = "usage"
+    exit_status = 2
+
+
+class _Parser(ArgumentParser):
+    def error(self, message: str) -> "NoReturn":
+        raise Usage(f"{message[:1].upper()}{message[1:]}.", f"See `{self.prog} --help`.")
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command; the exit status."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # a terminal that cannot show ◐ shows ?
+    as_json = "--json" in arguments
+    try:
+        return _run(list(arguments))
+    except MemorandaError as error:
+        _complain(error, as_json)
+        return error.exit_status
+    except KeyboardInterrupt:
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # `| head` has seen enough
+        return 0
+
+
+def _run(arguments: list[str]) -> int:
+    option, as_json, rest = _everywhere(arguments)
+    if rest and rest[0] in ("-h", "--help", "help"):
+        if len(rest) > 1 and rest[1] in BY_NAME:
+            parser(BY_NAME[rest[1]]).print_help()
+        else:
+            print(overall_help())
+        return 0
+    if rest and rest[0] in ("-V", "--version"):
+        from store import __version__
+
+        print(f"memoranda {__version__}")
+        return 0
+    cwd = os.getcwd()
+    place = location.locate(option, os.environ, cwd)
+    if not rest:
+        return _application(place, cwd)
+    verb = BY_NAME.get(rest[0])
+    if verb is None:
+        raise _unknown(rest[0])
+    given = parse(verb, rest[1:])
+    if given is None:
+        return 0
+    if verb.opens == "nothing":
+        _print(_execute(verb, Session(place, None, cwd, _ask, as_json), given), as_json)
+        return 0
+    with Memory(place, "cli") as memory:
+        _announce(memory)
+        session = Session(place, memory, cwd, _ask, as_json)
+        if verb.reads:
+            _catch_up(memory, cwd)
+        _print(_execute(verb, session, given), as_json)
+    return 0
+
+
+def _execute(verb: Verb, session: Session, given: Namespace) -> Outcome:
+    from tui.commands import run as run_handler
+
+    return run_handler(session, verb.handler, given)
+
+
+def parse(verb: Verb, words: Sequence[str]) -> Namespace | None:
+    """A verb's arguments, read; None when it printed its help instead. Raises Usage."""
+    try:
+        return parser(verb).parse_args(words)
+    except SystemExit:
+        return None
+
+
+def parser(verb: Verb) -> ArgumentParser:
+    """The parser of one verb."""
+    found = _Parser(prog=f"memoranda {verb.name}", description=f"{verb.summary}.", allow_abbrev=False)
+    for argument in verb.arguments:
+        found.add_argument(*argument.names, **argument.keywords)
+    found.formatter_class = RawDescriptionHelpFormatter
+    found.epilog = "--db PATH names another memory; --json prints one object or list. Both go anywhere."
+    return found
+
+
+def overall_help() -> str:
+    """What `memoranda --help` prints."""
+    width = max(len(verb.name) for verb in VERBS)
+    verbs = [f"  {verb.name:<{width}}  {verb.summary}" for verb in VERBS]
+    return "\n".join(
+        [
+            "Memoranda: see, ask, correct, take back and forget what AI agents remember.",
+            "",
+            "  memoranda                 the application",
+            "  memoranda VERB …          one command, for people and scripts",
+            "  memoranda VERB --help     its arguments",
+            "",
+            *verbs,
+            "",
+            "  --db PATH   another memory file        --json   one object or list, for scripts",
+        ]
+    )
+
+
+def _everywhere(arguments: list[str]) -> tuple[str | None, bool, list[str]]:
+    """--db and --json, which go anywhere before a `--`, taken out of the arguments."""
+    option, as_json, rest = None, False, []
+    words = iter(arguments)
+    for word in words:
+        if word == "--":
+            rest += [word, *words]
+        elif word == "--json":
+            as_json = True
+        elif word == "--db":
+            option = next(words, None)
+            if not option:
+                raise Usage("--db wants the path of a memory file.", "memoranda --db PATH facts")
+        elif word.startswith("--db="):
+            option = word.removeprefix("--db=")
+        else:
+            rest.append(word)
+    return option, as_json, rest
+
+
+def _unknown(word: str) -> Usage:
+    from difflib import get_close_matches
+
+    from tui.visible import visible
+
+    near = get_close_matches(word, BY_NAME, n=1)
+    said = f"There is no verb “{visible(word[:40])}”."
+    return Usage(said, f"Did you mean `memoranda {near[0]}`?" if near else "See `memoranda --help`.")
+
+
+def _application(place: location.Location, cwd: str) -> int:
+    if sys.stdin.isatty() and sys.stdout.isatty():
+        from tui.app import Memoranda
+
+        return Memoranda(place, cwd).run() or 0
+    from tui.commands.reading import overview
+    from tui.visible import plain
+
+    with Memory(place, "cli") as memory:
+        _announce(memory)
+        _catch_up(memory, cwd)
+        print(plain("\n".join(overview(Session(place, memory, cwd, _ask)))))
+    return 0
+
+
+def _announce(memory: Memory) -> None:
+    """Say once where a new memory was made, and what a person should know of the file."""
+    if memory.created:
+        print(f"Started a memory: {memory.location.path}", file=sys.stderr)
+    for warning in memory.database.warnings:
+        print(warning, file=sys.stderr)
+
+
+def _catch_up(memory: Memory, cwd: str) -> None:
+    """Let the timeline catch up with git for a moment, then say what remains."""
+    import time
+
+    from store import worker
+
+    if memory.database.read_only:
+        return
+    deadline = time.monotonic() + GIT_SECONDS
+    remaining = 0
+
+    def progress(done: int, total: int) -> None:
+        nonlocal remaining
+        remaining = total - done
+
+    try:
+        source = worker.repository(memory, cwd)
+        if source is None:
+            return
+        new = worker.catch_up(memory, source, progress, lambda: time.monotonic() > deadline)
+    except MemorandaError as error:
+        print(f"The timeline could not catch up with git: {error}", file=sys.stderr)
+        return
+    if new is None:
+        print("Another process is reading git's history right now.", file=sys.stderr)
+    elif remaining:
+        print(f"{remaining:,} commits remain to be read; the next command goes on.", file=sys.stderr)
+
+
+def _ask(question: str) -> bool:
+    """Ask on the terminal. Raises InvalidInput where nobody can answer."""
+    if not sys.stdin.isatty():
+        raise InvalidInput("This asks first, and nobody is here to answer; nothing was changed.", "Say --yes.")
+    print(f"{question} [y/N] ", end="", flush=True, file=sys.stderr)
+    return sys.stdin.readline().strip().lower() in ("y", "yes", "s", "sí", "si")
+
+
+def _print(outcome: Outcome, as_json: bool) -> None:
+    if as_json:
+        data = outcome.data()
+        if data is not None:
+            import json
+
+            print(json.dumps(data, ensure_ascii=False))
+        return
+    from tui.visible import plain
+
+    texts = [outcome.message, *outcome.lines] if outcome.message else outcome.lines
+    if texts:
+        print(plain("\n".join(texts)))
+
+
+def _complain(error: MemorandaError, as_json: bool) -> None:
+    if as_json:
+        import json
+
+        body = {"error": {"code": error.code, "message": error.message, "next": error.next}}
+        print(json.dumps(body, ensure_ascii=False), file=sys.stderr)
+        return
+    from tui.visible import plain
+
+    print(plain(str(error)), file=sys.stderr)
+

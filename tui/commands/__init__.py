@@ -1,0 +1,78 @@
+"""What each verb does: functions of a session and its arguments, the same for the command line and the app."""
+
+from collections.abc import Callable
+
+from store.citations import Citation, parse
+from store.errors import InvalidInput
+from store.location import Location
+from store.memory import Memory
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+
+class Session:
+    """What a verb works with: the memory (None for verbs that open nothing), the folder, and a way to ask.
+
+    `ask` returns True or False; where nobody can answer it raises InvalidInput.
+    """
+
+    __slots__ = ("_memory", "ask", "cwd", "json", "location")
+
+    def __init__(
+        self, location: Location, memory: Memory | None, cwd: str, ask: Callable[[str], bool], json: bool = False
+    ) -> None:
+        self.location = location
+        self._memory = memory
+        self.cwd = cwd
+        self.ask = ask
+        self.json = json
+
+    @property
+    def memory(self) -> Memory:
+        if self._memory is None:
+            raise RuntimeError("this verb opens no memory")
+        return self._memory
+
+
+class Outcome:
+    """What a verb gave: one `message` for a person, `lines` to read, and for scripts a function that makes the `data`
+    (a function, because only `--json` needs the records)."""
+
+    __slots__ = ("data", "lines", "message")
+
+    def __init__(self, message: str = "", data: Callable[[], object] = dict, lines: list[str] | None = None) -> None:
+        self.message = message
+        self.data = data
+        self.lines = lines if lines is not None else []
+
+
+Handler = Callable[[Session, "Namespace"], Outcome]
+
+
+def run(session: Session, handler: str, arguments: "Namespace") -> Outcome:
+    """Run a verb's handler, importing its module only now."""
+    from importlib import import_module
+
+    module, _, function = handler.partition(".")
+    found: Handler = getattr(import_module(f"tui.commands.{module}"), function)
+    return found(session, arguments)
+
+
+def reference(text: str, default: str, *kinds: str) -> Citation:
+    """A record as a person names it: a bare number is a `default`, and only `kinds` will do. Raises InvalidInput."""
+    citation = parse(text, default)
+    if citation.kind not in (kinds or (default,)):
+        raise InvalidInput(f"{citation} is not a {' or '.join(kinds or (default,))}.", "Look it up with `memoranda show`.")
+    return citation
+
+
+def number(text: str, kind: str) -> int:
+    """The id of a record of this kind as a person names it: `12` or `F#12`. Raises InvalidInput."""
+    return int(reference(text, kind).target)
+
+
+def count(things: int, word: str) -> str:
+    """`1 fact`, `3 facts`."""
+    return f"{things:,} {word}" if things == 1 else f"{things:,} {word}s"

@@ -1,0 +1,66 @@
+"""decide, decisions, link, unlink."""
+
+from store.citations import cite
+from tui.commands import Outcome, Session, number, reference
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+
+def decide(session: Session, given: "Namespace") -> Outcome:
+    from store.models import as_json
+
+    decisions = session.memory.decisions
+    new = decisions.decide(
+        " ".join(given.title),
+        given.chosen,
+        context=given.context,
+        alternatives=given.alternative,
+        rationale=given.rationale,
+        impact=given.impact,
+        phase=given.phase,
+        supersedes=number(given.supersedes, "decision") if given.supersedes else None,
+    )
+    return Outcome(f"Recorded {cite('decision', new)}.", lambda: as_json(decisions.get(new)))
+
+
+def list_decisions(session: Session, given: "Namespace") -> Outcome:
+    from store.models import as_json
+    from tui.commands.lines import entry_line, left_out
+
+    decisions = session.memory.decisions
+    ids = decisions.ids(statuses=("active", "superseded", "forgotten") if given.all else ("active",))
+    shown = decisions.many(ids[: given.limit])
+    lines = [entry_line("decision", decision) for decision in shown]
+    if not lines:
+        lines = ['No decisions yet. Record one: memoranda decide "Use SQLite" --chosen "SQLite, WAL"']
+    return Outcome(
+        data=lambda: [as_json(decision) for decision in shown],
+        lines=[*lines, *left_out(len(ids) - len(shown), given.limit)],
+    )
+
+
+def link(session: Session, given: "Namespace") -> Outcome:
+    sha, decision = _pair(given)
+    session.memory.commits.link(sha, decision, given.type)
+    said = f"{cite('commit', sha)} {given.type} {cite('decision', decision)}."
+    return Outcome(said, lambda: _links(session, decision))
+
+
+def unlink(session: Session, given: "Namespace") -> Outcome:
+    sha, decision = _pair(given)
+    session.memory.commits.unlink(sha, decision)
+    said = f"{cite('commit', sha)} and {cite('decision', decision)} are no longer linked."
+    return Outcome(said, lambda: _links(session, decision))
+
+
+def _pair(given: "Namespace") -> tuple[str, int]:
+    written = given.commit if "#" in given.commit else f"C#{given.commit}"
+    return str(reference(written, "commit").target), number(given.decision, "decision")
+
+
+def _links(session: Session, decision: int) -> list[dict[str, object]]:
+    from store.models import as_json
+
+    return [as_json(link) for link in session.memory.commits.links_of_decision(decision)]

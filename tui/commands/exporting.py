@@ -1,0 +1,29 @@
+"""export."""
+
+import os
+
+from tui.commands import Outcome, Session
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+
+def export(session: Session, given: "Namespace") -> Outcome:
+    import sys
+
+    from store.errors import Declined
+    from store.exchange.export import document, save
+
+    if not given.file:
+        for line in document(session.memory.database):
+            sys.stdout.write(line)
+        return Outcome(data=lambda: None)
+    path = os.path.abspath(os.path.join(session.cwd, os.path.expanduser(given.file)))
+    replace = given.yes
+    if os.path.lexists(path) and not replace:
+        replace = session.ask(f"{path} is there already. Replace it?")
+        if not replace:
+            raise Declined("Nothing was written.")
+    size = save(session.memory.database, path, replace)
+    return Outcome(f"Exported to {path}, {size:,} bytes.", lambda: {"file": path, "bytes": size})

@@ -1,0 +1,111 @@
+"""remember, facts, correct, confirm, forget, pin, unpin."""
+
+from store.citations import cite
+from store.errors import InvalidInput
+from store.facts import SORTS
+from tui.commands import Outcome, Session, count, number, reference
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+
+def remember(session: Session, given: "Namespace") -> Outcome:
+    facts = session.memory.facts
+    fact, new = facts.remember(
+        " ".join(given.text),
+        domain=given.domain,
+        confidence=given.confidence,
+        scope=given.scope,
+        pinned=given.pin,
+        tags=given.tag,
+    )
+    said = f"Remembered {cite('fact', fact)}." if new else f"{cite('fact', fact)} was known already: confirmed."
+    return Outcome(said, lambda: _json(session, [fact])[0])
+
+
+def list_facts(session: Session, given: "Namespace") -> Outcome:
+    from store.models import as_json
+    from tui.commands.lines import fact_line, left_out
+
+    memory = session.memory
+    statuses = ("active", "superseded", "contradicted", "forgotten") if given.all else (given.status or "active",)
+    if given.sort not in SORTS:
+        raise InvalidInput("There is no such order.", f"Choose one of: {', '.join(SORTS)}.")
+    now = memory.now
+    ids = memory.facts.ids(
+        now,
+        statuses=statuses,
+        domain=given.domain,
+        origin=given.origin,
+        words=" ".join(given.words),
+        sort=given.sort,
+    )
+    shown = memory.facts.many(ids[: given.limit])
+    lines = [fact_line(fact, now) for fact in shown]
+    if not lines:
+        lines = ["No facts here. Add one: memoranda remember \"team of 5\""]
+    return Outcome(
+        data=lambda: [as_json(fact) for fact in shown], lines=[*lines, *left_out(len(ids) - len(shown), given.limit)]
+    )
+
+
+def correct(session: Session, given: "Namespace") -> Outcome:
+    old = reference(given.id, "fact", "fact", "decision")
+    text = " ".join(given.text)
+    target = int(old.target)
+    if old.kind == "decision":
+        new = session.memory.decisions.correct(target, text)
+        return Outcome(
+            f"{cite('decision', new)} supersedes {old}.", lambda: _decision(session, new)
+        )
+    new = session.memory.facts.correct(target, text)
+    return Outcome(f"{cite('fact', new)} supersedes {old}.", lambda: _json(session, [new])[0])
+
+
+def confirm(session: Session, given: "Namespace") -> Outcome:
+    ids = _numbers(given.ids)
+    session.memory.facts.confirm(ids)
+    return Outcome(f"Confirmed {count(len(ids), 'fact')}.", lambda: _json(session, ids))
+
+
+def forget(session: Session, given: "Namespace") -> Outcome:
+    citations = list(dict.fromkeys(reference(text, "fact", "fact", "decision") for text in given.ids))
+    kinds = {citation.kind for citation in citations}
+    if len(kinds) > 1:
+        raise InvalidInput("Facts and decisions are forgotten one kind at a time.", "Name only one kind.")
+    kind = kinds.pop()
+    ids = [int(citation.target) for citation in citations]
+    if kind == "decision":
+        session.memory.decisions.forget(ids)
+        return Outcome(f"Forgot {count(len(ids), kind)}. Undo brings it back.", lambda: [_decision(session, i) for i in ids])
+    session.memory.facts.forget(ids)
+    return Outcome(f"Forgot {count(len(ids), kind)}. Undo brings it back.", lambda: _json(session, ids))
+
+
+def pin(session: Session, given: "Namespace") -> Outcome:
+    ids = _numbers(given.ids)
+    session.memory.facts.pin(ids)
+    return Outcome(f"Pinned {count(len(ids), 'fact')}: it never ages.", lambda: _json(session, ids))
+
+
+def unpin(session: Session, given: "Namespace") -> Outcome:
+    ids = _numbers(given.ids)
+    session.memory.facts.pin(ids, False)
+    return Outcome(f"Unpinned {count(len(ids), 'fact')}.", lambda: _json(session, ids))
+
+
+def _numbers(texts: list[str]) -> list[int]:
+    return list(dict.fromkeys(number(text, "fact") for text in texts))
+
+
+def _json(session: Session, ids: list[int]) -> list[dict[str, object]]:
+    from store.models import as_json
+
+    return [as_json(fact) for fact in session.memory.facts.many(ids)]
+
+
+def _decision(session: Session, number: int) -> dict[str, object]:
+    from store.models import as_json
+
+    return as_json(session.memory.decisions.get(number))

@@ -1,0 +1,150 @@
+"""search, show, timeline, stats, and the overview."""
+
+import os
+
+from store.clock import parse_moment
+from store.errors import InvalidInput
+from tui.commands import Outcome, Session, count
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from argparse import Namespace
+
+
+def search(session: Session, given: "Namespace") -> Outcome:
+    from store.models import as_json
+    from tui.badges import KIND_GLYPHS
+    from tui.visible import visible
+
+    answer = session.memory.search(" ".join(given.query), limit=given.limit)
+    lines = []
+    for hit in answer.hits:
+        lines.append(f"{KIND_GLYPHS[hit.kind]} {hit.citation:<9}  {visible(_around(hit.snippet, hit.marks))}")
+    more = answer.total - len(answer.hits)
+    found = f"{answer.total:,} found in {answer.milliseconds:.0f} ms"
+    tail = [found + (f", {more:,} not shown: --limit {answer.total}" if more > 0 else ""), *answer.notes]
+    return Outcome(
+        lines=[*lines, *tail],
+        data=lambda: {
+            "total": answer.total,
+            "signals": list(answer.signals),
+            "milliseconds": round(answer.milliseconds, 3),
+            "notes": answer.notes,
+            "hits": [
+                {**as_json(hit.record), "kind": hit.kind, "snippet": hit.snippet, "score": hit.score}
+                for hit in answer.hits
+            ],
+        },
+    )
+
+
+def _around(text: str, marks: list[tuple[int, int]], width: int = 160) -> str:
+    """The words that matched in «», and one line's worth of text around the first."""
+    start = max(0, marks[0][0] - 40) if marks and len(text) > width else 0
+    pieces, at = [], start
+    for left, right in marks:
+        if left >= at and right <= start + width:
+            pieces += [text[at:left], "«", text[left:right], "»"]
+            at = right
+    pieces.append(text[at : start + width])
+    return ("… " if start else "") + "".join(pieces) + ("…" if len(text) > start + width else "")
+
+
+def show(session: Session, given: "Namespace") -> Outcome:
+    from store import records
+    from store.citations import parse
+    from store.models import as_json
+    from tui.describe import as_text, describe
+
+    memory = session.memory
+    record = records.lookup(memory.database, parse(given.citation, "fact"))
+    lines = as_text(describe(memory, record))
+    data = as_json(record)
+    if given.diff:
+        text = _diff(session, record)
+        lines += ["", *text.split("\n")]
+        data["diff"] = text
+    return Outcome(data=lambda: data, lines=lines)
+
+
+def _diff(session: Session, record: object) -> str:
+    from store import worker
+    from store.models import Commit
+
+    if not isinstance(record, Commit):
+        raise InvalidInput("Only a commit has a diff.")
+    source = worker.repository(session.memory, session.cwd)
+    if source is None:
+        raise InvalidInput("There is no git repository here.", "Run it inside the project's checkout.")
+    diff = source.diff(record.sha)
+    return diff.text + ("\n… the diff is longer" if diff.truncated else "")
+
+
+def timeline(session: Session, given: "Namespace") -> Outcome:
+    from store import records
+    from store.keys import unpack
+    from store.models import as_json
+    from tui.commands.lines import keyed_line, left_out
+
+    memory = session.memory
+    now = memory.now
+    since = parse_moment(given.since, now) if given.since else ""
+    before = parse_moment(given.before, now) if given.before else ""
+    keys = [key for key, _ in memory.timeline.stream(given.kind, since, before, given.limit + 1)]
+    found = records.by_key(memory.database, keys[: given.limit])
+    shown = [(key, found[key]) for key in keys if key in found]
+    lines = [keyed_line(key, record) for key, record in shown] or ["Nothing happened here yet."]
+    return Outcome(
+        data=lambda: [{"kind": unpack(key)[0], **as_json(record)} for key, record in shown],
+        lines=[*lines, *left_out(len(keys) - given.limit, given.limit)],
+    )
+
+
+def stats(session: Session, given: "Namespace") -> Outcome:
+    numbers = figures(session)
+    width = max(map(len, numbers))
+    return Outcome(data=lambda: numbers, lines=[f"{name:<{width}}  {_number(value)}" for name, value in numbers.items()])
+
+
+def figures(session: Session) -> dict[str, object]:
+    """How many of everything there are, and where."""
+    memory = session.memory
+    database = memory.database
+    facts = memory.facts.counts(memory.now)
+    tables = ("decisions", "iterations", "commits", "events", "commit_links", "tasks", "checkpoints", "history")
+    counted = {table: database.value(f"SELECT count(*) FROM {table}") for table in tables}
+    return {
+        "facts": facts["active"],
+        **{name: facts[name] for name in ("fresh", "aging", "low", "stale", "superseded", "forgotten")},
+        **counted,
+        "schema": database.connection.pragma("user_version"),
+        "created_at": database.value("SELECT value FROM meta WHERE key = 'created_at'"),
+        "bytes": os.path.getsize(memory.location.path),
+        "path": memory.location.path,
+    }
+
+
+def _number(value: object) -> str:
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def overview(session: Session) -> list[str]:
+    """What `memoranda` prints where there is no terminal to draw in."""
+    from store import records
+    from tui.commands.lines import fact_line, keyed_line
+
+    memory = session.memory
+    now = memory.now
+    counts = memory.facts.counts(now)
+    keys = [key for key, _ in memory.timeline.stream(limit=8)]
+    found = records.by_key(memory.database, keys)
+    old = memory.facts.many(memory.facts.ids(now, limit=8))
+    ageing = ", ".join(f"{counts[state]} {state}" for state in ("aging", "low", "stale") if counts[state])
+    lines = [f"memoranda  {memory.location.name}  {count(counts['active'], 'fact')}{f' ({ageing})' if ageing else ''}"]
+    lines += ["", "FACTS, longest unconfirmed first", *(fact_line(fact, now) for fact in old)]
+    if not old:
+        lines.append('none yet; add one: memoranda remember "team of 5"')
+    lines += ["", "TIMELINE, newest first", *(keyed_line(key, found[key]) for key in keys if key in found)]
+    if not keys:
+        lines.append("nothing yet")
+    return [*lines, "", "memoranda --help lists what can be done; in a terminal, memoranda opens the application."]

@@ -1,0 +1,263 @@
+"""A record in full, as lines of (text, style) pieces: the app's preview and `memoranda show` are both made of it.
+
+Styles are names that the preview widget knows (`title`, `label`, `dim`, `cite`, `glyph-…`); the command line drops
+them. Texts are raw: whoever shows them makes them visible first.
+"""
+
+from collections.abc import Iterable
+
+from store.citations import cite
+from store.clock import ago, local_time
+from store.memory import Memory
+from store.models import Checkpoint, Commit, Decision, Event, Fact, Iteration, Link, Record, Task
+from tui.badges import FACT_BADGES, KIND_GLYPHS, fact_badge
+
+Piece = tuple[str, str]
+Line = list[Piece]
+
+LABEL = 13  # cells of the left column
+STEPS = 12  # of a record's history
+CHAIN = 8
+
+
+def moment(record: Record) -> str:
+    """When a record happened, as the timeline orders it."""
+    if isinstance(record, Decision):
+        return record.decided_at
+    if isinstance(record, Commit):
+        return record.committed_at
+    if isinstance(record, Iteration):
+        return record.started_at
+    return record.created_at
+
+
+def summary(record: Record) -> tuple[str, str]:
+    """A record in one line: (its text, a short word beside it)."""
+    if isinstance(record, Fact):
+        return record.fact, record.domain
+    if isinstance(record, Decision):
+        return record.title, record.impact if record.status == "active" else record.status
+    if isinstance(record, Commit):
+        return record.subject, f"+{record.insertions} −{record.deletions}"
+    if isinstance(record, Event):
+        return f"{record.event_type} {record.phase}".strip(), ""
+    if isinstance(record, Iteration):
+        return f"{record.command}: {record.description}".removesuffix(": "), record.status
+    if isinstance(record, Task):
+        return record.text, record.status.replace("_", " ")
+    return f"checkpoint “{record.name}”", ""
+
+
+def describe(memory: Memory, record: Record) -> list[Line]:
+    """Everything the memory knows of a record: what it says, where it comes from, what it is linked to."""
+    now = memory.now
+    if isinstance(record, Fact):
+        return _fact(memory, record, now)
+    if isinstance(record, Decision):
+        return _decision(memory, record, now)
+    if isinstance(record, Commit):
+        return _commit(memory, record, now)
+    if isinstance(record, Event):
+        return _event(record, now)
+    if isinstance(record, Iteration):
+        return _iteration(memory, record, now)
+    if isinstance(record, Task):
+        return _task(memory, record, now)
+    return _checkpoint(memory, record, now)
+
+
+def as_text(lines: Iterable[Line]) -> list[str]:
+    """The lines without their styles."""
+    return ["".join(text for text, _ in line).rstrip() for line in lines]
+
+
+def _head(kind: str, record: Record, *words: str) -> Line:
+    extra = "".join(f" · {word}" for word in words if word)
+    return [(record.citation, "cite"), (f"  {kind}{extra}", "dim")]
+
+
+def _when(at: str, now: str) -> str:
+    since = ago(now, at)
+    return f"{local_time(at)} (just now)" if since == "now" else f"{local_time(at)} ({since} ago)"
+
+
+def _row(label: str, value: str, style: str = "") -> Line:
+    return [(label.ljust(LABEL), "label"), (value, style)]
+
+
+def _section(label: str, text: str) -> list[Line]:
+    if not text:
+        return []
+    first, *rest = text.split("\n")
+    return [_row(label, first), *([(" " * LABEL, ""), (line, "")] for line in rest)]
+
+
+def _fact(memory: Memory, fact: Fact, now: str) -> list[Line]:
+    badge = fact_badge(fact, now)
+    glyph, word = FACT_BADGES[badge]
+    lines: list[Line] = [
+        [*_head("fact", fact, fact.domain), (" · ", "dim"), (f"{glyph} {word}", f"glyph-{badge}")],
+        *([(line, "title")] for line in fact.fact.split("\n")),
+        [],
+        _row("Confirmed", _when(fact.last_confirmed_at, now)),
+        _row("Remembered", _when(fact.created_at, now)),
+        _row("Said by", f"{fact.origin}, {fact.source}, confidence {fact.confidence}"),
+    ]
+    if fact.scope != "project":
+        lines.append(_row("Scope", fact.scope))
+    if fact.tags:
+        lines.append(_row("Tags", ", ".join(fact.tags)))
+    if fact.evidence:
+        lines.append(_row("Evidence", " ".join(f"[{citation}]" for citation in fact.evidence)))
+    chain = memory.facts.chain(fact.id)
+    if len(chain) > 1:
+        lines += [[], [("What it said over time", "heading")]]
+        for link in chain[-CHAIN:]:
+            mark = "▸ " if link.id == fact.id else "  "
+            lines.append([(mark, "dim"), (link.citation, "cite"), (f"  {link.fact}", ""), (f"  {link.status}", "dim")])
+    return lines + _life(memory, "fact", fact.id)
+
+
+def _decision(memory: Memory, decision: Decision, now: str) -> list[Line]:
+    status = "" if decision.status == "active" else decision.status
+    lines: list[Line] = [
+        _head("decision", decision, decision.impact, decision.phase, status),
+        [(decision.title, "title")],
+        [(_when(decision.decided_at, now), "dim")],
+        [],
+        *_section("Context", decision.context),
+        *_section("Chosen", decision.chosen),
+    ]
+    for index, alternative in enumerate(decision.alternatives):
+        lines.append(_row("" if index else "Instead of", alternative))
+    lines += _section("Because", decision.rationale)
+    if decision.iteration_id is not None:
+        lines.append(_row("During", cite("iteration", decision.iteration_id), "cite"))
+    lines.append(_row("Said by", decision.origin))
+    if decision.supersedes is not None:
+        lines.append(_row("Supersedes", cite("decision", decision.supersedes), "cite"))
+    successor = memory.decisions.successor(decision.id)
+    if successor is not None:
+        lines.append(_row("Superseded by", "") + [(cite("decision", successor), "cite")])
+    lines += _links(memory.commits.links_of_decision(decision.id), "commit")
+    return lines + _life(memory, "decision", decision.id)
+
+
+def _commit(memory: Memory, commit: Commit, now: str) -> list[Line]:
+    _, _, body = commit.message.partition("\n")
+    files = f"{commit.files_changed} file{'' if commit.files_changed == 1 else 's'}"
+    lines: list[Line] = [
+        _head("commit", commit, commit.author),
+        [(commit.subject, "title")],
+        [(_when(commit.committed_at, now), "dim")],
+        [
+            (f"{files}  ", "dim"),
+            (f"+{commit.insertions}", "added"),
+            ("  ", ""),
+            (f"−{commit.deletions}", "removed"),
+        ],
+        *([(line, "")] for line in body.rstrip().split("\n") if body.strip()),
+        [],
+        _row("Sha", commit.sha, "dim"),
+    ]
+    if commit.iteration_id is not None:
+        lines.append(_row("During", cite("iteration", commit.iteration_id), "cite"))
+    if not commit.reachable:
+        lines.append(_row("Gone", "history was rewritten without this commit", "dim"))
+    return lines + _links(memory.commits.links_of_commit(commit.id), "decision")
+
+
+def _links(links: list[Link], other: str) -> list[Line]:
+    """The other ends of a record's links, those of one type on one line."""
+    words = {
+        "commit": {"implements": "Implemented by", "reverts": "Reverted by", "relates": "Related to"},
+        "decision": {"implements": "Implements", "reverts": "Reverts", "relates": "Relates to"},
+    }[other]
+    lines: list[Line] = []
+    for link_type, word in words.items():
+        ends = [link.commit if other == "commit" else link.decision for link in links if link.link_type == link_type]
+        if ends:
+            line: Line = [(f"{word} ".ljust(LABEL + 2), "label")]
+            for end in ends:
+                line += [(end, "cite"), (" ", "")]
+            lines.append(line)
+    return lines
+
+
+def _event(event: Event, now: str) -> list[Line]:
+    import json
+
+    lines: list[Line] = [
+        _head("event", event, event.phase),
+        [(event.event_type, "title")],
+        [(_when(event.created_at, now), "dim")],
+        [],
+        _row("Said by", event.origin),
+    ]
+    if event.iteration_id is not None:
+        lines.append(_row("During", cite("iteration", event.iteration_id), "cite"))
+    if event.payload is not None:
+        text = json.dumps(event.payload, ensure_ascii=False, indent=2)
+        lines += [[], *([(line, "")] for line in text.split("\n"))]
+    return lines
+
+
+def _iteration(memory: Memory, iteration: Iteration, now: str) -> list[Line]:
+    lines: list[Line] = [
+        _head("iteration", iteration, iteration.command, iteration.status),
+        [(iteration.description or iteration.command, "title")],
+        [],
+        _row("Started", _when(iteration.started_at, now)),
+    ]
+    if iteration.completed_at:
+        lines.append(_row("Ended", _when(iteration.completed_at, now)))
+    for label, things in (("Phases", iteration.phases_completed), ("Artifacts", iteration.artifacts)):
+        if things:
+            lines.append(_row(label, ", ".join(map(str, things))))
+    rows = memory.database.rows(
+        "SELECT id, title FROM decisions WHERE iteration_id = ? AND status <> 'forgotten' ORDER BY decided_at, id",
+        (iteration.id,),
+    )
+    if rows:
+        lines += [[], [("Decisions", "heading")]]
+        lines += [[("  ", ""), (cite("decision", number), "cite"), (f"  {title}", "")] for number, title in rows]
+    return lines
+
+
+def _task(memory: Memory, task: Task, now: str) -> list[Line]:
+    return [
+        _head("task", task, task.status.replace("_", " ")),
+        [(task.text, "title")],
+        [],
+        _row("Added", _when(task.created_at, now)),
+        _row("Said by", task.origin),
+        *_life(memory, "task", task.id),
+    ]
+
+
+def _checkpoint(memory: Memory, checkpoint: Checkpoint, now: str) -> list[Line]:
+    changed = memory.checkpoints.changed_since(checkpoint.id)
+    return [
+        _head("checkpoint", checkpoint),
+        [(checkpoint.name, "title")],
+        [(_when(checkpoint.created_at, now), "dim")],
+        [],
+        _row("Taken", "by a person" if checkpoint.trigger == "person" else "just before a restore"),
+        _row("At step", str(checkpoint.seq)),
+        _row("Since then", f"{changed} record{'' if changed == 1 else 's'} changed"),
+        [],
+        [(f"{KIND_GLYPHS['checkpoint']} :restore {checkpoint.citation} brings this moment back", "dim")],
+    ]
+
+
+def _life(memory: Memory, kind: str, number: int) -> list[Line]:
+    """The steps of history that touched a record, newest first."""
+    steps = memory.history.steps(record=(kind, number), limit=STEPS)
+    lines: list[Line] = [[], [("History", "heading")]] if steps else []
+    for step in steps:
+        back = "  taken back" if step.undone_by else ""
+        lines.append(
+            [(f"{step.seq:>5}  ", "dim"), (local_time(step.at), "dim"), (f"  {step.reason}", ""),
+             (f"  {step.actor} · {step.door}{back}", "dim")]
+        )
+    return lines

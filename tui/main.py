@@ -1,0 +1,37 @@
+"""The command `memoranda`: a verb, or the application."""
+
+import os
+import sys
+
+
+def main() -> None:
+    """The console script. Ends the process."""
+    os.umask(0o077)  # before anything can be written
+    _guard()
+    from tui.cli import run
+
+    status = run(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except BrokenPipeError:
+        pass  # the reader has left; so do we
+    # the memory is closed by now, and taking an interpreter apart costs a command 2 ms of its 30
+    os._exit(status)
+
+
+def _guard() -> None:
+    """`store` and `tui` are plain names; make sure that the `store` Python found is the one that came with us."""
+    import store
+
+    home = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    found = os.path.dirname(os.path.dirname(os.path.abspath(store.__file__ or "")))
+    if found != home or not hasattr(store, "__memoranda__"):
+        sys.exit(
+            f"memoranda: another package named `store` is in the way, in {found}. "
+            "Install memoranda into an environment of its own: pipx install memoranda."
+        )
+
+
+if __name__ == "__main__":
+    main()

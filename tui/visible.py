@@ -1,0 +1,70 @@
+"""Make every character of a record visible: the first of the two layers against hostile text.
+
+Text in the memory was written by strangers: a web page an agent read, a commit message, another agent. A terminal obeys
+what it prints, and a reader trusts what he sees, so nothing that moves the cursor, sets the clipboard, reorders a line
+or hides in it may reach either. Nothing is dropped: what was hidden is shown as a mark.
+
+The command line prints through here too and starts fast, so this module imports nothing but `re`.
+"""
+
+import re
+
+# What `str.isprintable` lets through although nobody sees it: grapheme joiner, Hangul fillers, inherent Khmer vowels,
+# Mongolian selectors, variation selectors (U+FE0F among them: whether it may stay depends on its neighbour).
+_UNSEEN = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+
+# All that may become a mark; compiled by `re` at first need, for it takes 2 ms.
+_SUSPECT = (
+    "["
+    "\0-\x1f\x7f-\x9f"  # C0, DEL, C1
+    "\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f"  # soft hyphen, joiner, Arabic mark, fillers, selectors
+    "\u200b-\u200f\u2028-\u202e\u2060-\u206f"  # zero width, bidi marks, embeddings and isolates, separators, operators
+    "\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"  # filler, variation selectors, BOM, filler, annotation
+    "\ud800-\udfff\ufdd0-\ufdef\ufffe\uffff"  # lone surrogates, noncharacters, and those of the other planes:
+    + "".join(f"{chr(plane << 16 | 0xFFFE)}{chr(plane << 16 | 0xFFFF)}" for plane in range(1, 17))
+    + "\U00013430-\U0001343f\U0001bca0-\U0001bca3\U0001d173-\U0001d17a"  # format controls of scripts and music
+    "\U000e0000-\U000e0fff"  # tag characters (ASCII in disguise), more selectors, the rest ignorable by definition
+    "]"
+)
+_NEWLINE = "\r\n|[\n\u2028\u2029]"
+_TAB = "    "
+
+
+def _mark(match: re.Match[str]) -> str:
+    """A suspect's mark: its control picture or its code in brackets; itself where it holds an emoji or letter together.
+
+    U+200D and U+FE0F belong after a symbol or an Indic or Arabic letter. After a Latin letter, another joiner or at the
+    start they hide something, but keycaps, © and ® may take U+FE0F.
+    """
+    char, start = match[0], match.start()
+    if char in "\u200d\ufe0f" and start:
+        before = match.string[start - 1]
+        if before >= "\u0250" and before != "\u200d" and (before != "\ufe0f" or char == "\u200d"):
+            return char
+        if char == "\ufe0f" and before in "0123456789#*©®":
+            return char
+    code = ord(char)
+    if code < 0x20:
+        return chr(0x2400 + code)
+    return "␡" if code == 0x7F else f"⟨U+{code:04X}⟩"
+
+
+def visible(text: str, newlines: bool = False) -> str:
+    """`text` with everything a terminal would obey, or an eye would miss, as a visible mark.
+
+    A newline stays only with `newlines`, else it is ` ⏎ `; `\\r\\n` is one newline; a tab is four spaces. Idempotent.
+    Ordinary text comes back as the same object, after 0.2 µs for 100 characters of ASCII and 0.7 µs of any script.
+    """
+    if text.isprintable() and (text.isascii() or not _UNSEEN.search(text)):
+        return text
+    text = text.replace("\t", _TAB)
+    if newlines:
+        return "\n".join([re.sub(_SUSPECT, _mark, line) for line in text.replace("\r\n", "\n").split("\n")])
+    return re.sub(_SUSPECT, _mark, re.sub(_NEWLINE, " ⏎ ", text))
+
+
+def plain(text: str) -> str:
+    """`text` as the command line prints it: visible, with its own lines."""
+    return visible(text, newlines=True)
