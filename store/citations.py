@@ -4,11 +4,14 @@
 `[S#7]` summary, `[T#9]` turn, `[K#3]` checkpoint, `[A#5]` task, `[P#8]` proposal, `path#L10-L22` document.
 """
 
-import re
 from collections.abc import Iterator
 
 from store.errors import InvalidInput
 from store.vocabulary import LETTERS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
 
 KINDS = {letter: kind for kind, letter in LETTERS.items()}
 SHORT_SHA = 7
@@ -19,8 +22,9 @@ _RECORD = r"(?:(?P<letter>[ABD-Zabd-z])#(?P<id>[1-9][0-9]{0,18})|[Cc]#(?P<sha>[0
 _PATH = r"[^\s\[\]()<>\"'`#]"
 _LINES = rf"(?P<path>{_PATH}++)#L(?P<first>[1-9][0-9]{{0,8}})(?:-L?(?P<last>[1-9][0-9]{{0,8}}))?"
 _URL = rf"(?<!\w)\w++://(?:{_PATH}|#)*+"  # taken whole, so that no part of one is read as a citation
-_WHOLE = re.compile(rf"\[?(?:{_RECORD}|{_LINES})\]?")
-_WITHIN = re.compile(rf"{_URL}|(?:(?<![\w#/]){_RECORD}|(?<!{_PATH})(?<!#){_LINES})(?![\w#])")
+# patterns are compiled by `re` at their first use: most commands need none
+_WHOLE = rf"\[?(?:{_RECORD}|{_LINES})\]?"
+_WITHIN = rf"{_URL}|(?:(?<![\w#/]){_RECORD}|(?<!{_PATH})(?<!#){_LINES})(?![\w#])"
 
 
 class Citation:
@@ -64,10 +68,12 @@ def cite(kind: str, target: int | str) -> str:
 
 def parse(text: str, default: str | None = None) -> Citation:
     """The citation that `text` is, brackets or not. A bare number is of kind `default`. Raises InvalidInput."""
+    import re
+
     word = text.strip()
     if default and word.isascii() and word.isdigit() and len(word) < 20 and 0 < int(word) <= MAX_ID:
         return Citation(default, int(word))
-    match = _WHOLE.fullmatch(word)
+    match = re.fullmatch(_WHOLE, word)
     found = _read(match) if match and word.startswith("[") == word.endswith("]") else None
     if found is None:
         raise InvalidInput("That is not a citation.", "Write one like F#12, D#3, C#a1b2c3d or notes.md#L10-L22.")
@@ -76,13 +82,15 @@ def parse(text: str, default: str | None = None) -> Citation:
 
 def find(text: str) -> Iterator[tuple[int, int, Citation]]:
     """Every citation inside `text`, as (start, end, citation), brackets not included in the span."""
-    for match in _WITHIN.finditer(text):
+    import re
+
+    for match in re.finditer(_WITHIN, text):
         found = _read(match)
         if found is not None:
             yield match.start(), match.end(), found
 
 
-def _read(match: re.Match[str]) -> Citation | None:
+def _read(match: "re.Match[str]") -> Citation | None:
     if match["sha"]:
         return Citation("commit", match["sha"].lower())
     if match["letter"]:

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
-from store.ageing import state_sql
 from store.citations import cite
 from store.database import Database, Json, Verbatim, Write, clean
+from store.digest import sha256
 from store.errors import Conflict, InvalidInput, NotFound, Unsupported
 from store.vocabulary import CONFIDENCES, DOMAINS, FACT_STATUSES, PERSON, SCOPES, SOURCES
 
@@ -189,6 +189,8 @@ class Facts:
     ) -> list[int]:
         """The ids of the facts that pass the filters, in the order `sort` (a key of SORTS). `words` is a substring,
         `state` an index of ageing.STATES."""
+        from store.ageing import state_sql
+
         for status in statuses:
             _one_of("status", status, FACT_STATUSES)
         expression = state_sql(now)
@@ -228,7 +230,7 @@ class Facts:
 
     def counts(self, now: str) -> dict[str, int]:
         """How many facts are in each state of ageing, and how many are forgotten and superseded."""
-        from store.ageing import STATES
+        from store.ageing import STATES, state_sql
 
         counts = dict.fromkeys((*STATES, *FACT_STATUSES), 0)
         for status, state, count in self._database.rows(
@@ -275,8 +277,6 @@ class Facts:
 
 def text_hash(text: str) -> str:
     """What two ways of writing the same fact have in common: capitals, spaces and final punctuation left out."""
-    from hashlib import sha256
-
     if not text.isascii():
         from unicodedata import normalize
 

@@ -34,9 +34,9 @@ BY_HAND = "actor = 'user' AND door IN ('app', 'cli')"  # what `undo` without a n
 REFERRING = """
 SELECT link.seq FROM history_row AS made
 JOIN history_row AS link ON link.tbl = 'commit_links' AND json_extract(link.pk, '$[1]') = json_extract(made.pk, '$[0]')
-JOIN history USING(seq)
+JOIN history AS step ON step.seq = link.seq
 WHERE made.seq = ? AND made.tbl = 'decisions' AND made.op = 'INSERT' AND link.op = 'INSERT' AND link.seq > made.seq
-  AND undone_by IS NULL AND undoes IS NULL
+  AND step.undone_by IS NULL AND step.undoes IS NULL
 """
 
 

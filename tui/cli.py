@@ -6,32 +6,17 @@ Prints one object or list with --json; errors are one sentence on standard error
 
 import os
 import sys
-from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Sequence
 
 from store import location
 from store.errors import InvalidInput, MemorandaError
 from store.memory import Memory
+from tui.arguments import Given, Usage, help_text, read
 from tui.commands import Outcome, Session
 from tui.verbs import BY_NAME, VERBS, Verb
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import NoReturn
-
+HELP = ("-h", "--help", "help")
 GIT_SECONDS = 2.0  # how long a command that reads lets the timeline catch up first
-
-
-class Usage(MemorandaError):
-    """The command's words are off."""
-
-    code = "usage"
-    exit_status = 2
-
-
-class _Parser(ArgumentParser):
-    def error(self, message: str) -> "NoReturn":
-        raise Usage(f"{message[:1].upper()}{message[1:]}.", f"See `{self.prog} --help`.")
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -54,11 +39,8 @@ def run(arguments: Sequence[str]) -> int:
 
 def _run(arguments: list[str]) -> int:
     option, as_json, rest = _everywhere(arguments)
-    if rest and rest[0] in ("-h", "--help", "help"):
-        if len(rest) > 1 and rest[1] in BY_NAME:
-            parser(BY_NAME[rest[1]]).print_help()
-        else:
-            print(overall_help())
+    if rest and rest[0] in HELP:
+        print(_help(BY_NAME[rest[1]]) if len(rest) > 1 and rest[1] in BY_NAME else overall_help())
         return 0
     if rest and rest[0] in ("-V", "--version"):
         from store import __version__
@@ -72,9 +54,10 @@ def _run(arguments: list[str]) -> int:
     verb = BY_NAME.get(rest[0])
     if verb is None:
         raise _unknown(rest[0])
-    given = parse(verb, rest[1:])
-    if given is None:
+    if any(word in HELP[:2] for word in _before_dashes(rest[1:])):
+        print(_help(verb))
         return 0
+    given = read(verb.name, verb.arguments, rest[1:])
     if verb.opens == "nothing":
         _print(_execute(verb, Session(place, None, cwd, _ask, as_json), given), as_json)
         return 0
@@ -87,28 +70,18 @@ def _run(arguments: list[str]) -> int:
     return 0
 
 
-def _execute(verb: Verb, session: Session, given: Namespace) -> Outcome:
+def _execute(verb: Verb, session: Session, given: Given) -> Outcome:
     from tui.commands import run as run_handler
 
     return run_handler(session, verb.handler, given)
 
 
-def parse(verb: Verb, words: Sequence[str]) -> Namespace | None:
-    """A verb's arguments, read; None when it printed its help instead. Raises Usage."""
-    try:
-        return parser(verb).parse_args(words)
-    except SystemExit:
-        return None
+def _help(verb: Verb) -> str:
+    return help_text(verb.name, verb.summary, verb.arguments)
 
 
-def parser(verb: Verb) -> ArgumentParser:
-    """The parser of one verb."""
-    found = _Parser(prog=f"memoranda {verb.name}", description=f"{verb.summary}.", allow_abbrev=False)
-    for argument in verb.arguments:
-        found.add_argument(*argument.names, **argument.keywords)
-    found.formatter_class = RawDescriptionHelpFormatter
-    found.epilog = "--db PATH names another memory; --json prints one object or list. Both go anywhere."
-    return found
+def _before_dashes(words: list[str]) -> list[str]:
+    return words[: words.index("--")] if "--" in words else words
 
 
 def overall_help() -> str:
@@ -228,11 +201,15 @@ def _print(outcome: Outcome, as_json: bool) -> None:
 
             print(json.dumps(data, ensure_ascii=False))
         return
-    from tui.visible import plain
-
     texts = [outcome.message, *outcome.lines] if outcome.message else outcome.lines
     if texts:
-        print(plain("\n".join(texts)))
+        print("\n".join(text if text.isascii() and text.isprintable() else _plain(text) for text in texts))
+
+
+def _plain(text: str) -> str:
+    from tui.visible import plain
+
+    return plain(text)
 
 
 def _complain(error: MemorandaError, as_json: bool) -> None:
@@ -245,4 +222,3 @@ def _complain(error: MemorandaError, as_json: bool) -> None:
     from tui.visible import plain
 
     print(plain(str(error)), file=sys.stderr)
-

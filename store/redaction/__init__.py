@@ -7,8 +7,6 @@ nothing: so a marker is never matched, and `redact(redact(x)) == redact(x)`.
 A CLI process pays for every import here: no dataclasses, typing, enum, pathlib.
 """
 
-import re
-
 from store.redaction.families import (
     ASSIGNMENT_LABEL,
     FAMILIES,
@@ -17,6 +15,10 @@ from store.redaction.families import (
     is_credential,
     names_credential,
 )
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
 
 MAX_DEPTH = 500
 """Levels of lists and dicts that `redact_tree` follows."""
@@ -132,6 +134,8 @@ _markers: "list[re.Pattern[str]]" = []
 def _marker() -> "re.Pattern[str]":
     """Any marker. Only labels of the table count: any other word between the brackets might be the secret."""
     if not _markers:
+        import re
+
         _markers.append(re.compile(r"\[REDACTED:(?:" + "|".join(family.label for family in FAMILIES) + r")\]"))
     return _markers[0]
 

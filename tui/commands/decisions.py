@@ -5,10 +5,10 @@ from tui.commands import Outcome, Session, number, reference
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import Namespace
+    from tui.arguments import Given
 
 
-def decide(session: Session, given: "Namespace") -> Outcome:
+def decide(session: Session, given: "Given") -> Outcome:
     from store.models import as_json
 
     decisions = session.memory.decisions
@@ -25,7 +25,7 @@ def decide(session: Session, given: "Namespace") -> Outcome:
     return Outcome(f"Recorded {cite('decision', new)}.", lambda: as_json(decisions.get(new)))
 
 
-def list_decisions(session: Session, given: "Namespace") -> Outcome:
+def list_decisions(session: Session, given: "Given") -> Outcome:
     from store.models import as_json
     from tui.commands.lines import entry_line, left_out
 
@@ -41,21 +41,21 @@ def list_decisions(session: Session, given: "Namespace") -> Outcome:
     )
 
 
-def link(session: Session, given: "Namespace") -> Outcome:
+def link(session: Session, given: "Given") -> Outcome:
     sha, decision = _pair(given)
     session.memory.commits.link(sha, decision, given.type)
     said = f"{cite('commit', sha)} {given.type} {cite('decision', decision)}."
     return Outcome(said, lambda: _links(session, decision))
 
 
-def unlink(session: Session, given: "Namespace") -> Outcome:
+def unlink(session: Session, given: "Given") -> Outcome:
     sha, decision = _pair(given)
     session.memory.commits.unlink(sha, decision)
     said = f"{cite('commit', sha)} and {cite('decision', decision)} are no longer linked."
     return Outcome(said, lambda: _links(session, decision))
 
 
-def _pair(given: "Namespace") -> tuple[str, int]:
+def _pair(given: "Given") -> tuple[str, int]:
     written = given.commit if "#" in given.commit else f"C#{given.commit}"
     return str(reference(written, "commit").target), number(given.decision, "decision")
 

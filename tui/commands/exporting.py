@@ -6,10 +6,10 @@ from tui.commands import Outcome, Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import Namespace
+    from tui.arguments import Given
 
 
-def export(session: Session, given: "Namespace") -> Outcome:
+def export(session: Session, given: "Given") -> Outcome:
     import sys
 
     from store.errors import Declined

@@ -7,10 +7,10 @@ from tui.commands import Outcome, Session, count, number, reference
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import Namespace
+    from tui.arguments import Given
 
 
-def remember(session: Session, given: "Namespace") -> Outcome:
+def remember(session: Session, given: "Given") -> Outcome:
     facts = session.memory.facts
     fact, new = facts.remember(
         " ".join(given.text),
@@ -24,7 +24,7 @@ def remember(session: Session, given: "Namespace") -> Outcome:
     return Outcome(said, lambda: _json(session, [fact])[0])
 
 
-def list_facts(session: Session, given: "Namespace") -> Outcome:
+def list_facts(session: Session, given: "Given") -> Outcome:
     from store.models import as_json
     from tui.commands.lines import fact_line, left_out
 
@@ -44,32 +44,30 @@ def list_facts(session: Session, given: "Namespace") -> Outcome:
     shown = memory.facts.many(ids[: given.limit])
     lines = [fact_line(fact, now) for fact in shown]
     if not lines:
-        lines = ["No facts here. Add one: memoranda remember \"team of 5\""]
+        lines = ['No facts here. Add one: memoranda remember "team of 5"']
     return Outcome(
         data=lambda: [as_json(fact) for fact in shown], lines=[*lines, *left_out(len(ids) - len(shown), given.limit)]
     )
 
 
-def correct(session: Session, given: "Namespace") -> Outcome:
+def correct(session: Session, given: "Given") -> Outcome:
     old = reference(given.id, "fact", "fact", "decision")
     text = " ".join(given.text)
     target = int(old.target)
     if old.kind == "decision":
         new = session.memory.decisions.correct(target, text)
-        return Outcome(
-            f"{cite('decision', new)} supersedes {old}.", lambda: _decision(session, new)
-        )
+        return Outcome(f"{cite('decision', new)} supersedes {old}.", lambda: _decision(session, new))
     new = session.memory.facts.correct(target, text)
     return Outcome(f"{cite('fact', new)} supersedes {old}.", lambda: _json(session, [new])[0])
 
 
-def confirm(session: Session, given: "Namespace") -> Outcome:
+def confirm(session: Session, given: "Given") -> Outcome:
     ids = _numbers(given.ids)
     session.memory.facts.confirm(ids)
     return Outcome(f"Confirmed {count(len(ids), 'fact')}.", lambda: _json(session, ids))
 
 
-def forget(session: Session, given: "Namespace") -> Outcome:
+def forget(session: Session, given: "Given") -> Outcome:
     citations = list(dict.fromkeys(reference(text, "fact", "fact", "decision") for text in given.ids))
     kinds = {citation.kind for citation in citations}
     if len(kinds) > 1:
@@ -78,18 +76,20 @@ def forget(session: Session, given: "Namespace") -> Outcome:
     ids = [int(citation.target) for citation in citations]
     if kind == "decision":
         session.memory.decisions.forget(ids)
-        return Outcome(f"Forgot {count(len(ids), kind)}. Undo brings it back.", lambda: [_decision(session, i) for i in ids])
+        return Outcome(
+            f"Forgot {count(len(ids), kind)}. Undo brings it back.", lambda: [_decision(session, i) for i in ids]
+        )
     session.memory.facts.forget(ids)
     return Outcome(f"Forgot {count(len(ids), kind)}. Undo brings it back.", lambda: _json(session, ids))
 
 
-def pin(session: Session, given: "Namespace") -> Outcome:
+def pin(session: Session, given: "Given") -> Outcome:
     ids = _numbers(given.ids)
     session.memory.facts.pin(ids)
     return Outcome(f"Pinned {count(len(ids), 'fact')}: it never ages.", lambda: _json(session, ids))
 
 
-def unpin(session: Session, given: "Namespace") -> Outcome:
+def unpin(session: Session, given: "Given") -> Outcome:
     ids = _numbers(given.ids)
     session.memory.facts.pin(ids, False)
     return Outcome(f"Unpinned {count(len(ids), 'fact')}.", lambda: _json(session, ids))

@@ -6,10 +6,10 @@ from tui.commands import Outcome, Session, count, number, reference
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import Namespace
+    from tui.arguments import Given
 
 
-def list_steps(session: Session, given: "Namespace") -> Outcome:
+def list_steps(session: Session, given: "Given") -> Outcome:
     from store.models import as_json
     from tui.commands.lines import left_out, step_line
 
@@ -25,21 +25,21 @@ def list_steps(session: Session, given: "Namespace") -> Outcome:
     )
 
 
-def undo(session: Session, given: "Namespace") -> Outcome:
+def undo(session: Session, given: "Given") -> Outcome:
     from store.models import as_json
 
     step = session.memory.history.undo(given.seq)
     return Outcome(f"Took back step {step.seq}: {step.reason}.", lambda: as_json(session.memory.history.step(step.seq)))
 
 
-def redo(session: Session, given: "Namespace") -> Outcome:
+def redo(session: Session, given: "Given") -> Outcome:
     from store.models import as_json
 
     step = session.memory.history.redo()
     return Outcome(f"Put back step {step.seq}: {step.reason}.", lambda: as_json(step))
 
 
-def checkpoint(session: Session, given: "Namespace") -> Outcome:
+def checkpoint(session: Session, given: "Given") -> Outcome:
     from store.models import as_json
 
     checkpoints = session.memory.checkpoints
@@ -47,7 +47,7 @@ def checkpoint(session: Session, given: "Namespace") -> Outcome:
     return Outcome(f"Checkpoint {cite('checkpoint', taken)}.", lambda: as_json(checkpoints.get(taken)))
 
 
-def checkpoints(session: Session, given: "Namespace") -> Outcome:
+def checkpoints(session: Session, given: "Given") -> Outcome:
     from store.models import as_json
     from tui.commands.lines import checkpoint_line, left_out
 
@@ -55,11 +55,12 @@ def checkpoints(session: Session, given: "Namespace") -> Outcome:
     shown = every[: given.limit]
     lines = [checkpoint_line(found) for found in shown] or ["No checkpoints yet. Take one: memoranda checkpoint before"]
     return Outcome(
-        data=lambda: [as_json(found) for found in shown], lines=[*lines, *left_out(len(every) - len(shown), given.limit)]
+        data=lambda: [as_json(found) for found in shown],
+        lines=[*lines, *left_out(len(every) - len(shown), given.limit)],
     )
 
 
-def restore(session: Session, given: "Namespace") -> Outcome:
+def restore(session: Session, given: "Given") -> Outcome:
     checkpoints = session.memory.checkpoints
     target = number(given.checkpoint, "checkpoint")
     cited = cite("checkpoint", target)
@@ -69,6 +70,7 @@ def restore(session: Session, given: "Namespace") -> Outcome:
         raise Declined("Nothing was changed.")
     changed, before = checkpoints.restore(target)
     return Outcome(
-        f"Restored {cited}: {count(changed, 'record')} changed. {cite('checkpoint', before)} is how it was; undo works.",
+        f"Restored {cited}: {count(changed, 'record')} changed."
+        f" {cite('checkpoint', before)} is how it was; undo works.",
         lambda: {"restored": cited, "changed": changed, "before": cite("checkpoint", before)},
     )

@@ -18,9 +18,8 @@ WORD = max(len(word) for _, word in FACT_BADGES.values() if word != "contradicte
 def fact_line(fact: "Fact", now: str) -> str:
     glyph, word = FACT_BADGES[fact_badge(fact, now)]
     age = ago(now, fact.last_confirmed_at)
-    return (
-        f"{glyph} {word:<{WORD}}  {fact.citation:<6}  {fact.domain:<11}  {age:>6}  {fact.origin:<6}  {visible(fact.fact)}"
-    )
+    start = f"{glyph} {word:<{WORD}}  {fact.citation:<6}  {fact.domain:<11}  {age:>6}"
+    return f"{start}  {visible(fact.origin):<6}  {visible(fact.fact)}"
 
 
 def entry_line(kind: str, record: "Record") -> str:
@@ -38,7 +37,8 @@ def keyed_line(key: int, record: "Record") -> str:
 
 def step_line(step: "Step") -> str:
     state = f"  (taken back by {step.undone_by})" if step.undone_by else ""
-    return f"{step.seq:>6}  {local_time(step.at):>17}  {visible(step.actor):<6}  {step.door:<6}  {visible(step.reason)}{state}"
+    start = f"{step.seq:>6}  {local_time(step.at):>17}  {visible(step.actor):<6}  {step.door:<6}"
+    return f"{start}  {visible(step.reason)}{state}"
 
 
 def checkpoint_line(found: "Checkpoint") -> str:

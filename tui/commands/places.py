@@ -8,17 +8,17 @@ from tui.commands import Outcome, Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import Namespace
+    from tui.arguments import Given
 
 
-def where(session: Session, given: "Namespace") -> Outcome:
+def where(session: Session, given: "Given") -> Outcome:
     location = session.location
     there = os.path.lexists(location.path)
     state = "" if there else " (not made yet)"
     return Outcome(f"{location.path}{state}", lambda: _json(location), lines=[location.reason])
 
 
-def init(session: Session, given: "Namespace") -> Outcome:
+def init(session: Session, given: "Given") -> Outcome:
     chosen = session.location
     location = chosen if chosen.kind in ("option", "environment") else here(session.cwd)
     with Memory(location, "cli") as memory:

@@ -8,10 +8,10 @@ from tui.commands import Outcome, Session, count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from argparse import Namespace
+    from tui.arguments import Given
 
 
-def search(session: Session, given: "Namespace") -> Outcome:
+def search(session: Session, given: "Given") -> Outcome:
     from store.models import as_json
     from tui.badges import KIND_GLYPHS
     from tui.visible import visible
@@ -50,7 +50,7 @@ def _around(text: str, marks: list[tuple[int, int]], width: int = 160) -> str:
     return ("… " if start else "") + "".join(pieces) + ("…" if len(text) > start + width else "")
 
 
-def show(session: Session, given: "Namespace") -> Outcome:
+def show(session: Session, given: "Given") -> Outcome:
     from store import records
     from store.citations import parse
     from store.models import as_json
@@ -80,7 +80,7 @@ def _diff(session: Session, record: object) -> str:
     return diff.text + ("\n… the diff is longer" if diff.truncated else "")
 
 
-def timeline(session: Session, given: "Namespace") -> Outcome:
+def timeline(session: Session, given: "Given") -> Outcome:
     from store import records
     from store.keys import unpack
     from store.models import as_json
@@ -100,10 +100,12 @@ def timeline(session: Session, given: "Namespace") -> Outcome:
     )
 
 
-def stats(session: Session, given: "Namespace") -> Outcome:
+def stats(session: Session, given: "Given") -> Outcome:
     numbers = figures(session)
     width = max(map(len, numbers))
-    return Outcome(data=lambda: numbers, lines=[f"{name:<{width}}  {_number(value)}" for name, value in numbers.items()])
+    return Outcome(
+        data=lambda: numbers, lines=[f"{name:<{width}}  {_number(value)}" for name, value in numbers.items()]
+    )
 
 
 def figures(session: Session) -> dict[str, object]:
