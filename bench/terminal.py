@@ -1,0 +1,164 @@
+"""A real pseudo-terminal around a command, with a clock on every byte.
+
+A key's latency is what a person sees: from the key being written to the last byte of what it changed. Bytes are stamped
+as they are read; the screen they paint (pyte) is only computed when asked for, so that it does not slow the reading.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import re
+import select
+import signal
+import struct
+import subprocess
+import termios
+import time
+from collections.abc import Mapping, Sequence
+
+import pyte
+
+# What Textual asks of a terminal, and what a current one answers: synchronized output yes, in-band resize no.
+ANSWERS = {b"\x1b[?2026$p": b"\x1b[?2026;2$y", b"\x1b[?2048$p": b"\x1b[?2048;0$y", b"\x1b[6n": b"\x1b[1;1R"}
+_QUERY = re.compile(b"|".join(re.escape(query) for query in ANSWERS))
+
+
+class Silent(AssertionError):
+    """The program wrote nothing, or not what was waited for, in the time it had."""
+
+
+class Terminal:
+    """`argv` running in a terminal of `size` (columns, rows); a context manager that ends it."""
+
+    def __init__(
+        self, argv: Sequence[str], env: Mapping[str, str] | None = None, size: tuple[int, int] = (120, 40)
+    ) -> None:
+        self.size = size
+        self.output = bytearray()
+        self.arrivals: list[tuple[float, int]] = []
+        """When (seconds of `time.perf_counter`) `output` reached which length."""
+        self._master, slave = pty.openpty()
+        self._winsize(slave)
+        environment = {name: value for name, value in os.environ.items() if not name.startswith("TEXTUAL")}
+        environment |= {"TERM": "xterm-256color", "COLORTERM": "truecolor", **(env or {})}
+        self._answered = self._fed = 0
+        self._screen = pyte.Screen(*size)
+        self._stream = pyte.ByteStream(self._screen)
+        self.started = time.perf_counter()
+        self.process = subprocess.Popen(
+            argv,
+            stdin=slave,
+            stdout=slave,
+            stderr=slave,
+            env=environment,
+            start_new_session=True,
+            # The terminal must be the controlling one, or a resize reaches nobody.
+            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+        )
+        os.close(slave)
+
+    def __enter__(self) -> Terminal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the program: by a hang-up, as when a terminal is closed, and by force after a second."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGHUP)
+            try:
+                self.process.wait(1)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+        if self._master >= 0:
+            os.close(self._master)
+            self._master = -1
+
+    def _winsize(self, descriptor: int) -> None:
+        columns, rows = self.size
+        fcntl.ioctl(descriptor, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+
+    def resize(self, columns: int, rows: int) -> None:
+        """Give the terminal another size; the program is told by SIGWINCH."""
+        self.screen  # noqa: B018  what came before belongs to the old size
+        self.size = (columns, rows)
+        self._screen.resize(rows, columns)
+        self._winsize(self._master)
+
+    def write(self, data: str | bytes) -> float:
+        """Type `data`; the moment of it."""
+        os.write(self._master, data.encode() if isinstance(data, str) else data)
+        return time.perf_counter()
+
+    def read(self, timeout: float) -> bool:
+        """Take what arrives within `timeout` seconds; False if nothing did or the program has ended."""
+        if not select.select([self._master], [], [], timeout)[0]:
+            return False
+        try:
+            data = os.read(self._master, 1 << 16)
+        except OSError:  # Linux says EIO where others say end of file
+            return False
+        if not data:
+            return False
+        self.output += data
+        self.arrivals.append((time.perf_counter(), len(self.output)))
+        for query in _QUERY.finditer(self.output, self._answered):
+            self.write(ANSWERS[query[0]])
+            self._answered = query.end()
+        return True
+
+    def quiet(self, settle: float = 0.15, timeout: float = 10.0) -> float | None:
+        """Read until nothing has come for `settle` seconds; the moment of the last byte, None if there was none."""
+        last, end = None, time.perf_counter() + timeout
+        while time.perf_counter() < end and self.read(settle):
+            last = self.arrivals[-1][0]
+        return last
+
+    def wait_for(self, marker: bytes | str, timeout: float = 10.0, start: int = 0) -> float:
+        """The moment at which `marker`, a regular expression over the bytes since `start`, had arrived."""
+        pattern = re.compile(marker.encode() if isinstance(marker, str) else marker)
+        end = time.perf_counter() + timeout
+        while not (found := pattern.search(self.output, start)):
+            if (left := end - time.perf_counter()) <= 0 or (not self.read(left) and self.process.poll() is not None):
+                raise Silent(f"{pattern.pattern!r} did not come; the last bytes were {bytes(self.output[-200:])!r}")
+        return next(moment for moment, length in self.arrivals if length >= found.end())
+
+    @property
+    def screen(self) -> list[str]:
+        """The lines a person sees now."""
+        self._stream.feed(bytes(self.output[self._fed :]))
+        self._fed = len(self.output)
+        return list(self._screen.display)
+
+
+def first_paint(
+    argv: Sequence[str],
+    env: Mapping[str, str] | None = None,
+    size: tuple[int, int] = (120, 40),
+    marker: bytes | str | None = None,
+) -> float:
+    """Seconds from starting `argv` to the end of its first full frame.
+
+    Textual paints a frame from the top, addressing each row: the frame is there when the last row has been painted and
+    `marker`, a regular expression of what only this program shows, has come too. Without a marker any frame counts.
+    """
+    with Terminal(argv, env, size) as terminal:
+        moment = terminal.wait_for(rb"\x1b\[%d;1H[^\x1b]*(?:\x1b\[[0-9;]*m[^\x1b]*)+" % size[1])
+        if marker is not None:
+            moment = max(moment, terminal.wait_for(marker))
+        return moment - terminal.started
+
+
+def key_latency(terminal: Terminal, key: str | bytes, settle: float = 0.15) -> float:
+    """Seconds from writing `key` to the last byte of output it causes (then quiet for `settle` seconds)."""
+    while terminal.read(0):
+        pass
+    pressed = terminal.write(key)
+    last = terminal.quiet(settle)
+    if last is None:
+        raise Silent(f"{key!r} changed nothing on the screen")
+    return last - pressed

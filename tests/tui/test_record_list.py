@@ -1,0 +1,398 @@
+"""The list of a million rows: what it paints, what it asks for, and that nothing jumps."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+import pytest
+from textual.app import App, ComposeResult
+from textual.geometry import Region
+from textual.pilot import Pilot
+from textual.widgets import Button
+
+from tui.responsive import ResponsiveScreen
+from tui.widgets.record_list import RecordList
+
+HOSTILE = [
+    "\x1b]52;c;eA==\x07",
+    "\x1b[2J",
+    "\x9b2J",
+    "a\u202eb",
+    "a\u200bb",
+    "[/nope]",
+    "[@click=app.quit]x[/]",
+    "a\nb",
+    "\ud800",
+]
+
+
+class Facts:
+    """Rows of a list of names; names that begin with `#` are headings. Counts the lines it was asked for."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self.names = names
+        self.asked: list[int] = []
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    def segments(self, index: int, width: int) -> list[tuple[str, str]]:
+        self.asked.append(index)
+        return [("●", "glyph-fresh"), (f" {self.names[index]}", "no-such-style")]
+
+    def selectable(self, index: int) -> bool:
+        return not self.names[index].startswith("#")
+
+    def key(self, index: int) -> str:
+        return self.names[index]
+
+    def index_of(self, key: Hashable) -> int | None:
+        return self.names.index(key) if key in self.names else None  # type: ignore[arg-type]
+
+
+class Names(Sequence[str]):
+    """As many names as wanted, of which none is kept."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getitem__(self, index: int) -> str:  # type: ignore[override]
+        return f"F{index}"
+
+
+class ListApp(App[None]):
+    """A list of 20 lines, and something else to focus."""
+
+    CSS = "#else { dock: bottom; height: 4; border: none; }"
+
+    def __init__(self, rows: Facts | None = None, empty_text: str = "") -> None:
+        super().__init__()
+        self.list = RecordList(rows, empty_text=empty_text)
+        self.said: list[tuple[str, Hashable]] = []
+
+    def get_default_screen(self) -> ResponsiveScreen[None]:
+        return ResponsiveScreen(id="_default")
+
+    def compose(self) -> ComposeResult:
+        yield self.list
+        yield Button("else", id="else")
+
+    def on_record_list_highlighted(self, message: RecordList.Highlighted) -> None:
+        self.said.append(("highlighted", message.key))
+
+    def on_record_list_chosen(self, message: RecordList.Chosen) -> None:
+        self.said.append(("chosen", message.key))
+
+    def lines(self) -> list[str]:
+        """What the list shows now, one string a line."""
+        width, height = self.list.size
+        return [strip.text for strip in self.list.render_lines(Region(0, 0, width, height))]
+
+    def line_of(self, name: str) -> int:
+        return next(y for y, line in enumerate(self.lines()) if line[3:].split()[0] == name)
+
+
+def numbered(count: int) -> Facts:
+    return Facts([f"F{index}" for index in range(count)])
+
+
+async def start(pilot: Pilot[None]) -> None:
+    await pilot.pause()
+    assert isinstance(pilot.app, ListApp)
+    pilot.app.said.clear()
+
+
+@pytest.mark.parametrize(
+    ("keys", "expected"),
+    [
+        (["down"], "F1"),
+        (["j", "j", "k"], "F1"),
+        (["up"], "F0"),
+        (["G"], "F99"),
+        (["end", "up"], "F98"),
+        (["end", "g"], "F0"),
+        (["G", "home"], "F0"),
+        (["pagedown"], "F20"),
+        (["ctrl+d"], "F10"),
+        (["pagedown", "ctrl+u"], "F10"),
+        (["pagedown", "pageup"], "F0"),
+        (["pagedown"] * 9, "F99"),
+    ],
+)
+async def test_keys_move_the_cursor_and_it_stays_in_sight(keys: list[str], expected: str) -> None:
+    app = ListApp(numbered(100))
+    async with app.run_test(size=(40, 24)) as pilot:
+        await start(pilot)
+        await pilot.press(*keys)
+        assert app.list.cursor_key == expected
+        assert app.lines()[app.line_of(expected)].startswith("▸●")
+        assert [line[0] for line in app.lines()].count("▸") == 1
+        if expected != "F0":
+            assert app.said[-1] == ("highlighted", expected)
+
+
+async def test_the_first_row_is_announced_and_enter_opens() -> None:
+    app = ListApp(numbered(3))
+    async with app.run_test(size=(40, 24)) as pilot:
+        await pilot.pause()
+        assert app.said == [("highlighted", "F0")]
+        await pilot.press("j", "enter")
+        assert app.said[1:] == [("highlighted", "F1"), ("chosen", "F1")]
+
+
+async def test_every_binding_can_be_remapped_and_explained() -> None:
+    bindings = [binding for _, binding in RecordList(None)._bindings]
+    assert {binding.key for binding in bindings} >= {"down", "j", "up", "k", "g", "G", "enter", "ctrl+d"}
+    assert all(binding.id and binding.tooltip for binding in bindings)
+
+
+async def test_a_click_selects_and_a_double_click_opens() -> None:
+    app = ListApp(Facts(["#day", "F1", "F2", "F3"]))
+    async with app.run_test(size=(40, 24)) as pilot:
+        await start(pilot)
+        await pilot.click(RecordList, offset=(5, 2))
+        assert app.said == [("highlighted", "F2")]
+        await pilot.click(RecordList, offset=(5, 0))  # a heading
+        await pilot.click(RecordList, offset=(5, 12))  # below the last row
+        assert app.list.cursor_key == "F2"
+        await pilot.click(RecordList, offset=(5, 3), times=2)
+        assert app.said[1:] == [("highlighted", "F3"), ("chosen", "F3")]
+
+
+async def test_the_cursor_skips_headings_and_shows_the_one_above() -> None:
+    names = ["#Sat", "F1", "F2", "#Fri", "#night", "F3", *(f"G{index}" for index in range(50)), "#end"]
+    app = ListApp(Facts(names))
+    async with app.run_test(size=(40, 24)) as pilot:
+        await start(pilot)
+        assert app.list.cursor_key == "F1"
+        await pilot.press("up")
+        assert app.list.cursor_key == "F1"
+        await pilot.press("down", "down")
+        assert app.list.cursor_key == "F3"
+        await pilot.press("up")
+        assert app.list.cursor_key == "F2"
+        await pilot.press("G")
+        assert app.list.cursor_key == "G49"
+        await pilot.press("g")
+        assert app.list.cursor_key == "F1"
+        assert "#Sat" in app.lines()[0]
+
+
+async def test_a_list_of_headings_alone_has_no_cursor_and_no_key_hurts() -> None:
+    app = ListApp(Facts(["#a", "#b"]))
+    async with app.run_test(size=(40, 24)) as pilot:
+        await start(pilot)
+        await pilot.press("down", "up", "G", "pagedown", "enter")
+        assert app.list.cursor_key is None
+        assert app.said == []
+
+
+async def test_new_rows_above_do_not_move_the_selected_line() -> None:
+    app = ListApp(numbered(100))
+    async with app.run_test(size=(40, 24)) as pilot:
+        await start(pilot)
+        await pilot.press("pagedown", "j", "j")
+        line = app.line_of("F22")
+        app.said.clear()
+        app.list.set_rows(Facts([f"new{index}" for index in range(7)] + [f"F{index}" for index in range(100)]))
+        await pilot.pause()
+        assert app.list.cursor_key == "F22"
+        assert app.line_of("F22") == line
+        assert app.said == []
+
+
+async def test_the_row_that_took_a_lost_ones_place_is_selected() -> None:
+    app = ListApp(numbered(100))
+    async with app.run_test(size=(40, 24)) as pilot:
+        await start(pilot)
+        await pilot.press("pagedown", "j")
+        line = app.line_of("F21")
+        app.list.set_rows(Facts([f"F{index}" for index in range(100) if index != 21]))
+        await pilot.pause()
+        assert app.list.cursor_key == "F22"
+        assert app.line_of("F22") == line
+        assert app.said[-1] == ("highlighted", "F22")
+
+
+async def test_scrolled_away_the_top_line_stays() -> None:
+    app = ListApp(numbered(100))
+    async with app.run_test(size=(40, 24)) as pilot:
+        await start(pilot)
+        app.list.scroll_to(y=50, animate=False)
+        app.list.set_rows(Facts(["new", *(f"F{index}" for index in range(100))]))
+        await pilot.pause()
+        assert app.line_of("F50") == 0
+        assert app.list.cursor_key == "F0"
+        await pilot.press("j")  # a key brings the eye back to the cursor
+        assert app.line_of("F1") == 0
+
+
+async def test_without_keep_a_list_begins_at_its_top() -> None:
+    app = ListApp(numbered(100))
+    async with app.run_test(size=(40, 24)) as pilot:
+        await start(pilot)
+        await pilot.press("G")
+        app.list.set_rows(numbered(50), keep=False)
+        await pilot.pause()
+        assert app.list.cursor_key == "F0"
+        assert app.line_of("F0") == 0
+
+
+async def test_rows_may_go_and_come() -> None:
+    app = ListApp(numbered(100), empty_text="Nothing here yet. Press a to add the first fact.")
+    async with app.run_test(size=(40, 24)) as pilot:
+        await start(pilot)
+        await pilot.press("G")
+        app.list.set_rows(Facts([]))
+        await pilot.pause()
+        assert app.said[-1] == ("highlighted", None)
+        assert [line.strip() for line in app.lines()[:3]] == ["Nothing here yet. Press a to add the", "first fact.", ""]
+        await pilot.press("down", "G", "enter", "pagedown")
+        app.list.empty_text = "No fact matches \x1b[2J [/b]"
+        await pilot.pause()
+        assert app.lines()[0].strip() == "No fact matches ␛[2J [/b]"
+        app.list.set_rows(numbered(3))
+        await pilot.pause()
+        assert app.said[-1] == ("highlighted", "F0")
+
+
+@pytest.mark.parametrize("payload", HOSTILE)
+async def test_hostile_text_is_only_text(payload: str) -> None:
+    app = ListApp(Facts([payload, f"日本 {payload}", "F2"]))
+    async with app.run_test(size=(40, 24)) as pilot:
+        await start(pilot)
+        await pilot.press("j", "enter")
+        await pilot.click(RecordList, offset=(6, 0), times=2)
+        for strip in app.list.render_lines(Region(0, 0, *app.list.size)):
+            assert not [char for char in strip.text if char < " " or "\x7f" <= char <= "\x9f" or char in "\u202e\u200b"]
+            assert all(segment.style is None or not segment.style.meta for segment in strip)
+            assert strip.cell_length == sum(segment.cell_length for segment in strip)
+            strip.text.encode()
+        assert app.is_running
+        if payload.startswith("["):
+            assert payload in app.lines()[0]
+
+
+async def test_a_move_repaints_two_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    app = ListApp(numbered(1000))
+    async with app.run_test(size=(40, 24)) as pilot:
+        await start(pilot)
+        await pilot.press("j", "j")
+        painted: list[Region] = []
+        refresh = app.list.refresh
+
+        def spy(*regions: Region, **options: bool) -> RecordList:
+            painted.extend(regions or [Region(0, 0, *app.list.size)])
+            return refresh(*regions, **options)
+
+        monkeypatch.setattr(app.list, "refresh", spy)
+        assert isinstance(app.list.rows, Facts)
+        app.list.rows.asked.clear()
+        await pilot.press("j")
+        assert sorted(region.y for region in painted) == [2, 3]
+        assert all(region.height == 1 for region in painted)
+        assert set(app.list.rows.asked) <= {2, 3}
+
+
+async def test_a_line_that_only_scrolled_is_not_drawn_again() -> None:
+    rows = numbered(1000)
+    app = ListApp(rows)
+    async with app.run_test(size=(40, 24)) as pilot:
+        await start(pilot)
+        await pilot.press("pagedown")
+        rows.asked.clear()
+        app.list.scroll_to(y=21, animate=False)
+        await pilot.pause()
+        assert set(rows.asked) <= {40, 41}
+
+
+async def test_a_million_rows_ask_for_a_few_screens() -> None:
+    rows = Facts(Names(1_000_000))
+    app = ListApp(rows)
+    async with app.run_test(size=(40, 24)) as pilot:
+        await start(pilot)
+        await pilot.press("G")
+        assert app.list.cursor_key == "F999999"
+        await pilot.press("g", "G", "pageup")
+        assert app.list.cursor_key == "F999979"
+        assert len(rows.asked) < 5 * 20
+
+
+async def test_marks_and_focus_have_a_shape_besides_their_colour() -> None:
+    app = ListApp(numbered(30))
+    async with app.run_test(size=(40, 24)) as pilot:
+        await start(pilot)
+        app.list.marks = {"F0", "F2", "F29"}
+        await pilot.pause()
+        assert [line[0] for line in app.lines()[:4]] == ["»", " ", "✓", " "]
+        app.list.marks = {"F2"}
+        await pilot.pause()
+        assert [line[0] for line in app.lines()[:4]] == ["▸", " ", "✓", " "]
+        focused = app.list.render_line(0)
+        app.query_one(Button).focus()
+        await pilot.pause()
+        assert app.list.render_line(0).text == focused.text
+        assert app.list.render_line(0) != focused
+
+
+async def test_a_flash_goes_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tui.widgets.record_list.FLASH_SECONDS", 0.05)
+    app = ListApp(numbered(30))
+    async with app.run_test(size=(40, 24)) as pilot:
+        app.animation_level = "full"
+        await start(pilot)
+        quiet = app.list.render_line(4)
+        app.list.flash("F4")
+        app.list.flash("not here")
+        assert app.list.render_line(4) != quiet
+        await pilot.pause(0.3)
+        assert app.list.render_line(4) == quiet
+
+
+async def test_without_motion_a_flash_stays_until_the_cursor_moves() -> None:
+    app = ListApp(numbered(30))
+    async with app.run_test(size=(40, 24)) as pilot:
+        app.animation_level = "none"
+        await start(pilot)
+        quiet = app.list.render_line(4)
+        app.list.flash("F4")
+        assert app.list.render_line(4) != quiet
+        await pilot.press("j")
+        assert app.list.render_line(4) == quiet
+
+
+async def test_select_goes_there_and_says_when_it_cannot() -> None:
+    app = ListApp(numbered(100))
+    async with app.run_test(size=(40, 24)) as pilot:
+        await start(pilot)
+        assert app.list.select("F70")
+        assert not app.list.select("F100")
+        await pilot.pause()
+        assert app.said == [("highlighted", "F70")]
+        assert 0 <= app.line_of("F70") < 20
+
+
+async def test_a_theme_and_a_smaller_window_redraw_it() -> None:
+    app = ListApp(numbered(100))
+    async with app.run_test(size=(40, 24)) as pilot:
+        await start(pilot)
+        await pilot.press(*["j"] * 18)
+        dark = app.list.render_line(1)
+        app.theme = "textual-light"
+        await pilot.pause()
+        app.lines()
+        assert app.list.render_line(1) != dark
+        await pilot.resize_terminal(30, 14)
+        await pilot.pause()
+        assert 0 <= app.line_of("F18") < 10
+        assert all(len(line) <= 30 for line in app.lines())
+
+
+def test_held_keys_leave_one_message() -> None:
+    one, other = RecordList(None), RecordList(None)
+    assert RecordList.Highlighted(one, 1).can_replace(RecordList.Highlighted(one, 2))
+    assert not RecordList.Highlighted(one, 1).can_replace(RecordList.Highlighted(other, 2))
+    assert not RecordList.Chosen(one, 1).can_replace(RecordList.Chosen(one, 2))

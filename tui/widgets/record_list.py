@@ -1,0 +1,350 @@
+"""The list every long thing is shown in: facts, timeline, search hits, history. A million rows cost what forty cost.
+
+It draws by the Line API and asks its `Rows` for the lines on screen only. A cursor move repaints two lines. Nothing
+jumps: when the rows are replaced, the selected one keeps its line on the screen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Set
+from dataclasses import dataclass
+from typing import ClassVar, Protocol
+
+from rich.segment import Segment
+from rich.style import Style
+from rich.text import Text
+from textual import events
+from textual.binding import Binding, BindingType
+from textual.cache import LRUCache
+from textual.color import Color
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.reactive import reactive
+from textual.scroll_view import ScrollView
+from textual.scrollbar import ScrollBar
+from textual.strip import Strip
+
+from tui.visible import visible
+
+FLASH_SECONDS = 0.6
+_HEADINGS = 8  # more headings than this in a row are not looked across, so that no key walks a million rows
+_CURSOR, _BLURRED, _MARKED, _FLASH = 1, 2, 4, 8  # the states of a row, as bits
+
+
+class Rows(Protocol):
+    """A snapshot of what a list shows. It loads its own pages; the list asks for lines that are, or come, on screen."""
+
+    def __len__(self) -> int:
+        """How many rows there are, headings among them."""
+
+    def segments(self, index: int, width: int) -> list[tuple[str, str]]:
+        """One row in at most `width` cells, as (text, class) pairs; the classes are `RecordList.STYLES`, or ""."""
+
+    def selectable(self, index: int) -> bool:
+        """Whether the cursor may stand there; a day's heading says no."""
+
+    def key(self, index: int) -> Hashable:
+        """What tells this row from all others, in the next snapshot too; never None."""
+
+    def index_of(self, key: Hashable) -> int | None:
+        """Where the row of `key` is in this snapshot, None if it is not in it."""
+
+
+class RecordList(ScrollView, can_focus=True, inherit_bindings=False):
+    """A list of records with one cursor; `Highlighted` says where it is, `Chosen` that a record was opened."""
+
+    ALLOW_SELECT = False
+    BINDING_GROUP_TITLE = "List"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("down,j", "move(1)", "Down", show=False, id="list.down", tooltip="To the next record"),
+        Binding("up,k", "move(-1)", "Up", show=False, id="list.up", tooltip="To the record before"),
+        Binding("pagedown", "page(1)", "Page down", show=False, id="list.page-down", tooltip="One screen down"),
+        Binding("pageup", "page(-1)", "Page up", show=False, id="list.page-up", tooltip="One screen up"),
+        Binding("ctrl+d", "page(0.5)", "Half down", show=False, id="list.half-down", tooltip="Half a screen down"),
+        Binding("ctrl+u", "page(-0.5)", "Half up", show=False, id="list.half-up", tooltip="Half a screen up"),
+        Binding("home,g", "first", "First", show=False, id="list.first", tooltip="To the first record"),
+        Binding("end,G", "last", "Last", show=False, id="list.last", tooltip="To the last record"),
+        Binding("enter", "choose", "Open", show=False, id="list.open", tooltip="Open the record under the cursor"),
+    ]
+    STYLES: ClassVar[tuple[str, ...]] = (
+        *("title", "dim", "rule", "accent", "match", "added", "removed", "warning"),
+        *("glyph-fresh", "glyph-aging", "glyph-low", "glyph-stale", "glyph-proposed", "glyph-gone", "glyph-record"),
+    )
+    """The classes a `Rows` may give its text; an unknown one is drawn as plain text."""
+    COMPONENT_CLASSES: ClassVar[set[str]] = {
+        f"record-list--{name}" for name in (*STYLES, "cursor", "cursor-blurred", "marked", "flash")
+    }
+    DEFAULT_CSS = """
+    RecordList {
+        width: 1fr; height: 1fr; overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1;
+        & > .record-list--cursor { background: $primary-muted; text-style: bold; }
+        & > .record-list--cursor-blurred { background: $foreground 10%; }
+        & > .record-list--flash { background: $warning-muted; }
+        & > .record-list--marked { color: $text-accent; text-style: bold; }
+        & > .record-list--title { text-style: bold; }
+        & > .record-list--match { text-style: underline; }
+        & > .record-list--dim, & > .record-list--glyph-low { color: $foreground 60%; }
+        & > .record-list--rule, & > .record-list--glyph-gone { color: $foreground 35%; }
+        & > .record-list--accent, & > .record-list--glyph-proposed { color: $text-accent; }
+        & > .record-list--added, & > .record-list--glyph-fresh { color: $text-success; }
+        & > .record-list--warning, & > .record-list--glyph-aging { color: $text-warning; }
+        & > .record-list--removed, & > .record-list--glyph-stale { color: $text-error; }
+        & > .record-list--glyph-record { color: $text-primary; }
+    }
+    """
+    GUTTER: ClassVar[tuple[str, str, str, str]] = (" ", "▸", "✓", "»")
+    """The cell at the left edge: none, cursor, marked, both. State is not told by colour alone."""
+
+    @dataclass
+    class RowMessage(Message):
+        record_list: RecordList
+        key: Hashable
+
+        @property
+        def control(self) -> RecordList:
+            return self.record_list
+
+    class Highlighted(RowMessage):
+        """The cursor came to the row of `key`; None when no row is left. Held keys leave only the last one."""
+
+        def can_replace(self, message: Message) -> bool:
+            return isinstance(message, RecordList.Highlighted) and message.record_list is self.record_list
+
+    class Chosen(RowMessage):
+        """The row of `key` was opened, by Enter or a double click."""
+
+    empty_text: reactive[str] = reactive("")
+    """What stands here while there are no rows: what will live here, and the key that adds the first one."""
+
+    def __init__(
+        self, rows: Rows | None = None, *, empty_text: str = "", id: str | None = None, classes: str | None = None
+    ) -> None:
+        super().__init__(id=id, classes=classes)
+        self.set_reactive(RecordList.empty_text, empty_text)
+        # To be read by the application, and changed by `set_rows` and `select`.
+        self.rows = rows
+        self.cursor_index = self._selectable_from(0, 1) if rows else None
+        self.cursor_key = rows.key(self.cursor_index) if rows and self.cursor_index is not None else None
+        self._marks: frozenset[Hashable] = frozenset()
+        self._flashing: set[Hashable] = set()
+        self._height = self._width = self._generation = 0
+        self._ground = Color(0, 0, 0)
+        self._strips: LRUCache[tuple[int, int, int, int], Strip] = LRUCache(1024)
+        self._styles_of: dict[tuple[int, str], Style] = {}
+
+    @property
+    def marks(self) -> Set[Hashable]:
+        """The keys of the marked rows; assign another set to change it."""
+        return self._marks
+
+    @marks.setter
+    def marks(self, keys: Set[Hashable]) -> None:
+        changed, self._marks = self._marks ^ keys, frozenset(keys)
+        self._refresh_keys(changed)
+
+    def set_rows(self, rows: Rows, keep: bool = True) -> None:
+        """Show another snapshot. With `keep` nothing jumps: the selected row stays on its line of the screen.
+
+        If that row is gone, the one that took its place is selected; if it is scrolled out of sight, the row at the top
+        stays where it is instead.
+        """
+        old, before, top = self.rows, self.cursor_key, self._top
+        self.rows, self._generation = rows, self._generation + 1
+        cursor, scroll = 0, 0
+        if keep and old and before is not None and self.cursor_index is not None:
+            found = rows.index_of(before)
+            cursor = min(self.cursor_index, len(rows) - 1) if found is None else found
+            if self._on_screen(self.cursor_index):
+                scroll = cursor - (self.cursor_index - top)
+            else:
+                anchor = rows.index_of(old.key(top)) if top < len(old) else None
+                scroll = top if anchor is None else anchor
+        self.cursor_index = self._selectable_from(cursor, 1)
+        self.cursor_key = None if self.cursor_index is None else rows.key(self.cursor_index)
+        if self.is_mounted:
+            self.virtual_size = Size(1, len(rows))
+            self.scroll_to(y=scroll, animate=False, force=True)
+            self.refresh()
+            if self.cursor_key != before:
+                self.post_message(self.Highlighted(self, self.cursor_key))
+
+    def refresh_rows(self) -> None:
+        """Draw again what is on screen: the same rows with new content, as when a page came."""
+        self._generation += 1
+        self.refresh()
+
+    def select(self, key: Hashable) -> bool:
+        """Put the cursor on the row of `key`; False if there is none."""
+        index = self.rows.index_of(key) if self.rows else None
+        if index is not None:
+            self._move_to(index)
+        return index is not None and self.cursor_key == key
+
+    def flash(self, key: Hashable) -> None:
+        """Light the row of `key` once, as when another process changed it; without motion, until the cursor moves."""
+        self._flashing.add(key)
+        self._refresh_keys({key})
+        if self.app.animation_level != "none":
+            self.set_timer(FLASH_SECONDS, lambda: self._end_flash({key}))
+
+    def action_move(self, step: int) -> None:
+        self._move_to((self.cursor_index or 0) + step, step)
+
+    def action_page(self, pages: float) -> None:
+        distance = int(max(2, self._height) * pages)
+        self._move_to((self.cursor_index or 0) + distance, 1 if pages > 0 else -1, self._top + distance)
+
+    def action_first(self) -> None:
+        self._move_to(0)
+
+    def action_last(self) -> None:
+        self._move_to(len(self.rows or ()) - 1, -1)
+
+    def action_choose(self) -> None:
+        if self.cursor_index is not None:
+            self.post_message(self.Chosen(self, self.cursor_key))
+
+    def on_click(self, event: events.Click) -> None:
+        offset = event.get_content_offset(self)
+        index = -1 if offset is None else self._top + offset.y
+        if self.rows and 0 <= index < len(self.rows) and self.rows.selectable(index):
+            self._move_to(index)
+            if event.chain == 2:
+                self.action_choose()
+
+    def on_focus(self) -> None:
+        self._refresh_row(self.cursor_index)
+
+    on_blur = on_focus
+
+    def _selectable_from(self, index: int, step: int) -> int | None:
+        """The selectable row at `index` or next to it in the direction of `step`, else in the other one."""
+        rows = self.rows or ()
+        index = max(0, min(index, len(rows) - 1))
+        for direction in (step, -step):
+            for candidate in range(index, index + direction * _HEADINGS, direction):
+                if self.rows and 0 <= candidate < len(rows) and self.rows.selectable(candidate):
+                    return candidate
+        return None
+
+    def _move_to(self, index: int, step: int = 1, scroll: int | None = None) -> None:
+        """Move the cursor to `index`, or past the headings there; scroll to `scroll`, or as little as shows it."""
+        if not self.rows or (target := self._selectable_from(index, step)) is None:
+            return
+        left, before = self.cursor_index, self.cursor_key
+        self.cursor_index, self.cursor_key = target, self.rows.key(target)
+        if self.app.animation_level == "none":
+            self._end_flash(self._flashing.copy())
+        above = target  # headings come into view with the first row under them
+        while above > 0 and target - above < _HEADINGS and not self.rows.selectable(above - 1):
+            above -= 1
+        top = self._top if scroll is None else max(0, min(scroll, len(self.rows) - self._height))
+        self.scroll_to(y=min(max(top, target - self._height + 1), above), animate=False, force=True)
+        if left != target:
+            self._refresh_row(left)
+            self._refresh_row(target)
+        if self.cursor_key != before:
+            self.post_message(self.Highlighted(self, self.cursor_key))
+
+    @property
+    def _top(self) -> int:
+        return int(self.scroll_offset.y)
+
+    def _on_screen(self, index: int | None) -> bool:
+        return index is not None and self._top <= index < self._top + max(1, self._height)
+
+    def on_mount(self) -> None:
+        self.virtual_size = Size(1, len(self.rows or ()))
+        if self.cursor_index is not None:
+            self.post_message(self.Highlighted(self, self.cursor_key))
+
+    def on_resize(self) -> None:
+        cursor = self.cursor_index if self._on_screen(self.cursor_index) else None
+        self._height = self.scrollable_content_region.height
+        if cursor is not None:
+            self._move_to(cursor)
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        # A scrollbar repaints at every step, at the price of half the list; its thumb moves by eighths of a cell.
+        eighth = max(1.0, self.virtual_size.height / (8 * max(1, self._height)))
+        if old_value // eighth != new_value // eighth:
+            self.vertical_scrollbar.position = new_value
+        else:
+            self.vertical_scrollbar.set_reactive(ScrollBar.position, new_value)
+        if round(old_value) != round(new_value):
+            self.refresh(self.size.region)
+
+    def _refresh_row(self, index: int | None) -> None:
+        if index is not None and self._on_screen(index):
+            self.refresh(Region(0, index - self._top, self._width or self.size.width, 1))
+
+    def _refresh_keys(self, keys: Set[Hashable]) -> None:
+        """Repaint the rows of `keys`, looking at the screen's rows only: a million may be marked."""
+        if keys and self.rows:
+            for index in range(self._top, min(self._top + self._height, len(self.rows))):
+                if self.rows.key(index) in keys:
+                    self._refresh_row(index)
+
+    def _end_flash(self, keys: Set[Hashable]) -> None:
+        self._flashing -= keys
+        self._refresh_keys(keys)
+
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._styles_of.clear()
+        self._strips.clear()
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The visible lines, straight from the cache, where each keeps its filtered and encoded forms.
+
+        Textual's own way makes a new strip of every line after a scroll; so a line that only moved costs nothing. The
+        price: no border, padding or opacity here. A container has those.
+        """
+        self._width = self.scrollable_content_region.width
+        if (ground := self.background_colors[1]) != self._ground:
+            self._ground = ground
+            self.notify_style_update()
+        strips = [self.render_line(y) for y in crop.line_range]
+        for line_filter in self.get_line_filters():
+            strips = [strip.apply_filter(line_filter, ground) for strip in strips]
+        return [strip.crop(*crop.column_span) for strip in strips]
+
+    def render_line(self, y: int) -> Strip:
+        index, width, rows = self._top + y, self._width, self.rows
+        if not rows or index >= len(rows):
+            return Strip.blank(width, self._style(0, "")) if rows else self._empty_line(y)
+        state = (_CURSOR if self.has_focus else _BLURRED) if index == self.cursor_index else 0
+        if self._marks or self._flashing:
+            key = rows.key(index)
+            state |= (_MARKED if key in self._marks else 0) | (_FLASH if key in self._flashing else 0)
+        place = (index, width, state, self._generation)
+        if (strip := self._strips.get(place)) is None:
+            gutter = self.GUTTER[bool(state & (_CURSOR | _BLURRED)) + 2 * bool(state & _MARKED)]
+            segments = [Segment(gutter, self._style(state, "marked" if state & _MARKED else ""))]
+            segments += [
+                Segment(visible(text), self._style(state, name)) for text, name in rows.segments(index, width - 1)
+            ]
+            strip = self._strips[place] = Strip(segments).adjust_cell_length(width, self._style(state, ""))
+        return strip
+
+    def _empty_line(self, y: int) -> Strip:
+        lines = Text(visible(self.empty_text)).wrap(self.app.console, max(1, self._width - 2))
+        line = Segment(f" {lines[y].plain}" if y < len(lines) else "", self._style(0, "dim"))
+        return Strip([line]).adjust_cell_length(self._width, line.style)
+
+    def _style(self, state: int, name: str) -> Style:
+        """The style of class `name` in a row of `state`, blended here: a component knows nothing of its row."""
+        if (style := self._styles_of.get((state, name))) is None:
+            ground, colour, text = self._ground, self.styles.color, Style()
+            bits = ((_FLASH, "flash"), (_CURSOR, "cursor"), (_BLURRED, "cursor-blurred"))
+            layers = [layer for bit, layer in bits if state & bit]
+            for layer in [*layers, name] if name in self.STYLES or name == "marked" else layers:
+                component = self.get_component_styles(f"record-list--{layer}")
+                if component.has_rule("background"):
+                    ground += component.background
+                if component.has_rule("color"):
+                    colour = component.color
+                text += component.text_style
+            style = Style.from_color((ground + colour).rich_color, ground.rich_color) + text
+            self._styles_of[state, name] = style
+        return style
