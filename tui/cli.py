@@ -135,9 +135,14 @@ def _unknown(word: str) -> Usage:
 
 def _application(place: location.Location, cwd: str) -> int:
     if sys.stdin.isatty() and sys.stdout.isatty():
+        import gc
+
+        gc.disable()  # until the first frame is painted: `tui.responsive`
         from tui.app import Memoranda
 
-        return Memoranda(place, cwd).run() or 0
+        app = Memoranda(place, cwd)
+        app.run()
+        return app.return_code or 0
     from tui.commands.reading import overview
     from tui.visible import plain
 

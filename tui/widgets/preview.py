@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len, chop_cells
 from rich.segment import Segment
@@ -21,8 +21,10 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from store.citations import Citation, find
-from tui.describe import Line
 from tui.visible import visible
+
+if TYPE_CHECKING:
+    from tui.describe import Line
 
 UNWRAPPED = frozenset(("added", "removed", "hunk", "plain"))  # a diff's lines are cut at the edge, not wrapped
 
@@ -216,5 +218,3 @@ def _words(text: str) -> list[str]:
             start = at
     words.append(text[start:])
     return words
-
-

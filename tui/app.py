@@ -1,0 +1,41 @@
+"""The application."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import App
+from textual.filter import LineFilter
+from textual.screen import Screen
+
+from store.location import Location
+from tui.display import StripControls
+from tui.responsive import forget_startup
+from tui.screens.main import MainScreen
+
+
+class Memoranda(App[int]):
+    """Memoranda, on one memory."""
+
+    TITLE = "memoranda"
+    ENABLE_COMMAND_PALETTE = True
+    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = []
+
+    def __init__(self, location: Location, cwd: str) -> None:
+        super().__init__()
+        self._main = MainScreen(location, cwd)
+        self._filter = StripControls()
+
+    def get_default_screen(self) -> Screen[None]:
+        return self._main
+
+    def get_line_filters(self) -> list[LineFilter]:
+        """The second layer against hostile text, behind every widget (TUI §4)."""
+        return [*super().get_line_filters(), self._filter]
+
+    def on_ready(self) -> None:
+        forget_startup()
+
+    async def on_unmount(self) -> None:
+        if self._main.engine is not None:
+            self._main.engine.close()

@@ -1,0 +1,306 @@
+"""What the lists show: snapshots of facts, timeline and hits, that read their records a page at a time.
+
+A snapshot is the order of the whole list as an array of keys (8 bytes a row; one index scan, made by a worker) and a
+few pages of records around what is on screen. So a list knows where any record stands, at any size, and a redraw
+reads nothing.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from datetime import datetime, timedelta
+
+from rich.cells import cell_len
+from textual.cache import LRUCache
+
+from store.clock import ago, from_ms
+from store.keys import unpack
+from store.models import Decision, Fact, Record
+from store.search import Hit
+from tui.badges import FACT_BADGES, KIND_GLYPHS, fact_badge
+from tui.describe import moment, summary
+from tui.display import fit
+from tui.visible import visible
+
+PAGE = 64
+PAGES = 24
+WIDE = 64  # cells from which a list shows all its columns
+
+Reader = Callable[[Sequence[int]], "dict[int, Record]"]
+Pairs = list[tuple[str, str]]
+
+# badge → class of RecordList
+BADGE_STYLES = {
+    "fresh": "glyph-fresh",
+    "pinned": "glyph-fresh",
+    "aging": "glyph-aging",
+    "low": "glyph-low",
+    "stale": "glyph-stale",
+}
+
+
+class Pages:
+    """Records by key, read a page at a time from wherever in the list they are asked for."""
+
+    def __init__(self, keys: Sequence[int], read: Reader) -> None:
+        self.keys = keys
+        self._read = read
+        self._pages: LRUCache[int, dict[int, Record]] = LRUCache(PAGES)
+
+    def drop(self) -> None:
+        """Read every page again when it is next asked for."""
+        self._pages.clear()
+
+    def record(self, index: int) -> Record | None:
+        """The record at `index`; None if it went since the order was read."""
+        number = index // PAGE
+        page = self._pages.get(number)
+        if page is None:
+            page = self._read(self.keys[number * PAGE : (number + 1) * PAGE])
+            self._pages[number] = page
+        return page.get(self.keys[index])
+
+
+class FactRows:
+    """Facts, in the order given by `ids`."""
+
+    def __init__(self, keys: Sequence[int], read: Reader, now: str) -> None:
+        self._pages = Pages(keys, read)
+        self._read = read
+        self._now = now
+
+    def without(self, number: int) -> FactRows:
+        """The same list with one fact less."""
+        keys = array("q", self._pages.keys)
+        if number in keys:
+            keys.remove(number)
+        return FactRows(keys, self._read, self._now)
+
+    def drop_pages(self) -> None:
+        self._pages.drop()
+
+    def __len__(self) -> int:
+        return len(self._pages.keys)
+
+    def selectable(self, index: int) -> bool:
+        return True
+
+    def key(self, index: int) -> Hashable:
+        return self._pages.keys[index]
+
+    def index_of(self, key: Hashable) -> int | None:
+        return _index(self._pages.keys, key)
+
+    def segments(self, index: int, width: int) -> Pairs:
+        record = self._pages.record(index)
+        if not isinstance(record, Fact):
+            return [("  …", "dim")]
+        return fact_segments(record, self._now, width)
+
+
+def fact_segments(fact: Fact, now: str, width: int) -> Pairs:
+    """A fact in one line: badge, domain, text, age, origin."""
+    badge = fact_badge(fact, now)
+    glyph, word = FACT_BADGES[badge]
+    live = fact.status == "active"
+    style = BADGE_STYLES.get(badge, "glyph-gone")
+    text_style = "" if badge in ("fresh", "pinned") else "dim"
+    age = ago(now, fact.last_confirmed_at)
+    origin = visible(fact.origin)
+    if width >= WIDE:
+        body = max(8, width - 42)
+        return [
+            (f"{glyph} ", style),
+            (f"{word if badge != 'fresh' else '':<11}", style),
+            (f"{fact.domain:<12}"[:12], "dim"),
+            (fit(visible(fact.fact), body), text_style),
+            (f" {age:>6}", "dim" if live else "rule"),
+            (f"  {fit(origin, 8)}", "dim"),
+        ]
+    domain = 9 if width >= 34 else 0
+    by = "" if origin == "user" else f" {fit(origin, 6).rstrip()}"
+    body = max(4, width - 2 - domain - 6 - len(by))
+    return [
+        (f"{glyph} ", style),
+        (fit(fact.domain, domain - 1) + " " if domain else "", "dim"),
+        (fit(visible(fact.fact), body), text_style),
+        (f"{age:>6}", "dim"),
+        (by, "dim"),
+    ]
+
+
+class TimelineRows:
+    """The timeline, with a heading for each of the person's days."""
+
+    def __init__(
+        self, keys: Sequence[int], days: Sequence[tuple[int, str]], read: Reader, links: Callable[[Record], str]
+    ) -> None:
+        """`days`: (index among the keys of a day's first entry, the day's name), in order."""
+        self._pages = Pages(keys, read)
+        self._links = links
+        self._names = [name for _, name in days]
+        self._headings = array("q", [first + number for number, (first, _) in enumerate(days)])  # their lines
+
+    def drop_pages(self) -> None:
+        self._pages.drop()
+
+    def __len__(self) -> int:
+        return len(self._pages.keys) + len(self._headings)
+
+    def selectable(self, index: int) -> bool:
+        return self._heading(index) is None
+
+    def key(self, index: int) -> Hashable:
+        heading = self._heading(index)
+        return ("day", self._names[heading]) if heading is not None else self._pages.keys[self._entry(index)]
+
+    def index_of(self, key: Hashable) -> int | None:
+        if isinstance(key, tuple):
+            return self._headings[self._names.index(key[1])] if key[1] in self._names else None
+        found = _index(self._pages.keys, key)
+        if found is None:
+            return None
+        # the entry stands below as many headings as days began up to it
+        low, high = 0, len(self._headings)
+        while low < high:
+            middle = (low + high) // 2
+            if self._headings[middle] - middle <= found:
+                low = middle + 1
+            else:
+                high = middle
+        return found + low
+
+    def segments(self, index: int, width: int) -> Pairs:
+        heading = self._heading(index)
+        if heading is not None:
+            name = self._names[heading]
+            return [(f"{name} ", "dim"), ("─" * max(0, width - len(name) - 2), "rule")]
+        key = self._pages.keys[self._entry(index)]
+        record = self._pages.record(self._entry(index))
+        if record is None:
+            return [("  …", "dim")]
+        return entry_segments(unpack(key)[0], record, width, self._links(record))
+
+    def _heading(self, index: int) -> int | None:
+        place = bisect_right(self._headings, index) - 1
+        return place if place >= 0 and self._headings[place] == index else None
+
+    def _entry(self, index: int) -> int:
+        return index - bisect_right(self._headings, index)
+
+
+def entry_segments(kind: str, record: Record, width: int, links: str = "") -> Pairs:
+    """A timeline entry in one line: glyph, citation, what it says, and a word at the right edge."""
+    text, extra = summary(record)
+    gone = isinstance(record, Decision) and record.status != "active"
+    if links:
+        extra = f"{links} {extra}" if width >= WIDE else links
+    time = datetime.fromisoformat(moment(record)).astimezone().strftime("%H:%M ") if width >= WIDE else ""
+    if width < 34:
+        extra = ""
+    citation = f"{record.citation:<9} " if width >= 34 else ""
+    body = max(4, width - 2 - len(time) - len(citation) - cell_len(extra) - 1)
+    strong = kind == "decision" and not gone
+    return [
+        (f"{KIND_GLYPHS[kind]} ", "glyph-record" if kind == "decision" else "rule"),
+        (time, "dim"),
+        (citation, "dim"),
+        (fit(visible(text), body), "title" if strong else "dim" if gone or kind == "event" else ""),
+        (f" {extra}" if extra else "", "accent" if links else "dim"),
+    ]
+
+
+class HitRows:
+    """What a search found, best first, with the words that matched marked."""
+
+    def __init__(self, hits: Sequence[Hit], now: str) -> None:
+        self._hits = hits
+        self._now = now
+        self._places = {hit.key: index for index, hit in enumerate(hits)}
+
+    def __len__(self) -> int:
+        return len(self._hits)
+
+    def selectable(self, index: int) -> bool:
+        return True
+
+    def key(self, index: int) -> Hashable:
+        return self._hits[index].key
+
+    def index_of(self, key: Hashable) -> int | None:
+        return self._places.get(key)  # type: ignore[call-overload, no-any-return]
+
+    def segments(self, index: int, width: int) -> Pairs:
+        hit = self._hits[index]
+        record = hit.record
+        if isinstance(record, Fact):
+            badge = fact_badge(record, self._now)
+            glyph, style = FACT_BADGES[badge][0], BADGE_STYLES.get(badge, "glyph-gone")
+        else:
+            glyph, style = KIND_GLYPHS[hit.kind], "glyph-record" if hit.kind == "decision" else "rule"
+        day = ago(self._now, moment(record)) if width >= 34 else ""
+        body = max(4, width - 2 - 10 - len(day) - 1)
+        return [
+            (f"{glyph} ", style),
+            (f"{hit.citation:<9} ", "dim"),
+            *marked(hit.snippet, hit.marks, body),
+            (f" {day}" if day else "", "dim"),
+        ]
+
+
+def marked(text: str, marks: Sequence[tuple[int, int]], width: int, style: str = "") -> Pairs:
+    """One line of `width` cells around the first match, the matches marked."""
+    start = 0
+    if marks and marks[0][1] > width - 8:
+        start = max(0, marks[0][0] - width // 3)
+    pairs: Pairs = [("…", "dim")] if start else []
+    left = width - len(pairs)
+    at = start
+    for a, b in [*marks, (len(text), len(text))]:
+        for piece, name in ((text[at:a], style), (text[a:b], "match")):
+            if a < at or left <= 0 or not piece:
+                continue
+            shown = visible(piece)
+            if cell_len(shown) > left:
+                shown = fit(shown, left)
+            pairs.append((shown, name))
+            left -= cell_len(shown)
+        at = max(at, b)
+    if left > 0:
+        pairs.append((" " * left, ""))
+    return pairs
+
+
+def by_day(stream: Iterable[tuple[int, str]], breathe: Callable[[], None]) -> tuple[array[int], list[tuple[int, str]]]:
+    """A stream of (key, moment), newest first, as its keys and where each local day begins among them.
+
+    A day's bounds are worked out once, as text; each entry costs a comparison. `breathe` is called now and then.
+    """
+    keys = array("q")
+    days: list[tuple[int, str]] = []
+    start, end = "\uffff", ""
+    for key, at in stream:
+        if not start <= at < end:
+            start, end, name = _local_day(at)
+            days.append((len(keys), name))
+        keys.append(key)
+        if not len(keys) % 2048:
+            breathe()
+    return keys, days
+
+
+def _local_day(at: str) -> tuple[str, str, str]:
+    """(start, end, name) of the local day of a moment; start and end as timestamps."""
+    here = datetime.fromisoformat(at).astimezone()
+    midnight = here.replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None)
+    start, end = (from_ms(round(day.timestamp() * 1000)) for day in (midnight, midnight + timedelta(days=1)))
+    return start, end, f"{here:%a %d %b %Y}"
+
+
+def _index(keys: Sequence[int], key: Hashable) -> int | None:
+    try:
+        return keys.index(key)  # type: ignore[arg-type]
+    except ValueError:
+        return None

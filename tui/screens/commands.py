@@ -1,0 +1,94 @@
+"""The `:` bar: a line as a verb, run by the pen, and what it gave shown where the app has a better place than text."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from store.errors import MemorandaError
+from tui.arguments import Given, Usage, help_text, read
+from tui.verbs import Verb, find
+
+if TYPE_CHECKING:
+    from tui.commands import Outcome
+    from tui.screens.main import MainScreen
+
+
+def run_line(screen: MainScreen, text: str, agreed: bool = False) -> None:
+    """Run a typed line, with or without its `/`."""
+    words = _words(text)
+    if words[0].removeprefix("/") in ("q", "quit", "exit"):
+        screen.app.exit()
+        return
+    if words[0].removeprefix("/") == "help":
+        screen.action_help()
+        return
+    found = find(words)
+    if found is None:
+        screen.say(f"There is no verb “{words[0][:40]}”. ? lists them all.", "warning")
+        return
+    verb, rest = found
+    try:
+        given = read(verb.name, verb.arguments, rest)
+    except Usage as error:
+        if "--help" in rest:
+            screen.read_out(verb.name, help_text(verb.name, verb.summary, verb.arguments).split("\n"))
+        else:
+            screen.say(error.message, "warning")
+        return
+    if not _in_place(screen, verb, given):
+        _run(screen, verb, given, text, agreed)
+
+
+def _words(text: str) -> list[str]:
+    """A line's words, quoted ones whole; an apostrophe that closes nothing is only an apostrophe."""
+    try:
+        return shlex.split(text) or [text]
+    except ValueError:
+        return text.split()
+
+
+def _in_place(screen: MainScreen, verb: Verb, given: Given) -> bool:
+    """Do what the screen does better than text; False if it does not."""
+    if verb.name == "facts" and not (given.status or given.origin):
+        screen.show_facts(domain=given.domain, words=" ".join(given.words), hidden=given.all, sort=given.sort)
+        return True
+    if verb.name == "search":
+        screen.search_for(" ".join(given.query))
+        return True
+    if verb.name == "show" and not given.diff:
+        screen.open_citation(given.citation)
+        return True
+    return False
+
+
+def _run(screen: MainScreen, verb: Verb, given: Given, text: str, agreed: bool) -> None:
+    from tui.engine import Asks
+
+    engine = screen.engine
+    if engine is None:
+        return
+    if verb.name == "export" and not given.file:
+        given.file = f"{engine.location.name}-memory.json"
+
+    def done(result: object, error: MemorandaError | None) -> None:
+        screen.later(finish, result, error)
+
+    def finish(result: object, error: MemorandaError | None) -> None:
+        if isinstance(error, Asks):
+            screen.ask_first(error.message, lambda: run_line(screen, text, agreed=True))
+        elif error is not None:
+            screen.say(str(error), "error")
+        else:
+            _show(screen, verb, result)  # type: ignore[arg-type]
+
+    engine.run(verb, given, agreed, done)
+
+
+def _show(screen: MainScreen, verb: Verb, outcome: Outcome) -> None:
+    if outcome.message:
+        screen.say(outcome.message)
+    if outcome.lines:
+        screen.read_out(verb.name, outcome.lines)
+    if not verb.reads:
+        screen.refresh_records()
