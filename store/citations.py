@@ -18,12 +18,13 @@ SHORT_SHA = 7
 MAX_ID = 2**63 - 1
 
 _RECORD = r"(?:(?P<letter>[ABD-Zabd-z])#(?P<id>[1-9][0-9]{0,18})|[Cc]#(?P<sha>[0-9a-fA-F]{4,64}))"
-# a path is free of brackets, spaces and the marks that end one in prose; possessive, or a long run takes n² steps
+# a path is free of brackets, spaces and the marks that end one in prose
 _PATH = r"[^\s\[\]()<>\"'`#]"
-_LINES = rf"(?P<path>{_PATH}++)#L(?P<first>[1-9][0-9]{{0,8}})(?:-L?(?P<last>[1-9][0-9]{{0,8}}))?"
-_URL = rf"(?<!\w)\w++://(?:{_PATH}|#)*+"  # taken whole, so that no part of one is read as a citation
+_LINES = rf"(?P<path>{_PATH}+)#L(?P<first>[1-9][0-9]{{0,8}})(?:-L?(?P<last>[1-9][0-9]{{0,8}}))?"
+_URL = rf"(?<!\w)\w+://(?:{_PATH}|#)*"  # taken whole, so that no part of one is read as a citation
 # patterns are compiled by `re` at their first use: most commands need none
 _WHOLE = rf"\[?(?:{_RECORD}|{_LINES})\]?"
+# a path begins where its run of characters does: tried at each of them, a long run would take n² steps
 _WITHIN = rf"{_URL}|(?:(?<![\w#/]){_RECORD}|(?<!{_PATH})(?<!#){_LINES})(?![\w#])"
 
 

@@ -62,8 +62,10 @@ def local_time(moment: str) -> str:
 
 
 def ago(now: str, then: str) -> str:
-    """How long since, in one short word: `now`, `5 min`, `3 h`, `12 d`, `14 mo`."""
+    """How long since, in one short word: `now`, `5 min`, `3 h`, `12 d`, `14 mo`; `ahead` of a moment yet to come."""
     minutes = (to_ms(now) - to_ms(then)) // 60_000
+    if minutes < -1:
+        return "ahead"
     if minutes < 1:
         return "now"
     if minutes < 60:

@@ -114,7 +114,7 @@ class History:
         force again. Raises NotFound, Conflict."""
         with self._database.write(actor, "redo") as write:
             row = write.execute(
-                "SELECT seq, undoes, (SELECT max(seq) FROM history"
+                "SELECT seq, undoes, (SELECT coalesce(max(seq), 0) FROM history"
                 f"  WHERE {BY_HAND} AND undoes IS NULL) FROM history AS h"
                 f" WHERE {BY_HAND} AND undone_by IS NULL AND undoes IN (SELECT seq FROM history WHERE undoes IS NULL)"
                 " ORDER BY seq DESC LIMIT 1"

@@ -37,6 +37,9 @@ class Timeline:
                 clause for clause in (condition, since and f"{at} >= :since", before and f"{at} < :before") if clause
             ]
             where = f" WHERE {' AND '.join(clauses)}" if clauses else ""
-            arms.append(f"SELECT id * 16 + {NUMBERS[kind]} AS key, {at} AS at FROM {table}{where}")
-        sql = f"{' UNION ALL '.join(arms)} ORDER BY at DESC, key DESC LIMIT :limit"
-        yield from self._database.connection.execute(sql, {"since": since, "before": before, "limit": limit})
+            arms.append(f"SELECT id * 16 + {NUMBERS[kind]} AS key, {at} AS at, id FROM {table}{where}")
+        # by id and then key, which is the order of the key alone: but SQLite knows only the first from the index
+        sql = f"{' UNION ALL '.join(arms)} ORDER BY at DESC, id DESC, key DESC LIMIT :limit"
+        rows = self._database.connection.execute(sql, {"since": since, "before": before, "limit": limit})
+        for key, moment, _ in rows:
+            yield key, moment

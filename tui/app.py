@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
 from textual.app import App
 from textual.filter import LineFilter
 from textual.screen import Screen
@@ -19,7 +17,6 @@ class Memoranda(App[int]):
 
     TITLE = "memoranda"
     ENABLE_COMMAND_PALETTE = True
-    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = []
 
     def __init__(self, location: Location, cwd: str) -> None:
         super().__init__()

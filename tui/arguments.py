@@ -69,6 +69,9 @@ class Given:
     def __init__(self, values: "dict[str, Any]") -> None:
         self.__dict__.update(values)
 
+    def set(self, name: str, value: "Any") -> None:
+        self.__dict__[name] = value
+
     def __getattr__(self, name: str) -> "Any":
         raise AttributeError(name)
 

@@ -78,7 +78,8 @@ def _head(kind: str, record: Record, *words: str) -> Line:
 
 def _when(at: str, now: str) -> str:
     since = ago(now, at)
-    return f"{local_time(at)} (just now)" if since == "now" else f"{local_time(at)} ({since} ago)"
+    words = {"now": "just now", "ahead": "still to come"}.get(since, f"{since} ago")
+    return f"{local_time(at)} ({words})"
 
 
 def _row(label: str, value: str, style: str = "") -> Line:
@@ -115,7 +116,7 @@ def _fact(memory: Memory, fact: Fact, now: str) -> list[Line]:
         for link in chain[-CHAIN:]:
             mark = "▸ " if link.id == fact.id else "  "
             lines.append([(mark, "dim"), (link.citation, "cite"), (f"  {link.fact}", ""), (f"  {link.status}", "dim")])
-    return lines + _life(memory, "fact", fact.id)
+    return lines + _life(memory, "fact", fact.id, now)
 
 
 def _decision(memory: Memory, decision: Decision, now: str) -> list[Line]:
@@ -140,7 +141,7 @@ def _decision(memory: Memory, decision: Decision, now: str) -> list[Line]:
     if successor is not None:
         lines.append([("Superseded by ", "label"), (cite("decision", successor), "cite")])
     lines += _links(memory.commits.links_of_decision(decision.id), "commit")
-    return lines + _life(memory, "decision", decision.id)
+    return lines + _life(memory, "decision", decision.id, now)
 
 
 def _commit(memory: Memory, commit: Commit, now: str) -> list[Line]:
@@ -231,7 +232,7 @@ def _task(memory: Memory, task: Task, now: str) -> list[Line]:
         [],
         _row("Added", _when(task.created_at, now)),
         _row("Said by", task.origin),
-        *_life(memory, "task", task.id),
+        *_life(memory, "task", task.id, now),
     ]
 
 
@@ -250,18 +251,12 @@ def _checkpoint(memory: Memory, checkpoint: Checkpoint, now: str) -> list[Line]:
     ]
 
 
-def _life(memory: Memory, kind: str, number: int) -> list[Line]:
+def _life(memory: Memory, kind: str, number: int, now: str) -> list[Line]:
     """The steps of history that touched a record, newest first."""
     steps = memory.history.steps(record=(kind, number), limit=STEPS)
     lines: list[Line] = [[], [("History", "heading")]] if steps else []
     for step in steps:
-        back = "  taken back" if step.undone_by else ""
-        lines.append(
-            [
-                (f"{step.seq:>5}  ", "dim"),
-                (local_time(step.at), "dim"),
-                (f"  {step.reason}", ""),
-                (f"  {step.actor} · {step.door}{back}", "dim"),
-            ]
-        )
+        back = ", taken back" if step.undone_by else ""
+        line: Line = [(f"{ago(now, step.at):>6}  ", "dim"), (f"{step.reason:<16}", "dim" if step.undone_by else "")]
+        lines.append([*line, (f"  {step.actor}, {step.door}{back}", "dim")])
     return lines

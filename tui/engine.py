@@ -16,15 +16,16 @@ from dataclasses import dataclass
 import apsw
 
 from store import records
-from store.citations import cite
+from store.citations import Citation, cite
 from store.errors import InvalidInput, MemorandaError
 from store.location import Location
 from store.memory import Memory
 from store.models import Commit, Record, Step
 from store.search import Answer
 from tui.commands import Outcome, Session, run
-from tui.describe import Line
+from tui.describe import Line, describe
 from tui.rows import FactRows, TimelineRows, by_day
+from tui.screens.view import FactView
 from tui.verbs import Verb
 
 TYPE_CHECKING = False
@@ -33,20 +34,6 @@ if TYPE_CHECKING:
 
 FIRST = 256  # rows of a list that are shown before its whole order is known
 DIFF_BYTES = 120_000
-
-
-@dataclass(frozen=True)
-class FactView:
-    """Which facts are shown, and how: the facts pane's state."""
-
-    sort: str = "oldest"
-    domain: str | None = None
-    hidden: bool = False
-    words: str = ""
-
-    @property
-    def statuses(self) -> tuple[str, ...]:
-        return ("active", "superseded", "contradicted", "forgotten") if self.hidden else ("active",)
 
 
 @dataclass(frozen=True)
@@ -92,6 +79,25 @@ class Engine:
     def read_entries(self, keys: Sequence[int]) -> dict[int, Record]:
         return records.by_key(self.screen.database, list(keys))
 
+    def record(self, key: int, fact: bool) -> Record | None:
+        """The record of a list's key: of the facts' list a fact's id, else as in `store.keys`."""
+        found = self.read_facts([key]) if fact else self.read_entries([key])
+        return found.get(key)
+
+    def newest_step(self) -> int:
+        """The number of history's newest step."""
+        return self.screen.database.value("SELECT max(seq) FROM history") or 0
+
+    def changed_elsewhere(self, since: int) -> tuple[int, list[int]]:
+        """(the newest step, the facts that other doors changed after step `since`, at most 200)."""
+        rows = self.screen.database.rows(
+            "SELECT seq, door, json_extract(pk, '$[0]') FROM history_row JOIN history USING(seq)"
+            " WHERE seq > ? AND tbl = 'facts' ORDER BY seq DESC LIMIT 200",
+            (since,),
+        )
+        newest = max((seq for seq, _, _ in rows), default=since)
+        return newest, [number for _, door, number in rows if door != "app"]
+
     def links(self, record: Record) -> str:
         """The decisions a commit is linked to, for its line in the timeline."""
         if not isinstance(record, Commit):
@@ -101,7 +107,20 @@ class Engine:
         )
         return " ".join(cite("decision", number) for (number,) in rows)
 
+    def describe(self, record: Record) -> list[Line]:
+        """Everything the memory knows of a record."""
+        return describe(self.screen, record)
+
+    def lookup(self, citation: Citation) -> Record:
+        """The record a citation means. Raises NotFound, Conflict, Unsupported."""
+        return records.lookup(self.screen.database, citation)
+
     # on worker threads
+
+    def describe_apart(self, record: Record) -> list[Line]:
+        """`describe`, for a record whose description takes longer than a frame."""
+        with Memory(self.location, "app", create=False) as memory:
+            return describe(memory, record)
 
     def lists(self, view: FactView, limit: int = -1) -> Lists:
         """Read the order of facts and timeline, the first `limit` rows of each or all."""

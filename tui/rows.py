@@ -301,6 +301,6 @@ def _local_day(at: str) -> tuple[str, str, str]:
 
 def _index(keys: Sequence[int], key: Hashable) -> int | None:
     try:
-        return keys.index(key)  # type: ignore[arg-type]
+        return keys.index(key)
     except ValueError:
         return None

@@ -32,12 +32,22 @@ def run_line(screen: MainScreen, text: str, agreed: bool = False) -> None:
         given = read(verb.name, verb.arguments, rest)
     except Usage as error:
         if "--help" in rest:
-            screen.read_out(verb.name, help_text(verb.name, verb.summary, verb.arguments).split("\n"))
+            screen.pane.read_out(help_text(verb.name, verb.summary, verb.arguments).split("\n"))
         else:
             screen.say(error.message, "warning")
         return
     if not _in_place(screen, verb, given):
         _run(screen, verb, given, text, agreed)
+
+
+def hint(text: str) -> str:
+    """How the verb that is being typed is used, for the footer."""
+    found = find(text.split())
+    if found is None:
+        return " enter does it   tab completes   esc leaves"
+    verb = found[0]
+    usage = " ".join(argument.usage for argument in verb.arguments)
+    return f" {verb.name} {usage}   {verb.summary}"
 
 
 def _words(text: str) -> list[str]:
@@ -51,7 +61,7 @@ def _words(text: str) -> list[str]:
 def _in_place(screen: MainScreen, verb: Verb, given: Given) -> bool:
     """Do what the screen does better than text; False if it does not."""
     if verb.name == "facts" and not (given.status or given.origin):
-        screen.show_facts(domain=given.domain, words=" ".join(given.words), hidden=given.all, sort=given.sort)
+        _show_facts(screen, given)
         return True
     if verb.name == "search":
         screen.search_for(" ".join(given.query))
@@ -62,6 +72,18 @@ def _in_place(screen: MainScreen, verb: Verb, given: Given) -> bool:
     return False
 
 
+def _show_facts(screen: MainScreen, given: Given) -> None:
+    """Go to the facts, filtered."""
+    from store.facts import SORTS
+    from store.vocabulary import DOMAINS
+
+    if (given.domain is not None and given.domain not in DOMAINS) or given.sort not in SORTS:
+        screen.say(f"Domains: {', '.join(DOMAINS)}. Orders: {', '.join(SORTS)}.", "warning")
+        return
+    screen.change_view(domain=given.domain, words=" ".join(given.words), hidden=given.all, sort=given.sort)
+    screen.action_pane("facts")
+
+
 def _run(screen: MainScreen, verb: Verb, given: Given, text: str, agreed: bool) -> None:
     from tui.engine import Asks
 
@@ -69,7 +91,7 @@ def _run(screen: MainScreen, verb: Verb, given: Given, text: str, agreed: bool) 
     if engine is None:
         return
     if verb.name == "export" and not given.file:
-        given.file = f"{engine.location.name}-memory.json"
+        given.set("file", f"{engine.location.name}-memory.json")
 
     def done(result: object, error: MemorandaError | None) -> None:
         screen.later(finish, result, error)
@@ -89,6 +111,6 @@ def _show(screen: MainScreen, verb: Verb, outcome: Outcome) -> None:
     if outcome.message:
         screen.say(outcome.message)
     if outcome.lines:
-        screen.read_out(verb.name, outcome.lines)
+        screen.pane.read_out(outcome.lines)
     if not verb.reads:
         screen.refresh_records()

@@ -1,14 +1,11 @@
-"""The bars around the panes: the top line, a pane's title, the footer, and the line one types commands in."""
+"""The bars around the panes: the top line, a pane's title, the footer."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
-from textual import events
-from textual.binding import Binding
 from textual.content import Content
-from textual.message import Message
-from textual.widgets import Input, Static
+from textual.widgets import Static
 
 from tui.display import content
 from tui.keys import KEYS
@@ -85,56 +82,3 @@ class Footer(Bar):
                 (f" {key.label} ", "$footer-description-foreground"),
             ]
         self.put(*pieces)
-
-
-class CommandBar(Input):
-    """The line at the bottom: a verb after `:`, or one text (a correction, a new fact) after its own label."""
-
-    BINDINGS = [
-        Binding("escape", "leave", "Leave", show=False, id="command.leave"),
-        Binding("tab", "complete", "Complete", show=False, id="command.complete"),
-        Binding("up", "older(1)", "Older", show=False, id="command.older"),
-        Binding("down", "older(-1)", "Newer", show=False, id="command.newer"),
-    ]
-
-    class Left(Message):
-        """The bar was left without an answer."""
-
-    def __init__(self, complete: Callable[[str], str], *, id: str | None = None) -> None:
-        super().__init__(id=id, compact=True, select_on_focus=False)
-        self._complete = complete
-        self._past: list[str] = []
-        self._place = 0
-        self.answer: Callable[[str], None] = lambda text: None
-
-    def ask(self, label: str, value: str, answer: Callable[[str], None]) -> None:
-        """Wait for one line under `label`, starting from `value`; `answer` gets it."""
-        self.placeholder = label
-        self.answer = answer
-        self.value = value
-        self.cursor_position = len(value)
-        self._place = 0
-
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        event.stop()
-        text = self.value
-        if text.strip():
-            self._past.append(text)
-        self.answer(text)
-
-    def action_leave(self) -> None:
-        self.post_message(self.Left())
-
-    def action_complete(self) -> None:
-        self.value = self._complete(self.value)
-        self.cursor_position = len(self.value)
-
-    def action_older(self, step: int) -> None:
-        place = self._place + step
-        if 0 <= place <= len(self._past):
-            self._place = place
-            self.value = self._past[-place] if place else ""
-            self.cursor_position = len(self.value)
-
-    def on_blur(self, event: events.Blur) -> None:
-        self.post_message(self.Left())

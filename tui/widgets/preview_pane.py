@@ -1,0 +1,144 @@
+"""The preview pane: the record under the cursor, and the trail of citations that were followed from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from textual import work
+from textual.app import ComposeResult
+from textual.containers import Vertical
+from textual.message import Message
+from textual.timer import Timer
+
+from store.citations import parse
+from store.errors import MemorandaError
+from tui.widgets.preview import Preview
+
+if TYPE_CHECKING:
+    from store.citations import Citation
+    from store.models import Commit, Record
+    from tui.describe import Line
+    from tui.engine import Engine
+
+DIFF_DELAY = 0.1  # seconds a commit must stay under the cursor before git is asked for its diff
+
+
+class PreviewPane(Vertical):
+    """Shows one record; `record` is it, None when there is none or when text was read out."""
+
+    @dataclass
+    class Failed(Message):
+        """A citation could not be opened."""
+
+        error: MemorandaError
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(id=id, classes=classes)
+        self.engine: Engine | None = None
+        self.record: Record | None = None
+        self._trail: list[Record] = []
+        self._timer: Timer | None = None
+
+    def compose(self) -> ComposeResult:
+        yield Preview(id="preview")
+
+    @property
+    def preview(self) -> Preview:
+        return self.query_one("#preview", Preview)
+
+    def follow(self, record: Record | None) -> None:
+        """Show what a list's cursor came to; the trail ends."""
+        self._trail.clear()
+        if record is None:
+            self.record = None
+            self.preview.show([])
+        else:
+            self._show(record)
+
+    def read_out(self, lines: list[str]) -> None:
+        """Show a verb's text; citations in it can be followed."""
+        self.follow(None)
+        self.preview.show([[(line, "")] for line in lines])
+        self.preview.focus()
+
+    def enter(self) -> None:
+        """Go into the preview, to its first citation."""
+        self.preview.focus()
+        self.preview.select(1)
+
+    def open(self, citation: Citation) -> None:
+        """Show the record of a citation, and remember where it was followed from."""
+        if self.engine is None:
+            return
+        try:
+            found = self.engine.lookup(citation)
+        except MemorandaError as error:
+            self.post_message(self.Failed(error))
+            return
+        if self.record is not None:
+            self._trail.append(self.record)
+        self._show(found)
+        self.enter()
+
+    def back(self) -> bool:
+        """Go back to the record before; False if there is none."""
+        if not self._trail:
+            return False
+        self._show(self._trail.pop())
+        self.preview.select(1)
+        return True
+
+    def again(self) -> bool:
+        """Show the same record as it is now; False if it is gone."""
+        if self.record is None or self.engine is None:
+            return True
+        try:
+            self._show(self.engine.lookup(parse(self.record.citation)))
+        except MemorandaError:
+            return False
+        return True
+
+    def on_preview_opened(self, event: Preview.Opened) -> None:
+        event.stop()
+        self.open(event.citation)
+
+    def _show(self, record: Record) -> None:
+        from store.models import Checkpoint, Commit
+
+        assert self.engine is not None
+        self.record = record
+        if self._timer is not None:
+            self._timer.stop()
+        if isinstance(record, Checkpoint):  # how much changed since takes longer than a frame
+            self.preview.show([[(record.citation, "cite"), ("  checkpoint", "dim")], [(record.name, "title")]])
+            self._describe(record)
+            return
+        self.preview.show(self.engine.describe(record), record.citation)
+        if isinstance(record, Commit):
+            self._timer = self.set_timer(DIFF_DELAY, lambda: self._read_diff(record))
+
+    @work(thread=True, group="describe", exclusive=True, exit_on_error=False, description="describe a checkpoint")
+    def _describe(self, record: Record) -> None:
+        assert self.engine is not None
+        lines = self.engine.describe_apart(record)
+        if not self.engine.closed:
+            self.app.call_from_thread(self._described, record, lines)
+
+    def _described(self, record: Record, lines: list[Line]) -> None:
+        if record is self.record:
+            self.preview.show(lines, record.citation)
+
+    @work(thread=True, group="diff", exclusive=True, exit_on_error=False, description="read a commit's diff")
+    def _read_diff(self, commit: Commit) -> None:
+        assert self.engine is not None
+        try:
+            lines = self.engine.diff(commit)
+        except MemorandaError as error:
+            lines = [[(f"No diff: {error}", "dim")]]
+        if not self.engine.closed:
+            self.app.call_from_thread(self._add_diff, commit, lines)
+
+    def _add_diff(self, commit: Commit, lines: list[Line]) -> None:
+        if commit is self.record and lines:
+            self.preview.extend([[], *lines])
