@@ -142,8 +142,8 @@ def _missing(verb: str, argument: Argument) -> Usage:
 
 
 def _number(name: str, word: str) -> int:
-    if not (word.isascii() and word.isdigit() and len(word) < 19):
-        raise Usage(f"{name} is a whole number.")
+    if not (word.isascii() and word.isdigit() and len(word) < 19 and int(word)):
+        raise Usage(f"{name} is a whole number, from 1 on.")
     return int(word)
 
 

@@ -1,7 +1,8 @@
 """The command line: reads arguments, opens the memory, runs a verb, prints what it gave (DESIGN §9).
 
 Prints one object or list with --json; errors are one sentence on standard error, or one object; exit 0 done, 1 cannot,
-2 usage. Nothing is asked where standard input is not a terminal.
+2 usage. Nothing is asked where standard input is not a terminal. All that is printed is made visible first, names of
+folders and of checkpoints too: strangers may have chosen them.
 """
 
 import os
@@ -9,7 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from store import location
-from store.errors import InvalidInput, MemorandaError
+from store.errors import InvalidInput, MemorandaError, StorageError
 from store.memory import Memory
 from tui.arguments import Given, Usage, help_text, read
 from tui.commands import Outcome, Session
@@ -24,7 +25,7 @@ def run(arguments: Sequence[str]) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal that cannot show ◐ shows ?
-    as_json = "--json" in arguments
+    as_json = "--json" in _before_dashes(list(arguments))
     try:
         return _run(list(arguments))
     except MemorandaError as error:
@@ -47,10 +48,10 @@ def _run(arguments: list[str]) -> int:
 
         print(f"memoranda {__version__}")
         return 0
-    cwd = os.getcwd()
+    cwd = _folder()
     place = location.locate(option, os.environ, cwd)
     if not rest:
-        return _application(place, cwd)
+        return _application(place, cwd, as_json)
     verb = BY_NAME.get(rest[0])
     if verb is None:
         raise _unknown(rest[0])
@@ -112,12 +113,10 @@ def _everywhere(arguments: list[str]) -> tuple[str | None, bool, list[str]]:
             rest += [word, *words]
         elif word == "--json":
             as_json = True
-        elif word == "--db":
-            option = next(words, None)
-            if not option:
+        elif word == "--db" or word.startswith("--db="):
+            option = word.removeprefix("--db=") if "=" in word else next(words, None)
+            if not option:  # `--db "$UNSET"` must not come to mean another file
                 raise Usage("--db wants the path of a memory file.", "memoranda --db PATH facts")
-        elif word.startswith("--db="):
-            option = word.removeprefix("--db=")
         else:
             rest.append(word)
     return option, as_json, rest
@@ -133,8 +132,15 @@ def _unknown(word: str) -> Usage:
     return Usage(said, f"Did you mean `memoranda {near[0]}`?" if near else "See `memoranda --help`.")
 
 
-def _application(place: location.Location, cwd: str) -> int:
-    if sys.stdin.isatty() and sys.stdout.isatty():
+def _folder() -> str:
+    try:
+        return os.getcwd()
+    except OSError:
+        raise StorageError("The folder you are in is gone.", "Change to another one.") from None
+
+
+def _application(place: location.Location, cwd: str, as_json: bool) -> int:
+    if sys.stdin.isatty() and sys.stdout.isatty() and not as_json:
         import gc
 
         gc.disable()  # until the first frame is painted: `tui.responsive`
@@ -143,22 +149,22 @@ def _application(place: location.Location, cwd: str) -> int:
         app = Memoranda(place, cwd)
         app.run()
         return app.return_code or 0
-    from tui.commands.reading import overview
-    from tui.visible import plain
+    from tui.commands.reading import figures, overview
 
     with Memory(place, "cli") as memory:
         _announce(memory)
         _catch_up(memory, cwd)
-        print(plain("\n".join(overview(Session(place, memory, cwd, _ask)))))
+        session = Session(place, memory, cwd, _ask)
+        _print(Outcome(data=lambda: figures(session), lines=[] if as_json else overview(session)), as_json)
     return 0
 
 
 def _announce(memory: Memory) -> None:
     """Say once where a new memory was made, and what a person should know of the file."""
     if memory.created:
-        print(f"Started a memory: {memory.location.path}", file=sys.stderr)
+        _say(f"Started a memory: {memory.location.path}")
     for warning in memory.database.warnings:
-        print(warning, file=sys.stderr)
+        _say(warning)
 
 
 def _catch_up(memory: Memory, cwd: str) -> None:
@@ -182,19 +188,19 @@ def _catch_up(memory: Memory, cwd: str) -> None:
             return
         new = worker.catch_up(memory, source, progress, lambda: time.monotonic() > deadline)
     except MemorandaError as error:
-        print(f"The timeline could not catch up with git: {error}", file=sys.stderr)
+        _say(f"The timeline could not catch up with git: {error}")
         return
     if new is None:
-        print("Another process is reading git's history right now.", file=sys.stderr)
+        _say("Another process is reading git's history right now.")
     elif remaining:
-        print(f"{remaining:,} commits remain to be read; the next command goes on.", file=sys.stderr)
+        _say(f"{remaining:,} commits remain to be read; the next command goes on.")
 
 
 def _ask(question: str) -> bool:
     """Ask on the terminal. Raises InvalidInput where nobody can answer."""
     if not sys.stdin.isatty():
         raise InvalidInput("This asks first, and nobody is here to answer; nothing was changed.", "Say --yes.")
-    print(f"{question} [y/N] ", end="", flush=True, file=sys.stderr)
+    _say(f"{question} [y/N] ", end="")
     return sys.stdin.readline().strip().lower() in ("y", "yes", "s", "sí", "si")
 
 
@@ -204,14 +210,40 @@ def _print(outcome: Outcome, as_json: bool) -> None:
         if data is not None:
             import json
 
-            print(json.dumps(data, ensure_ascii=False))
+            in_utf8()
+            _out(json.dumps(data, ensure_ascii=False))
         return
     texts = [outcome.message, *outcome.lines] if outcome.message else outcome.lines
     if texts:
-        print("\n".join(text if text.isascii() and text.isprintable() else _plain(text) for text in texts))
+        _out("\n".join(map(_plain, texts)))
+
+
+def in_utf8() -> None:
+    """What scripts read is UTF-8 whatever the terminal's own encoding: a `?` in its place would be a loss."""
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(encoding="utf-8")
+
+
+def _out(text: str) -> None:
+    """Print on standard output. Raises StorageError when it takes no more (`> file` on a full disk)."""
+    try:
+        print(text, flush=True)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise StorageError(f"Standard output cannot be written: {error.strerror}.") from None
+
+
+def _say(text: str, end: str = "\n") -> None:
+    """Print one line on standard error, beside what was asked for."""
+    from tui.visible import visible
+
+    print(visible(text), end=end, flush=True, file=sys.stderr)
 
 
 def _plain(text: str) -> str:
+    if text.isascii() and text.isprintable():
+        return text
     from tui.visible import plain
 
     return plain(text)
@@ -224,6 +256,4 @@ def _complain(error: MemorandaError, as_json: bool) -> None:
         body = {"error": {"code": error.code, "message": error.message, "next": error.next}}
         print(json.dumps(body, ensure_ascii=False), file=sys.stderr)
         return
-    from tui.visible import plain
-
-    print(plain(str(error)), file=sys.stderr)
+    _say(str(error))

@@ -7,6 +7,7 @@ import sys
 def main() -> None:
     """The console script. Ends the process."""
     os.umask(0o077)  # before anything can be written
+    _open_closed_streams()
     _guard()
     from tui.cli import run
 
@@ -16,8 +17,17 @@ def main() -> None:
         sys.stderr.flush()
     except BrokenPipeError:
         pass  # the reader has left; so do we
+    except OSError:
+        status = status or 1  # said already, where it could be
     # the memory is closed by now, and taking an interpreter apart costs a command 2 ms of its 30
     os._exit(status)
+
+
+def _open_closed_streams() -> None:
+    """Put /dev/null where whoever started us closed a standard stream, before the memory gets its number."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115 - open until the end
 
 
 def _guard() -> None:

@@ -14,8 +14,10 @@ def export(session: Session, given: "Given") -> Outcome:
 
     from store.errors import Declined
     from store.exchange.export import document, save
+    from tui.cli import in_utf8
 
     if not given.file:
+        in_utf8()
         for line in document(session.memory.database):
             sys.stdout.write(line)
         return Outcome(data=lambda: None)

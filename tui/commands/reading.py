@@ -55,10 +55,11 @@ def show(session: Session, given: "Given") -> Outcome:
     from store.citations import parse
     from store.models import as_json
     from tui.describe import as_text, describe
+    from tui.visible import visible
 
     memory = session.memory
     record = records.lookup(memory.database, parse(given.citation, "fact"))
-    lines = as_text(describe(memory, record))
+    lines = [visible(line) for line in as_text(describe(memory, record))]  # a name with a newline cannot add a line
     data = as_json(record)
     if given.diff:
         text = _diff(session, record)

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 POLL = 0.5  # seconds between looks for what other processes wrote; a look takes some 10 µs
 EMPTY = {
-    "facts": "No facts yet.\n\na adds the first one: what should be remembered here?",
-    "timeline": "Nothing happened here yet.\n\nDecisions, commits and events will stand here, newest first.",
-    "hits": "Nothing found.\n\nTry fewer words, or without kind: domain: since: before: is:",
+    "facts": "No facts yet. Press a to add the first one: what should be remembered here?",
+    "timeline": "Nothing happened here yet. Decisions, commits and events will stand here, newest first.",
+    "hits": "Nothing found. Try fewer words, or without kind: domain: since: before: is:",
 }
 
 
@@ -52,14 +52,16 @@ class MainScreen(ResponsiveScreen[None]):
         .pane { width: 1fr; height: 1fr; }
         .pane-title { height: 1; padding: 0 1; color: $foreground 70%; }
         .pane:focus-within > .pane-title { color: $text-accent; text-style: bold; }
-        #facts-pane { width: 11fr; } #timeline-pane { width: 11fr; } #hits-pane { width: 22fr; display: none; }
-        #preview-pane { width: 12fr; padding: 0 0 0 1; }
+        #hits-pane { display: none; }
+        #preview-pane { padding: 0 0 0 1; }
         #footer { height: 1; background: $footer-background; }
         &.-searching #facts-pane, &.-searching #timeline-pane { display: none; }
         &.-searching #hits-pane { display: block; }
+        &.-wide #facts-pane, &.-wide #timeline-pane { width: 11fr; }
+        &.-wide #hits-pane { width: 22fr; }
+        &.-wide #preview-pane { width: 12fr; }
         &.-wide #timeline-pane, &.-wide #preview-pane { border-left: solid $foreground 20%; }
         &.-narrow #body { layout: vertical; }
-        &.-narrow .pane { width: 1fr; }
         &.-narrow #facts-pane.-behind, &.-narrow #timeline-pane.-behind { display: none; }
         &.-narrow #preview-pane { border-top: solid $foreground 20%; }
     }
