@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 KINDS = {letter: kind for kind, letter in LETTERS.items()}
 SHORT_SHA = 7
+WHOLE_SHA = 40
 MAX_ID = 2**63 - 1
 
 _RECORD = r"(?:(?P<letter>[ABD-Zabd-z])#(?P<id>[1-9][0-9]{0,18})|[Cc]#(?P<sha>[0-9a-fA-F]{4,64}))"
@@ -58,12 +59,14 @@ class Citation:
         if self.kind == "document":
             lines = f"#L{self.first}" if self.last == self.first else f"#L{self.first}-L{self.last}"
             return f"{self.target}{lines}"
-        target = self.target[:SHORT_SHA] if isinstance(self.target, str) else self.target
+        target = self.target
+        if isinstance(target, str) and len(target) >= WHOLE_SHA:
+            target = target[:SHORT_SHA]
         return f"{LETTERS[self.kind]}#{target}"
 
 
 def cite(kind: str, target: int | str) -> str:
-    """The bare form of a record's citation, `F#12`; a commit's is cut to seven characters."""
+    """The bare form of a record's citation, `F#12`; a whole sha is cut to seven characters, a shorter one kept."""
     return str(Citation(kind, target))
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from store.citations import cite
+from store.citations import SHORT_SHA, cite
 from store.clock import parse_moment
 from store.database import Database, Verbatim, Write
 from store.errors import Conflict, InvalidInput, NotFound
@@ -14,7 +14,15 @@ if TYPE_CHECKING:
 
     from store.models import Commit, Link
 
-COLUMNS = "id, sha, message, author, files_changed, insertions, deletions, committed_at, iteration_id, reachable"
+# the shas next to a commit's own, in order: what tells it from them is its shortest form
+NEIGHBOURS = (
+    "(SELECT max(sha) FROM commits AS before WHERE before.sha < c.sha),"
+    " (SELECT min(sha) FROM commits AS after WHERE after.sha > c.sha)"
+)
+COLUMNS = (
+    "c.id, c.sha, c.message, c.author, c.files_changed, c.insertions, c.deletions, c.committed_at, c.iteration_id,"
+    f" c.reachable, {NEIGHBOURS}"
+)
 # a commit belongs to the iteration during which it was made
 INSERT = """
 INSERT INTO commits(sha, message, author, files_changed, insertions, deletions, committed_at, iteration_id)
@@ -62,7 +70,8 @@ class Commits:
         import json
 
         rows = self._database.rows(
-            f"SELECT {COLUMNS} FROM commits WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(numbers)),)
+            f"SELECT {COLUMNS} FROM commits AS c WHERE c.id IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(numbers)),),
         )
         by_id = {row[0]: _commit(row) for row in rows}
         return [by_id[number] for number in numbers if number in by_id]
@@ -78,7 +87,7 @@ class Commits:
         if not rows:
             raise NotFound(f"There is no commit {cite('commit', prefix)} here.", "Look at `memoranda timeline`.")
         if len(rows) > 1:
-            longer = ", ".join(f"C#{full[:12]}" for _, full in rows)
+            longer = ", ".join(cite("commit", full[:12]) for _, full in rows)
             raise Conflict(f"Several commits start with {prefix}.", f"Write more of it: {longer}.")
         number: int = rows[0][0]
         return number
@@ -121,11 +130,15 @@ class Commits:
         from store.models import Link
 
         rows = self._database.rows(
-            "SELECT c.sha, l.decision_id, l.link_type FROM commit_links l JOIN commits c ON c.id = l.commit_id"
+            f"SELECT c.sha, {NEIGHBOURS}, l.decision_id, l.link_type"
+            " FROM commit_links AS l JOIN commits AS c ON c.id = l.commit_id"
             f" WHERE {where} ORDER BY c.committed_at, c.id, l.decision_id",
             (number,),
         )
-        return [Link(cite("commit", sha), cite("decision", decision), kind) for sha, decision, kind in rows]
+        return [
+            Link(cite("commit", _short(sha, before, after)), cite("decision", decision), kind)
+            for sha, before, after, decision, kind in rows
+        ]
 
 
 def add(
@@ -160,4 +173,14 @@ def known(database: Database, shas: Iterable[str]) -> set[str]:
 def _commit(row: "tuple[Any, ...]") -> "Commit":
     from store.models import Commit
 
-    return Commit(*(*row[:-1], bool(row[-1])))
+    *columns, reachable, before, after = row
+    return Commit(*(*columns, bool(reachable), _short(row[1], before, after)))
+
+
+def _short(sha: str, before: str | None, after: str | None) -> str:
+    """As much of a sha as tells it from its neighbours, SHORT_SHA characters or more."""
+    length = SHORT_SHA
+    for other in (before or "", after or ""):
+        while length < len(sha) and other.startswith(sha[:length]):
+            length += 1
+    return sha[:length]

@@ -59,7 +59,8 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A commit of the project's git history; `reachable` is false once history was rewritten without it."""
+    """A commit of the project's git history; `reachable` is false once history was rewritten without it, `short` is
+    as much of its sha as no other commit here starts with, seven characters or more."""
 
     id: int
     sha: str
@@ -71,10 +72,11 @@ class Commit:
     committed_at: str
     iteration_id: int | None
     reachable: bool
+    short: str
 
     @property
     def citation(self) -> str:
-        return cite("commit", self.sha)
+        return cite("commit", self.short)
 
     @property
     def subject(self) -> str:

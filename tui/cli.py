@@ -211,11 +211,11 @@ def _print(outcome: Outcome, as_json: bool) -> None:
             import json
 
             in_utf8()
-            _out(json.dumps(data, ensure_ascii=False))
+            out(json.dumps(data, ensure_ascii=False))
         return
     texts = [outcome.message, *outcome.lines] if outcome.message else outcome.lines
     if texts:
-        _out("\n".join(map(_plain, texts)))
+        out("\n".join(map(_plain, texts)))
 
 
 def in_utf8() -> None:
@@ -224,10 +224,10 @@ def in_utf8() -> None:
         sys.stdout.reconfigure(encoding="utf-8")
 
 
-def _out(text: str) -> None:
+def out(text: str, end: str = "\n", flush: bool = True) -> None:
     """Print on standard output. Raises StorageError when it takes no more (`> file` on a full disk)."""
     try:
-        print(text, flush=True)
+        print(text, end=end, flush=flush)
     except BrokenPipeError:
         raise
     except OSError as error:
@@ -238,7 +238,10 @@ def _say(text: str, end: str = "\n") -> None:
     """Print one line on standard error, beside what was asked for."""
     from tui.visible import visible
 
-    print(visible(text), end=end, flush=True, file=sys.stderr)
+    try:
+        print(visible(text), end=end, flush=True, file=sys.stderr)
+    except OSError:
+        pass  # nobody reads it; what was asked for is done all the same
 
 
 def _plain(text: str) -> str:

@@ -84,6 +84,11 @@ class Engine:
         found = self.read_facts([key]) if fact else self.read_entries([key])
         return found.get(key)
 
+    def same(self, record: Record) -> Record | None:
+        """A record as it is now."""
+        found = records.many(self.screen.database, type(record).__name__.lower(), [record.id])
+        return found[0] if found else None
+
     def newest_step(self) -> int:
         """The number of history's newest step."""
         return self.screen.database.value("SELECT max(seq) FROM history") or 0

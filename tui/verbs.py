@@ -56,7 +56,7 @@ VERBS = (
         "facts",
         "List facts, the longest unconfirmed first",
         "facts.list_facts",
-        Argument("words", "any", "WORDS", "only facts that contain this text"),
+        Argument("words", "any", "WORDS", "only facts of this domain, or that contain this text"),
         Argument("all", "flag", "", "the superseded and forgotten ones too"),
         Argument("domain", "value", "D", f"one of {_DOMAINS}"),
         Argument("status", "value", "S", "active, superseded or forgotten"),

@@ -7,7 +7,7 @@ import time
 import apsw
 
 from store.database.files import prepare
-from store.errors import ForeignFile, MemorandaError, NewerFile, StorageError
+from store.errors import ForeignFile, MemorandaError, NewerFile, StorageError, UnsafeFile
 
 APPLICATION_ID = 0x4D454D4F  # "MEMO"
 SCHEMA_VERSION = 1
@@ -37,6 +37,12 @@ def connect(path: str, create: bool = True) -> tuple[apsw.Connection, bool, list
         raise StorageError(
             f"SQLite {apsw.sqlite_lib_version()} can damage a memory.", "Upgrade it: pip install --upgrade apsw."
         )
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        raise UnsafeFile(
+            f"The name {path} is not UTF-8, and SQLite opens no such file.", "Name another file with --db PATH."
+        ) from None
     warnings = prepare(path, create)
     try:
         connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
@@ -106,9 +112,18 @@ def newer(path: str) -> NewerFile:
     )
 
 
+def _full(path: str) -> bool:
+    """Whether no room is left: a full disk that keeps the shared memory file from growing is an I/O error to SQLite."""
+    try:
+        disk = os.statvfs(os.path.dirname(path))
+    except (OSError, AttributeError):
+        return False
+    return disk.f_bavail * disk.f_frsize < 1 << 16
+
+
 def explain(error: apsw.Error, path: str) -> MemorandaError:
     """What SQLite refused, in words that name the cause and the next step."""
-    if isinstance(error, apsw.FullError):
+    if isinstance(error, apsw.FullError) or (isinstance(error, apsw.IOError) and _full(path)):
         return StorageError(f"The disk that holds {path} is full; nothing was lost.", "Free some space and try again.")
     if isinstance(error, apsw.BusyError | apsw.LockedError):
         return StorageError(

@@ -62,15 +62,26 @@ def _make_folder(folder: str) -> None:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         os.chmod(folder, 0o700)  # a umask may only take bits away, but a default ACL may add them
         if os.path.basename(folder) == FOLDER:
-            handle = os.open(os.path.join(folder, ".gitignore"), os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
-            os.write(handle, b"*\n")
-            os.close(handle)
+            _ignore(os.path.join(folder, ".gitignore"))
     except FileExistsError:
         return  # another process was here first
     except OSError as error:
         raise StorageError(
             f"The folder {folder} cannot be made: {error.strerror}.", "Name another file with --db PATH."
         ) from None
+
+
+def _ignore(path: str) -> None:
+    """Keep the folder out of `git status`: whole or not at all, for the next start looks only at the folder."""
+    handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    try:
+        os.write(handle, b"*\n")
+    except OSError:
+        os.unlink(path)
+        os.rmdir(os.path.dirname(path))
+        raise
+    finally:
+        os.close(handle)
 
 
 def _create(path: str) -> None:

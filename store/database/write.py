@@ -4,6 +4,7 @@
 Whoever holds a `Write` cannot forget any of the three.
 """
 
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
@@ -52,13 +53,26 @@ def _storable(text: str) -> str:
     return text.replace("\0", "�")
 
 
+def _identity(path: str) -> tuple[int, int] | None:
+    """Which file a name means now; None when there is none."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _text(value: object) -> object:
+    return _storable(value) if isinstance(value, str) else value
+
+
 class Database:
     """One connection to a memory, for one thread at a time.
 
     `door` is the front door it was opened by (vocabulary.DOORS); `read_only` files answer reads and refuse writes.
     """
 
-    __slots__ = ("_writing", "clock", "connection", "door", "path", "read_only", "warnings")
+    __slots__ = ("_file", "_writing", "clock", "connection", "door", "path", "read_only", "warnings")
 
     def __init__(self, path: str, door: str, clock: Clock = utc_now, create: bool = True) -> None:
         self.path = path
@@ -66,6 +80,7 @@ class Database:
         self.clock = clock
         self._writing = False
         self.connection, self.read_only, self.warnings = connect(path, create)
+        self._file = _identity(path)
         try:
             if not self.read_only and self.connection.pragma("user_version") < SCHEMA_VERSION:
                 from store.database.migrations import migrate
@@ -79,6 +94,10 @@ class Database:
         """Every row of a query, read to its end: a reader never keeps a transaction open."""
         try:
             return list(self.connection.execute(sql, parameters))
+        except UnicodeEncodeError:  # bytes of a command line that are no text: look for what would be stored of them
+            if isinstance(parameters, dict):
+                return self.rows(sql, {name: _text(value) for name, value in parameters.items()})
+            return self.rows(sql, [_text(value) for value in parameters])
         except apsw.InterruptError:
             raise
         except apsw.Error as error:
@@ -138,6 +157,12 @@ class Write:
             self._connection.execute("BEGIN IMMEDIATE")
         except apsw.Error as error:
             raise explain(error, database.path) from None
+        if _identity(database.path) != database._file:  # what is written to a deleted file is lost without a word
+            self._connection.execute("ROLLBACK")
+            raise StorageError(
+                f"{database.path} was deleted, moved or replaced while it was open here.",
+                "Nothing was changed; close Memoranda and open it again.",
+            )
         database._writing = True
         self.at = database.clock()
         # a new session for each transaction: one kept across swallows the changes of other processes

@@ -10,16 +10,15 @@ if TYPE_CHECKING:
 
 
 def export(session: Session, given: "Given") -> Outcome:
-    import sys
-
     from store.errors import Declined
     from store.exchange.export import document, save
-    from tui.cli import in_utf8
+    from tui.cli import in_utf8, out
 
     if not given.file:
         in_utf8()
         for line in document(session.memory.database):
-            sys.stdout.write(line)
+            out(line, end="", flush=False)
+        out("", end="")
         return Outcome(data=lambda: None)
     path = os.path.abspath(os.path.join(session.cwd, os.path.expanduser(given.file)))
     replace = given.yes

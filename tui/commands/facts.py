@@ -3,6 +3,7 @@
 from store.citations import cite
 from store.errors import InvalidInput
 from store.facts import SORTS
+from store.vocabulary import DOMAINS
 from tui.commands import Outcome, Session, count, number, reference
 
 TYPE_CHECKING = False
@@ -29,6 +30,7 @@ def list_facts(session: Session, given: "Given") -> Outcome:
     from tui.commands.lines import fact_line, left_out
 
     memory = session.memory
+    words, domain = filters(given)
     statuses = ("active", "superseded", "contradicted", "forgotten") if given.all else (given.status or "active",)
     if given.sort not in SORTS:
         raise InvalidInput("There is no such order.", f"Choose one of: {', '.join(SORTS)}.")
@@ -36,9 +38,9 @@ def list_facts(session: Session, given: "Given") -> Outcome:
     ids = memory.facts.ids(
         now,
         statuses=statuses,
-        domain=given.domain,
+        domain=domain,
         origin=given.origin,
-        words=" ".join(given.words),
+        words=words,
         sort=given.sort,
     )
     shown = memory.facts.many(ids[: given.limit])
@@ -48,6 +50,13 @@ def list_facts(session: Session, given: "Given") -> Outcome:
     return Outcome(
         data=lambda: [as_json(fact) for fact in shown], lines=[*lines, *left_out(len(ids) - len(shown), given.limit)]
     )
+
+
+def filters(given: "Given") -> tuple[str, str | None]:
+    """(words, domain) of a list of facts; `/memory list work` means the domain [003]."""
+    if len(given.words) == 1 and given.domain is None and given.words[0].lower() in DOMAINS:
+        return "", given.words[0].lower()
+    return " ".join(given.words), given.domain
 
 
 def correct(session: Session, given: "Given") -> Outcome:

@@ -76,11 +76,13 @@ def _show_facts(screen: MainScreen, given: Given) -> None:
     """Go to the facts, filtered."""
     from store.facts import SORTS
     from store.vocabulary import DOMAINS
+    from tui.commands.facts import filters
 
-    if (given.domain is not None and given.domain not in DOMAINS) or given.sort not in SORTS:
+    words, domain = filters(given)
+    if (domain is not None and domain not in DOMAINS) or given.sort not in SORTS:
         screen.say(f"Domains: {', '.join(DOMAINS)}. Orders: {', '.join(SORTS)}.", "warning")
         return
-    screen.change_view(domain=given.domain, words=" ".join(given.words), hidden=given.all, sort=given.sort)
+    screen.change_view(domain=domain, words=words, hidden=given.all, sort=given.sort)
     screen.action_pane("facts")
 
 

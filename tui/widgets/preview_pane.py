@@ -11,7 +11,6 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.timer import Timer
 
-from store.citations import parse
 from store.errors import MemorandaError
 from tui.widgets.preview import Preview
 
@@ -93,11 +92,10 @@ class PreviewPane(Vertical):
         """Show the same record as it is now; False if it is gone."""
         if self.record is None or self.engine is None:
             return True
-        try:
-            self._show(self.engine.lookup(parse(self.record.citation)))
-        except MemorandaError:
-            return False
-        return True
+        found = self.engine.same(self.record)
+        if found is not None:
+            self._show(found)
+        return found is not None
 
     def on_preview_opened(self, event: Preview.Opened) -> None:
         event.stop()
