@@ -6,6 +6,7 @@ from textual.app import App
 from textual.filter import LineFilter
 from textual.screen import Screen
 
+from store.clock import Clock, utc_now
 from store.location import Location
 from tui.display import StripControls
 from tui.responsive import forget_startup
@@ -18,9 +19,9 @@ class Memoranda(App[int]):
     TITLE = "memoranda"
     ENABLE_COMMAND_PALETTE = True
 
-    def __init__(self, location: Location, cwd: str) -> None:
+    def __init__(self, location: Location, cwd: str, clock: Clock = utc_now) -> None:
         super().__init__()
-        self._main = MainScreen(location, cwd)
+        self._main = MainScreen(location, cwd, clock)
         self._filter = StripControls()
 
     def get_default_screen(self) -> Screen[None]:

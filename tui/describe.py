@@ -73,7 +73,7 @@ def as_text(lines: Iterable[Line]) -> list[str]:
 
 def _head(kind: str, record: Record, *words: str) -> Line:
     extra = "".join(f" · {word}" for word in words if word)
-    return [(record.citation, "cite"), (f"  {kind}{extra}", "dim")]
+    return [(record.citation, "own"), (f"  {kind}{extra}", "dim")]
 
 
 def _when(at: str, now: str) -> str:

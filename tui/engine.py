@@ -17,6 +17,7 @@ import apsw
 
 from store import records
 from store.citations import Citation, cite
+from store.clock import Clock, utc_now
 from store.errors import InvalidInput, MemorandaError
 from store.location import Location
 from store.memory import Memory
@@ -50,10 +51,11 @@ class Lists:
 class Engine:
     """The memory as the app uses it. Opened on a worker thread; closed when the app ends."""
 
-    def __init__(self, location: Location, cwd: str) -> None:
+    def __init__(self, location: Location, cwd: str, clock: Clock = utc_now) -> None:
         self.location = location
         self.cwd = cwd
-        self.screen = Memory(location, "app")  # the screen's own, for reading
+        self._clock = clock
+        self.screen = Memory(location, "app", clock)  # the screen's own, for reading
         self.created = self.screen.created
         self._pen = ThreadPoolExecutor(1, thread_name_prefix="pen")
         self._pen_memory: Memory | None = None
@@ -124,12 +126,12 @@ class Engine:
 
     def describe_apart(self, record: Record) -> list[Line]:
         """`describe`, for a record whose description takes longer than a frame."""
-        with Memory(self.location, "app", create=False) as memory:
+        with Memory(self.location, "app", self._clock, create=False) as memory:
             return describe(memory, record)
 
     def lists(self, view: FactView, limit: int = -1) -> Lists:
         """Read the order of facts and timeline, the first `limit` rows of each or all."""
-        with Memory(self.location, "app", create=False) as memory:
+        with Memory(self.location, "app", self._clock, create=False) as memory:
             now = memory.now
             numbers = memory.facts.ids(
                 now, statuses=view.statuses, domain=view.domain, words=view.words, sort=view.sort, limit=limit
@@ -146,7 +148,7 @@ class Engine:
     def search(self, query: str) -> Answer | None:
         """Search; None when `interrupt` stopped it."""
         if self._seeker is None:
-            self._seeker = Memory(self.location, "app", create=False)
+            self._seeker = Memory(self.location, "app", self._clock, create=False)
         try:
             return self._seeker.search(query, limit=200)
         except apsw.InterruptError:
@@ -162,7 +164,7 @@ class Engine:
         from store import worker
         from tui.diffs import coloured
 
-        with Memory(self.location, "app", create=False) as memory:
+        with Memory(self.location, "app", self._clock, create=False) as memory:
             source = worker.repository(memory, self.cwd)
         if source is None:
             return []
@@ -176,7 +178,7 @@ class Engine:
         """Retention, then the commits the timeline lacks; None when another process is at it. Raises GitError."""
         from store import worker
 
-        with Memory(self.location, "app", create=False) as memory:
+        with Memory(self.location, "app", self._clock, create=False) as memory:
             if memory.database.read_only:
                 return 0
             memory.events.expire(memory.now)
@@ -191,7 +193,7 @@ class Engine:
         def task() -> None:
             try:
                 if self._pen_memory is None:
-                    self._pen_memory = Memory(self.location, "app", create=False)
+                    self._pen_memory = Memory(self.location, "app", self._clock, create=False)
                 result, error = work(self._pen_memory), None
             except MemorandaError as failure:
                 result, error = None, failure

@@ -121,12 +121,12 @@ def fact_segments(fact: Fact, now: str, width: int) -> Pairs:
         ]
     domain = 9 if width >= 34 else 0
     by = "" if origin == "user" else f" {fit(origin, 6).rstrip()}"
-    body = max(4, width - 2 - domain - 6 - len(by))
+    body = max(4, width - 2 - domain - 7 - len(by))
     return [
         (f"{glyph} ", style),
         (fit(fact.domain, domain - 1) + " " if domain else "", "dim"),
         (fit(visible(fact.fact), body), text_style),
-        (f"{age:>6}", "dim"),
+        (f"{age:>7}", "dim"),
         (by, "dim"),
     ]
 

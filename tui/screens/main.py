@@ -12,6 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 
 from store.citations import parse
+from store.clock import Clock, utc_now
 from store.errors import MemorandaError
 from store.location import Location
 from tui.keys import KEYS
@@ -67,10 +68,11 @@ class MainScreen(ResponsiveScreen[None]):
     }
     """
 
-    def __init__(self, location: Location, cwd: str) -> None:
+    def __init__(self, location: Location, cwd: str, clock: Clock = utc_now) -> None:
         super().__init__()
         self._location = location
         self._cwd = cwd
+        self._clock = clock
         self.engine: Engine | None = None
         self.view = FactView()
         self._lists: Lists | None = None
@@ -131,7 +133,7 @@ class MainScreen(ResponsiveScreen[None]):
         from tui.engine import FIRST, Engine
 
         try:
-            engine = Engine(self._location, self._cwd)
+            engine = Engine(self._location, self._cwd, self._clock)
             first = engine.lists(self.view, FIRST)
         except MemorandaError as error:
             self.app.call_from_thread(self.app.exit, None, error.exit_status, visible(str(error)))

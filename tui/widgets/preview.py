@@ -34,7 +34,7 @@ class Preview(ScrollView, can_focus=True, inherit_bindings=False):
 
     ALLOW_SELECT = False
     STYLES: ClassVar[tuple[str, ...]] = (
-        *("title", "heading", "label", "dim", "cite", "selected", "match", "added", "removed", "hunk"),
+        *("title", "own", "heading", "label", "dim", "cite", "selected", "match", "added", "removed", "hunk"),
         *("glyph-fresh", "glyph-aging", "glyph-low", "glyph-stale", "glyph-pinned"),
         *("glyph-superseded", "glyph-contradicted", "glyph-forgotten"),
     )
@@ -43,6 +43,7 @@ class Preview(ScrollView, can_focus=True, inherit_bindings=False):
     Preview {
         width: 1fr; height: 1fr; overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1;
         & > .preview--title { text-style: bold; }
+        & > .preview--own { color: $text-accent; text-style: bold; }
         & > .preview--heading { color: $text-secondary; text-style: bold; }
         & > .preview--label, & > .preview--dim, & > .preview--glyph-low { color: $foreground 60%; }
         & > .preview--cite { color: $text-accent; text-style: underline; }
@@ -74,6 +75,7 @@ class Preview(ScrollView, can_focus=True, inherit_bindings=False):
         self._rows: list[list[tuple[str, str, int]]] = []  # wrapped: (text, style, index of its citation or -1)
         self._wrapped_at = 0
         self._own = ""
+        self._styles_of: dict[str, Style] = {}
 
     def show(self, lines: Sequence[Line], own: str = "") -> None:
         """Show these lines from the top; the citation `own`, the record's own, is not a link."""
@@ -160,7 +162,7 @@ class Preview(ScrollView, can_focus=True, inherit_bindings=False):
         return [piece for piece in (*pieces, (text[at:], style, -1)) if piece[0]]
 
     def render_line(self, y: int) -> Strip:
-        ground = self.rich_style
+        ground = self._style("")
         width = self.scrollable_content_region.width
         index = y + round(self.scroll_offset.y)
         if index >= len(self._rows):
@@ -168,13 +170,25 @@ class Preview(ScrollView, can_focus=True, inherit_bindings=False):
         segments = []
         for text, name, citation in self._rows[index]:
             name = "selected" if citation >= 0 and citation == self.selected else name
-            segments.append(Segment(text, ground + self._style(name) if name else ground))
+            segments.append(Segment(text, self._style(name)))
         return Strip(segments).adjust_cell_length(width, ground)
 
+    def notify_style_update(self) -> None:
+        super().notify_style_update()
+        self._styles_of.clear()
+
     def _style(self, name: str) -> Style:
-        if name not in self.STYLES:
-            return Style()
-        return self.get_component_rich_style(f"preview--{name}", partial=True)
+        """The style of a name, its transparency blended with the ground here; an unknown one is plain."""
+        style = self._styles_of.get(name)
+        if style is None:
+            ground, colour, text = self.background_colors[1], self.styles.color, Style()
+            if name in self.STYLES:
+                component = self.get_component_styles(f"preview--{name}")
+                colour = component.color if component.has_rule("color") else colour
+                text = component.text_style
+            style = Style.from_color((ground + colour).rich_color, ground.rich_color) + text
+            self._styles_of[name] = style
+        return style
 
 
 def _wrapped(pieces: list[tuple[str, str, int]], width: int) -> list[list[tuple[str, str, int]]]:

@@ -109,7 +109,7 @@ class PreviewPane(Vertical):
         if self._timer is not None:
             self._timer.stop()
         if isinstance(record, Checkpoint):  # how much changed since takes longer than a frame
-            self.preview.show([[(record.citation, "cite"), ("  checkpoint", "dim")], [(record.name, "title")]])
+            self.preview.show([[(record.citation, "own"), ("  checkpoint", "dim")], [(record.name, "title")]])
             self._describe(record)
             return
         self.preview.show(self.engine.describe(record), record.citation)
