@@ -86,7 +86,7 @@ class Commits:
         )
         if not rows:
             raise NotFound(f"There is no commit {cite('commit', prefix)} here.", "Look at `memoranda timeline`.")
-        if len(rows) > 1:
+        if len(rows) > 1 and rows[0][1] != prefix:  # a short sha that was logged as it is must stay open to a person
             longer = ", ".join(cite("commit", full[:12]) for _, full in rows)
             raise Conflict(f"Several commits start with {prefix}.", f"Write more of it: {longer}.")
         number: int = rows[0][0]

@@ -191,6 +191,7 @@ class Facts:
         `state` an index of ageing.STATES."""
         from store.ageing import state_sql
 
+        _one_of("order", sort, tuple(SORTS))
         for status in statuses:
             _one_of("status", status, FACT_STATUSES)
         expression = state_sql(now)
@@ -201,11 +202,11 @@ class Facts:
                 clauses.append(clause)
                 parameters.append(value)
         if words:
-            clauses.append("instr(lower(fact), lower(?))")
-            parameters.append(words)
+            # SQLite folds the case of ASCII only
+            self._database.connection.create_scalar_function("fold", str.casefold, 1, deterministic=True)
+            clauses.append("instr(fold(fact), ?)")
+            parameters.append(words.casefold())
         order = SORTS[sort].format(state=expression)
-        if len(statuses) == 1 and sort == "oldest" and domain is None:
-            clauses[0] = "status = ?"  # so that facts_age gives the order without sorting
         rows = self._database.rows(
             f"SELECT id FROM facts WHERE {' AND '.join(clauses)} ORDER BY {order} LIMIT ? OFFSET ?",
             (*parameters, limit, offset),

@@ -135,6 +135,8 @@ def explain(error: apsw.Error, path: str) -> MemorandaError:
         return ForeignFile(
             f"{path} is damaged: SQLite cannot read it.", "Keep it as it is, and export what can be read."
         )
+    if isinstance(error, apsw.InterruptError):
+        return StorageError("The change was interrupted; nothing was changed.", "Try again.")
     if isinstance(error, apsw.IOError):
         return StorageError(f"The disk that holds {path} failed.", "Look at the system's log; nothing was changed.")
     # an SQLite message can quote a value (`CHECK constraint failed: …` names columns only, a syntax error quotes)

@@ -41,6 +41,8 @@ def prepare(path: str, create: bool) -> list[str]:
             _tighten(folder, 0o700, warnings)
         _refuse_network(folder)
         if create and not os.path.lexists(path):
+            if os.path.basename(folder) == FOLDER:
+                _ignore(os.path.join(folder, ".gitignore"))  # before there is anything for git to see
             _create(path)
         _check(path, stat.S_ISREG, "file")
     except FileNotFoundError:
@@ -61,8 +63,6 @@ def _make_folder(folder: str) -> None:
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         os.chmod(folder, 0o700)  # a umask may only take bits away, but a default ACL may add them
-        if os.path.basename(folder) == FOLDER:
-            _ignore(os.path.join(folder, ".gitignore"))
     except FileExistsError:
         return  # another process was here first
     except OSError as error:
@@ -72,13 +72,15 @@ def _make_folder(folder: str) -> None:
 
 
 def _ignore(path: str) -> None:
-    """Keep the folder out of `git status`: whole or not at all, for the next start looks only at the folder."""
-    handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    """Keep the folder out of `git status`."""
+    try:
+        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600)
+    except FileExistsError:
+        return
     try:
         os.write(handle, b"*\n")
     except OSError:
-        os.unlink(path)
-        os.rmdir(os.path.dirname(path))
+        os.unlink(path)  # whole or not at all: the next start makes it again
         raise
     finally:
         os.close(handle)

@@ -40,7 +40,8 @@ class Lease:
     def release(self) -> None:
         """Let the next one in at once."""
         with self._database.write("agent", "lease") as write:
-            write.execute("DELETE FROM leases WHERE name = ? AND holder = ?", (self._name, self._holder))
+            mine = (Verbatim(self._name), Verbatim(self._holder))
+            write.execute("DELETE FROM leases WHERE name = ? AND holder = ?", mine)
 
     def _claim(self, write: Write) -> bool:
         now = to_ms(write.at)

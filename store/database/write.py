@@ -163,12 +163,16 @@ class Write:
                 f"{database.path} was deleted, moved or replaced while it was open here.",
                 "Nothing was changed; close Memoranda and open it again.",
             )
+        try:
+            self.at = database.clock()
+            # a new session for each transaction: one kept across swallows the changes of other processes
+            self._session = apsw.Session(self._connection, "main")
+            for table in RECORDED:
+                self._session.attach(table)
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            raise
         database._writing = True
-        self.at = database.clock()
-        # a new session for each transaction: one kept across swallows the changes of other processes
-        self._session = apsw.Session(self._connection, "main")
-        for table in RECORDED:
-            self._session.attach(table)
         return self
 
     def __exit__(

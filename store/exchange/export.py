@@ -61,7 +61,7 @@ def save(database: Database, path: str, replace: bool = False) -> int:
     """Write the document to `path`, private, whole or not at all; its size in bytes. Raises Conflict, StorageError."""
     if not replace and os.path.lexists(path):
         raise Conflict(f"{path} is there already.", "Name another file, or say --yes to replace it.")
-    part = f"{path}.{os.getpid()}.part"
+    part = f"{path}.{os.urandom(4).hex()}.part"
     try:
         handle = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0), 0o600)
         try:
@@ -71,10 +71,41 @@ def save(database: Database, path: str, replace: bool = False) -> int:
                 file.flush()
                 os.fsync(file.fileno())
                 size = file.tell()
-            os.replace(part, path)
+            if replace:
+                os.replace(part, path)
+            else:
+                _name(part, path)
+            _sync(os.path.dirname(path))
         except BaseException:
-            os.unlink(part)
+            if os.path.lexists(part):
+                os.unlink(part)
             raise
     except OSError as error:
         raise StorageError(f"{path} cannot be written: {error.strerror}.", "Name another file.") from None
     return size
+
+
+def _name(part: str, path: str) -> None:
+    """Give the finished file its name, unless somebody took it in the meantime."""
+    try:
+        os.link(part, path)
+    except FileExistsError:
+        raise Conflict(f"{path} is there already.", "Name another file, or say --yes to replace it.") from None
+    except OSError:  # a file system without links
+        os.rename(part, path)
+    else:
+        os.unlink(part)
+
+
+def _sync(folder: str) -> None:
+    """Make the new name survive a power cut, where folders can be synchronised."""
+    try:
+        handle = os.open(folder or ".", os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(handle)
+    except OSError:
+        pass  # some file systems refuse it for folders; the file itself is safe
+    finally:
+        os.close(handle)

@@ -2,7 +2,6 @@
 
 from store.citations import cite
 from store.errors import InvalidInput
-from store.facts import SORTS
 from store.vocabulary import DOMAINS
 from tui.commands import Outcome, Session, count, number, reference
 
@@ -32,8 +31,6 @@ def list_facts(session: Session, given: "Given") -> Outcome:
     memory = session.memory
     words, domain = filters(given)
     statuses = ("active", "superseded", "contradicted", "forgotten") if given.all else (given.status or "active",)
-    if given.sort not in SORTS:
-        raise InvalidInput("There is no such order.", f"Choose one of: {', '.join(SORTS)}.")
     now = memory.now
     ids = memory.facts.ids(
         now,

@@ -1,0 +1,112 @@
+"""What every test shares: a memory of its own, a clock in its hands, and none of the user's environment."""
+
+import os
+import random
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+import pytest
+
+from store.clock import from_ms, to_ms
+from store.errors import MemorandaError
+from store.memory import Memory
+
+NOON = "2026-11-21T12:00:00.000Z"
+SHAS = tuple(f"{number:040x}" for number in (0xA1B2C3D << 132, 0xBEEF << 140, 0xC0FFEE << 136))
+TEXTS = ("the team is five", "deploys on Fridays", "José prefiere té", "line one\nline two", "naïve \u202eevil\u202c")
+
+
+class Clock:
+    """A clock that a test sets and advances; it moves on by a millisecond each time it is read."""
+
+    def __init__(self, now: str = NOON) -> None:
+        self.now = now
+
+    def __call__(self) -> str:
+        self.advance(milliseconds=1)
+        return self.now
+
+    def advance(self, days: float = 0, milliseconds: int = 0) -> None:
+        self.now = from_ms(to_ms(self.now) + round(days * 86_400_000) + milliseconds)
+
+
+@pytest.fixture(autouse=True)
+def isolated(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
+    """No test reads or writes the home, the configuration or the memory of whoever runs it."""
+    for name in [name for name in os.environ if name.startswith("XDG_")]:
+        monkeypatch.delenv(name)
+    monkeypatch.delenv("MEMORANDA_DB", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
+    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+    monkeypatch.setenv("GIT_CONFIG_SYSTEM", os.devnull)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def memory(tmp_path: Path, clock: Clock) -> Iterator[Memory]:
+    """A memory of a project, new, open, by the command line's door."""
+    with Memory.open(str(tmp_path / ".memoranda" / "memory.db"), "cli", clock) as memory:
+        yield memory
+
+
+@pytest.fixture(scope="session")
+def live() -> Callable[[Memory, Sequence[int]], None]:
+    """Live through a plan: each number is the seed of one act on the memory, whatever it then holds.
+
+    Every public writer of a recorded table is among the acts, and journal writes in between. An act the memory
+    refuses (confirming what was forgotten, say) must change nothing: that is asserted here, for all of them.
+    """
+
+    def live(memory: Memory, plan: Sequence[int]) -> None:
+        for seed in plan:
+            before = memory.history.steps(limit=1)
+            try:
+                _act(memory, random.Random(seed))
+            except MemorandaError:
+                assert memory.history.steps(limit=1) == before, "a refused act left a step"
+
+    return live
+
+
+def _act(memory: Memory, dice: random.Random) -> None:
+    actor = dice.choice(("user", "user", "user", "agent", "mcp:claude"))
+    memory.database.door = dice.choice(("cli", "app", "mcp", "worker"))
+    text = f"{dice.choice(TEXTS)} {dice.randrange(6)}"
+    facts, decisions, tasks = (
+        [row[0] for row in memory.database.rows(f"SELECT id FROM {table}")] for table in ("facts", "decisions", "tasks")
+    )
+    fact, decision, task = (dice.choice(ids) if ids else 1 for ids in (facts, decisions, tasks))
+    several = dice.sample(facts, min(len(facts), dice.randrange(1, 4))) or [1]
+    sha = dice.choice(SHAS)
+    links = memory.database.rows("SELECT sha, decision_id FROM commit_links JOIN commits ON id = commit_id")
+
+    def link() -> None:
+        memory.commits.log(sha, message=text, author="José")
+        memory.commits.link(sha, decision, dice.choice(("implements", "reverts", "relates")), actor=actor)
+
+    acts: tuple[Callable[[], object], ...] = (
+        lambda: memory.facts.remember(text, actor=actor, tags=[text[:5]], importance=dice.random()),
+        lambda: memory.facts.remember(text, actor=actor, domain="work", pinned=True, evidence=["C#a1b2c3d"]),
+        lambda: memory.facts.correct(fact, f"{text}!?", actor=actor),
+        lambda: memory.facts.confirm(several, actor=actor),
+        lambda: memory.facts.forget(several, actor=actor),
+        lambda: memory.facts.pin(several, dice.random() < 0.5, actor=actor),
+        lambda: memory.decisions.decide(text, f"choose {text}", alternatives=["né", text], actor=actor),
+        lambda: memory.decisions.decide(text, "another", supersedes=decision, actor=actor),
+        lambda: memory.decisions.correct(decision, f"rather {text}", actor=actor),
+        lambda: memory.decisions.forget([decision], actor=actor),
+        link,
+        link,
+        lambda: memory.commits.unlink(*dice.choice(links or [(sha, decision)]), actor=actor),
+        lambda: memory.tasks.add(text, actor=actor),
+        lambda: memory.tasks.move(task, dice.choice(("pending", "in_progress", "done")), actor=actor),
+        lambda: memory.events.log("gate_passed", phase="build", payload={"text": [text]}, actor=actor),
+        lambda: memory.checkpoints.take(text, actor=actor),
+        lambda: memory.iterations.start("feature", text, actor=actor),
+        lambda: memory.iterations.end(artifacts=[text], phases=["build"], actor=actor),
+    )
+    dice.choice(acts)()

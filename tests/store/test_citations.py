@@ -1,0 +1,152 @@
+"""Citations: what is shown anywhere can be typed back, and nothing else is taken for one."""
+
+import ast
+import time
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import store
+from store.citations import MAX_ID, Citation, cite, find, parse
+from store.errors import InvalidInput
+
+NUMBERED = {
+    "fact": "F", "global": "G", "decision": "D", "iteration": "I", "event": "E",
+    "summary": "S", "turn": "T", "checkpoint": "K", "task": "A", "proposal": "P",
+}  # fmt: skip
+
+records = st.builds(Citation, st.sampled_from(sorted(NUMBERED)), st.integers(1, MAX_ID))
+commits = st.builds(Citation, st.just("commit"), st.text("0123456789abcdef", min_size=4, max_size=39))
+paths = st.text(st.characters(exclude_categories=["Z", "C"], exclude_characters="[]()<>\"'`#:"), min_size=1)
+documents = st.builds(
+    lambda path, first, more: Citation("document", path, first, first + more),
+    paths,
+    st.integers(1, 99_999_999),
+    st.integers(0, 1_000),
+)
+citations = st.one_of(records, commits, documents)
+
+
+@given(citations)
+def test_what_is_shown_can_be_typed_back(citation: Citation) -> None:
+    """parse(format(x)) == x for every kind of record and for documents, with brackets, without, and padded."""
+    for text in (str(citation), f"[{citation}]", f"  [{citation}]\n"):
+        assert parse(text) == citation
+        assert hash(parse(text)) == hash(citation)
+
+
+@given(st.one_of(records, commits), st.data())
+def test_letters_may_be_typed_in_any_case(citation: Citation, data: st.DataObject) -> None:
+    """`f#12` is F#12, and a sha in capitals is the same sha."""
+    text = str(citation)
+    assert parse(text.lower()) == parse(text.upper()) == citation
+
+
+@given(citations, st.sampled_from(["Lo dice [{}].", "see {}, please", "({})", "ver\n{}\n", "«[{}]», y nada más"]))
+def test_a_citation_is_found_inside_prose(citation: Citation, prose: str) -> None:
+    """`find` gives where the bare citation stands, so that it can be made a link."""
+    text = prose.format(citation)
+    assert [(text[start:end], found) for start, end, found in find(text)] == [(str(citation), citation)]
+
+
+@pytest.mark.parametrize(("kind", "letter"), NUMBERED.items())
+def test_every_kind_has_the_letter_of_the_design(kind: str, letter: str) -> None:
+    """The table of DESIGN §4, letter by letter."""
+    assert cite(kind, 12) == f"{letter}#12"
+    assert parse(f"[{letter}#12]") == Citation(kind, 12)
+
+
+def test_a_commit_is_cited_by_seven_digits_and_found_by_four_or_more() -> None:
+    """A whole sha is cut when shown, a shorter one is not; any prefix from four digits on is read."""
+    sha = "a1b2c3d4e5f6071829304150617283940a1b2c3d"
+    assert cite("commit", sha) == "C#a1b2c3d"
+    assert cite("commit", sha[:12]) == "C#a1b2c3d4e5f6"
+    assert parse("C#a1b2") == Citation("commit", "a1b2")
+    assert parse(f"c#{sha.upper()}") == Citation("commit", sha)
+
+
+def test_a_document_is_cited_by_its_lines() -> None:
+    """One line or a range; the second L may be left out when typing."""
+    assert parse("memory/2026-11-01.md#L10-L22") == Citation("document", "memory/2026-11-01.md", 10, 22)
+    assert parse("[MEMORY.md#L3-7]") == Citation("document", "MEMORY.md", 3, 7)
+    assert str(parse("MEMORY.md#L5")) == str(parse("MEMORY.md#L5-L5")) == "MEMORY.md#L5"
+
+
+def test_a_bare_number_is_of_the_kind_the_command_is_about() -> None:
+    """`forget 12` means F#12, and a full citation still wins over the default; nowhere else is 12 a citation."""
+    assert parse("12", "fact") == Citation("fact", 12)
+    assert parse(str(MAX_ID), "fact") == Citation("fact", MAX_ID)
+    assert parse("D#3", "fact") == Citation("decision", 3)
+    with pytest.raises(InvalidInput):
+        parse("12")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "F", "F#", "#12", "F12", "F #12", "F# 12", "F#-1", "F#1.5", "F#0", "F#012", "F#１２", "F#12x", "FF#12",
+        "X#1", "Z#9", "B#7", "[F#1", "F#1]", "[[F#1]]", "(F#1)", "[F#1] [F#2]",
+        "F#9223372036854775808", "F#" + "9" * 19, "F#" + "9" * 5_000, "C#", "C#abc", "C#ghijklm", "C#" + "a" * 65,
+        "notes.md#L", "notes.md#L0", "notes.md#L22-L10", "notes.md#10", "#L10", "notes.md#L1-L", "two words.md#L1",
+        "https://example.org/notes.md#L10-L22",
+    ],
+)  # fmt: skip
+def test_what_is_no_citation_is_refused_with_an_example(text: str) -> None:
+    """Unknown letters, zero, huge numbers, half brackets, ranges backwards: refused, and told how one is written."""
+    with pytest.raises(InvalidInput, match="F#12"):
+        parse(text)
+
+
+@pytest.mark.parametrize(
+    "text", ["0", "-1", "٣", "²", "1.0", "9223372036854775808", "0" * 19 + "1" + "9" * 30, "9" * 5_000]
+)
+def test_a_bare_number_must_be_an_id_that_can_exist(text: str) -> None:
+    """No number reaches SQLite that it could not hold."""
+    with pytest.raises(InvalidInput):
+        parse(text, "fact")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://github.com/o/r/blob/main/store/facts.py#L10-L20",
+        "(https://example.org/?q=F#12&x=D#3)",
+        "http://example.org/#E#42",
+        "docs/F#12/readme and src/D#3",
+        "the colour is #F#1",
+        "xF#12 F#12x F#1#2 F#0 D#",
+        "Issue #12, PR#12 and line L10",
+        "notes.md#L22-L10 #L3",
+    ],
+)
+def test_urls_and_paths_are_not_mistaken_for_citations(text: str) -> None:
+    """A link that opened the wrong record, or a web page as if it were a file, would be an invention."""
+    assert list(find(text)) == []
+
+
+def test_every_citation_of_a_sentence_is_found_in_order() -> None:
+    """Several in one sentence, beside a URL, each with its own span."""
+    text = "Por [D#12] (https://example.org/a.md#L1) y [C#A1B2C3D]: ver store/facts.py#L10-L22; F#3."
+    assert [str(found) for _, _, found in find(text)] == ["D#12", "C#a1b2c3d", "store/facts.py#L10-L22", "F#3"]
+
+
+def test_a_long_run_without_spaces_is_read_in_a_moment() -> None:
+    """A rule of 100,000 dashes in a document costs milliseconds, not the quarter of an hour of a naive pattern."""
+    started = time.process_time()
+    assert list(find("-" * 100_000)) == list(find("é" * 100_000)) == list(find("a:" * 50_000)) == []
+    assert time.process_time() - started < 2
+
+
+def test_there_is_one_parser() -> None:
+    """No other module has a pattern of its own for citations: a string with `#` and a class of digits is one."""
+    house = Path(store.__file__).parent.parent
+    suspects = []
+    for path in [*house.glob("store/**/*.py"), *house.glob("tui/**/*.py")]:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                text = node.value
+                if "#" in text and any(mark in text for mark in ("[0-9", r"\d", "[1-9", "0-9a-f")):
+                    suspects.append(path.relative_to(house).as_posix())
+    assert set(suspects) == {"store/citations.py"}

@@ -1,0 +1,223 @@
+"""Export: the whole memory as one document, the same bytes every time, private, whole or not there at all."""
+
+import json
+import os
+import stat
+import threading
+
+import pytest
+
+from store.database.tables import DERIVED, JOURNAL, OPERATIONAL, RECORDED
+from store.errors import Conflict, StorageError
+from store.exchange import export
+from store.memory import Memory
+
+SHA = "a1b2c3d4" * 5
+
+
+@pytest.fixture
+def full(memory: Memory, live) -> Memory:  # type: ignore[no-untyped-def]
+    """A memory with something in every table an export holds."""
+    live(memory, range(200))
+    assert all(memory.database.value(f"SELECT count(*) FROM {table}") for table in (*RECORDED, *JOURNAL))
+    return memory
+
+
+def read(memory: Memory) -> dict[str, object]:
+    found: dict[str, object] = json.loads("".join(export.document(memory.database)))
+    return found
+
+
+def test_every_column_of_every_table_is_in_it(full):
+    """Found from the schema: a new column or table is exported or this fails. Every row is there, value by value."""
+    document = read(full)
+    kinds = {
+        name
+        for name, kind in full.database.rows("SELECT name, type FROM pragma_table_list WHERE schema = 'main'")
+        if kind in ("table", "virtual") and not name.startswith("sqlite_")
+    }
+    tables = document["tables"]
+    assert isinstance(tables, dict)
+    assert set(tables) == kinds - {*OPERATIONAL, *DERIVED}
+    for table, records in tables.items():
+        names = [name for (name,) in full.database.rows("SELECT name FROM pragma_table_info(?)", (table,))]
+        stored = [
+            {name: value.hex() if isinstance(value, bytes) else value for name, value in zip(names, row, strict=True)}
+            for row in full.database.rows(f"SELECT {', '.join(names)} FROM {table}")
+        ]
+        assert [list(record) for record in records] == [names] * len(stored)
+        assert sorted(records, key=repr) == sorted(stored, key=repr), table
+
+
+def test_it_says_what_it_is(full):
+    """Format, version and schema stand in front, so that a later version knows what it reads."""
+    document = read(full)
+    assert list(document) == ["format", "version", "schema", "tables", "sequence"]
+    assert (document["format"], document["version"], document["schema"]) == ("memoranda-export", 1, 1)
+
+
+def test_a_new_memory_exports_too(memory):
+    """Empty is valid JSON as well."""
+    assert read(memory)["tables"] == {table: [] for table in (*RECORDED, *JOURNAL)}
+
+
+def test_the_same_memory_gives_the_same_bytes(full, tmp_path):
+    """Twice, and from a copy whose pages lie in another order: the document depends on the records alone."""
+    first = "".join(export.document(full.database))
+    assert "".join(export.document(full.database)) == first
+    full.database.connection.execute("VACUUM INTO ?", (str(tmp_path / "copy.db"),))
+    with Memory.open(str(tmp_path / "copy.db")) as copy:
+        assert "".join(export.document(copy.database)) == first
+
+
+def test_tables_and_rows_stand_in_a_fixed_order(full):
+    """Tables as listed in `tables`, rows by primary key: two exports can be compared line by line."""
+    tables = read(full)["tables"]
+    assert isinstance(tables, dict)
+    assert list(tables) == [*RECORDED, *JOURNAL]
+    keys = {"commit_links": ("commit_id", "decision_id"), "history": ("seq",), "history_row": ("seq", "n")}
+    for table, records in tables.items():
+        order = [tuple(record[key] for key in keys.get(table, ("id",))) for record in records]
+        assert order == sorted(set(order)), table
+    lines = "".join(export.document(full.database)).splitlines()
+    assert sum(line.startswith(('{"id": ', '{"seq": ')) for line in lines) == sum(
+        len(records) for name, records in tables.items() if name != "commit_links"
+    )
+
+
+def test_hostile_text_comes_through(memory):
+    """Quotes, newlines, line separators, right-to-left marks, JSON and emoji: the same text on the other side."""
+    text = 'say "no"\\ \n\t\u2028\u2029 \u202eevil {"a": [1]} \U0001f4a1 é'
+    memory.facts.remember(text, tags=[text])
+    memory.events.log("x", payload={text: text})
+    tables = read(memory)["tables"]
+    assert isinstance(tables, dict)
+    assert tables["facts"][0]["fact"] == text
+    assert json.loads(tables["facts"][0]["tags"]) == [text]
+    assert json.loads(tables["events"][0]["payload"]) == {text: text}
+
+
+def test_ids_are_carried_so_that_none_is_given_twice(memory):
+    """The counters of AUTOINCREMENT are in it, also for records that are gone again."""
+    memory.facts.remember("one")
+    memory.facts.remember("two")
+    memory.history.undo()
+    document = read(memory)
+    assert isinstance(document["sequence"], dict)
+    assert document["sequence"]["facts"] == 2
+    assert document["sequence"] == dict(memory.database.rows("SELECT name, seq FROM sqlite_sequence"))
+
+
+# the file -------------------------------------------------------------------------------------------------------------
+
+
+def test_the_file_is_private_and_what_was_promised(full, tmp_path):
+    """0600 under any umask, its size as returned, its bytes the document's, and no part file beside it."""
+    folder = tmp_path / "out"
+    folder.mkdir()
+    old = os.umask(0)
+    try:
+        size = export.save(full.database, str(folder / "memory.json"))
+    finally:
+        os.umask(old)
+    (path,) = folder.iterdir()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert path.stat().st_size == size
+    assert path.read_bytes() == "".join(export.document(full.database)).encode()
+
+
+def test_nothing_is_overwritten_unasked(memory, tmp_path):
+    """A file, or a link to one, stays as it is; with `replace` a link is replaced, never followed."""
+    path, link = tmp_path / "precious.json", tmp_path / "link.json"
+    path.write_text("mine")
+    link.symlink_to(path)
+    for target in (path, link):
+        with pytest.raises(Conflict, match="is there already"):
+            export.save(memory.database, str(target))
+    export.save(memory.database, str(link), replace=True)
+    assert path.read_text() == "mine"
+    assert not link.is_symlink() and json.loads(link.read_text())
+    export.save(memory.database, str(path), replace=True)
+    assert json.loads(path.read_text())
+
+
+@pytest.mark.parametrize("target", ["missing/folder/memory.json", "file/memory.json", "folder"])
+def test_a_place_that_cannot_be_written_is_said_so(memory, tmp_path, target):
+    """A missing folder, a file instead of one, a folder instead of a file: one error of ours, and no part file."""
+    (tmp_path / "file").write_text("")
+    (tmp_path / "folder").mkdir()
+    before = [path for path in sorted(tmp_path.rglob("*")) if path.parent.name != ".memoranda"]
+    with pytest.raises(StorageError, match="cannot be written"):
+        export.save(memory.database, str(tmp_path / target), replace=True)
+    assert [path for path in sorted(tmp_path.rglob("*")) if path.parent.name != ".memoranda"] == before
+    assert memory.facts.remember("and the memory still works") == (1, True)
+
+
+def test_a_disk_that_fills_leaves_the_old_file_and_no_part(full, tmp_path):
+    """The limit is the process's own: past it a write fails as on a full disk. The file that was there stays."""
+    import resource
+    import signal
+
+    path = tmp_path / "memory.json"
+    path.write_text("the old export")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    full.database.connection.wal_checkpoint()
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, hard))
+        with pytest.raises(StorageError, match="cannot be written"):
+            export.save(full.database, str(path), replace=True)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, handler)
+    assert path.read_text() == "the old export"
+    assert [found.name for found in tmp_path.iterdir() if "part" in found.name] == []
+    assert export.save(full.database, str(path), replace=True) > 10_000
+
+
+def test_it_is_one_moment_while_others_write(full):
+    """Another connection writes between the lines being taken: none of it is in the document, in no table."""
+    before = "".join(export.document(full.database))
+    with Memory.open(full.location.path, "mcp") as other:
+        lines = []
+        for number, line in enumerate(export.document(full.database)):
+            lines.append(line)
+            if number % 50 == 10:
+                other.facts.remember(f"meanwhile {number}")
+                other.events.log("meanwhile")
+    assert "".join(lines) == before
+    assert "meanwhile" in "".join(export.document(full.database))
+
+
+def test_it_never_mixes_two_moments_under_load(memory, tmp_path):
+    """A writer at full speed in another thread, each write one fact and its step: every export holds as many of the
+    one as of the other."""
+    memory.facts.remember("first")
+    stop = threading.Event()
+    failures: list[BaseException] = []
+
+    def write() -> None:
+        try:
+            with Memory.open(memory.location.path, "mcp") as other:
+                while not stop.is_set():
+                    other.facts.remember(f"fact {os.urandom(8).hex()}")
+        except BaseException as error:
+            failures.append(error)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        sizes: set[int] = set()
+        for _ in range(500):
+            tables = read(memory)["tables"]
+            assert isinstance(tables, dict)
+            counts = {len(tables[name]) for name in ("facts", "history", "history_row")}
+            assert len(counts) == 1
+            sizes |= counts
+            if len(sizes) > 5:
+                break
+    finally:
+        stop.set()
+        writer.join()
+    assert failures == []
+    assert len(sizes) > 5, "the writer wrote in between, or this proves nothing"

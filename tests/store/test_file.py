@@ -1,0 +1,451 @@
+"""The file: private from its first byte, ours or refused, and born once however many open it."""
+
+import io
+import json
+import os
+import shutil
+import sqlite3
+import stat
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import apsw
+import pytest
+
+from store.database import connection as recipe
+from store.database import files, migrations, tables, write
+from store.errors import ForeignFile, NewerFile, StorageError, UnsafeFile
+from store.location import Location
+from store.memory import Memory
+
+ROOT = Path(__file__).parents[2]
+RACES = 100
+PROCESSES = 6
+INVISIBLE_TABLES = ("sqlite_sequence", "sqlite_stat1")  # SQLite's own
+
+
+def make(path: Path) -> Path:
+    """A memory with one fact in it, closed."""
+    with Memory.open(str(path)) as memory:
+        memory.facts.remember("the team is five")
+    return path
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file below a folder. Only for memories that are closed: see RELIABILITY §1."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+# private ------------------------------------------------------------------------------------------------------------
+
+BORN = """
+import json, os, stat, sys
+os.umask(int(sys.argv[2], 8))
+from store.exchange.export import save
+from store.memory import Memory
+path = sys.argv[1]
+with Memory.open(path) as memory:
+    memory.facts.remember("the team is five")
+    save(memory.database, os.path.join(os.path.dirname(path), "export.json"))
+    folder = os.path.dirname(path)
+    found = {name: stat.S_IMODE(os.lstat(os.path.join(folder, name)).st_mode) for name in os.listdir(folder)}
+    print(json.dumps({"folder": stat.S_IMODE(os.lstat(folder).st_mode), "files": found}))
+"""
+
+
+@pytest.mark.parametrize("folder", [".memoranda", "memoranda"])
+@pytest.mark.parametrize("umask", ["000", "022", "077"])
+def test_everything_is_private_whatever_the_umask(tmp_path, umask, folder):
+    """A project's folder or the personal one 0700, and every file 0600 while the memory is open: no moment in which
+    others could read it."""
+    path = tmp_path / "project" / folder / "memory.db"
+    done = subprocess.run(
+        [sys.executable, "-c", BORN, str(path), umask], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    born = json.loads(done.stdout)
+    assert born["folder"] == 0o700
+    names = {"export.json", "memory.db", "memory.db-shm", "memory.db-wal"}
+    assert born["files"] == dict.fromkeys(names | ({".gitignore"} if folder == ".memoranda" else set()), 0o600)
+
+
+def test_git_does_not_see_the_folder(tmp_path):
+    """The `.gitignore` beside a project's memory ignores everything in it, itself too."""
+    path = make(tmp_path / ".memoranda" / "memory.db")
+    assert (path.parent / ".gitignore").read_text() == "*\n"
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    status = subprocess.run(["git", "-C", str(tmp_path), "status", "--short"], capture_output=True, check=True)
+    assert status.stdout == b""
+
+
+def test_permissions_that_were_opened_are_closed_again(tmp_path):
+    """A memory whose modes were widened (by a copy, say) is tightened when it is opened."""
+    path = make(tmp_path / ".memoranda" / "memory.db")
+    path.chmod(0o644)
+    path.parent.chmod(0o755)
+    Memory.open(str(path)).close()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+# refused --------------------------------------------------------------------------------------------------------------
+
+
+def refused(path: Path, error: type[Exception], words: str) -> None:
+    """Opening `path` fails so, in these words, and makes nothing."""
+    before = sorted(path.parent.iterdir()) if path.parent.is_dir() else []
+    with pytest.raises(error, match=words) as caught:
+        Memory.open(str(path))
+    assert caught.value.next, "an error names the next step"  # type: ignore[attr-defined]
+    assert (sorted(path.parent.iterdir()) if path.parent.is_dir() else []) == before
+
+
+def test_a_symlink_is_not_followed(tmp_path):
+    """Neither to a memory nor to nothing: whoever made the link would choose what is written."""
+    make(tmp_path / "real.db")
+    for target in ("real.db", "missing.db"):
+        link = tmp_path / f"link-to-{target}"
+        link.symlink_to(tmp_path / target)
+        refused(link, UnsafeFile, "symbolic link")
+    assert not (tmp_path / "missing.db").exists()
+
+
+def test_a_symlinked_folder_is_not_followed(tmp_path):
+    """A `.memoranda` that leads elsewhere, as a hostile repository could carry it, is refused."""
+    make(tmp_path / "elsewhere" / "memory.db")
+    (tmp_path / ".memoranda").symlink_to(tmp_path / "elsewhere")
+    refused(tmp_path / ".memoranda" / "memory.db", UnsafeFile, "symbolic link")
+
+
+def test_what_is_no_file_is_refused(tmp_path):
+    """A directory, a FIFO (which would wait for ever), a folder that is a file."""
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "fifo")
+    refused(tmp_path / "folder", UnsafeFile, "not a plain file")
+    refused(tmp_path / "fifo", UnsafeFile, "not a plain file")
+    (tmp_path / ".memoranda").write_text("")
+    refused(tmp_path / ".memoranda" / "memory.db", UnsafeFile, "not a plain folder")
+    (tmp_path / "file").write_text("")
+    refused(tmp_path / "file" / "memory.db", StorageError, "Not a directory")
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can give a file away")
+def test_another_persons_file_is_refused(tmp_path):
+    """What belongs to another user of the machine could be changed by them at any moment."""
+    path = make(tmp_path / ".memoranda" / "memory.db")
+    os.chown(path, 12345, 12345)
+    refused(path, UnsafeFile, "belongs to another user")
+    os.chown(path, 0, 0)
+    os.chown(path.parent, 12345, 12345)
+    refused(path, UnsafeFile, "belongs to another user")
+
+
+@pytest.mark.parametrize("text", ["hello", "x" * 100_000, "SQLite format 3\0" + "\xff" * 5_000])
+def test_a_file_that_is_no_database_is_left_alone(tmp_path, text):
+    """A short file, a long one, and one that only begins like a database."""
+    path = tmp_path / "notes.txt"
+    path.write_bytes(text.encode("latin-1"))
+    refused(path, ForeignFile, "not a memory|another program")
+    assert path.read_bytes() == text.encode("latin-1")
+
+
+def test_another_programs_database_is_left_alone(tmp_path):
+    """A browser's database or a book catalogue is not ours, with an application_id or without one."""
+    for name, statements in (
+        ("plain.db", "CREATE TABLE books(title TEXT); INSERT INTO books VALUES ('Momo');"),
+        ("signed.db", "PRAGMA application_id = 252006673;"),
+        ("versioned.db", "PRAGMA user_version = 1;"),
+    ):
+        path = tmp_path / name
+        other = sqlite3.connect(path)
+        other.executescript(statements)
+        other.close()
+        before = path.read_bytes()
+        refused(path, ForeignFile, "another program")
+        assert path.read_bytes() == before
+
+
+def test_nothing_is_made_when_nothing_may_be(tmp_path):
+    """Without `create` a missing memory is an error that says how to make one, and no folder appears."""
+    for path in (tmp_path / "memory.db", tmp_path / "project" / ".memoranda" / "memory.db"):
+        with pytest.raises(StorageError, match=r"There is no memory at .*memoranda init"):
+            Memory(Location(str(path), "option", ""), "cli", create=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("table", "safe"),
+    [
+        ("/dev/vda / ext4 rw 0 0", True),
+        ("server:/home / nfs4 rw 0 0", False),
+        ("/dev/vda / ext4 rw 0 0\nserver:/x {folder} cifs rw 0 0", False),
+        ("server:/home / nfs4 rw 0 0\n/dev/vdb {folder} ext4 rw 0 0", True),
+        ("/dev/vda / ext4 rw 0 0\nserver:/x {folder}x nfs rw 0 0", True),
+        ("/dev/vda {folder} ext4 rw 0 0\nserver:/x {folder} nfs rw 0 0", False),
+    ],
+)
+def test_a_network_file_system_is_refused(tmp_path, monkeypatch, table, safe):
+    """WAL needs shared memory. What is faked: the kernel's mount table, in its own format (a space is \\040)."""
+    folder = tmp_path / "my project"
+    folder.mkdir()
+    text = table.format(folder=str(folder).replace(" ", "\\040"))
+    monkeypatch.setattr(files, "open", lambda *_, **__: io.StringIO(text), raising=False)
+    if safe:
+        Memory.open(str(folder / "memory.db")).close()
+    else:
+        refused(folder / "memory.db", UnsafeFile, "network file system")
+
+
+# a newer version's file ---------------------------------------------------------------------------------------------
+
+
+def test_a_newer_file_is_read_and_not_written(tmp_path):
+    """It answers, says plainly why it cannot be changed, refuses every write, and not one byte of it changes."""
+    path = make(tmp_path / ".memoranda" / "memory.db")
+    raw = apsw.Connection(str(path))
+    raw.pragma("user_version", recipe.SCHEMA_VERSION + 1)
+    raw.close()
+    before = contents(tmp_path)
+    with Memory.open(str(path)) as memory:
+        assert memory.database.read_only
+        assert any("newer Memoranda" in warning and "pip install" in warning for warning in memory.database.warnings)
+        assert memory.facts.get(1).fact == "the team is five"
+        assert memory.search("team").total == 1
+        for attempt in (lambda: memory.facts.remember("six"), memory.history.undo, memory.checkpoints.take):
+            with pytest.raises(NewerFile, match="newer Memoranda"):
+                attempt()
+        with pytest.raises(apsw.ReadOnlyError):  # and not by the door alone
+            memory.database.connection.execute("DELETE FROM facts")
+    assert contents(tmp_path) == before
+
+
+# the recipe -----------------------------------------------------------------------------------------------------------
+
+
+def test_every_connection_follows_the_recipe(tmp_path):
+    """The settings of RELIABILITY §1, asked of SQLite itself on a fresh connection to an existing file."""
+    path = make(tmp_path / "memory.db")
+    with Memory.open(str(path)) as memory:
+        connection = memory.database.connection
+        names = "journal_mode busy_timeout application_id user_version".split()
+        found = {name: connection.pragma(name) for name in (*names, *(name for name, _ in recipe.PRAGMAS))}
+        assert found == {
+            "journal_mode": "wal",
+            "busy_timeout": 10_000,
+            "application_id": 0x4D454D4F,
+            "user_version": 1,
+            "foreign_keys": 1,
+            "recursive_triggers": 1,
+            "synchronous": 2,
+            "secure_delete": 1,
+            "trusted_schema": 0,
+            "cell_size_check": 1,
+            "mmap_size": 0,
+            "wal_autocheckpoint": 256,
+            "journal_size_limit": 1 << 20,
+            "temp_store": 2,
+        }
+
+
+def test_a_file_kept_busy_too_long_is_said_so(memory):
+    """A writer waits; past its patience the error names the cause, and the memory still works afterwards."""
+    with Memory.open(memory.location.path) as other:
+        other.database.connection.set_busy_timeout(50)  # the recipe's ten seconds, shortened for the test
+        with memory.database.write("user", "slow") as write:
+            write.execute("UPDATE meta SET value = value")
+            with pytest.raises(StorageError, match=r"Another program kept .* busy"):
+                other.facts.remember("the team is five")
+        assert other.facts.remember("the team is five") == (1, True)
+
+
+# born once ------------------------------------------------------------------------------------------------------------
+
+
+def statements(script: str) -> list[str]:
+    """The statements of an SQL script; SQLite says where a trigger ends."""
+    found, current = [], ""
+    for line in script.splitlines(keepends=True):
+        current += line
+        if sqlite3.complete_statement(current):
+            found.append(current)
+            current = ""
+    return found
+
+
+def schema_of(path: Path) -> tuple[object, ...]:
+    """What a closed file holds, asked without our code."""
+    raw = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        objects = raw.execute("SELECT count(*) FROM sqlite_schema").get
+        return raw.pragma("application_id"), raw.pragma("user_version"), objects
+    finally:
+        raw.close()
+
+
+def test_a_schema_that_fails_leaves_nothing(tmp_path, monkeypatch):
+    """Whichever statement fails, the file is as empty as before, and the next opening makes it whole."""
+    script = next((ROOT / "store/database/schema").glob("0001_*.sql")).read_text(encoding="utf-8")
+    parts = statements(script)
+    assert len(parts) > 50
+    folder = tmp_path / "schema"
+    folder.mkdir()
+    path = tmp_path / "memory.db"
+    for place in range(1, len(parts) + 1):
+        (folder / "0001_broken.sql").write_text("".join([*parts[:place], "SELECT no_such_function();"]))
+        with monkeypatch.context() as patch:
+            patch.setattr(migrations, "FOLDER", str(folder))
+            with pytest.raises(StorageError):
+                Memory.open(str(path))
+        assert schema_of(path) == (0, 0, 0)
+    with Memory.open(str(path)) as memory:
+        assert memory.facts.remember("the team is five") == (1, True)
+
+
+def test_a_migration_that_fails_keeps_the_old_file(tmp_path, monkeypatch):
+    """An upgrade whose last statement fails changes neither schema nor version nor records; a mended one does."""
+    path = make(tmp_path / "memory.db")
+    before = schema_of(path)
+    folder = tmp_path / "schema"
+    shutil.copytree(migrations.FOLDER, folder)
+    for module in (migrations, recipe, write):
+        monkeypatch.setattr(module, "SCHEMA_VERSION", 2)
+    monkeypatch.setattr(migrations, "FOLDER", str(folder))
+    second = "ALTER TABLE tasks ADD COLUMN due TEXT; CREATE TABLE mutes(id INTEGER PRIMARY KEY); DELETE FROM facts;"
+    (folder / "0002_tasks.sql").write_text(f"{second} INSERT INTO mutes(id) VALUES (1), (1);")
+    with pytest.raises(StorageError):
+        Memory.open(str(path))
+    assert schema_of(path) == before
+    (folder / "0002_tasks.sql").write_text("ALTER TABLE tasks ADD COLUMN due TEXT;")
+    with Memory.open(str(path)) as memory:
+        assert memory.database.connection.pragma("user_version") == 2
+        assert memory.facts.get(1).fact == "the team is five"
+        assert memory.database.value("SELECT count(due) FROM tasks") == 0
+
+
+OPENER = """
+import sys, time
+from store.memory import Memory
+for line in sys.stdin:
+    at, path = line.rstrip("\\n").split(" ", 1)
+    while time.monotonic() < float(at):
+        pass
+    try:
+        with Memory.open(path) as memory:
+            memory.facts.remember(f"I am {sys.argv[1]}")
+        print("opened", flush=True)
+    except BaseException as error:
+        print(repr(error), flush=True)
+"""
+
+
+def test_six_processes_open_a_new_file_at_once(tmp_path):
+    """A hundred times: each of the six gets in, each one's fact is there, and the file was made once."""
+    pool = [
+        subprocess.Popen(
+            [sys.executable, "-c", OPENER, str(number)],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for number in range(PROCESSES)
+    ]
+    try:
+        for race in range(RACES):
+            path = tmp_path / str(race) / ".memoranda" / "memory.db"
+            start = time.monotonic() + 0.005
+            for process in pool:
+                assert process.stdin
+                process.stdin.write(f"{start} {path}\n")
+                process.stdin.flush()
+            answers = [process.stdout.readline().strip() for process in pool if process.stdout]
+            assert answers == ["opened"] * PROCESSES, f"race {race}"
+            assert sorted(os.listdir(path.parent)) == [".gitignore", "memory.db"]
+            raw = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
+            assert raw.execute("SELECT count(*), count(DISTINCT fact) FROM facts").get == (PROCESSES, PROCESSES)
+            assert raw.execute("SELECT count(*), max(seq) FROM history").get == (PROCESSES, PROCESSES)
+            assert raw.pragma("quick_check") == "ok"
+            raw.close()
+    finally:
+        for process in pool:
+            process.communicate()
+
+
+def test_another_may_make_the_file_between_any_two_statements(tmp_path, monkeypatch):
+    """The same race, slowly: just before each statement of an opening, in turn, somebody else opens the new file."""
+    real = apsw.Connection
+    state = {"left": 0, "inside": False}
+
+    class Slow(apsw.Connection):
+        """A real connection, which lets somebody else in before the statement whose turn it is."""
+
+        def meanwhile(self) -> None:
+            if not state["inside"] and self.get_autocommit():
+                state["left"] -= 1
+                if state["left"] == 0:
+                    state["inside"] = True
+                    make(path)
+                    state["inside"] = False
+
+        def pragma(self, *arguments, **options):  # type: ignore[no-untyped-def]
+            self.meanwhile()
+            return super().pragma(*arguments, **options)
+
+        def execute(self, *arguments, **options):  # type: ignore[no-untyped-def]
+            self.meanwhile()
+            return super().execute(*arguments, **options)
+
+    turn = 0
+    while state["left"] <= 0:  # until the turn is past the last statement
+        turn += 1
+        path = tmp_path / str(turn) / "memory.db"
+        state["left"] = turn
+        with monkeypatch.context() as patch:
+            patch.setattr(apsw, "Connection", Slow)
+            with Memory.open(str(path)) as memory:
+                assert memory.database.value("SELECT count(*) FROM meta WHERE key = 'created_at'") == 1
+                memory.facts.remember("The team is FIVE")
+                assert memory.database.value("SELECT count(*) FROM facts") == 1
+    assert apsw.Connection is real and turn > 12
+
+
+# the schema -----------------------------------------------------------------------------------------------------------
+
+
+def test_every_table_has_exactly_one_kind(memory):
+    """A new table that nobody gave a kind would silently have no history, no export and no purge."""
+    kinds = (*tables.RECORDED, *tables.JOURNAL, *tables.OPERATIONAL, *tables.DERIVED)
+    assert len(kinds) == len(set(kinds))
+    rows = memory.database.rows("SELECT name, type FROM pragma_table_list WHERE schema = 'main'")
+    found = {name for name, kind in rows if kind in ("table", "virtual")}  # not views, nor FTS5's shadow tables
+    assert found - {"sqlite_schema", *INVISIBLE_TABLES} == set(kinds)
+
+
+def test_no_recorded_row_can_escape_its_session(memory):
+    """A session sees no row of a table without a primary key, nor one whose key is NULL."""
+    for table in tables.RECORDED:
+        keys = memory.database.rows('SELECT name, type, "notnull" FROM pragma_table_info(?) WHERE pk', (table,))
+        assert keys, table
+        assert all(kind == "INTEGER" and (not_null or len(keys) == 1) for _, kind, not_null in keys), table
+
+
+def test_ids_are_never_given_twice(memory):
+    """A citation never comes to mean another record: ids are AUTOINCREMENT, and an undone record's id stays used."""
+    for table in (*tables.RECORDED, *tables.JOURNAL):
+        sql = memory.database.value("SELECT sql FROM sqlite_schema WHERE name = ?", (table,))
+        assert "AUTOINCREMENT" in sql or "WITHOUT ROWID" in sql, table
+    assert memory.facts.remember("the team is five") == (1, True)
+    memory.history.undo()
+    assert memory.facts.remember("the team is six") == (2, True)
+
+
+def test_every_foreign_key_has_an_index(memory):
+    """Without one, each delete of a parent scans the whole child table."""
+    for table in tables.RECORDED:
+        for column in memory.database.rows('SELECT "from" FROM pragma_foreign_key_list(?)', (table,)):
+            first = memory.database.rows(
+                "SELECT i.name FROM pragma_index_list(?) AS l, pragma_index_info(l.name) AS i WHERE i.seqno = 0",
+                (table,),
+            )
+            assert column in first, f"{table}.{column[0]}"

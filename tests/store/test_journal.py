@@ -1,0 +1,436 @@
+"""The journal of a project: iterations, decisions, events, commits and their links, tasks."""
+
+import pytest
+
+from store.citations import parse
+from store.clock import days_before, from_ms, to_ms
+from store.errors import Conflict, InvalidInput, NotFound, Unsupported
+from store.events import RETENTION_DAYS
+from store.memory import Memory
+from store.models import Commit, Link
+from store.records import by_key, lookup
+from store.vocabulary import IMPACTS, LINK_TYPES, TASK_STATUSES
+
+SHA = "a1b2c3d4e5f6071829304150617283940a1b2c3d"
+
+
+def everything(memory: Memory) -> list[list[tuple[object, ...]]]:
+    """Every row of every table of the journal and of history."""
+    tables = "iterations decisions commits commit_links events tasks checkpoints history".split()
+    return [memory.database.rows(f"SELECT * FROM {table} ORDER BY 1, 2") for table in tables]
+
+
+# iterations ----------------------------------------------------------------------------------------------------------
+
+
+def test_one_iteration_is_under_way_at_a_time(memory: Memory, clock) -> None:
+    """Starting a second one is refused and names the first; after its end the next may start."""
+    first = memory.iterations.start("feature", "Persistent memory", actor="agent")
+    begun = clock.now
+    with pytest.raises(Conflict, match=r"I#1 is still active\. Complete or abandon it first"):
+        memory.iterations.start("fix")
+    active = memory.iterations.active()
+    assert active is not None
+    assert (active.id, active.command, active.description, active.origin) == (
+        first,
+        "feature",
+        "Persistent memory",
+        "agent",
+    )
+    assert (active.started_at, active.completed_at) == (begun, None)
+
+    assert memory.iterations.end(phases=["design", {"name": "build"}], artifacts=["docs/design.md"]) == first
+    assert memory.iterations.active() is None
+    ended = memory.iterations.get(first)
+    assert (ended.status, ended.completed_at) == ("completed", clock.now)
+    assert (ended.phases_completed, ended.artifacts) == (("design", {"name": "build"}), ("docs/design.md",))
+    assert memory.iterations.start("fix") == 2
+
+
+def test_an_iteration_ends_once(memory: Memory) -> None:
+    """Completed or abandoned, it stays so: a second end is refused and changes nothing."""
+    first = memory.iterations.start("spike")
+    memory.iterations.end(first, abandoned=True)
+    before = everything(memory)
+    with pytest.raises(Conflict, match="I#1 was abandoned already"):
+        memory.iterations.end(first)
+    with pytest.raises(NotFound, match=r"No iteration is active\. Start one"):
+        memory.iterations.end()
+    with pytest.raises(NotFound, match="I#9"):
+        memory.iterations.end(9)
+    with pytest.raises(NotFound, match="I#9"):
+        memory.iterations.get(9)
+    with pytest.raises(InvalidInput, match="feature, fix"):
+        memory.iterations.start("  ")
+    assert everything(memory) == before
+    assert memory.iterations.get(first).status == "abandoned"
+
+
+# decisions -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_decision_is_kept_whole(memory: Memory, clock) -> None:
+    """What was chosen, instead of what, and why, with its weight and phase."""
+    number = memory.decisions.decide(
+        " Where memory lives ",
+        "One SQLite file",
+        context="Agents forget",
+        alternatives=["Postgres", "JSON"],
+        rationale="No server",
+        impact="critical",
+        phase="architecture",
+        actor="agent",
+    )
+    decision = memory.decisions.get(number)
+    assert (decision.title, decision.chosen, decision.context) == (
+        "Where memory lives",
+        "One SQLite file",
+        "Agents forget",
+    )
+    assert (decision.alternatives, decision.rationale) == (("Postgres", "JSON"), "No server")
+    assert (decision.impact, decision.phase, decision.origin) == ("critical", "architecture", "agent")
+    assert (decision.status, decision.supersedes, decision.decided_at) == ("active", None, clock.now)
+    assert decision.citation == "D#1"
+
+
+def test_a_record_without_an_iteration_joins_the_active_one(memory: Memory) -> None:
+    """Decisions, events and tasks made during an iteration are its own; before and after they are nobody's."""
+
+    def made(**iteration: int) -> list[int | None]:
+        decision = memory.decisions.get(memory.decisions.decide("Title", "Choice", **iteration))  # type: ignore[arg-type]
+        event = memory.events.get(memory.events.log("gate_passed", **iteration))  # type: ignore[arg-type]
+        task = memory.tasks.get(memory.tasks.add("write it down", **iteration))  # type: ignore[arg-type]
+        return [decision.iteration_id, event.iteration_id, task.iteration_id]
+
+    assert made() == [None, None, None]
+    first = memory.iterations.start("feature")
+    assert made() == [first] * 3
+    memory.iterations.end()
+    assert made() == [None, None, None]
+    second = memory.iterations.start("fix")
+    assert made(iteration_id=first) == [first] * 3
+    assert made() == [second] * 3
+
+
+def test_a_record_of_an_iteration_there_is_not_is_refused(memory: Memory) -> None:
+    """No decision, event or task hangs in the air, not even half of one."""
+    memory.iterations.start("feature")
+    before = everything(memory)
+    for act in (
+        lambda: memory.decisions.decide("Title", "Choice", iteration_id=7),
+        lambda: memory.events.log("gate_passed", iteration_id=7),
+        lambda: memory.tasks.add("write it down", iteration_id=7),
+    ):
+        with pytest.raises(NotFound, match=r"no iteration I#7\. Look at"):
+            act()
+    assert everything(memory) == before
+
+
+def test_a_decision_can_be_superseded_corrected_and_forgotten(memory: Memory, clock) -> None:
+    """The reversed one steps aside and points to its successor; correcting keeps everything but the choice."""
+    first = memory.decisions.decide("Cache", "Redis", alternatives=["none"], impact="high", rationale="fast")
+    clock.advance(days=1)
+    second = memory.decisions.decide("No cache at all", "Nothing", supersedes=first)
+    assert (memory.decisions.get(first).status, memory.decisions.get(second).supersedes) == ("superseded", first)
+    assert (memory.decisions.successor(first), memory.decisions.successor(second)) == (second, None)
+    third = memory.decisions.correct(second, " An LRU in the process ", actor="agent")
+    corrected = memory.decisions.get(third)
+    assert (corrected.title, corrected.chosen, corrected.supersedes) == (
+        "No cache at all",
+        "An LRU in the process",
+        second,
+    )
+    assert corrected.origin == "agent"
+    assert memory.decisions.ids() == [third]
+    assert memory.decisions.ids(statuses=("active", "superseded")) == [third, second, first]
+    assert memory.decisions.ids(statuses=("active", "superseded"), limit=2) == [third, second]
+    memory.decisions.forget([third])
+    assert memory.decisions.ids() == []
+    assert memory.decisions.get(third).status == "forgotten"
+    memory.history.undo()
+    assert memory.decisions.ids() == [third]
+
+
+def test_a_correction_keeps_all_but_the_choice(memory: Memory) -> None:
+    """Title, context, alternatives, reasons, impact, phase and iteration go along."""
+    memory.iterations.start("feature")
+    old = memory.decisions.get(
+        memory.decisions.decide(
+            "Cache", "Redis", context="slow", alternatives=["none"], rationale="fast", impact="high", phase="design"
+        )
+    )
+    memory.iterations.end()
+    new = memory.decisions.get(memory.decisions.correct(old.id, "Valkey"))
+    kept = "title context alternatives rationale impact phase iteration_id".split()
+    assert [getattr(new, name) for name in kept] == [getattr(old, name) for name in kept]
+
+
+def test_decisions_that_make_no_sense_are_refused_and_nothing_changes(memory: Memory) -> None:
+    """Empty, unknown impact, missing, superseded or forgotten targets; of many to forget, all or none."""
+    first = memory.decisions.decide("Cache", "Redis")
+    second = memory.decisions.decide("Cache", "Valkey", supersedes=first)
+    gone = memory.decisions.decide("Queue", "None")
+    memory.decisions.forget([gone])
+    before = everything(memory)
+    for act, error, words in (
+        (lambda: memory.decisions.decide(" ", "Redis"), InvalidInput, "title"),
+        (lambda: memory.decisions.decide("Cache", "\n"), InvalidInput, "chosen option"),
+        (lambda: memory.decisions.decide("Cache", "Redis", impact="huge"), InvalidInput, ", ".join(IMPACTS)),
+        (lambda: memory.decisions.decide("Cache", "Redis", supersedes=99), NotFound, "D#99"),
+        (lambda: memory.decisions.decide("Cache", "Redis", supersedes=first), Conflict, "D#1 is superseded"),
+        (lambda: memory.decisions.decide("Cache", "Redis", supersedes=gone), Conflict, "D#3 is forgotten"),
+        (lambda: memory.decisions.correct(second, "Valkey "), InvalidInput, "D#2 chose exactly that"),
+        (lambda: memory.decisions.correct(99, "Valkey"), NotFound, "D#99"),
+        (lambda: memory.decisions.correct(first, "None"), Conflict, "superseded"),
+        (lambda: memory.decisions.forget([second, 99]), NotFound, "D#99"),
+        (lambda: memory.decisions.forget([second, gone]), Conflict, "D#3 is forgotten already"),
+        (lambda: memory.decisions.ids(statuses=("gone",)), InvalidInput, "active"),
+    ):
+        with pytest.raises(error, match=words):
+            act()
+    assert everything(memory) == before
+
+
+# events and their retention ------------------------------------------------------------------------------------------
+
+
+def test_an_event_carries_any_json(memory: Memory, clock) -> None:
+    """The payload comes back as it went in; what is no JSON is refused."""
+    payload = {"fase": "diseño", "artefactos": ["a.md"], "n": 3, "ok": None}
+    event = memory.events.get(memory.events.log("phase_completed", phase="design", payload=payload, actor="hook"))
+    assert (event.event_type, event.phase, event.payload) == ("phase_completed", "design", payload)
+    assert (event.created_at, event.origin) == (clock.now, "hook")
+    with pytest.raises(InvalidInput, match="phase_completed"):
+        memory.events.log(" ")
+    with pytest.raises(InvalidInput, match="JSON"):
+        memory.events.log("gate", payload=object())
+    with pytest.raises(NotFound, match="E#2"):
+        memory.events.get(2)
+
+
+def test_events_expire_after_a_year_to_the_millisecond(memory: Memory, clock) -> None:
+    """365 whole days old stays; one millisecond older goes; `expire` says how many went."""
+    old = memory.events.log("old")
+    exact = memory.events.log("exactly a year")  # one millisecond after, as the clock goes
+    new = memory.events.log("new")
+    a_year_later = from_ms(to_ms(memory.events.get(exact).created_at) + RETENTION_DAYS * 86_400_000)
+    assert RETENTION_DAYS == 365
+    assert days_before(a_year_later, 365) == memory.events.get(exact).created_at
+    assert memory.events.expire(a_year_later) == 1
+    assert {event.id for event in memory.events.many([old, exact, new])} == {exact, new}
+    assert memory.events.expire(a_year_later) == 0
+    assert memory.events.expire(a_year_later, retention_days=0) == 2
+
+
+def test_nothing_but_events_ever_expires(memory: Memory, clock) -> None:
+    """Decisions, commits, iterations, links, tasks, facts and checkpoints outlive any retention."""
+    memory.iterations.start("feature")
+    decision = memory.decisions.decide("Cache", "Redis")
+    memory.commits.log(SHA, message="feat: cache")
+    memory.commits.link(SHA, decision)
+    memory.tasks.add("tune it")
+    memory.facts.remember("We cache")
+    memory.checkpoints.take("before tuning")
+    memory.iterations.end()
+    before = everything(memory), memory.database.rows("SELECT * FROM facts")
+    event = memory.events.log("phase_completed")
+    clock.advance(days=10 * 365)
+    assert memory.events.expire(memory.now) == 1
+    assert (everything(memory), memory.database.rows("SELECT * FROM facts")) == before
+    with pytest.raises(NotFound, match=f"E#{event}"):
+        memory.events.get(event)
+
+
+def test_an_expired_event_leaves_its_number_behind(memory: Memory, clock) -> None:
+    """A citation never comes to mean another record."""
+    first = memory.events.log("old")
+    clock.advance(days=400)
+    memory.events.expire(memory.now)
+    assert memory.events.log("new") == first + 1
+
+
+# commits -------------------------------------------------------------------------------------------------------------
+
+
+def test_logging_a_commit_again_is_ignored_and_changes_nothing(memory: Memory, clock) -> None:
+    """The first telling stands, whatever a second one says."""
+    at = "2026-02-16T10:00:00.000Z"
+    told = {"message": "feat: memory\n\nWhy.", "author": "Lucía", "files_changed": 3, "insertions": 40, "deletions": 2}
+    assert memory.commits.log(SHA, **told, committed_at=at)  # type: ignore[arg-type]
+    commit = memory.commits.get("a1b2")
+    assert (commit.sha, commit.subject, commit.author, commit.committed_at) == (SHA, "feat: memory", "Lucía", at)
+    assert (commit.files_changed, commit.insertions, commit.deletions, commit.reachable) == (3, 40, 2, True)
+    before = everything(memory)
+    assert not memory.commits.log(SHA.upper(), message="another message", author="somebody else")
+    assert everything(memory) == before
+    assert memory.search("another").total == 0
+
+
+@pytest.mark.parametrize("sha", ["", "abc", "a1b2c3", "g" * 40, "a" * 65, "HEAD", "a1b2c3d; rm"])
+def test_what_is_no_sha_is_not_logged(memory: Memory, sha: str) -> None:
+    """Seven to sixty-four hexadecimal digits; nothing else becomes a commit."""
+    with pytest.raises(InvalidInput, match="hexadecimal"):
+        memory.commits.log(sha)
+    assert memory.database.value("SELECT count(*) FROM commits") == 0
+
+
+def test_a_commit_belongs_to_the_iteration_of_its_time(memory: Memory, clock) -> None:
+    """Not to the one that happens to be active when it is read: git is often read much later."""
+    first = memory.iterations.start("feature")
+    begun = clock.now
+    clock.advance(days=2)
+    memory.iterations.end()
+    ended = clock.now
+    clock.advance(days=2)
+    between = clock.now
+    clock.advance(days=2)
+    second = memory.iterations.start("fix")
+    clock.advance(days=2)
+    for number, (moment, iteration) in enumerate(
+        [
+            (days_before(begun, 1), None),
+            (begun, first),
+            (days_before(ended, 1), first),
+            (ended, first),
+            (between, None),
+            (clock.now, second),
+            (days_before(clock.now, -30), second),
+        ]
+    ):
+        sha = f"{number + 1:x}" * 40
+        memory.commits.log(sha, committed_at=moment)
+        assert memory.commits.get(sha).iteration_id == iteration, moment
+    memory.commits.log(SHA)
+    assert memory.commits.get(SHA).iteration_id == second
+
+
+def test_a_sha_is_found_by_what_nobody_else_starts_with(memory: Memory) -> None:
+    """A prefix that two share is refused with longer ones to choose from; none at all is said so."""
+    one, other = "abcd1" + "0" * 35, "abcd2" + "0" * 35
+    memory.commits.log(one)
+    memory.commits.log(other)
+    memory.commits.log("f" * 40)
+    assert memory.commits.get("ABCD1").sha == one
+    assert memory.commits.get("f" * 4).sha == "f" * 40
+    with pytest.raises(Conflict, match=r"Several commits start with abcd\. Write more of it: C#abcd10000000, C#abcd2"):
+        memory.commits.get("abcd")
+    with pytest.raises(NotFound, match="C#beef"):
+        memory.commits.get("beef")
+    with pytest.raises(NotFound):
+        memory.commits.get(one + "0")
+    for nonsense in ("", "xyz", "%", "abcd*"):
+        with pytest.raises(InvalidInput):
+            memory.commits.get(nonsense)
+
+
+def test_a_commits_citation_is_as_long_as_it_takes_to_open_it(memory: Memory) -> None:
+    """Seven digits, more where another commit shares them, and the whole of a short sha that begins another one."""
+    shas = ["abcdef1" + "2" * 33, "abcdef1" + "2" * 9 + "3" * 24, "0" * 40, "f" * 40, "f" * 7]
+    for sha in shas:
+        memory.commits.log(sha)
+    cited = {sha: memory.commits.get(sha).citation for sha in shas}
+    assert list(cited.values()) == [
+        "C#abcdef1" + "2" * 10,
+        "C#abcdef1" + "2" * 9 + "3",
+        "C#0000000",
+        "C#ffffffff",
+        "C#fffffff",
+    ]
+    for sha, citation in cited.items():
+        record = lookup(memory.database, parse(citation))
+        assert isinstance(record, Commit) and record.sha == sha
+
+
+# links ---------------------------------------------------------------------------------------------------------------
+
+
+def test_a_link_is_seen_from_both_ends(memory: Memory) -> None:
+    """A commit knows its decisions and a decision its commits, oldest first, with the kind of link."""
+    first, second = memory.decisions.decide("Cache", "Redis"), memory.decisions.decide("Queue", "None")
+    memory.commits.log("b" * 40, committed_at="2026-03-02T00:00:00.000Z")
+    memory.commits.log("a" * 40, committed_at="2026-03-01T00:00:00.000Z")
+    memory.commits.link("bbbb", first)
+    memory.commits.link("aaaa", first, "reverts", actor="agent")
+    memory.commits.link("bbbb", second, "relates")
+    assert memory.commits.links_of_decision(first) == [
+        Link("C#aaaaaaa", "D#1", "reverts"),
+        Link("C#bbbbbbb", "D#1", "implements"),
+    ]
+    assert memory.commits.links_of_commit(memory.commits.get("bbbb").id) == [
+        Link("C#bbbbbbb", "D#1", "implements"),
+        Link("C#bbbbbbb", "D#2", "relates"),
+    ]
+    memory.commits.unlink("bbbb", first)
+    assert [link.commit for link in memory.commits.links_of_decision(first)] == ["C#aaaaaaa"]
+    memory.history.undo()
+    assert len(memory.commits.links_of_decision(first)) == 2
+
+
+def test_links_that_make_no_sense_are_refused(memory: Memory) -> None:
+    """Twice, to nothing, of no kind, or taken away where there is none: refused, and the journal as it was."""
+    decision = memory.decisions.decide("Cache", "Redis")
+    memory.commits.log(SHA)
+    memory.commits.link(SHA, decision)
+    before = everything(memory)
+    for act, error, words in (
+        (lambda: memory.commits.link("a1b2c3d", decision, "reverts"), Conflict, "C#a1b2c3d and D#1 are linked already"),
+        (lambda: memory.commits.link(SHA, 99), NotFound, "D#99"),
+        (lambda: memory.commits.link("beef", decision), NotFound, "C#beef"),
+        (lambda: memory.commits.link(SHA, decision, "loves"), InvalidInput, ", ".join(LINK_TYPES)),
+        (lambda: memory.commits.unlink(SHA, 99), NotFound, "not linked"),
+        (lambda: memory.commits.unlink("beef", decision), NotFound, "C#beef"),
+    ):
+        with pytest.raises(error, match=words):
+            act()
+    assert everything(memory) == before
+
+
+# tasks ---------------------------------------------------------------------------------------------------------------
+
+
+def test_a_task_goes_from_pending_to_done_and_back(memory: Memory, clock) -> None:
+    """Any status may follow any other, each move is a step that can be undone, and the time of the move is kept."""
+    number = memory.tasks.add(" Write the tests ", actor="agent")
+    created = clock.now
+    assert (memory.tasks.get(number).text, memory.tasks.get(number).status) == ("Write the tests", "pending")
+    for status in (*TASK_STATUSES, "pending"):
+        clock.advance(days=1)
+        memory.tasks.move(number, status)
+        task = memory.tasks.get(number)
+        assert (task.status, task.created_at, task.updated_at, task.origin) == (status, created, clock.now, "agent")
+    memory.history.undo()
+    assert memory.tasks.get(number).status == "done"
+    before = everything(memory)
+    with pytest.raises(InvalidInput, match="pending, in_progress, done"):
+        memory.tasks.move(number, "blocked")
+    with pytest.raises(NotFound, match="A#9"):
+        memory.tasks.move(9, "done")
+    with pytest.raises(NotFound, match="A#9"):
+        memory.tasks.get(9)
+    with pytest.raises(InvalidInput):
+        memory.tasks.add("\t")
+    assert everything(memory) == before
+
+
+# any of them ---------------------------------------------------------------------------------------------------------
+
+
+def test_every_citation_of_a_record_opens_it(memory: Memory) -> None:
+    """What is shown as its citation leads back to the record, for every kind there is; the rest is said plainly."""
+    memory.facts.remember("We cache")
+    memory.decisions.decide("Cache", "Redis")
+    memory.commits.log(SHA)
+    memory.events.log("gate_passed")
+    memory.iterations.start("fix")
+    memory.tasks.add("tune it")
+    memory.checkpoints.take("before tuning")
+    records = by_key(memory.database, [16, 17, 18, 19, 20, 21, 22, 16 * 99])
+    assert sorted(records) == [16, 17, 18, 19, 20, 21, 22]
+    assert [record.citation for record in records.values()] == "F#1 D#1 C#a1b2c3d E#1 I#1 A#1 K#1".split()
+    for record in records.values():
+        assert lookup(memory.database, parse(f"[{record.citation}]")) == record
+    with pytest.raises(NotFound, match="no fact F#99"):
+        lookup(memory.database, parse("F#99"))
+    for later in ("G#1", "S#1", "T#1", "P#1", "notes.md#L3"):
+        with pytest.raises(Unsupported):
+            lookup(memory.database, parse(later))

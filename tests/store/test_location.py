@@ -1,0 +1,153 @@
+"""Which memory file is opened: DESIGN §3's order, in real folders with real checkouts. Deciding creates nothing."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.repositories import commit, create, git
+
+from store.location import Location, here, locate
+
+
+def everything_in(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+@pytest.fixture(autouse=True)
+def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A home of its own, with a folder for data; nothing above it holds a memory or a checkout."""
+    home = tmp_path / "home"
+    home.mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("XDG_DATA_HOME", str(home / "data"))
+    yield home
+
+
+def decide(cwd: Path, option: str | None = None, **environ: str) -> Location:
+    """`locate`, with the promise that it leaves no trace checked each time."""
+    top = cwd
+    while top.name != "home":
+        top = top.parent
+    before = everything_in(top)
+    location = locate(option, environ, str(cwd))
+    assert everything_in(top) == before, "deciding created something"
+    return location
+
+
+def keep_memory(folder: Path) -> Path:
+    """What an earlier run left there."""
+    (folder / ".memoranda").mkdir(parents=True)
+    file = folder / ".memoranda" / "memory.db"
+    file.touch()
+    return file
+
+
+def test_the_option_wins_over_everything(world: Path) -> None:
+    """--db is believed, even with the variable set and a memory at hand; it is relative to where one stands."""
+    create(world / "project")
+    keep_memory(world / "project")
+    location = decide(world / "project", "other/mine.db", MEMORANDA_DB="/elsewhere.db")
+    assert location.path == str(world / "project/other/mine.db")
+    assert (location.kind, location.project, location.name) == ("option", None, "mine.db")
+    assert decide(world, "~/mine.db").path == str(world / "mine.db")
+
+
+def test_the_variable_wins_over_what_lies_around(world: Path) -> None:
+    """$MEMORANDA_DB comes second; an empty one is none."""
+    create(world / "project")
+    kept = keep_memory(world / "project")
+    location = decide(world / "project", MEMORANDA_DB=str(world / "shared.db"))
+    assert (location.path, location.kind) == (str(world / "shared.db"), "environment")
+    assert decide(world / "project", MEMORANDA_DB="").path == str(kept)
+
+
+def test_a_named_file_inside_a_projects_folder_is_that_projects(world: Path) -> None:
+    """Naming a project's own memory from elsewhere is being in that project."""
+    location = decide(world, "project/.memoranda/memory.db")
+    assert (location.kind, location.project, location.name) == ("option", str(world / "project"), "project")
+
+
+def test_the_nearest_memory_upwards_is_opened(world: Path) -> None:
+    """From deep inside a checkout: the memory of a part of it before the one at its root."""
+    create(world / "project")
+    root = keep_memory(world / "project")
+    deep = world / "project/services/billing/src"
+    deep.mkdir(parents=True)
+    assert decide(deep).path == str(root)
+    part = keep_memory(world / "project/services/billing")
+    location = decide(deep)
+    assert (location.path, location.kind) == (str(part), "project")
+    assert location.project == str(world / "project/services/billing")
+
+
+def test_looking_upwards_stops_at_the_root_of_the_checkout(world: Path) -> None:
+    """A memory above the checkout is another project's: this one gets its own."""
+    keep_memory(world)
+    create(world / "project")
+    (world / "project/src").mkdir()
+    location = decide(world / "project/src")
+    assert location.path == str(world / "project/.memoranda/memory.db")
+    assert (location.kind, location.project, location.name) == ("new-project", str(world / "project"), "project")
+
+
+def test_a_checkout_inside_a_checkout_is_its_own_project(world: Path) -> None:
+    """A nested repository does not write into the memory of the one around it."""
+    create(world / "outer")
+    keep_memory(world / "outer")
+    create(world / "outer/vendor/inner")
+    assert decide(world / "outer/vendor/inner").path == str(world / "outer/vendor/inner/.memoranda/memory.db")
+
+
+def test_a_worktree_is_a_checkout_though_its_git_is_a_file(world: Path) -> None:
+    """`git worktree add` leaves a `.git` file; the memory is the worktree's own."""
+    commit(world / "project", "first")
+    keep_memory(world / "project")
+    git(world / "project", "worktree", "add", "--quiet", str(world / "project/tree"), "-b", "topic")
+    assert (world / "project/tree/.git").is_file()
+    location = decide(world / "project/tree")
+    assert (location.kind, location.project) == ("new-project", str(world / "project/tree"))
+
+
+def test_outside_of_checkouts_a_memory_upwards_is_used_all_the_same(world: Path) -> None:
+    """`memoranda init` in a folder that is no checkout serves the folders below it."""
+    kept = keep_memory(world / "notes")
+    (world / "notes/2026").mkdir()
+    assert decide(world / "notes/2026").path == str(kept)
+
+
+def test_outside_of_projects_there_is_the_personal_memory(world: Path) -> None:
+    """No checkout, no memory upwards: the platform's own place for data."""
+    (world / "desk").mkdir()
+    location = decide(world / "desk")
+    assert (location.kind, location.name, location.project) == ("personal", "personal", None)
+    assert location.path == str(world / "data/memoranda/memory.db") or os.uname().sysname != "Linux"
+
+
+def test_a_folder_of_somebody_else_is_not_looked_into(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A memory planted above one's folders by another user (in /tmp, say) is passed by.
+
+    A test cannot be two users, so the person's id is what is faked: from one's own point of view every folder is
+    then somebody else's."""
+    keep_memory(world / "shared")
+    monkeypatch.setattr(os, "getuid", lambda: 4_294_000_000)
+    assert decide(world / "shared").kind == "personal"
+
+
+def test_a_broken_link_where_the_memory_was_is_not_silently_replaced(world: Path) -> None:
+    """A dangling symlink is still *the* memory of the project: opening it will refuse, not start another one."""
+    create(world / "project")
+    (world / "project/.memoranda").mkdir()
+    (world / "project/.memoranda/memory.db").symlink_to(world / "gone.db")
+    assert decide(world / "project").kind == "project"
+
+
+def test_init_begins_at_the_root_of_the_checkout_or_right_here(world: Path) -> None:
+    """`here` is the checkout's root, and outside of one the folder itself, even below another memory."""
+    create(world / "project")
+    (world / "project/src").mkdir()
+    assert here(str(world / "project/src")).path == str(world / "project/.memoranda/memory.db")
+    keep_memory(world)
+    (world / "desk").mkdir()
+    assert here(str(world / "desk")).path == str(world / "desk/.memoranda/memory.db")
+    assert everything_in(world / "desk") == []

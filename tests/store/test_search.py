@@ -1,0 +1,509 @@
+"""Search: everything can be found, by words as people type them, and nothing a person types can break it."""
+
+import re
+import threading
+import time
+import unicodedata
+from collections.abc import Callable
+from contextlib import suppress
+
+import apsw
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from store.database import Verbatim
+from store.errors import Conflict, InvalidInput, NotFound
+from store.memory import Memory
+from store.search import Answer, corpus, snippets
+from store.search.keyword import COMMON_FLOOR
+from store.search.query import STATUSES, STOP
+from store.vocabulary import DOMAINS, SEARCHABLE
+
+SHA = "a1b2c3d4e5f6071829304150617283940a1b2c3d"
+
+# kind → how a text comes into the memory, and the column it then stands in
+WRITERS: dict[str, tuple[Callable[[Memory, str], object], str]] = {
+    "fact": (lambda memory, text: memory.facts.remember(text), "facts.fact"),
+    "decision": (lambda memory, text: memory.decisions.decide(text, "yes"), "decisions.title"),
+    "commit": (lambda memory, text: memory.commits.log(SHA, message=text), "commits.message"),
+    "event": (lambda memory, text: memory.events.log("gate", payload={"note": text}), "events.payload"),
+    "iteration": (lambda memory, text: memory.iterations.start("fix", text), "iterations.description"),
+    "task": (lambda memory, text: memory.tasks.add(text), "tasks.text"),
+    "checkpoint": (lambda memory, text: memory.checkpoints.take(text), "checkpoints.name"),
+}
+
+
+def cited(answer: Answer) -> list[str]:
+    return [hit.citation for hit in answer.hits]
+
+
+def marked(answer: Answer) -> list[str]:
+    """The marked words of the first hit, as they stand in its snippet."""
+    hit = answer.hits[0]
+    return [hit.snippet[start:end] for start, end in hit.marks]
+
+
+def fold(word: str) -> str:
+    """A word without accents and capitals, by Unicode's own tables and not by SQLite's."""
+    return "".join(c for c in unicodedata.normalize("NFD", word) if unicodedata.category(c) != "Mn").lower()
+
+
+# what is found -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", SEARCHABLE)
+def test_every_kind_of_record_is_found(memory: Memory, kind: str) -> None:
+    """A word written through any of the parts leads back to the record that holds it."""
+    WRITERS[kind][0](memory, "the marmalade incident")
+    (hit,) = memory.search("marmalade").hits
+    assert hit.kind == kind
+    assert hit.citation == hit.record.citation
+    assert hit.snippet[slice(*hit.marks[0])] == "marmalade"
+
+
+def test_every_part_of_a_record_is_searched(memory: Memory) -> None:
+    """Not only the title: reasons, alternatives, phases, bodies, authors, tags, domains."""
+    memory.decisions.decide(
+        "one", "two", context="three", alternatives=["four"], rationale="five", phase="six", impact="low"
+    )
+    memory.commits.log(SHA, message="seven\n\neight", author="Begoña Nine")
+    memory.events.log("ten", phase="eleven", payload=["twelve"])
+    memory.facts.remember("thirteen", domain="preferences", tags=["fourteen"])
+    for word in "one two three four five six seven eight nine ten eleven twelve thirteen fourteen preferences".split():
+        assert memory.search(f"{word} ").total == 1, word
+
+
+def test_a_word_in_the_title_counts_more_than_in_the_body(memory: Memory) -> None:
+    """The decision about Redis comes before the one that mentions it, whichever is newer."""
+    for title, chosen in (("Redis", "cache"), ("cache", "Redis"), ("Redis", "cache")):
+        memory.decisions.decide(title, chosen)
+    answer = memory.search("redis ")
+    assert cited(answer) == ["D#3", "D#1", "D#2"]
+    scores = [hit.score for hit in answer.hits]
+    assert scores == sorted(scores, reverse=True) and scores[0] > scores[2]
+
+
+def test_any_of_the_words_will_do_and_more_of_them_are_better(memory: Memory) -> None:
+    """Requiring every word of a question finds nothing: words are OR-ed, and who has both comes first."""
+    memory.facts.remember("postgres holds the invoices")
+    memory.facts.remember("sqlite holds the memory")
+    memory.facts.remember("sqlite replaced postgres last year")
+    memory.facts.remember("nothing of the kind")
+    answer = memory.search("why sqlite and not postgres? ")
+    assert cited(answer)[0] == "F#3"
+    assert sorted(cited(answer)) == ["F#1", "F#2", "F#3"]
+
+
+def test_a_question_of_stop_words_alone_is_still_answered(memory: Memory) -> None:
+    """Words that say nothing are left out of a question, unless it has no others."""
+    memory.facts.remember("to be or not to be")
+    memory.facts.remember("the cache is warm")
+    assert {"the", "is", "be", "cómo", "qué"} <= STOP
+    assert cited(memory.search("the be cache ")) == ["F#2"]
+    assert cited(memory.search("to be ")) == ["F#1"]
+
+
+@pytest.mark.parametrize(
+    "query", ["decisión", "decision", "DECISIÓN", "Decision ", "decisio\u0301n ", "¿decisión?", "decision's "]
+)
+@pytest.mark.parametrize("text", ["la decisión del café", "LA DECISIÓN DEL CAFÉ", "la decisio\u0301n del cafe\u0301"])
+def test_accents_and_capitals_do_not_matter_in_spanish(memory: Memory, query: str, text: str) -> None:
+    """With and without accents, composed or not, on both sides; and the mark covers the whole word."""
+    memory.facts.remember(text)
+    answer = memory.search(query)
+    assert cited(answer) == ["F#1"]
+    assert [fold(word) for word in marked(answer)] == ["decision"]
+
+
+def test_a_word_is_found_in_its_other_forms(memory: Memory) -> None:
+    """Plurals and endings are one word (porter): "deploying" finds "deploys"."""
+    memory.facts.remember("the robot deploys on Fridays")
+    assert marked(memory.search("deploying friday ")) == ["deploys", "Fridays"]
+
+
+def test_the_last_word_may_be_half_typed(memory: Memory) -> None:
+    """While it is being typed it stands for all it can become; a space, or a word after it, finishes it."""
+    memory.facts.remember("La memoria guarda memorias")
+    memory.facts.remember("El gato duerme")
+    answer = memory.search("mem")
+    assert cited(answer) == ["F#1"]
+    assert marked(answer) == ["memoria", "memorias"]
+    assert cited(memory.search("mem ")) == []
+    assert cited(memory.search("mem gat")) == ["F#2"]
+
+
+def test_very_common_words_do_not_drown_the_rare_one(memory: Memory) -> None:
+    """In a large memory a word of nearly every record is left out, unless it is all there is."""
+    rows = COMMON_FLOOR + 100
+    fill(memory, rows, "project")
+    memory.facts.remember("the zeppelin project")
+    assert cited(memory.search("project zeppelin ")) == [f"F#{rows + 1}"]
+    assert memory.search("project ").total == rows + 1
+
+
+def fill(memory: Memory, rows: int, word: str) -> None:
+    """Many facts in one statement, straight into the table: the triggers feed the corpus as ever."""
+    memory.database.connection.execute(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?1)"
+        " INSERT INTO facts(domain, fact, text_hash, confidence, source, scope, status, created_at,"
+        " last_confirmed_at, origin) SELECT 'work', ?2 || ' number ' || i || ' ' || ?2, i, 'high', 'explicit',"
+        " 'project', 'active', ?3, ?3, 'user' FROM n",
+        (rows, word, memory.now),
+    )
+
+
+def test_the_answer_says_how_many_how_long_and_who(memory: Memory) -> None:
+    """A limit cuts the hits and not the count; nothing asked is nothing found."""
+    for number in range(30):
+        memory.facts.remember(f"tea number {number}")
+    answer = memory.search("tea")
+    assert (len(answer.hits), answer.total, answer.signals) == (20, 30, ("keywords",))
+    assert 0 < answer.milliseconds < 10_000
+    assert len(memory.search("tea", limit=5).hits) == 5
+    for nothing in ("", "   ", "?!", '"', "absent "):
+        assert (memory.search(nothing).hits, memory.search(nothing).total) == ([], 0)
+
+
+# filters -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def shop(memory: Memory, clock) -> str:
+    """A fortnight of one word in every kind, two facts by domain; gives the moment of the second week."""
+    memory.facts.remember("the tea shop opens at nine", domain="work")
+    memory.decisions.decide("tea", "green")
+    memory.tasks.add("buy tea")
+    clock.advance(days=7)
+    second = clock.now
+    memory.facts.remember("Ana drinks black tea", domain="personal")  # one millisecond after `second`
+    memory.commits.log(SHA, message="feat: tea")
+    clock.advance(days=7)
+    return second
+
+
+@pytest.mark.parametrize(
+    ("typed", "given_", "expected"),
+    [
+        ("kind:fact", {"kinds": ["fact"]}, "F#1 F#2"),
+        ("kind:decisions,tasks", {"kinds": ["decision", "task"]}, "A#1 D#1"),
+        ("KIND:Commit", {"kinds": ["commit"]}, "C#a1b2c3d"),
+        ("domain:personal", {"domain": "personal"}, "F#2"),
+        ("since:8d", {"since": "2026-11-27T12:00:00.000Z"}, "C#a1b2c3d F#2"),
+        ("before:8d", {"before": "2026-11-27T12:00:00.000Z"}, "A#1 D#1 F#1"),
+        ("kind:fact since:8d", {"kinds": ["fact"], "since": "2026-11-27T12:00:00.000Z"}, "F#2"),
+        ("kind:event", {"kinds": ["event"]}, ""),
+    ],
+)
+def test_a_filter_holds_typed_or_given(
+    memory: Memory, shop: str, typed: str, given_: dict[str, object], expected: str
+) -> None:
+    """Inside the query, in front or behind, or as an argument: the same records; alone, it lists them."""
+    found = expected.split()
+    for answer in (
+        memory.search(f"{typed} tea"),
+        memory.search(f"tea {typed}"),
+        memory.search("tea", **given_),  # type: ignore[arg-type]
+        memory.search(typed),
+        memory.search("", **given_),  # type: ignore[arg-type]
+    ):
+        assert sorted(cited(answer)) == found
+        assert answer.total == len(found)
+        assert answer.notes == []
+
+
+def test_filters_typed_and_given_hold_both(memory: Memory, shop: str) -> None:
+    """What the screen filters by is not undone by what is typed, nor the other way round."""
+    assert cited(memory.search("tea kind:fact,task", kinds=["fact", "decision"], domain="work")) == ["F#1"]
+    assert cited(memory.search("tea kind:fact", kinds=["decision"])) == []
+    assert cited(memory.search("tea domain:work", domain="personal")) == []
+    assert cited(memory.search("tea since:30d", since=shop, kinds=["fact"])) == ["F#2"]
+    assert cited(memory.search("tea before:8d", before="2100", kinds=["fact"])) == ["F#1"]
+
+
+def test_since_counts_its_own_moment_and_before_does_not(memory: Memory, shop: str) -> None:
+    """A day is [midnight, next midnight): no record falls between two days or into both."""
+    at = memory.facts.get(2).created_at
+    assert cited(memory.search("tea", kinds=["fact"], since=at)) == ["F#2"]
+    assert cited(memory.search("tea", kinds=["fact"], before=at)) == ["F#1"]
+
+
+def test_forgotten_and_superseded_are_found_only_when_asked_for(memory: Memory) -> None:
+    """Out of the way, and not out of reach: `is:` brings each of them."""
+    memory.facts.remember("green tea")
+    memory.facts.remember("black tea")
+    memory.facts.correct(2, "red tea")
+    memory.facts.forget([1])
+    memory.decisions.decide("tea", "white")
+    memory.decisions.forget([1])
+    memory.tasks.add("buy tea")
+    assert sorted(cited(memory.search("tea"))) == ["A#1", "F#3"]
+    assert sorted(cited(memory.search("tea is:active"))) == ["A#1", "F#3"]
+    assert sorted(cited(memory.search("tea is:forgotten"))) == ["D#1", "F#1"]
+    assert cited(memory.search("is:superseded tea")) == ["F#2"]
+    memory.history.undo()  # the task
+    memory.history.undo()  # the forgotten decision
+    assert sorted(cited(memory.search("tea"))) == ["D#1", "F#3"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "note"),
+    [
+        ("kind:banana", "kind: takes fact, decision, commit"),
+        ("kind:fact,banana", "kind: takes"),
+        ("domain:tea", "domain: takes work"),
+        ("is:green", "is: takes active"),
+        ("since:someday", "since: takes a date like 2026-11-01"),
+        ("before:2026-13-01", "before: takes a date"),
+    ],
+)
+def test_a_filter_that_cannot_be_meant_is_noted_and_left_out(memory: Memory, shop: str, typed: str, note: str) -> None:
+    """The person is typing: what is not a filter yet is said below the bar, and the words are answered."""
+    answer = memory.search(f"tea {typed}")
+    (said,) = answer.notes
+    assert said.startswith(note)
+    assert cited(answer) == cited(memory.search("tea "))
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"kinds": ["banana"]}, {"kinds": ["fact", ""]}, {"domain": "tea"}, {"domain": "work' OR 1"}]
+)
+def test_a_wrong_filter_given_by_a_program_is_refused(memory: Memory, wrong: dict[str, object]) -> None:
+    """A caller's mistake is said to the caller, with the words there are."""
+    with pytest.raises(InvalidInput, match=r"fact, decision|work, preferences"):
+        memory.search("tea", **wrong)  # type: ignore[arg-type]
+
+
+def test_a_word_with_a_colon_is_a_word(memory: Memory) -> None:
+    """Only our own filters are filters."""
+    memory.facts.remember("see http://localhost:8080/tea")
+    assert cited(memory.search("localhost:8080 ")) == ["F#1"]
+    assert cited(memory.search("mankind:tea ")) == ["F#1"]
+
+
+# citations -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_citation_typed_as_the_query_comes_first(memory: Memory) -> None:
+    """`F#2`, with or without brackets, even forgotten; what only mentions it comes after, once."""
+    memory.facts.remember("see F#2 and C#a1b2c3d")
+    memory.facts.remember("the one that is meant")
+    memory.commits.log(SHA, message="feat: tea")
+    for query in ("F#2", "f#2", " [F#2] "):
+        answer = memory.search(query)
+        assert cited(answer)[0] == "F#2"
+        assert len(set(cited(answer))) == len(answer.hits) <= answer.total
+        assert answer.hits[0].snippet == "the one that is meant"
+    assert cited(memory.search("C#a1b2"))[0] == "C#a1b2c3d"
+    memory.facts.forget([2])
+    assert cited(memory.search("F#2"))[0] == "F#2"
+
+
+@pytest.mark.parametrize("query", ["F#99", "G#1", "T#5", "C#beef", "notes.md#L3", "F#9223372036854775807"])
+def test_a_citation_of_nothing_is_only_a_query(memory: Memory, query: str) -> None:
+    """What cannot be opened is no error while one is searching."""
+    memory.facts.remember("nothing of the kind")
+    assert memory.search(query).hits == []
+
+
+# marks and snippets --------------------------------------------------------------------------------------------------
+
+QUERY = "decisión caché memories "
+MATCH = "decision Decisión DECISIÓN decisio\u0301n cache Caché caches memory memories Memories".split()
+OTHER = "gato decisivo cacharro ímpetu 日本語 🐍 naïve ﬁn ñandú x 1984 İstanbul straße ﷺ".split()
+sentences = st.lists(
+    st.tuples(
+        st.sampled_from([*MATCH, *OTHER, *OTHER]),
+        st.sampled_from([" ", ", ", "… ", " 👩‍👩‍👧 ", "\n ", ") ", "—\u0301 "]),
+    ),
+    max_size=60,
+)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(sentences, st.integers(1, 40))
+def test_marks_stand_exactly_on_the_words_that_match(memory: Memory, words: list[tuple[str, str]], times: int) -> None:
+    """In any script, short or cut out of a long text: every matching word shown is marked, whole, and no other.
+
+    The text is built word by word, so where the matches are is known without asking the tokenizer.
+    """
+    text, matches = "", set()
+    for word, space in words * times:
+        if word in MATCH:
+            matches.add((len(text), len(text) + len(word)))
+        text += word + space
+    shown, marks = snippets.snippet(text, memory.search(QUERY).marker)
+    core = shown.removeprefix("… ") if shown != text else shown
+    start = len(shown) - len(core)
+    if shown.endswith(" …") and shown != text:
+        core = core.removesuffix(" …")
+    assert len(core) <= snippets.LENGTH
+    places = [at.start() for at in re.finditer(re.escape(core), text)] if core else [0]
+    assert places, "a snippet is a piece of its text"
+    expected = [
+        {(a - at + start, b - at + start) for a, b in matches if a >= at and b <= at + len(core)} for at in places
+    ]
+    assert set(marks) in expected
+    assert marks == sorted(marks)
+    if matches:
+        assert marks, "a snippet shows a match if there is one"
+
+
+def test_a_snippet_is_cut_around_the_match(memory: Memory) -> None:
+    """From a long text, the part where the words stand closest, between words, with an ellipsis on each side."""
+    padding = "nada que ver aquí " * 200
+    memory.facts.remember(f"{padding}tetera {padding}la tetera azul y la taza rota {padding}")
+    answer = memory.search("tetera azul taza rota ")
+    shown = answer.hits[0].snippet
+    assert marked(answer) == ["tetera", "azul", "taza", "rota"]
+    assert shown.startswith("… ") and shown.endswith(" …")
+    assert set(shown.strip("… ").split()) == set("nada que ver aquí la tetera azul y taza rota".split())
+    assert 600 < len(shown) <= snippets.LENGTH + 4
+
+
+def test_words_left_out_of_the_question_are_not_marked(memory: Memory) -> None:
+    """Only what was looked for lights up: not every "the" and "de" on the screen."""
+    memory.facts.remember("La memoria de la máquina is the cache of the machine")
+    assert marked(memory.search("the memoria de cache ")) == ["memoria", "cache"]
+
+
+def test_a_text_of_nothing_but_matches_is_cut_in_a_moment(memory: Memory) -> None:
+    """Ten thousand matches in one text: a few milliseconds, not ten thousand squared."""
+    memory.facts.remember("a " * 9_999)
+    started = time.process_time()
+    assert len(marked(memory.search("a"))) > 300
+    assert time.process_time() - started < 1
+
+
+# any text is a query -------------------------------------------------------------------------------------------------
+
+SYNTAX = (
+    '" "" * ^ + - ( ) { } [ ] : ; , AND OR NOT NEAR NEAR/2 NEAR( title: {title}: "tea tea* ^tea -tea tea" % _ \\ \''
+    " F#1 [F#1] kind: kind:fact kind:,, is:forgotten is: since:1d since:" + "9" * 50 + "y before:0001-01-01 domain:work"
+    " before:9999-12-31T23:59:59-23:59 tea té \x00 \ud800 \udfff \ufeff \u202e 👩‍👩‍👧 ﷽"
+).split(" ")
+anything = st.one_of(
+    st.text(st.characters(exclude_categories=[]), max_size=80),
+    st.lists(st.one_of(st.sampled_from(SYNTAX), st.text(max_size=3))).map(" ".join),
+    st.lists(st.sampled_from(SYNTAX)).map("".join),
+)
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(anything)
+def test_any_text_is_answered(memory: Memory, query: str) -> None:
+    """FTS5's own syntax, quotes, NUL, lone surrogates: a person may type it all, and gets an answer."""
+    if not memory.database.value("SELECT count(*) FROM facts"):
+        for write, _ in WRITERS.values():
+            write(memory, "green tea, té verde, 1984 AND 2001")
+    answer = memory.search(query)
+    assert len(answer.hits) <= answer.total
+    for hit in answer.hits:
+        assert all(0 <= start < end <= len(hit.snippet) for start, end in hit.marks)
+
+
+def test_syntax_is_looked_for_as_words(memory: Memory) -> None:
+    """`NOT`, `NEAR` and `title:` are words of the question, never commands."""
+    memory.facts.remember("tea near the window")
+    memory.facts.remember("coffee")
+    assert cited(memory.search('tea NOT "window ')) == ["F#1"]
+    assert cited(memory.search("NEAR(coffee zebra) ")) == ["F#2", "F#1"]
+    assert cited(memory.search("title:coffee ")) == ["F#2"]
+
+
+def test_ten_thousand_words_are_answered_at_once(memory: Memory) -> None:
+    """Somebody pastes a whole log into the bar."""
+    memory.facts.remember("tea")
+    started = time.process_time()
+    assert cited(memory.search(" ".join(f"w{n}" for n in range(10_000)) + " tea")) == []
+    assert cited(memory.search("tea " * 10_000)) == ["F#1"]
+    assert time.process_time() - started < 2
+
+
+def test_the_closed_lists_are_those_of_the_design() -> None:
+    """What can be filtered by is what records hold."""
+    assert set(WRITERS) == set(SEARCHABLE)
+    assert set(STATUSES) == {"active", "forgotten", "superseded"}
+    assert len(DOMAINS) == 7
+
+
+# the corpus ----------------------------------------------------------------------------------------------------------
+
+
+def index_of(memory: Memory) -> tuple[list[tuple[object, ...]], list[tuple[object, ...]]]:
+    """Every row of the corpus and every word of the index."""
+    rows = memory.database.rows("SELECT * FROM corpus ORDER BY id")
+    return rows, memory.database.rows("SELECT * FROM corpus_words ORDER BY term")
+
+
+@pytest.mark.parametrize("kind", SEARCHABLE)
+def test_the_corpus_follows_insert_update_and_delete(memory: Memory, kind: str) -> None:
+    """Whatever happens to a row of any kind, search finds what it says now and nothing it said before."""
+    write, place = WRITERS[kind]
+    table, column = place.split(".")
+    write(memory, "marmalade")
+    assert memory.search("marmalade ").total == 1
+    with memory.database.write("agent", "test") as change:
+        change.execute(f"UPDATE {table} SET {column} = ?", (Verbatim('"porridge"'),))
+    assert (memory.search("marmalade ").total, memory.search("porridge ").total) == (0, 1)
+    corpus.check(memory.database)
+    after_update = index_of(memory)
+    assert corpus.rebuild(memory.database) == 1
+    assert index_of(memory) == after_update
+    with memory.database.write("agent", "test") as change:
+        change.execute(f"DELETE FROM {table}")
+    assert memory.search("porridge ").total == 0
+    assert index_of(memory) == ([], [])
+    corpus.check(memory.database)
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.integers(0, 10**6), max_size=25))
+def test_a_rebuild_gives_what_was_there(memory: Memory, live, plan: list[int]) -> None:
+    """After any life of acts and undos the corpus is what the records make it, word by word."""
+    live(memory, plan)
+    with suppress(NotFound, Conflict):  # nothing by hand to undo, or a later step in the way
+        memory.history.undo()
+    corpus.check(memory.database)
+    before = index_of(memory)
+    assert corpus.rebuild(memory.database) == len(before[0])
+    assert index_of(memory) == before
+
+
+def test_a_broken_corpus_is_mended_by_a_rebuild(memory: Memory) -> None:
+    """The index is derived: whatever became of it, it is made again from the records."""
+    for write, _ in WRITERS.values():
+        write(memory, "marmalade")
+    good = index_of(memory)
+    with memory.database.write("agent", "test") as change:
+        change.execute("UPDATE corpus SET title = 'rubbish', text = 'rubbish', context = '' WHERE kind <> 'task'")
+        change.execute("DELETE FROM corpus WHERE kind = 'task'")
+    assert memory.search("marmalade").total == 0
+    assert corpus.rebuild(memory.database) == len(WRITERS)
+    assert index_of(memory) == good
+    assert memory.search("marmalade").total == len(WRITERS)
+
+
+# in nobody's way -----------------------------------------------------------------------------------------------------
+
+
+def test_a_search_is_stopped_from_another_thread_and_the_next_one_works(memory: Memory) -> None:
+    """The person typed another letter: the search under way ends at once, and nothing is left behind by it."""
+    fill(memory, 20_000, "tea")
+    over = threading.Event()
+
+    def keep_interrupting() -> None:
+        while not over.wait(0.001):
+            memory.database.interrupt()
+
+    person = threading.Thread(target=keep_interrupting)
+    person.start()
+    try:
+        with pytest.raises(apsw.InterruptError):
+            for _ in range(100):
+                memory.search("tea")
+    finally:
+        over.set()
+        person.join()
+    assert memory.search("tea").total == 20_000
+    memory.facts.remember("and writing works too")

@@ -1,0 +1,406 @@
+"""Catching up with git: real repositories, real processes, and one of them killed."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from support.repositories import build_repository, commit, create, git
+
+import store
+from store.database.lease import Lease
+from store.git import GitError, Repository
+from store.location import Location, locate
+from store.memory import Memory
+from store.worker import BATCH, catch_up, repository
+
+COMMITS, MERGES = 3_000, 60
+HOUSE = Path(store.__file__).parent.parent
+
+
+@pytest.fixture(scope="module")
+def year(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A year of somebody's work, 3,000 commits of it."""
+    path = tmp_path_factory.mktemp("year")
+    build_repository(path, COMMITS, MERGES)
+    return path
+
+
+@pytest.fixture
+def shared(tmp_path: Path, clock) -> Callable[[], Memory]:
+    """Opens the same memory again and again, one that was named by --db and is no project's."""
+    opened: list[Memory] = []
+
+    def another() -> Memory:
+        opened.append(Memory(locate(str(tmp_path / "shared.db"), {}, "/"), "worker", clock))
+        return opened[-1]
+
+    yield another  # type: ignore[misc]
+    for memory in opened:
+        memory.close()
+
+
+def shas(memory: Memory) -> list[str]:
+    """The timeline's commits, newest first."""
+    numbers = [key // 16 for key, _ in memory.timeline.stream(["commit"])]
+    return [found.sha for found in memory.commits.many(numbers)]
+
+
+def known_to_git(path: Path) -> set[str]:
+    return set(git(path, "rev-list", "--branches", "HEAD").split())
+
+
+# the timeline fills by itself ----------------------------------------------------------------------------------------
+
+
+def test_the_timeline_fills_at_the_first_opening(memory: Memory, tmp_path: Path) -> None:
+    """Every commit of every branch, merges too, as git tells it, and none that is not there."""
+    build_repository(tmp_path, 60, 4)
+    git(tmp_path, "switch", "--quiet", "-c", "topic", "HEAD~5")
+    commit(tmp_path, "on another branch", {"a.txt": "a"})
+    source = repository(memory, "/")
+    assert source is not None and source.root == str(tmp_path)
+    steps: list[tuple[int, int]] = []
+    assert catch_up(memory, source, lambda done, total: steps.append((done, total))) == 61
+    assert (steps[0], steps[-1]) == ((0, 61), (61, 61))
+
+    assert set(shas(memory)) == known_to_git(tmp_path)
+    told = {info.sha: info for info in source.read(shas(memory))}
+    for sha in shas(memory):
+        kept, info = memory.commits.get(sha), told[sha]
+        assert (kept.message, kept.author, kept.committed_at) == (info.message, info.author, info.committed_at)
+        assert (kept.files_changed, kept.insertions, kept.deletions) == (
+            info.files_changed,
+            info.insertions,
+            info.deletions,
+        )
+    assert len(memory.search("merge branch topic ", limit=100, kinds=["commit"]).hits) >= 4
+    assert git(tmp_path, "status", "--porcelain") == ""  # the memory inside the checkout is not in its way
+
+
+def test_only_what_is_new_is_read_the_next_time(memory: Memory, tmp_path: Path) -> None:
+    """Commits made since, a merge, an amended one: what is new comes, and what was kept stays as it was."""
+    commit(tmp_path, "first", {"a.txt": "1"})
+    source = repository(memory, "/")
+    assert source is not None
+    assert catch_up(memory, source) == 1
+    before = memory.database.rows("SELECT * FROM commits")
+
+    git(tmp_path, "switch", "--quiet", "-c", "topic")
+    commit(tmp_path, "on the topic", {"b.txt": "1"})
+    git(tmp_path, "switch", "--quiet", "main")
+    commit(tmp_path, "meanwhile", {"c.txt": "1"})
+    git(tmp_path, "merge", "--quiet", "--no-ff", "-m", "bring the topic in", "topic")
+    totals: list[int] = []
+    assert catch_up(memory, source, lambda done, total: totals.append(total)) == 3
+    assert set(totals) == {3}, "the first commit was not read again"
+    assert set(shas(memory)) == known_to_git(tmp_path)
+    assert memory.database.rows("SELECT * FROM commits")[:1] == before
+
+    replaced = git(tmp_path, "rev-parse", "HEAD")
+    amended = commit(tmp_path, "said better", {}, amend=True)
+    assert catch_up(memory, source) == 1
+    assert {replaced, amended} <= set(shas(memory))
+
+
+def test_a_repository_without_commits_fills_when_there_are_some(memory: Memory, tmp_path: Path) -> None:
+    """Nothing yet is nothing wrong."""
+    create(tmp_path)
+    source = repository(memory, "/")
+    assert source is not None
+    assert catch_up(memory, source) == 0
+    first = commit(tmp_path, "at last")
+    assert catch_up(memory, source) == 1
+    assert shas(memory) == [first]
+
+
+def test_with_nothing_to_do_nothing_is_written(memory: Memory, tmp_path: Path, clock) -> None:
+    """Asked every few seconds by every open window, so it must cost nobody a lock: not one page is written."""
+    commit(tmp_path, "first")
+    source = repository(memory, "/")
+    assert source is not None
+    catch_up(memory, source)
+    with Memory.open(memory.location.path, "app", clock) as watcher:
+        version, changes = watcher.database.changed(), memory.database.connection.total_changes()
+        assert catch_up(memory, source) == 0
+        assert memory.database.connection.total_changes() == changes
+        assert watcher.database.changed() == version
+        # and both gauges do move when there is something
+        commit(tmp_path, "second")
+        assert catch_up(memory, source) == 1
+        assert memory.database.connection.total_changes() > changes
+        assert watcher.database.changed() != version
+
+
+def test_a_secret_in_a_commit_message_does_not_reach_the_disk(memory: Memory, tmp_path: Path) -> None:
+    """Git keeps it for ever; the memory never had it: not in a row, not in the index, not in a byte of its files."""
+    secret = "ghp_" + "a1B2c3D4e5" * 4
+    commit(tmp_path, f"fix: rotate the token\n\nThe old one was {secret}, sorry.")
+    source = repository(memory, "/")
+    assert source is not None
+    assert catch_up(memory, source) == 1
+    (hit,) = memory.search("rotate token ").hits
+    assert "[REDACTED:GITHUB_TOKEN]" in hit.record.message  # type: ignore[union-attr]
+    files = list((tmp_path / ".memoranda").iterdir())
+    assert {"memory.db", "memory.db-wal"} <= {file.name for file in files}
+    for file in files:
+        assert secret.encode() not in file.read_bytes()
+
+
+def test_commits_read_later_join_the_iteration_they_were_made_in(memory: Memory, tmp_path: Path, clock) -> None:
+    """Git is read when somebody opens the app, which may be weeks after the work."""
+    clock.now = "2025-12-31T00:00:00.000Z"
+    memory.iterations.start("feature")
+    clock.now = "2026-01-02T00:00:00.000Z"
+    memory.iterations.end()
+    memory.iterations.start("fix")
+    commit(tmp_path, "of the feature")  # the first of January
+    commit(tmp_path, "of the fix", when=1_767_700_000)
+    source = repository(memory, "/")
+    assert source is not None
+    clock.now = "2026-11-21T00:00:00.000Z"
+    assert catch_up(memory, source) == 2
+    assert [memory.commits.get(sha).iteration_id for sha in shas(memory)] == [2, 1]
+
+
+# interrupted ---------------------------------------------------------------------------------------------------------
+
+
+def test_what_was_read_before_a_cancel_stays_and_the_next_run_reads_the_rest(
+    year: Path, shared: Callable[[], Memory]
+) -> None:
+    """Closing the app half-way loses nothing and repeats nothing."""
+    memory = shared()
+    source = repository(memory, str(year))
+    assert source is not None
+    stop = False
+
+    def until_some(done: int, total: int) -> None:
+        nonlocal stop
+        stop = done >= 2 * BATCH
+
+    some = catch_up(memory, source, until_some, lambda: stop)
+    assert some is not None and 2 * BATCH <= some < COMMITS
+    assert len(shas(memory)) == some
+    first_batch = set(git(year, "rev-list", "--date-order", "HEAD", f"--max-count={BATCH}").split())
+    assert first_batch <= set(shas(memory)), "the newest come first: they are what a person looks at"
+    totals: list[int] = []
+    assert catch_up(memory, source, lambda done, total: totals.append(total)) == COMMITS - some
+    assert set(totals) == {COMMITS - some}
+    assert set(shas(memory)) == known_to_git(year)
+    assert catch_up(memory, source) == 0
+
+
+def test_cancelled_before_it_began_it_reads_nothing(year: Path, shared: Callable[[], Memory]) -> None:
+    """And does not mark as read what it did not read."""
+    memory = shared()
+    source = repository(memory, str(year))
+    assert source is not None
+    assert catch_up(memory, source, cancelled=lambda: True) == 0
+    assert shas(memory) == []
+    assert catch_up(memory, source) == COMMITS
+
+
+def test_a_holder_that_slept_too_long_gives_way(year: Path, shared: Callable[[], Memory], clock) -> None:
+    """The lid was closed in the middle and another process took over: on waking the sleeper writes nothing more."""
+    sleeper, other = shared(), shared()
+    source = repository(sleeper, str(year))
+    assert source is not None
+    theirs = Lease(other.database)
+
+    def sleep(done: int, total: int) -> None:
+        if done == BATCH:
+            assert not theirs.take(), "too early: the lease still runs"
+            assert catch_up(other, source) is None
+            clock.advance(milliseconds=6_000)
+            assert theirs.take()
+
+    assert catch_up(sleeper, source, sleep) is None
+    assert len(shas(other)) == BATCH
+    assert catch_up(sleeper, source) is None, "the lease that was lost was not released by its loser"
+    theirs.release()
+    assert catch_up(sleeper, source) == COMMITS - BATCH
+    assert set(shas(sleeper)) == known_to_git(year)
+
+
+def test_a_repository_that_cannot_be_read_leaves_no_trace(memory: Memory, tmp_path: Path) -> None:
+    """The error is git's own, with its next step; the lease is free, and nothing is marked as read."""
+    with pytest.raises(GitError, match="no git repository"):
+        catch_up(memory, Repository(str(tmp_path)))
+    commit(tmp_path, "first", {"a.txt": "a"})
+    second = commit(tmp_path, "second", {"a.txt": "b"})
+    tree = tmp_path / ".git/objects" / second[:2] / second[2:]
+    kept = tree.read_bytes()
+    tree.chmod(0o600)
+    tree.write_bytes(b"rubbish")
+    source = Repository(str(tmp_path))
+    with pytest.raises(GitError):
+        catch_up(memory, source)
+    assert memory.database.rows("SELECT * FROM leases") == []
+    tree.write_bytes(kept)
+    assert catch_up(memory, source) == 2
+
+
+# which repository ----------------------------------------------------------------------------------------------------
+
+
+def test_a_memory_belongs_to_the_checkout_it_lies_in(memory: Memory, tmp_path: Path) -> None:
+    """Wherever one stands; without a checkout around it there is no repository."""
+    create(tmp_path / "elsewhere")
+    assert repository(memory, str(tmp_path / "elsewhere")) is None
+    create(tmp_path)
+    source = repository(memory, str(tmp_path / "elsewhere"))
+    assert source is not None and source.root == str(tmp_path)
+
+
+def test_the_personal_memory_has_no_repository(tmp_path: Path, clock) -> None:
+    """Used from anywhere, it would collect everybody's commits."""
+    create(tmp_path / "project")
+    location = Location(str(tmp_path / "personal.db"), "personal", "for this test")
+    with Memory(location, "worker", clock) as memory:
+        assert repository(memory, str(tmp_path / "project")) is None
+
+
+@pytest.mark.parametrize("halfway", [False, True], ids=["read whole", "cancelled half-way"])
+def test_a_named_memory_is_bound_to_its_first_checkout(
+    year: Path, shared: Callable[[], Memory], tmp_path: Path, halfway: bool
+) -> None:
+    """--db from two projects never mixes them in one timeline, even if the first was not read to its end."""
+    memory = shared()
+    stop = False
+
+    def once(done: int, total: int) -> None:
+        nonlocal stop
+        stop = halfway and done > 0
+
+    source = repository(memory, str(year / "src"))
+    assert source is not None and source.root == str(year)
+    catch_up(memory, source, once, lambda: stop)
+    commit(tmp_path / "other", "of another project")
+    assert repository(memory, str(tmp_path / "other")) is None
+    assert repository(memory, str(tmp_path)) is None  # no checkout at all
+    again = repository(shared(), str(year))
+    assert again is not None and again.root == str(year)
+    assert catch_up(memory, again) is not None
+    assert set(shas(memory)) == known_to_git(year)
+
+
+def test_a_checkout_that_was_moved_is_followed(shared: Callable[[], Memory], tmp_path: Path) -> None:
+    """The folder it was bound to is gone, so the one at hand is taken for it; its commits are known already."""
+    memory = shared()
+    commit(tmp_path / "old", "first")
+    source = repository(memory, str(tmp_path / "old"))
+    assert source is not None
+    assert catch_up(memory, source) == 1
+    (tmp_path / "old").rename(tmp_path / "new")
+    commit(tmp_path / "new", "second")
+    moved = repository(memory, str(tmp_path / "new"))
+    assert moved is not None
+    assert catch_up(memory, moved) == 1
+    assert set(shas(memory)) == known_to_git(tmp_path / "new")
+
+
+# several processes ---------------------------------------------------------------------------------------------------
+
+# What a door does in the background: asks until there is nothing left. It waits for a line before it starts, tells
+# each batch, and with "stop" waits in the middle for ever, holding the lease.
+WORKER = """
+import json, sys, time
+from store.location import locate
+from store.memory import Memory
+from store.worker import catch_up, repository
+
+file, checkout, mode = sys.argv[1:]
+
+def say(**what):
+    print(json.dumps(what), flush=True)
+
+with Memory(locate(file, {}, checkout), "worker") as memory:
+    source = repository(memory, checkout)
+    say(ready=True)
+    sys.stdin.readline()
+    new = read = 0
+    def progress(done, total):
+        global read
+        read = max(read, done)
+        if mode == "stop" and done >= total // 3:
+            say(done=done)
+            sys.stdin.readline()
+    while (count := catch_up(memory, source, progress)) is None:
+        time.sleep(0.02)
+    say(new=count, read=read)
+"""
+
+
+@pytest.fixture
+def process(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
+    """Starts workers on one file; whoever is left at the end is killed."""
+    started: list[subprocess.Popen[str]] = []
+
+    def start(checkout: Path, mode: str = "") -> subprocess.Popen[str]:
+        command = [sys.executable, "-c", WORKER, str(tmp_path / "shared.db"), str(checkout), mode]
+        environment = os.environ | {"PYTHONPATH": str(HOUSE)}
+        started.append(
+            subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment)
+        )
+        return started[-1]
+
+    yield start
+    for child in started:
+        child.kill()
+        child.communicate()
+
+
+def go(child: subprocess.Popen[str]) -> None:
+    assert child.stdin is not None
+    child.stdin.write("go\n")
+    child.stdin.flush()
+
+
+def heard(child: subprocess.Popen[str]) -> dict[str, int]:
+    """The next thing a worker says."""
+    assert child.stdout is not None
+    said: dict[str, int] = json.loads(child.stdout.readline())
+    return said
+
+
+def test_three_processes_at_once_read_every_commit_once(
+    year: Path, process: Callable[..., subprocess.Popen[str]], shared: Callable[[], Memory]
+) -> None:
+    """Three windows open together on a new file: what they read adds up to the repository, and nothing twice."""
+    children = [process(year) for _ in range(3)]
+    for child in children:
+        assert heard(child) == {"ready": True}
+    for child in children:
+        go(child)
+    reports = [heard(child) for child in children]
+    assert sum(report["new"] for report in reports) == COMMITS
+    assert sum(report["read"] for report in reports) == COMMITS, "a commit was read by two of them"
+    memory = shared()
+    assert sorted(shas(memory)) == sorted(known_to_git(year))
+    assert memory.database.rows("SELECT * FROM leases") == []
+    assert memory.database.value("PRAGMA integrity_check") == "ok"
+
+
+def test_a_killed_holder_is_replaced_within_seconds(
+    year: Path, process: Callable[..., subprocess.Popen[str]], shared: Callable[[], Memory]
+) -> None:
+    """SIGKILL in the middle, with the lease in its hands: another takes over and completes what is missing."""
+    holder, heir = process(year, "stop"), process(year)
+    assert heard(holder) == heard(heir) == {"ready": True}
+    go(holder)
+    done = heard(holder)["done"]
+    assert 0 < done < COMMITS
+    go(heir)
+    holder.send_signal(signal.SIGKILL)
+    killed = time.monotonic()
+    assert holder.wait(10) == -signal.SIGKILL
+    report = heard(heir)
+    assert time.monotonic() - killed < 15  # a lease of five seconds, and the reading
+    assert report == {"new": COMMITS - done, "read": COMMITS - done}
+    assert sorted(shas(shared())) == sorted(known_to_git(year))
