@@ -203,7 +203,7 @@ class Facts:
                 parameters.append(value)
         if words:
             # SQLite folds the case of ASCII only
-            self._database.connection.create_scalar_function("fold", str.casefold, 1, deterministic=True)
+            self._database.connection.create_scalar_function("fold", _fold, 1, deterministic=True)
             clauses.append("instr(fold(fact), ?)")
             parameters.append(words.casefold())
         order = SORTS[sort].format(state=expression)
@@ -274,6 +274,10 @@ class Facts:
                 newer = write.execute("SELECT max(id) FROM facts WHERE supersedes = ?", (number,)).get
                 follow = f"{cite('fact', newer)} took its place: use that one." if newer else ""
                 raise Conflict(f"{cite('fact', number)} is {status}.", follow)
+
+
+def _fold(*values: "Any") -> str:
+    return str(values[0]).casefold()
 
 
 def text_hash(text: str) -> str:

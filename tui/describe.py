@@ -159,7 +159,7 @@ def _commit(memory: Memory, commit: Commit, now: str) -> list[Line]:
         ],
         *([(line, "")] for line in body.rstrip().split("\n") if body.strip()),
         [],
-        _row("Sha", commit.sha, "dim"),
+        [(commit.sha, "dim")],
     ]
     if commit.iteration_id is not None:
         lines.append(_row("During", cite("iteration", commit.iteration_id), "cite"))

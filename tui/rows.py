@@ -113,8 +113,8 @@ def fact_segments(fact: Fact, now: str, width: int) -> Pairs:
         body = max(8, width - 42)
         return [
             (f"{glyph} ", style),
-            (f"{word if badge != 'fresh' else '':<11}", style),
-            (f"{fact.domain:<12}"[:12], "dim"),
+            (f"{word:<11}", style if badge != "fresh" else "dim"),
+            (fit(fact.domain, 11) + " ", "dim"),
             (fit(visible(fact.fact), body), text_style),
             (f" {age:>6}", "dim" if live else "rule"),
             (f"  {fit(origin, 8)}", "dim"),
@@ -126,8 +126,8 @@ def fact_segments(fact: Fact, now: str, width: int) -> Pairs:
         (f"{glyph} ", style),
         (fit(fact.domain, domain - 1) + " " if domain else "", "dim"),
         (fit(visible(fact.fact), body), text_style),
-        (f"{age:>7}", "dim"),
         (by, "dim"),
+        (f"{age:>7}", "dim"),
     ]
 
 
@@ -252,6 +252,7 @@ class HitRows:
 
 def marked(text: str, marks: Sequence[tuple[int, int]], width: int, style: str = "") -> Pairs:
     """One line of `width` cells around the first match, the matches marked."""
+    text = text.replace("\n", " ")
     start = 0
     if marks and marks[0][1] > width - 8:
         start = max(0, marks[0][0] - width // 3)

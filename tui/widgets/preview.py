@@ -42,6 +42,7 @@ class Preview(ScrollView, can_focus=True, inherit_bindings=False):
     DEFAULT_CSS = """
     Preview {
         width: 1fr; height: 1fr; overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1;
+        scrollbar-gutter: stable;
         & > .preview--title { text-style: bold; }
         & > .preview--own { color: $text-accent; text-style: bold; }
         & > .preview--heading { color: $text-secondary; text-style: bold; }

@@ -31,7 +31,7 @@ class SearchBar(Horizontal):
         height: 1; padding: 0 1;
         & > #slash { width: 2; }
         & > Input { width: 1fr; height: 1; border: none; padding: 0; background: transparent; }
-        & > #found { width: auto; max-width: 50%; }
+        & > #found { width: 40%; text-align: right; }
     }
     """
 

@@ -1,0 +1,170 @@
+"""The application under Pilot, as a person meets it: what is on the screen, and waiting for it without sleeping."""
+
+import asyncio
+import contextlib
+import os
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
+
+import pytest
+from textual import events
+from textual.pilot import Pilot
+from textual.strip import Strip
+from textual.worker import WorkerCancelled
+
+from store.clock import Clock as AnyClock
+from store.models import Record
+from support.stories import Clock, location
+from tui.app import Memoranda
+from tui.screens.main import MainScreen
+from tui.widgets.record_list import RecordList
+
+WIDE, NARROW = (120, 40), (80, 24)
+PATIENCE = 15.0  # seconds that a machine busy with other things may take
+
+
+class Person:
+    """Somebody in front of the app."""
+
+    def __init__(self, app: Memoranda, pilot: Pilot[int]) -> None:
+        self.app = app
+        self.pilot = pilot
+
+    @property
+    def main(self) -> MainScreen:
+        screen = self.app.screen_stack[0]
+        assert isinstance(screen, MainScreen)
+        return screen
+
+    # what is seen
+
+    @property
+    def strips(self) -> list[Strip]:
+        return self.app.screen._compositor.render_strips(self.app.size)
+
+    @property
+    def lines(self) -> list[str]:
+        return [strip.text.rstrip() for strip in self.strips]
+
+    def sees(self, *texts: str) -> bool:
+        """Whether all these texts are on the screen, each on one line."""
+        lines = self.lines
+        return all(any(text in line for line in lines) for text in texts)
+
+    def line(self, text: str) -> str:
+        """The first line that shows `text`."""
+        return next(line for line in self.lines if text in line)
+
+    @property
+    def rows(self) -> list[str]:
+        """What the facts' list shows, one string a row, without the lists beside it."""
+        return self._rows("facts")
+
+    @property
+    def timeline(self) -> list[str]:
+        return self._rows("timeline")
+
+    @property
+    def hits(self) -> list[str]:
+        return self._rows("hits")
+
+    def _rows(self, name: str) -> list[str]:
+        found = self.main.list_of(name)
+        count = min(len(found.rows or ()), found.size.height)
+        return [found.render_line(y).text.rstrip() for y in range(count)]
+
+    @property
+    def preview(self) -> list[str]:
+        """The preview's lines, those below its edge too."""
+        return ["".join(text for text, _, _ in row).rstrip() for row in self.main.pane.preview._rows]
+
+    @property
+    def record(self) -> Record | None:
+        """The record in the preview."""
+        return self.main.pane.record
+
+    @property
+    def toasts(self) -> list[str]:
+        """What was said and still stands, oldest first."""
+        return [notice.message for notice in self.app._notifications]
+
+    @property
+    def at(self) -> str | None:
+        """The id of the widget that has the keys."""
+        return self.app.focused.id if self.app.focused is not None else None
+
+    # what is done
+
+    async def press(self, *keys: str) -> None:
+        """Press keys, and wait until their effect is on the screen."""
+        await self.pilot.press(*keys)
+        await self.settle()
+
+    async def paste(self, text: str) -> None:
+        """Put a text where the cursor is; a tenth of the time of typing it."""
+        assert self.app.focused is not None
+        self.app.focused.post_message(events.Paste(text))
+        await self.settle()
+
+    async def command(self, text: str) -> None:
+        """Give a line to the `:` bar."""
+        await self.pilot.press("colon")
+        await self.until(lambda: self.at == "line")
+        await self.paste(text)
+        await self.press("enter")
+
+    async def search(self, text: str) -> None:
+        """Type a query and wait for its answer."""
+        await self.pilot.press("slash")
+        await self.paste(text)
+        await self.until(lambda: "found" in self.lines[1])
+        await self.settle()
+
+    async def put_cursor(self, key: object, name: str = "facts") -> None:
+        """Put a list's cursor on a record."""
+        found = self.main.query_one(f"#{name}", RecordList)
+        assert found.select(key), f"{key} is not in the {name}"
+        await self.settle()
+
+    async def settle(self) -> None:
+        """Wait until the pen is idle, the workers are through and the lists are read."""
+        while True:
+            engine = self.main.engine
+            if engine is not None:
+                await asyncio.wrap_future(engine._pen.submit(lambda: None))
+            with contextlib.suppress(WorkerCancelled):
+                await self.app.workers.wait_for_complete()
+            await self.pilot.pause()
+            if not (self.main._reading or list(self.app.workers)):
+                return
+
+    async def until(self, condition: Callable[[], object], seconds: float = PATIENCE) -> None:
+        """Wait until `condition` holds."""
+        end = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < end, "\n".join(
+                ["this did not come about; the screen:", *self.lines, *self.toasts]
+            )
+            await self.pilot.pause(0.02)
+
+
+@contextlib.asynccontextmanager
+async def opened(folder: Path, size: tuple[int, int] = WIDE, clock: AnyClock | None = None) -> AsyncIterator[Person]:
+    """The app on the memory of `folder`, its lists read."""
+    app = Memoranda(location(folder), os.fspath(folder), clock or Clock())
+    async with app.run_test(size=size, notifications=True) as pilot:
+        person = Person(app, pilot)
+        await person.until(lambda: person.main.engine is not None)
+        await person.settle()
+        yield person
+
+
+@pytest.fixture(autouse=True)
+def utc() -> Iterator[None]:
+    """Days and hours as in Greenwich, wherever this runs. To be imported by the tests that show times."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TZ", "UTC")
+        time.tzset()
+        yield
+    time.tzset()

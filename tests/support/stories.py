@@ -1,0 +1,185 @@
+"""A believable project for tests of what people see: a year of memory beside a real git repository.
+
+Everything is told in the order in which it happened, by a clock that stands still where it is put, so that ids, ages
+and shas are the same on any day and machine.
+"""
+
+import atexit
+import os
+import shutil
+import tempfile
+from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
+
+from store import worker
+from store.clock import from_ms, to_ms
+from store.location import Location, locate
+from store.memory import Memory
+from support import repositories
+
+NOON = "2026-11-21T12:00:00.000Z"
+
+
+class Clock:
+    """A clock that stands where it was put."""
+
+    def __init__(self, now: str = NOON) -> None:
+        self.now = now
+
+    def __call__(self) -> str:
+        return self.now
+
+    def back(self, days: float, now: str = NOON) -> None:
+        """Put it `days` before `now`."""
+        self.now = from_ms(to_ms(now) - round(days * 86_400_000))
+
+
+@dataclass(frozen=True)
+class Story:
+    """A project's folder, and the ids of what its memory holds, by name."""
+
+    folder: Path
+    facts: dict[str, int] = field(default_factory=dict)
+    decisions: dict[str, int] = field(default_factory=dict)
+    shas: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def path(self) -> Path:
+        return self.folder / ".memoranda" / "memory.db"
+
+    @property
+    def location(self) -> Location:
+        return location(self.folder)
+
+    def open(self, now: str = NOON, door: str = "cli") -> Memory:
+        """The memory, to look at or to change behind the app's back."""
+        return Memory(self.location, door, Clock(now))
+
+
+def location(folder: Path) -> Location:
+    """The memory of a project's folder, there or not."""
+    return locate(None, {}, os.fspath(folder))
+
+
+# name, days since it was last confirmed, domain, text, further arguments of `remember`
+FACTS: tuple[tuple[str, float, str, str, dict[str, object]], ...] = (
+    ("nuts", 400, "personal", "Alérgica al maní", {"pinned": True}),
+    ("release", 200, "projects", "Releases are cut from main, never from a branch", {}),
+    ("jenkins", 133, "work", "Uses Jenkins for the nightly build", {"confidence": "medium"}),
+    ("fridays", 94, "projects", "Deploy on Fridays, after lunch", {"confidence": "medium", "actor": "agent"}),
+    ("kubernetes", 40, "work", "May move to Kubernetes next year", {"confidence": "low", "source": "inferred"}),
+    ("rounding", 20, "general", "Las facturas se redondean a dos decimales", {"tags": ["facturas", "dinero"]}),
+    ("language", 5, "self_correction", "Responder en español, salvo en el código", {"actor": "hook"}),
+    ("direct", 3, "preferences", "Direct answers, no hedging", {"actor": "mcp:claude-code"}),
+    ("model", 0.1, "decisions", "Primary LLM: Kimi K2.5, then Sonnet", {"evidence": ["D#1"]}),
+)
+
+
+def tell(folder: Path) -> Story:
+    """Build the project: facts of every badge and domain, a chain, forgotten ones, decisions linked to commits, events,
+    iterations, a checkpoint, tasks. The last thing happened an hour before NOON."""
+    story = Story(folder)
+    clock = Clock()
+    facts, decisions, shas = story.facts, story.decisions, story.shas
+    repositories.create(folder)
+    with Memory(location(folder), "cli", clock) as memory:
+        for name, days, domain, text, more in FACTS[:2]:
+            clock.back(days)
+            facts[name], _ = memory.facts.remember(text, domain=domain, **more)  # type: ignore[arg-type]
+
+        clock.back(190)
+        facts["three"], _ = memory.facts.remember("Team of three", domain="work")
+        clock.back(150)
+        facts["four"] = memory.facts.correct(facts["three"], "Team of four")
+        clock.back(71)
+        facts["five"] = memory.facts.correct(facts["four"], "Team of five, two of them part time")
+
+        for name, days, domain, text, more in FACTS[2:]:
+            clock.back(days)
+            facts[name], _ = memory.facts.remember(text, domain=domain, **more)  # type: ignore[arg-type]
+        clock.back(30)
+        for name, text in (("standup", "Stand-up at nine"), ("coffee", "La máquina de café está en la planta dos")):
+            facts[name], _ = memory.facts.remember(text)
+        clock.back(29)
+        memory.facts.forget([facts["standup"], facts["coffee"]])
+
+        clock.back(3.2)
+        feature = memory.iterations.start("feature", "guardar facturas", actor="agent")
+        clock.back(3.1)
+        decisions["sqlite"] = memory.decisions.decide(
+            "Use SQLite, not PostgreSQL",
+            "SQLite, WAL",
+            context="Deployment may not depend on an external service.",
+            alternatives=["PostgreSQL", "DuckDB"],
+            rationale="One file, no service to run; a copy is a backup. El despliegue queda en un solo archivo.",
+            impact="high",
+            phase="architecture",
+        )
+        memory.events.log("phase_completed", phase="architecture", payload={"gates": ["schema", "backup"], "took": 42})
+        clock.back(2.9)
+        schema = {"src/store.py": "import sqlite3\n\n\ndef connect(path):\n    return sqlite3.connect(path)\n"}
+        shas["schema"] = _commit(folder, clock, "store: schema v1\n\nThe first tables, as D#1 says.", schema)
+        clock.back(2.8)
+        shas["readme"] = _commit(folder, clock, "docs: cómo se instala", {"README.md": "# billing-api\n\nuno\ndos\n"})
+        clock.back(2.7)
+        memory.iterations.end(feature, phases=["architecture", "build"], artifacts=["src/store.py"], actor="agent")
+
+        clock.back(1.9)
+        decisions["redis"] = memory.decisions.decide("Cache in Redis", "Redis 8", alternatives=["memcached"])
+        clock.back(1.8)
+        cache = {"src/cache.py": "TTL = 60\n\n\ndef get(key):\n    return redis.get(key)\n"}
+        shas["cache"] = _commit(folder, clock, "feat: redis cache", cache)
+        clock.back(1.5)
+        memory.checkpoints.take("before refactor")
+
+        clock.back(0.5)
+        decisions["memory"] = memory.decisions.decide(
+            "Cache in memory",
+            "a dict with a limit",
+            supersedes=decisions["redis"],
+            rationale="Redis was one more service.",
+        )
+        decisions["pdf"] = memory.decisions.decide("Facturas en PDF/A", "PDF/A-3", impact="low", actor="agent")
+        decisions["fax"] = memory.decisions.decide("Send invoices by fax", "fax", impact="low")
+        memory.decisions.forget([decisions["fax"]])
+        memory.iterations.start("fix", "redondeo de céntimos")
+        clock.back(0.2)
+        cache = {"src/cache.py": "TTL = 60\nLIMIT = 1000\n\n\ndef get(key):\n    return kept.get(key)\n"}
+        shas["memory"] = _commit(folder, clock, "fix: keep the cache in memory", cache)
+        clock.back(0.15)
+        memory.events.log("gate_passed", phase="build")
+        for text, status in (
+            ("write the migration", "done"),
+            ("probar el redondeo", "in_progress"),
+            ("ask for a logo", "pending"),
+        ):
+            memory.tasks.move(memory.tasks.add(text), status)
+
+        clock.back(0.05)
+        source = worker.repository(memory, os.fspath(folder))
+        assert source is not None
+        worker.catch_up(memory, source)
+        memory.commits.link(shas["schema"], decisions["sqlite"])
+        memory.commits.link(shas["memory"], decisions["memory"])
+        memory.commits.link(shas["memory"], decisions["redis"], "reverts")
+        memory.commits.link(shas["readme"], decisions["sqlite"], "relates", actor="agent")
+    return story
+
+
+def _commit(folder: Path, clock: Clock, message: str, files: dict[str, str]) -> str:
+    return repositories.commit(folder, message, files, when=to_ms(clock()) // 1000)
+
+
+def copy(folder: Path) -> Story:
+    """The project in `folder`, told once for all tests of this process and then copied."""
+    told = _told()
+    shutil.copytree(told.folder, folder)
+    return replace(told, folder=folder)
+
+
+@cache
+def _told() -> Story:
+    folder = tempfile.mkdtemp(prefix="story-")
+    atexit.register(shutil.rmtree, folder, True)
+    return tell(Path(folder) / "billing-api")
