@@ -72,6 +72,17 @@ class StorageError(MemorandaError):
     code = "storage"
 
 
+class Defect(MemorandaError):
+    """Something that should not happen happened; the message names the kind of error and never its text."""
+
+    code = "defect"
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__(
+            f"Memoranda met a defect of its own ({type(error).__name__}); nothing was changed.", "Please report it."
+        )
+
+
 class Declined(MemorandaError):
     """The person was asked and said no; nothing was changed."""
 

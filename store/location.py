@@ -39,7 +39,7 @@ def locate(option: str | None, environ: Mapping[str, str], cwd: str) -> Location
     root = checkout_root(cwd)
     for folder in _upwards(cwd, root):
         path = os.path.join(folder, FOLDER, FILE)
-        if os.path.lexists(path):
+        if _there(path):
             return Location(path, "project", f"the nearest {FOLDER}/{FILE}, upwards from here", folder)
     if root:
         path = os.path.join(root, FOLDER, FILE)
@@ -92,6 +92,17 @@ def _upwards(cwd: str, root: str | None) -> list[str]:
         if current == root or parent == current:
             return folders
         current = parent
+
+
+def _there(path: str) -> bool:
+    """Whether a memory is there. One we may not look at is: to be said so, not passed over for another."""
+    try:
+        os.lstat(path)
+    except PermissionError:
+        return True
+    except OSError:
+        return False
+    return True
 
 
 def _own(folder: str) -> bool:

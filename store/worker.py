@@ -19,6 +19,23 @@ BOUND = "git.repository"
 Progress = Callable[[int, int], None]
 
 
+def start(
+    memory: Memory,
+    cwd: str,
+    progress: Progress = lambda done, total: None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> int | None:
+    """What is due when a memory is opened: events past their retention go, then the timeline catches up with git.
+
+    How many commits were new; None if another process is reading them. Raises GitError.
+    """
+    if memory.database.read_only:
+        return 0
+    memory.events.expire(memory.now)
+    source = repository(memory, cwd)
+    return catch_up(memory, source, progress, cancelled) if source else 0
+
+
 def repository(memory: Memory, cwd: str) -> Repository | None:
     """The git repository that this memory's timeline is filled from, or None.
 

@@ -173,8 +173,6 @@ def _catch_up(memory: Memory, cwd: str) -> None:
 
     from store import worker
 
-    if memory.database.read_only:
-        return
     deadline = time.monotonic() + GIT_SECONDS
     remaining = 0
 
@@ -183,10 +181,7 @@ def _catch_up(memory: Memory, cwd: str) -> None:
         remaining = total - done
 
     try:
-        source = worker.repository(memory, cwd)
-        if source is None:
-            return
-        new = worker.catch_up(memory, source, progress, lambda: time.monotonic() > deadline)
+        new = worker.start(memory, cwd, progress, lambda: time.monotonic() > deadline)
     except MemorandaError as error:
         _say(f"The timeline could not catch up with git: {error}")
         return
@@ -205,26 +200,30 @@ def _ask(question: str) -> bool:
 
 
 def _print(outcome: Outcome, as_json: bool) -> None:
+    if outcome.document:
+        _in_utf8()
+        for piece in outcome.document():
+            _out(piece, end="", flush=False)
+        _out("", end="")
+        return
     if as_json:
-        data = outcome.data()
-        if data is not None:
-            import json
+        import json
 
-            in_utf8()
-            out(json.dumps(data, ensure_ascii=False))
+        _in_utf8()
+        _out(json.dumps(outcome.data(), ensure_ascii=False))
         return
     texts = [outcome.message, *outcome.lines] if outcome.message else outcome.lines
     if texts:
-        out("\n".join(map(_plain, texts)))
+        _out("\n".join(map(_plain, texts)))
 
 
-def in_utf8() -> None:
+def _in_utf8() -> None:
     """What scripts read is UTF-8 whatever the terminal's own encoding: a `?` in its place would be a loss."""
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(encoding="utf-8")
 
 
-def out(text: str, end: str = "\n", flush: bool = True) -> None:
+def _out(text: str, end: str = "\n", flush: bool = True) -> None:
     """Print on standard output. Raises StorageError when it takes no more (`> file` on a full disk)."""
     try:
         print(text, end=end, flush=flush)

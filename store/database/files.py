@@ -54,6 +54,7 @@ def prepare(path: str, create: bool) -> list[str]:
             f"The memory {path} cannot be reached: {error.strerror}.", "Name another file with --db PATH."
         ) from None
     _tighten(path, 0o600, warnings)
+    _unlock(path)
     return warnings
 
 
@@ -121,6 +122,19 @@ def _tighten(path: str, mode: int, warnings: list[str]) -> None:
         pass  # said below: what counts is what the mode is now
     if stat.S_IMODE(os.lstat(path).st_mode) & ~mode & 0o777:
         warnings.append(f"{path} can be read by others: its file system keeps no permissions.")
+
+
+def _unlock(path: str) -> None:
+    """Let the -wal and -shm be written if the file may be: made while it was read-only, they would keep it so."""
+    if os.name != "posix" or not os.lstat(path).st_mode & stat.S_IWUSR:
+        return
+    for beside in (f"{path}-wal", f"{path}-shm"):
+        try:
+            status = os.lstat(beside)
+            if stat.S_ISREG(status.st_mode) and not status.st_mode & stat.S_IWUSR:
+                os.chmod(beside, 0o600)
+        except OSError:
+            continue  # not there, or for SQLite to refuse
 
 
 def _refuse_network(folder: str) -> None:

@@ -1,6 +1,6 @@
 """What each verb does: functions of a session and its arguments, the same for the command line and the app."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from store.citations import Citation, parse
 from store.errors import InvalidInput
@@ -38,14 +38,21 @@ class Session:
 
 class Outcome:
     """What a verb gave: one `message` for a person, `lines` to read, and for scripts a function that makes the `data`
-    (a function, because only `--json` needs the records)."""
+    (a function, because only `--json` needs the records); or a `document` in pieces, the same for both."""
 
-    __slots__ = ("data", "lines", "message")
+    __slots__ = ("data", "document", "lines", "message")
 
-    def __init__(self, message: str = "", data: Callable[[], object] = dict, lines: list[str] | None = None) -> None:
+    def __init__(
+        self,
+        message: str = "",
+        data: Callable[[], object] = dict,
+        lines: list[str] | None = None,
+        document: Callable[[], Iterator[str]] | None = None,
+    ) -> None:
         self.message = message
         self.data = data
         self.lines = lines if lines is not None else []
+        self.document = document
 
 
 Handler = Callable[[Session, "Given"], Outcome]

@@ -12,14 +12,9 @@ if TYPE_CHECKING:
 def export(session: Session, given: "Given") -> Outcome:
     from store.errors import Declined
     from store.exchange.export import document, save
-    from tui.cli import in_utf8, out
 
     if not given.file:
-        in_utf8()
-        for line in document(session.memory.database):
-            out(line, end="", flush=False)
-        out("", end="")
-        return Outcome(data=lambda: None)
+        return Outcome(document=lambda: document(session.memory.database))
     path = os.path.abspath(os.path.join(session.cwd, os.path.expanduser(given.file)))
     replace = given.yes
     if os.path.lexists(path) and not replace:

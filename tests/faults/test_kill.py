@@ -1,0 +1,308 @@
+"""Kill -9, a hundred times (RELIABILITY §2): what was acknowledged is there, and nothing is ever half there.
+
+Several writers at once on one memory, each killed at a random moment of its life and replaced by another: short ones,
+which are the installed command with one verb each, and long ones, which write through the public API in a loop and
+spend nearly all their time inside a transaction. An acknowledgement is a whole line read from a writer's pipe.
+"""
+
+import hashlib
+import json
+import os
+import random
+import re
+import signal
+import stat
+import statistics
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from pathlib import Path
+
+from store.database import capture
+from store.database.tables import RECORDED
+from store.memory import Memory
+
+ROOT = Path(__file__).parents[2]
+COMMAND = os.path.join(os.path.dirname(sys.executable), "memoranda")
+COMMANDS_KILLED = 60
+LOOPS_KILLED = 40
+LANES = 3  # writers at the same time, one more than the machines of our CI have cores
+LOOP_SECONDS = 0.4  # the longest that a loop writes before it is killed
+
+# each act is acknowledged after it returned, as any front door does it
+LOOP = """
+import random, sys, time
+from store.errors import MemorandaError
+from store.memory import Memory
+
+path, name, seed = sys.argv[1:]
+dice = random.Random(seed)
+facts, decisions = [], []
+with Memory.open(path) as memory:
+    print("ready", flush=True)
+    for number in range(1_000_000):
+        text = f"loop {name} says {number} " + "at length " * dice.choice((0, 0, 0, 40, 900))
+        act = dice.randrange(8) if facts else 0
+        try:
+            if act <= 2:
+                facts.append(memory.facts.remember(text)[0])
+                print(f"Remembered F#{facts[-1]}.", flush=True)
+            elif act == 3:
+                old = facts.pop(dice.randrange(len(facts)))
+                new = memory.facts.correct(old, text)
+                facts.append(new)
+                print(f"F#{new} supersedes F#{old}.", flush=True)
+            elif act == 4:
+                gone = facts.pop(dice.randrange(len(facts)))
+                memory.facts.forget([gone])
+                print(f"Forgot F#{gone}.", flush=True)
+            elif act == 5:
+                decisions.append(memory.decisions.decide(text, "yes", alternatives=["no", text]))
+                print(f"Recorded D#{decisions[-1]}.", flush=True)
+            elif act == 6:
+                time.sleep(0.002)  # within one millisecond of the last there is nothing to change, and no step
+                memory.facts.confirm(dice.sample(facts, min(3, len(facts))))
+                print("Confirmed.", flush=True)
+            else:
+                step = memory.history.undo()
+                print(f"Took back step {step.seq}: {step.reason}.", flush=True)
+        except MemorandaError as error:  # another writer forgot it first, or took it back
+            if error.code not in ("conflict", "not-found"):
+                raise
+"""
+
+
+class Acknowledged:
+    """What writers said they had done, and what they were told to say, by line."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.lines: list[tuple[str, str]] = []  # (the line, the text that it was about)
+        self.trouble: list[str] = []
+        self.kills = Counter[str]()
+
+    def heard(self, output: bytes, errors: bytes, text: str, accepted: tuple[bytes, ...] = ()) -> int:
+        """Take down what a dead writer had said; how many whole lines. The last one may have been cut by the kill."""
+        whole = output.decode().split("\n")[:-1]
+        with self.lock:
+            self.lines += [(line, text) for line in whole if line != "ready"]
+            if errors.strip() and not any(piece in errors for piece in accepted):
+                self.trouble.append(errors.decode())
+        return len(whole)
+
+
+def too_wide(folder: Path) -> list[str]:
+    """The files that others could read. A -wal may vanish while we look."""
+    wide = []
+    for entry in os.scandir(folder):
+        try:
+            if stat.S_IMODE(entry.stat(follow_symlinks=False).st_mode) & 0o177:
+                wide.append(entry.name)
+        except FileNotFoundError:
+            continue
+    return wide
+
+
+# what a command may answer instead of an acknowledgement, when another lane was faster
+FASTER = (b"is forgotten already", b"is superseded", b"cannot be taken back", b"nothing to undo", b"There is no fact")
+
+
+def kill_commands(project: Path, said: Acknowledged, dice: random.Random, lifetime: float) -> None:
+    """Start commands of every writing kind, one after the other, and kill each at a random moment of its life."""
+    number = 0
+    while said.kills["command"] < COMMANDS_KILLED:
+        number += 1
+        text = f"n{threading.get_ident()} {number}"
+        with said.lock:
+            known = [line.split("#")[1].rstrip(".") for line, _ in said.lines if line.startswith("Remembered F#")][-20:]
+        old = dice.choice(known) if known else "1"
+        words = dice.choice(
+            (
+                *(3 * [["remember", text]]),
+                ["correct", old, text],
+                ["forget", old],
+                ["decide", text, "--chosen", "yes", "--alternative", "no"],
+                ["undo"],
+            )
+        )
+        writer = subprocess.Popen(
+            [COMMAND, *words],
+            cwd=project,
+            umask=0,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            stdin=subprocess.DEVNULL,
+        )
+        # most of a command's life is Python's own start: two of three kills fall into the part after it
+        time.sleep(lifetime * dice.choice((dice.random(), dice.uniform(0.5, 1.1), dice.uniform(0.6, 1.0))))
+        writer.send_signal(signal.SIGKILL)
+        output, errors = writer.communicate()
+        said.heard(output, errors, f"forget F#{old}" if words[0] == "forget" else text, FASTER)
+        with said.lock:
+            said.kills["command"] += writer.returncode == -signal.SIGKILL
+            said.trouble += too_wide(project / ".memoranda")
+
+
+def kill_loops(project: Path, said: Acknowledged, dice: random.Random) -> None:
+    """Start writers that never end, one after the other, and kill each in the middle of its work."""
+    path = str(project / ".memoranda" / "memory.db")
+    while said.kills["loop"] < LOOPS_KILLED:
+        name = f"{dice.getrandbits(40):x}"
+        writer = subprocess.Popen(
+            [sys.executable, "-c", LOOP, path, name, name],
+            cwd=ROOT,
+            umask=0,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        assert writer.stdout is not None
+        ready = writer.stdout.readline()
+        time.sleep(dice.random() * LOOP_SECONDS)
+        writer.send_signal(signal.SIGKILL)
+        output, errors = writer.communicate()
+        said.heard(ready + output, errors, f"loop {name} says ")
+        with said.lock:
+            said.kills["loop"] += writer.returncode == -signal.SIGKILL
+            said.trouble += too_wide(project / ".memoranda")
+
+
+def lifetime_of(project: Path) -> float:
+    """How many seconds a command lives on this machine while the others of its kind run beside it."""
+    measured = []
+
+    def measure() -> None:
+        for number in range(3):
+            started = time.perf_counter()
+            subprocess.run(
+                [COMMAND, "remember", f"{threading.get_ident()} {number}"], cwd=project, check=True, capture_output=True
+            )
+            measured.append(time.perf_counter() - started)
+
+    together(*[threading.Thread(target=measure) for _ in range(LANES)])
+    return statistics.median(measured)
+
+
+def together(*threads: threading.Thread) -> None:
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+# the checks ---------------------------------------------------------------------------------------------------------
+
+
+def sound(memory: Memory) -> None:
+    """SQLite's own three checks."""
+    assert memory.database.rows("PRAGMA quick_check") == [("ok",)]
+    assert memory.database.rows("PRAGMA foreign_key_check") == []
+    memory.database.connection.execute("INSERT INTO corpus_fts(corpus_fts, rank) VALUES ('integrity-check', 1)")
+
+
+def history_explains_all(memory: Memory) -> None:
+    """The chain of digests holds from the first step to the last, and told from the beginning it gives every row that
+    is in the tables now: no row without its step, no step without its rows."""
+    database = memory.database
+    digest = b""
+    told: dict[str, dict[str, dict[str, object]]] = {table: {} for table in RECORDED}
+    steps = database.rows(
+        "SELECT seq, at, actor, door, reason, undoes, changes, rows_root, digest FROM history ORDER BY seq"
+    )
+    assert [step[0] for step in steps] == list(range(1, len(steps) + 1)), "a step is missing"
+    for *head, root, recorded in steps:
+        rows = database.rows(
+            "SELECT tbl, pk, op, indirect, before, after, salt, leaf FROM history_row WHERE seq = ? ORDER BY n",
+            head[:1],
+        )
+        leaves = hashlib.sha256()
+        for table, key, op, indirect, before, after, salt, leaf in rows:
+            assert hashlib.sha256(salt + capture.framed(table, key, op, indirect, before, after)).digest() == leaf
+            leaves.update(leaf)
+            if op == "DELETE":
+                del told[table][key]
+            else:
+                told[table][key] = {**told[table].get(key, {}), **json.loads(after)}
+        assert len(rows) == head[-1] and leaves.digest() == root
+        digest = hashlib.sha256(digest + capture.framed(*head) + root).digest()
+        assert digest == recorded, f"the chain breaks at step {head[0]}"
+    for table in RECORDED:
+        names = capture.columns(database.connection, table)
+        there = [dict(zip(names, row, strict=True)) for row in database.rows(f"SELECT * FROM {table}")]
+        assert sorted(map(str, there)) == sorted(
+            str({name: row[name] for name in names}) for row in told[table].values()
+        )
+
+
+def same(stored: str, text: str) -> bool:
+    """Whether this is what the writer was told to write; of a loop we know how its texts begin."""
+    return stored.startswith(text) if text.startswith("loop ") else stored == text
+
+
+def acknowledged_is_there(memory: Memory, lines: list[tuple[str, str]]) -> None:
+    """Each line stands for one step of history, which holds what the line was about."""
+    database = memory.database
+    steps = Counter(row[0] for row in database.rows("SELECT reason FROM history"))
+    written = {
+        (table, json.loads(key)[0]): json.loads(after)
+        for table, key, after in database.rows(
+            "SELECT tbl, pk, after FROM history_row JOIN history USING (seq) WHERE op = 'INSERT' AND undoes IS NULL"
+        )
+    }
+    promised = Counter[str]()
+    for line, text in lines:
+        if found := re.fullmatch(r"Remembered F#(\d+)\.", line):
+            promised[f"remember F#{found[1]}"] += 1
+            assert same(written["facts", int(found[1])]["fact"], text)
+        elif found := re.fullmatch(r"F#(\d+) supersedes F#(\d+)\.", line):
+            promised[f"correct F#{found[2]}"] += 1
+            fact = written["facts", int(found[1])]
+            assert same(fact["fact"], text) and fact["supersedes"] == int(found[2])
+        elif found := re.fullmatch(r"Recorded D#(\d+)\.", line):
+            promised[f"decide D#{found[1]}"] += 1
+            assert same(written["decisions", int(found[1])]["title"], text)
+        elif line.startswith("Forgot 1 fact."):
+            promised[text] += 1
+        elif found := re.fullmatch(r"Forgot (F#\d+)\.", line):
+            promised[f"forget {found[1]}"] += 1
+        elif found := re.match(r"Took back step (\d+): ", line):
+            promised[f"undo {found[1]}"] += 1
+        else:
+            assert line == "Confirmed.", f"a writer said something that no writer says: {line}"
+    assert promised - steps == Counter(), "acknowledged, and not in the file"
+    confirmed = sum(count for reason, count in steps.items() if reason.startswith("confirm "))
+    assert confirmed >= sum(line == "Confirmed." for line, _ in lines)
+
+
+# ----------------------------------------------------------------------------------------------------------------------
+
+
+def test_a_hundred_kills(tmp_path: Path):
+    """60 commands and 40 loops die of SIGKILL, three writers at any time; then everything is looked through."""
+    project = tmp_path / "project"
+    path = project / ".memoranda" / "memory.db"
+    with Memory.open(str(path)) as memory:
+        memory.facts.remember("the first fact")
+    lifetime = lifetime_of(project)
+    said = Acknowledged()
+    seed = random.SystemRandom().getrandbits(32)
+    print(f"seed {seed}, a command lives {lifetime * 1000:.0f} ms")  # pytest shows it when the test fails
+    dice = [random.Random(seed + lane) for lane in range(LANES)]
+    together(
+        *[threading.Thread(target=kill_commands, args=(project, said, dice[lane], lifetime)) for lane in range(LANES)]
+    )
+    together(*[threading.Thread(target=kill_loops, args=(project, said, dice[lane])) for lane in range(LANES)])
+
+    assert said.trouble == []
+    assert said.kills["command"] >= COMMANDS_KILLED and said.kills["loop"] >= LOOPS_KILLED
+    done = subprocess.run([COMMAND, "remember", "and life goes on"], cwd=project, capture_output=True, check=False)
+    assert done.returncode == 0 and done.stdout.startswith(b"Remembered F#"), done.stderr
+    with Memory.open(str(path)) as memory:
+        sound(memory)
+        history_explains_all(memory)
+        acknowledged_is_there(memory, said.lines)
+        steps = memory.database.value("SELECT count(*) FROM history")
+    assert too_wide(project / ".memoranda") == []
+    assert len(said.lines) >= 100, "hardly anything was acknowledged: the kills came too early to say anything"
+    print(f"{len(said.lines)} acknowledged, {steps} steps, {dict(said.kills)}")

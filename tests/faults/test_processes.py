@@ -1,0 +1,459 @@
+"""Several processes on one memory, and places that take no write: all works, or says in a sentence why it does not.
+
+The full disk is the process's own limit on the size of a file: past it a write fails as on a disk without room, for
+SQLite and for us. Where this machine lets us mount one, a real full disk is filled too.
+"""
+
+import contextlib
+import ctypes
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from store.errors import StorageError
+from store.memory import Memory
+
+ROOT = Path(__file__).parents[2]
+COMMAND = os.path.join(os.path.dirname(sys.executable), "memoranda")
+SECONDS = 3.0
+WRITERS = 4
+
+# writes as fast as it can until the time is up; says what it wrote, and every error whatever it is
+WRITER = """
+import json, sys, time
+from store.memory import Memory
+path, name, seconds = sys.argv[1:]
+wrote, errors, waits = 0, [], []
+with Memory.open(path) as memory:
+    print("ready", flush=True)
+    sys.stdin.readline()
+    end = time.monotonic() + float(seconds)
+    while time.monotonic() < end:
+        started = time.monotonic()
+        try:
+            number, _ = memory.facts.remember(f"writer {name} says {wrote}")
+            if wrote % 5 == 4:
+                memory.facts.correct(number, f"writer {name} says {wrote} anew")
+            if wrote % 7 == 6:
+                memory.decisions.decide(f"{name} {wrote}", "yes")
+            wrote += 1
+        except Exception as error:
+            errors.append(f"{type(error).__name__}: {error}")
+        waits.append(time.monotonic() - started)
+print(json.dumps({"wrote": wrote, "errors": errors, "longest": max(waits)}))
+"""
+# reads as fast as it can; each look is of one moment, so what it sees only grows
+READER = """
+import json, sys, time
+from store.memory import Memory
+path, seconds = sys.argv[1:]
+looks, seen, errors = 0, 0, []
+with Memory.open(path) as memory:
+    print("ready", flush=True)
+    sys.stdin.readline()
+    end = time.monotonic() + float(seconds)
+    while time.monotonic() < end:
+        try:
+            now = memory.now
+            counts = memory.facts.counts(now)
+            total = counts["active"] + counts["superseded"]
+            if total < seen:
+                errors.append(f"saw {total} after {seen}")
+            seen = total
+            newest = memory.facts.many(memory.facts.ids(now, sort="newest", limit=20))
+            if newest and not memory.search(newest[0].fact).hits:
+                errors.append(f"{newest[0].fact} is in the list and not found")
+            list(memory.timeline.stream(limit=20))
+            memory.history.steps(limit=20)
+            looks += 1
+        except Exception as error:
+            errors.append(f"{type(error).__name__}: {error}")
+print(json.dumps({"looks": looks, "seen": seen, "errors": errors}))
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A folder with a memory in it, which holds one fact, one decision and one checkpoint."""
+    project = tmp_path / "project"
+    with Memory.open(str(project / ".memoranda" / "memory.db")) as memory:
+        memory.facts.remember("the team is five")
+        memory.decisions.decide("Use SQLite", "WAL")
+        memory.checkpoints.take("before")
+    return project
+
+
+def path_of(project: Path) -> str:
+    return str(project / ".memoranda" / "memory.db")
+
+
+def command(project: Path, *words: str, **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run the installed command in the project."""
+    return subprocess.run(
+        [COMMAND, *words], cwd=project, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, **options
+    )
+
+
+def intact(project: Path) -> None:
+    """What the fixture wrote is there, and the file is sound."""
+    with Memory.open(path_of(project)) as memory:
+        assert memory.facts.get(1).fact == "the team is five"
+        assert memory.decisions.get(1).chosen == "WAL"
+        assert memory.database.value("PRAGMA integrity_check") == "ok"
+        assert memory.database.rows("PRAGMA foreign_key_check") == []
+        memory.database.connection.execute("INSERT INTO corpus_fts(corpus_fts, rank) VALUES ('integrity-check', 1)")
+
+
+def sentence(done: subprocess.CompletedProcess[str], *pieces: str) -> None:
+    """The command could not, and said so in one line that holds these pieces."""
+    assert (done.returncode, done.stdout) == (1, ""), done
+    assert done.stderr.count("\n") == 1 and "Traceback" not in done.stderr, done.stderr
+    for piece in pieces:
+        assert piece in done.stderr
+
+
+# several processes --------------------------------------------------------------------------------------------------
+
+
+def test_four_writers_and_a_reader(project: Path):
+    """For three seconds as fast as they can: nobody meets an error, no write is lost, nobody waits for long."""
+    children = [
+        subprocess.Popen(
+            [sys.executable, "-c", *arguments, str(SECONDS)],
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        for arguments in (
+            *((WRITER, path_of(project), str(number)) for number in range(WRITERS)),
+            (READER, path_of(project)),
+        )
+    ]
+    for child in children:
+        assert child.stdout is not None and child.stdout.readline() == "ready\n"
+    *wrote, read = [json.loads(child.communicate("go\n")[0]) for child in start(children)]
+    assert [report["errors"] for report in (*wrote, read)] == [[]] * (WRITERS + 1)
+    assert all(report["longest"] < 5 for report in wrote), "a writer starved"
+    # SQLite's waiting is not fair: beside three that never rest, one may get few turns, but it gets them
+    assert sum(report["wrote"] for report in wrote) >= 100 and min(report["wrote"] for report in wrote) >= 1
+    assert read["looks"] >= 10 and read["seen"] > 1
+    with Memory.open(path_of(project)) as memory:
+        texts = {text for (text,) in memory.database.rows("SELECT fact FROM facts")}
+        said = {f"writer {name} says {n}" for name, report in enumerate(wrote) for n in range(report["wrote"])}
+        assert said <= texts
+        assert memory.database.value("SELECT count(*) FROM facts") == 1 + len(said) + sum(
+            report["wrote"] // 5 for report in wrote
+        )
+        steps = [step.seq for step in memory.history.steps()]
+        assert steps == list(range(len(steps), 0, -1))
+    intact(project)
+
+
+def start(children: list[subprocess.Popen[str]]) -> list[subprocess.Popen[str]]:
+    """Let all of them go at once."""
+    for child in children:
+        assert child.stdin is not None
+        child.stdin.write("go\n")
+        child.stdin.flush()
+    return children
+
+
+def test_what_one_process_writes_another_sees_at_once(project: Path):
+    """Two that stay open and the command between them: each sees the others' last word with its next look."""
+    child = subprocess.Popen(
+        [sys.executable, "-c", ECHO, path_of(project)],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert child.stdin is not None and child.stdout is not None
+    with Memory.open(path_of(project)) as memory:
+        for number in range(20):
+            child.stdin.write(f"the other says {number}\n")
+            child.stdin.flush()
+            written = int(child.stdout.readline())
+            assert memory.facts.get(written).fact == f"the other says {number}"
+            assert memory.search(f'"other says {number}"').hits[0].citation == f"F#{written}"
+            mine, _ = memory.facts.remember(f"I say {number}")
+            child.stdin.write(f"?{mine}\n")
+            child.stdin.flush()
+            assert child.stdout.readline() == f"I say {number}\n"
+        before = memory.database.changed()
+        assert command(project, "correct", "1", "the team is six").returncode == 0
+        assert memory.database.changed() != before
+        assert memory.facts.get(1).status == "superseded"
+        assert memory.history.undo().reason == "correct F#1", "what the command did, the open one takes back"
+    child.communicate()
+    assert command(project, "show", "1").stdout.startswith("F#1")
+    intact(project)
+
+
+ECHO = """
+import sys
+from store.memory import Memory
+with Memory.open(sys.argv[1]) as memory:
+    for line in sys.stdin:
+        if line.startswith("?"):
+            print(memory.facts.get(int(line[1:])).fact, flush=True)
+        else:
+            print(memory.facts.remember(line.strip())[0], flush=True)
+"""
+
+
+# a full disk --------------------------------------------------------------------------------------------------------
+
+
+def limited(size: int) -> Callable[[], None]:
+    """For a new process: no file may grow past `size` bytes (Python ignores SIGXFSZ, so that the write fails)."""
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+    return limit
+
+
+@pytest.mark.parametrize("size", [0, 1_000, 20_000, 40_000])
+def test_a_disk_without_room(project: Path, size):
+    """From the first byte to the middle of the transaction: a sentence, exit 1, the earlier data as it was; and with
+    room again the same command works."""
+    for words in (("remember", "x" * 19_000), ("decide", "y" * 30_000, "--chosen", "z"), ("forget", "1")):
+        done = command(project, *words, preexec_fn=limited(size))
+        sentence(done, "The disk that holds ", "memory.db failed.", "nothing was changed")
+        error = json.loads(command(project, *words, "--json", preexec_fn=limited(size)).stderr)["error"]
+        assert error["code"] == "storage"
+        assert "xxx" not in done.stderr and "yyy" not in done.stderr, "an error never quotes a record"
+        intact(project)
+    assert command(project, "remember", "x" * 19_000).stdout == "Remembered F#2.\n"
+
+
+def test_room_for_the_log_is_enough(project: Path):
+    """The transaction is in the log, though it cannot be brought into the file yet: acknowledged, and there."""
+    done = command(project, "remember", "one more", preexec_fn=limited(100_000))
+    assert (done.returncode, done.stdout, done.stderr) == (0, "Remembered F#2.\n", "")
+    assert len(json.loads(command(project, "facts", "--json").stdout)) == 2
+    intact(project)
+
+
+@pytest.mark.parametrize("size", [0, 1_000, 20_000, 100_000])
+def test_a_new_memory_on_a_disk_without_room(tmp_path: Path, size):
+    """Born later or not at all: what the first attempt left behind is in nobody's way, and git never sees it."""
+    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    done = command(tmp_path, "remember", "the team is five", preexec_fn=limited(size))
+    sentence(done, ".memoranda")
+    assert command(tmp_path, "remember", "the team is five").stdout == "Remembered F#1.\n"
+    assert (tmp_path / ".memoranda" / ".gitignore").read_text() == "*\n"
+    status = subprocess.run(["git", "-C", str(tmp_path), "status", "--short"], capture_output=True, check=True)
+    assert status.stdout == b""
+
+
+def test_a_long_lived_writer_meets_the_end_of_the_disk(project: Path):
+    """An open memory writes until there is no more room: an error of ours, not a broken memory; it goes on reading,
+    and writes again as soon as there is room."""
+    done = subprocess.run(
+        [sys.executable, "-c", FILL, path_of(project)], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
+    assert report["error"] == "StorageError" and "failed" in report["said"]
+    assert report["wrote"] > 5
+    assert report["read"] == report["wrote"] + 1 and report["again"] == report["wrote"] + 2
+    with Memory.open(path_of(project)) as memory:
+        assert memory.facts.counts(memory.now)["active"] == report["again"]
+    intact(project)
+
+
+FILL = """
+import json, resource, sys
+from store.memory import Memory
+with Memory.open(sys.argv[1]) as memory:
+    hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+    resource.setrlimit(resource.RLIMIT_FSIZE, (2_000_000, hard))
+    wrote = 0
+    try:
+        while wrote < 1000:
+            memory.facts.remember(f"{wrote} " + "long " * 3000)
+            wrote += 1
+        raise AssertionError("there was room for all")
+    except Exception as error:
+        report = {"error": type(error).__name__, "said": str(error), "wrote": wrote}
+    report["read"] = memory.facts.counts(memory.now)["active"]
+    resource.setrlimit(resource.RLIMIT_FSIZE, (hard, hard))
+    memory.facts.remember("there is room again")
+    report["again"] = memory.facts.counts(memory.now)["active"]
+print(json.dumps(report))
+"""
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A real file system with room for 600 kB, where this machine lets us mount one."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted = shutil.which("mount") and subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", str(folder)], capture_output=True, check=False
+    )
+    if not mounted or mounted.returncode:
+        pytest.skip("only root may mount a disk to fill")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def test_a_real_full_disk(small_disk: Path):
+    """ENOSPC itself, in the log and in the shared memory: the message names the cause, and freeing space mends it."""
+    with Memory.open(path_of(small_disk)) as memory:
+        memory.facts.remember("the team is five")
+        memory.decisions.decide("Use SQLite", "WAL")
+    fill = os.open(small_disk / "fill", os.O_CREAT | os.O_WRONLY)
+    with contextlib.suppress(OSError):
+        while os.write(fill, b"x" * 1024):
+            pass
+    os.close(fill)
+    for words in (("remember", "more"), ("forget", "1"), ("checkpoint",)):
+        sentence(command(small_disk, *words), "is full; nothing was lost.", "Free some space and try again.")
+    (small_disk / "fill").unlink()
+    assert command(small_disk, "remember", "more").stdout == "Remembered F#2.\n"
+    intact(small_disk)
+
+
+# read-only ----------------------------------------------------------------------------------------------------------
+
+
+def ordinary() -> None:
+    """For a new process that root starts: give up the right to write where the modes forbid it (Linux: prctl(2))."""
+    if os.geteuid() == 0:
+        library = ctypes.CDLL(None)
+        for capability in (1, 2):  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, out of the set that an exec may have
+            library.prctl(24, capability, 0, 0, 0)
+
+
+@pytest.fixture
+def closed(project: Path) -> Iterator[Callable[[int, int], None]]:
+    """Closes the folder and the file to these modes; opens them again at the end."""
+    folder, file = project / ".memoranda", Path(path_of(project))
+
+    def close(folder_mode: int, file_mode: int) -> None:
+        file.chmod(file_mode)
+        folder.chmod(folder_mode)
+
+    yield close
+    folder.chmod(0o700)
+    file.chmod(0o600)
+
+
+def test_a_file_that_may_only_be_read(project: Path, closed):
+    """Looking works, writing says what is in its way, and both are as before when the mode is."""
+    closed(0o700, 0o400)
+    for words in (("facts",), ("search", "team"), ("show", "1"), ("timeline",), ("stats",), ("export",)):
+        done = command(project, *words, preexec_fn=ordinary)
+        assert (done.returncode, done.stderr) == (0, ""), words
+    for words in (("remember", "x"), ("forget", "1"), ("undo",), ("checkpoint",)):
+        sentence(command(project, *words, preexec_fn=ordinary), "may only be read.", "Look at its permissions.")
+    closed(0o700, 0o600)
+    assert command(project, "remember", "x", preexec_fn=ordinary).stdout == "Remembered F#2.\n"
+    intact(project)
+
+
+def test_a_folder_that_may_only_be_read(project: Path, closed):
+    closed(0o500, 0o600)
+    sentence(command(project, "remember", "x", preexec_fn=ordinary), "cannot be written.", "permissions")
+    closed(0o700, 0o600)
+    assert command(project, "remember", "x", preexec_fn=ordinary).stdout == "Remembered F#2.\n"
+    intact(project)
+
+
+def test_a_file_that_may_not_even_be_read(project: Path, closed):
+    for modes in ((0o700, 0o000), (0o000, 0o600)):
+        closed(*modes)
+        for words in (("facts",), ("remember", "x")):
+            sentence(command(project, *words, preexec_fn=ordinary), "memory.db cannot be ")
+        closed(0o700, 0o600)
+    intact(project)
+
+
+def test_a_project_where_nothing_can_be_made(tmp_path: Path):
+    (tmp_path / "locked").mkdir()
+    subprocess.run(["git", "init", "-q", str(tmp_path / "locked")], check=True)
+    (tmp_path / "locked").chmod(0o500)
+    try:
+        done = command(tmp_path / "locked", "remember", "x", preexec_fn=ordinary)
+        sentence(done, ".memoranda cannot be made: Permission denied.", "Name another file with --db PATH.")
+    finally:
+        (tmp_path / "locked").chmod(0o700)
+
+
+# vanished -----------------------------------------------------------------------------------------------------------
+
+
+def test_a_folder_that_vanished_between_two_commands(project: Path):
+    """Deleted is deleted: the next command starts a new memory, and says so on standard error."""
+    (project / ".git").mkdir()
+    shutil.rmtree(project / ".memoranda")
+    done = command(project, "remember", "x")
+    assert (done.stdout, done.stderr) == ("Remembered F#1.\n", f"Started a memory: {path_of(project)}\n")
+
+
+@pytest.mark.parametrize("how", ["deleted", "moved", "replaced"])
+def test_a_file_that_vanished_while_it_was_open(project: Path, tmp_path: Path, how):
+    """What is written to a deleted file is lost without a word from the system: no such write is acknowledged."""
+    with Memory.open(path_of(project)) as memory:
+        memory.facts.remember("still there")
+        if how == "moved":
+            (project / ".memoranda").rename(tmp_path / "elsewhere")
+        else:
+            shutil.rmtree(project / ".memoranda")
+        if how == "replaced":
+            assert command(project, "--db", path_of(project), "remember", "another memory").returncode == 0
+        for _ in range(2):
+            with pytest.raises(StorageError, match="was deleted, moved or replaced while it was open here"):
+                memory.facts.remember("lost")
+        assert memory.facts.get(2).fact == "still there", "what is open can be read on"
+    if how == "moved":
+        with Memory.open(str(tmp_path / "elsewhere" / "memory.db")) as memory:
+            assert memory.facts.counts(memory.now)["active"] == 2
+    if how == "replaced":
+        with Memory.open(path_of(project)) as memory:
+            assert [fact.fact for fact in memory.facts.many([1, 2])] == ["another memory"]
+
+
+def test_a_named_folder_that_is_not_there_is_made(tmp_path: Path):
+    named = tmp_path / "a" / "b" / "named.db"
+    assert command(tmp_path, "--db", str(named), "remember", "x").returncode == 0
+    assert named.exists()
+    (tmp_path / "file").write_text("")
+    sentence(command(tmp_path, "--db", str(tmp_path / "file" / "named.db"), "facts"), "cannot be ")
+
+
+def test_nobody_waits_longer_than_ten_seconds_for_a_stuck_program(project: Path, monkeypatch):
+    """Another program that keeps the file busy is waited for, then named as the cause; here it lets go in time."""
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLD, path_of(project)],
+        cwd=ROOT,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert holder.stdout is not None and holder.stdout.readline() == "held\n"
+    started = time.monotonic()
+    done = command(project, "remember", "after the wait")
+    assert done.stdout == "Remembered F#2.\n" and time.monotonic() - started > 0.3
+    holder.communicate()
+
+
+HOLD = """
+import sys, time
+from store.memory import Memory
+with Memory.open(sys.argv[1]) as memory, memory.database.write("user", "hold"):
+    print("held", flush=True)
+    time.sleep(0.6)
+"""

@@ -1,0 +1,861 @@
+"""The command line: the contract that people and scripts hold it to (DESIGN §9).
+
+Most stories run in this process through `run`, in a real checkout; what only a process has (pipes, terminals, locales,
+bytes, limits) is told with the installed command.
+"""
+
+import dataclasses
+import functools
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import apsw
+import pexpect
+import pytest
+from support import repositories
+
+from store import models
+from store.memory import Memory
+from tui import cli
+from tui.verbs import BY_NAME, VERBS
+
+COMMAND = os.path.join(os.path.dirname(sys.executable), "memoranda")
+READERS = {"search", "timeline", "show", "context", "ask", "stats"}  # DESIGN §9
+# a title for the terminal, a wiped screen, a line turned round, text that hides, a forged line of output
+HOSTILE = (
+    "\x1b]0;owned\x07\x1b[2J\u202egnp\u202c\u2066x\u2069\x9b31m\U000e0041\x00\r\u200bend\nSaid by      user, explicit"
+)
+
+
+class Said(NamedTuple):
+    """What a command gave."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def data(self) -> Any:
+        """The one JSON value on standard output."""
+        return json.loads(self.out)
+
+
+Do = Callable[..., Said]
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project with one commit, and nobody at the keyboard; the working directory."""
+    project = tmp_path / "project"
+    repositories.commit(project, "feat: first commit\n\nBecause.", {"main.py": "print(1)\n"})
+    monkeypatch.chdir(project)
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    return project
+
+
+@pytest.fixture
+def do(checkout: Path, capsys: pytest.CaptureFixture[str]) -> Do:
+    """Runs one command here."""
+
+    def do(*words: str) -> Said:
+        capsys.readouterr()
+        return Said(cli.run(words), *capsys.readouterr())
+
+    return do
+
+
+@pytest.fixture(scope="module")
+def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the first `lived` leaves a copy of its memory for the others: they start from the very same commit."""
+    return tmp_path_factory.mktemp("lived") / ".memoranda"
+
+
+@pytest.fixture
+def lived(do: Do, checkout: Path, once: Path) -> Path:
+    """A project whose memory has one of each: facts 1 to 3, decisions 1 and 2, a link, a checkpoint, an undone step."""
+    if once.exists():
+        shutil.copytree(once, checkout / ".memoranda")
+        return checkout
+    head = repositories.git(checkout, "rev-parse", "HEAD")
+    for words in (
+        ("remember", "the team is five", "--tag", "people"),
+        ("remember", "deploys on Fridays", "--domain", "work"),
+        ("decide", "Use SQLite", "--chosen", "WAL", "--alternative", "files"),
+        ("checkpoint", "before"),
+        ("decide", "Use tabs", "--chosen", "no"),
+        ("timeline",),  # which reads the commit
+        ("link", head, "1"),
+        ("remember", "José prefiere té"),
+        ("confirm", "1"),
+        ("undo",),
+    ):
+        said = do(*words)
+        assert said.status == 0, said
+    shutil.copytree(checkout / ".memoranda", once)
+    return checkout
+
+
+def process(*words: str | bytes, **options: Any) -> subprocess.CompletedProcess[bytes]:
+    """Run the installed command as a process of its own, with nobody at the keyboard."""
+    options = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
+    return subprocess.run([COMMAND, *words], check=False, timeout=60, **options)
+
+
+def tree(*folders: Path) -> dict[str, bytes | None]:
+    """Every file and folder below, with its bytes."""
+    found = [path for folder in folders for path in sorted(folder.rglob("*"))]
+    return {str(path): path.read_bytes() if path.is_file() else None for path in found}
+
+
+def memory_of(project: Path) -> Memory:
+    return Memory.open(str(project / ".memoranda" / "memory.db"))
+
+
+# help ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
+def test_every_verb_has_help(do: Do, checkout: Path, verb):
+    """However it is asked for, also beside words that are wrong; and asking makes no memory."""
+    said = do(verb.name, "--help")
+    assert (said.status, said.err) == (0, "")
+    assert said.out.startswith(f"memoranda {verb.name}")
+    assert f"\n{verb.summary}.\n" in said.out
+    for argument in verb.arguments:
+        assert argument.help in said.out
+        assert not argument.option or f"--{argument.name}" in said.out
+    for words in ((verb.name, "-h"), ("help", verb.name), (verb.name, "--wrong", "--help", "x")):
+        assert do(*words) == said
+    assert not (checkout / ".memoranda").exists()
+
+
+def test_the_overall_help_names_every_verb(do: Do):
+    said = do("--help")
+    listed = [line.split()[0] for line in said.out.split("\n") if line.startswith("  ") and line[2] != " "]
+    assert [name for name in listed if name in BY_NAME] == [verb.name for verb in VERBS]
+    assert all(f"  {verb.summary}" in said.out for verb in VERBS)
+    assert do("help") == do("-h") == do("help", "nothing") == said
+
+
+def test_after_two_dashes_help_is_text(do: Do):
+    assert do("remember", "--", "--help").out == "Remembered F#1.\n"
+    assert do("facts", "--json").data[0]["fact"] == "--help"
+
+
+def test_the_version(do: Do):
+    from store import __version__
+
+    assert do("--version").out == do("-V").out == f"memoranda {__version__}\n"
+
+
+# JSON ---------------------------------------------------------------------------------------------------------------
+
+# a command → what its JSON holds: a record's class, [class] for a list of them, or the names of an object's fields
+EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
+    (("remember", "a new fact"), models.Fact),
+    (("remember", "The team is FIVE."), models.Fact),
+    (("facts",), [models.Fact]),
+    (("facts", "--all", "--sort", "newest"), [models.Fact]),
+    (("correct", "1", "the team is six"), models.Fact),
+    (("correct", "D#1", "rollback journal"), models.Decision),
+    (("confirm", "1", "F#2"), [models.Fact]),
+    (("forget", "1", "2", "1"), [models.Fact]),
+    (("forget", "D#1", "D#2"), [models.Decision]),
+    (("pin", "1"), [models.Fact]),
+    (("unpin", "1"), [models.Fact]),
+    (("decide", "Ship", "--chosen", "now", "--supersedes", "D#2"), models.Decision),
+    (("decisions",), [models.Decision]),
+    (("link", "HEAD", "2", "--type", "relates"), [models.Link]),
+    (("unlink", "C#HEAD", "D#1"), [models.Link]),
+    (("search", "SQLite"), {"total", "signals", "milliseconds", "notes", "hits"}),
+    (("show", "F#1"), models.Fact),
+    (("show", "[D#1]"), models.Decision),
+    (("show", "C#HEAD"), models.Commit),
+    (("show", "C#HEAD", "--diff"), {"diff", "citation", *(field.name for field in dataclasses.fields(models.Commit))}),
+    (("show", "K#1"), models.Checkpoint),
+    (("timeline",), "timeline"),
+    (("history",), [models.Step]),
+    (("history", "--record", "F#1"), [models.Step]),
+    (("undo",), models.Step),
+    (("undo", "2"), models.Step),
+    (("redo",), models.Step),
+    (("checkpoint", "a", "name"), models.Checkpoint),
+    (("checkpoints",), [models.Checkpoint]),
+    (("restore", "K#1", "--yes"), {"restored", "changed", "before"}),
+    (("export",), {"format", "version", "schema", "tables", "sequence"}),
+    (("export", "memory.json"), {"file", "bytes"}),
+    (("stats",), "figures"),
+    (("init",), {"path", "kind", "reason", "project", "exists"}),
+    (("where",), {"path", "kind", "reason", "project", "exists"}),
+)
+named = pytest.mark.parametrize("words, shape", EXAMPLES, ids=[" ".join(words) for words, _ in EXAMPLES])
+
+
+def real(words: Sequence[str], checkout: Path) -> list[str]:
+    """The words with HEAD's sha in them."""
+    head = repositories.git(checkout, "rev-parse", "HEAD")
+    return [word.replace("HEAD", head[:12]) for word in words]
+
+
+def fields_of(record: type) -> set[str]:
+    names = {field.name for field in dataclasses.fields(record)}
+    return names | {"citation"} if hasattr(record, "citation") else names
+
+
+def test_every_verb_has_an_example():
+    assert {words[0] for words, _ in EXAMPLES} == set(BY_NAME)
+
+
+@named
+def test_json_is_exactly_one_object_or_list(do: Do, lived: Path, words, shape):
+    """Records with their own fields and their citation, and nothing else on standard output."""
+    said = do(*real(words, lived), "--json")
+    assert (said.status, said.err) == (0, "")
+    data = said.data  # one value and nothing after it, else this raises
+    assert said.out.endswith("\n")
+    if isinstance(shape, set):
+        assert set(data) == shape
+    elif shape == "timeline":
+        kinds = {"decision": models.Decision, "commit": models.Commit, "checkpoint": models.Checkpoint}
+        assert {record["kind"] for record in data} == set(kinds)
+        assert all(set(record) == fields_of(kinds[record["kind"]]) | {"kind"} for record in data)
+    elif shape == "figures":
+        assert data["facts"] == 3 and data["commits"] == 1 and data["path"].endswith("memory.db")
+    elif isinstance(shape, list):
+        assert isinstance(data, list) and (data or words[0] == "unlink")
+        assert all(set(record) == fields_of(shape[0]) for record in data)
+    else:
+        assert set(data) == fields_of(shape)
+
+
+@named
+def test_without_json_it_is_for_people(do: Do, lived: Path, words, shape):
+    said = do(*real(words, lived))
+    assert (said.status, said.err) == (0, "")
+    assert said.out.endswith("\n") and "Traceback" not in said.out
+    assert words == ("export",) or not said.out.startswith(("{", "["))
+
+
+def test_json_carries_the_records_as_they_are(do: Do, lived: Path):
+    """Values are the records' own types: numbers, booleans, lists, null; text is not escaped away."""
+    fact = do("show", "3", "--json").data
+    assert fact["citation"] == "F#3" and fact["id"] == 3 and fact["fact"] == "José prefiere té"
+    assert fact["pinned"] is False and fact["supersedes"] is None and fact["tags"] == []
+    assert "José" in do("show", "3", "--json").out
+    hit = do("search", "tagged", "OR", "team", "--json").data["hits"][0]
+    assert hit["citation"] == "F#1" and hit["kind"] == "fact" and hit["fact"] == "the team is five"
+    assert set(hit) == fields_of(models.Fact) | {"kind", "snippet", "score"}
+    link = do("link", repositories.git(lived, "rev-parse", "HEAD"), "2", "--json").data[0]
+    assert link["decision"] == "D#2" and link["commit"].startswith("C#")
+
+
+def test_an_empty_memory_gives_empty_lists(do: Do):
+    for words in (("facts",), ("decisions",), ("history",), ("checkpoints",), ("timeline", "--before", "2000-01-01")):
+        assert do(*words, "--json").out == "[]\n"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--json", "--db", "DB", "remember", "x"),
+        ("remember", "--json", "x", "--db", "DB"),
+        ("--db=DB", "remember", "x", "--json"),
+        ("remember", "--db=elsewhere.db", "--db", "DB", "x", "--json", "--json"),
+    ],
+)
+def test_db_and_json_go_anywhere(do: Do, checkout: Path, tmp_path: Path, words):
+    named = str(tmp_path / "other" / "named.db")
+    said = do(*(word.replace("DB", named) for word in words))
+    assert said.status == 0 and said.data["fact"] == "x"
+    assert Path(named).exists() and not (checkout / ".memoranda").exists()
+    assert not (checkout / "elsewhere.db").exists()
+
+
+def test_after_two_dashes_they_are_text(do: Do):
+    do("remember", "--", "--json", "--db", "x")
+    assert do("facts", "--json").data[0]["fact"] == "--json --db x"
+    said = do("confirm", "--", "--json")
+    assert said.err == "That is not a citation. Write one like F#12, D#3, C#a1b2c3d or notes.md#L10-L22.\n"
+
+
+@pytest.mark.parametrize("words", [("facts", "--db"), ("--db=", "facts"), ("--db", "", "facts")])
+def test_an_empty_db_is_not_another_file(do: Do, lived: Path, words):
+    """`--db "$UNSET"` must not come to mean the memory that happens to lie around."""
+    said = do(*words)
+    assert (said.status, said.out) == (2, "")
+    assert said.err == "--db wants the path of a memory file. memoranda --db PATH facts\n"
+
+
+# errors -------------------------------------------------------------------------------------------------------------
+
+ERRORS = (
+    (("rember", "x"), 2, "usage", "Did you mean `memoranda remember`?"),
+    (("tymeline",), 2, "usage", "Did you mean `memoranda timeline`?"),
+    (("zzz",), 2, "usage", "See `memoranda --help`."),
+    (("--frobnicate",), 2, "usage", "See `memoranda --help`."),
+    (("remember",), 2, "usage", "remember wants TEXT…"),
+    (("remember", "x", "--colour", "red"), 2, "usage", "remember has no option “--colour”"),
+    (("decide", "x"), 2, "usage", "decide wants --chosen TEXT."),
+    (("facts", "--limit", "many"), 2, "usage", "--limit is a whole number"),
+    (("facts", "--limit", "0"), 2, "usage", "--limit is a whole number, from 1 on."),
+    (("undo", "one"), 2, "usage", "SEQ is a whole number"),
+    (("redo", "1"), 2, "usage", "redo does not know what to do with “1”."),
+    (("remember", " "), 2, "invalid", "nothing to remember"),
+    (("remember", "x" * 20_001), 2, "invalid", "20,001"),
+    (("remember", "x", "--confidence", "sure"), 2, "invalid", "Choose one of: high, medium, low."),
+    (("remember", "x", "--scope", "global"), 1, "unsupported", "global cannot be kept yet"),
+    (("facts", "--status", "lost"), 2, "invalid", "There is no such status."),
+    (("facts", "--sort", "colour"), 2, "invalid", "Choose one of: oldest, newest, domain, text, state."),
+    (("confirm", "D#1"), 2, "invalid", "D#1 is not a fact."),
+    (("confirm", "one"), 2, "invalid", "That is not a citation."),
+    (("confirm", "0"), 2, "invalid", "That is not a citation."),
+    (("confirm", "99"), 1, "not-found", "There is no fact F#99."),
+    (("correct", "C#abcdef0", "x"), 2, "invalid", "C#abcdef0 is not a fact or decision."),
+    (("correct", "1", "the team is five"), 2, "invalid", "F#1 says exactly that."),
+    (("correct", "1", "deploys on fridays"), 1, "conflict", "F#2 says that already."),
+    (("forget", "1", "D#1"), 2, "invalid", "one kind at a time"),
+    (("decide", "x", "--chosen", "y", "--impact", "huge"), 2, "invalid", "There is no such impact."),
+    (("decide", "x", "--chosen", "y", "--supersedes", "F#1"), 2, "invalid", "F#1 is not a decision."),
+    (("link", "F#1", "1"), 2, "invalid", "F#1 is not a commit."),
+    (("link", "0000000", "1"), 1, "not-found", "commit"),
+    (("unlink", "HEAD", "2"), 1, "not-found", "are not linked"),
+    (("show", "F#99"), 1, "not-found", "There is no fact F#99"),
+    (("show", "A#1"), 1, "not-found", "There is no task A#1"),
+    (("show", "G#1"), 1, "unsupported", "G#1 cannot be opened yet."),
+    (("show", "notes.md#L1"), 1, "unsupported", "notes.md#L1 cannot be opened yet."),
+    (("show", "F#1", "--diff"), 2, "invalid", "Only a commit has a diff."),
+    (("timeline", "--since", "whenever"), 2, "invalid", "not a time"),
+    (("timeline", "--kind", "dream"), 2, "invalid", "no such kind"),
+    (("undo", "99"), 1, "not-found", "History has no step 99."),
+    (("restore", "F#1"), 2, "invalid", "F#1 is not a checkpoint."),
+    (("restore", "9"), 1, "not-found", "There is no checkpoint K#9."),
+    (("restore", "1"), 2, "invalid", "Say --yes."),
+    (("checkpoint", "x" * 201), 2, "invalid", "200 characters"),
+    (("export", "missing/folder/x.json"), 1, "storage", "cannot be written"),
+)
+
+
+@pytest.mark.parametrize("words, status, code, piece", ERRORS, ids=[" ".join(error[0])[:40] for error in ERRORS])
+def test_an_error_is_one_line_or_one_object(do: Do, lived: Path, words, status, code, piece):
+    """On standard error alone, the same in both forms, with its exit status; and the memory is as it was."""
+    words = real(words, lived)
+    with memory_of(lived) as memory:
+        before = memory.database.rows("SELECT * FROM history")
+    said = do(*words)
+    assert (said.status, said.out) == (status, "")
+    assert piece in said.err
+    assert said.err.endswith("\n") and said.err.count("\n") == 1
+    scripted = do(*words, "--json")
+    assert (scripted.status, scripted.out) == (status, "")
+    error = json.loads(scripted.err)
+    assert set(error) == {"error"} and set(error["error"]) == {"code", "message", "next"}
+    assert error["error"]["code"] == code
+    assert f"{error['error']['message']} {error['error']['next']}".strip() == said.err.removesuffix("\n")
+    with memory_of(lived) as memory:
+        assert memory.database.rows("SELECT * FROM history") == before
+
+
+def test_of_several_all_or_none(do: Do, lived: Path):
+    for verb in ("confirm", "forget", "pin"):
+        assert do(verb, "1", "2", "99").status == 1
+    assert {fact["status"] for fact in do("facts", "--all", "--json").data} == {"active"}
+
+
+# names --------------------------------------------------------------------------------------------------------------
+
+
+def test_a_bare_number_is_the_verbs_own_kind(do: Do, lived: Path):
+    """A fact for most, a checkpoint for restore, a decision where one is asked for; and always a citation."""
+    head = repositories.git(lived, "rev-parse", "HEAD")
+    assert do("show", "1").out == do("show", "F#1").out == do("show", "[F#1]").out == do("show", "f#1").out
+    assert do("confirm", "1", "F#1", "[F#1]", "f#1").out == "Confirmed 1 fact.\n"
+    assert do("correct", "D#1", "files").out == "D#3 supersedes D#1.\n"
+    assert do("correct", "1", "the team is six").out == "F#4 supersedes F#1.\n"
+    assert do("link", head, "3").out == f"C#{head[:7]} implements D#3.\n"
+    assert do("unlink", f"C#{head[:4]}", "D#3").out == f"C#{head[:4]} and D#3 are no longer linked.\n"
+    assert do("decide", "x", "--chosen", "y", "--supersedes", "3").out == "Recorded D#4.\n"
+    assert do("decide", "x", "--chosen", "y", "--supersedes", "D#4").out == "Recorded D#5.\n"
+    assert do("forget", "D#5", "d#5").out == "Forgot 1 decision. Undo brings it back.\n"
+    assert do("restore", "1", "--yes").out.startswith("Restored K#1: ")
+    assert do("restore", "K#2", "--yes").out.startswith("Restored K#2: ")
+
+
+def test_what_a_verb_says_is_what_happened(do: Do, checkout: Path):
+    """A morning at the command line, told by the command line itself."""
+    story = (
+        (("remember", "the", "team", "is", "five", "--pin", "--tag", "people"), "Remembered F#1."),
+        (("remember", "The team is FIVE."), "F#1 was known already: confirmed."),
+        (("correct", "1", "the team is six"), "F#2 supersedes F#1."),
+        (("undo",), "Took back step 3: correct F#1."),
+        (("redo",), "Put back step 3: correct F#1."),
+        (("unpin", "2"), "Unpinned 1 fact."),
+        (("pin", "2"), "Pinned 1 fact: it never ages."),
+        (("checkpoint",), "Checkpoint K#1."),
+        (("forget", "2"), "Forgot 1 fact. Undo brings it back."),
+        (("decide", "Use", "SQLite", "--chosen", "WAL"), "Recorded D#1."),
+        (("restore", "1", "--yes"), "Restored K#1: 2 records changed. K#2 is how it was; undo works."),
+    )
+    for words, answer in story:
+        assert do(*words) == Said(
+            0, f"{answer}\n", f"Started a memory: {checkout}/.memoranda/memory.db\n" * (words == story[0][0])
+        )
+    facts = do("facts", "--all", "--json").data
+    assert [(fact["fact"], fact["status"], fact["pinned"]) for fact in facts] == [
+        ("the team is five", "superseded", True),
+        ("the team is six", "active", True),
+    ]
+    assert do("decisions").out.startswith("No decisions yet.")
+    assert do("undo").out.startswith("Took back step ")
+    assert do("facts").out.startswith("No facts here.")
+
+
+# lists --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def long(checkout: Path) -> Path:
+    """A project with 51 of everything that is listed."""
+    with memory_of(checkout) as memory:
+        for number in range(51):
+            memory.facts.remember(f"fact number {number}")
+            memory.decisions.decide(f"decision number {number}", "yes")
+            memory.checkpoints.take(f"checkpoint {number}")
+    return checkout
+
+
+@pytest.mark.parametrize(
+    "verb, there", [("facts", 51), ("decisions", 51), ("checkpoints", 51), ("history", 102), ("timeline", 103)]
+)
+def test_a_list_ends_at_fifty_and_says_so(do: Do, long: Path, verb, there):
+    short = do(verb)
+    assert short.out.split("\n")[50:] == ["… and more: --limit 200 shows them", ""]
+    assert len(do(verb, "--json").data) == 50
+    whole = do(verb, "--limit", "200").out.split("\n")
+    assert len(whole) == there + 1 and whole[:50] == short.out.split("\n")[:50] and "more" not in whole[-2]
+    assert "more" not in do(verb, "--limit", str(there)).out
+    assert do(verb, f"--limit={there - 1}").out.split("\n")[-2].startswith("… and more: --limit ")
+    assert len(do(verb, "--limit", "7", "--json").data) == 7
+
+
+def test_search_says_how_many_it_left_out(do: Do, long: Path):
+    lines = do("search", "number").out.split("\n")
+    assert (
+        len(lines) == 22 and lines[20].startswith("102 found in ") and lines[20].endswith(", 82 not shown: --limit 102")
+    )
+    assert len(do("search", "number", "--limit", "102", "--json").data["hits"]) == 102
+
+
+# asking -------------------------------------------------------------------------------------------------------------
+
+
+def test_nothing_is_asked_where_nobody_can_answer(lived: Path):
+    """Without a terminal and without --yes: nothing changes, exit 2, whether standard input is empty or says yes."""
+    (lived / "out.json").write_text("mine")
+    before = tree(lived)
+    for words in (("restore", "1"), ("export", "out.json")):
+        for answer in (b"", b"y\n"):
+            done = process(*words, stdin=None, input=answer)
+            assert (done.returncode, done.stdout) == (2, b"")
+            assert done.stderr == b"This asks first, and nobody is here to answer; nothing was changed. Say --yes.\n"
+    assert {name: text for name, text in tree(lived).items() if "memory.db" not in name} == {
+        name: text for name, text in before.items() if "memory.db" not in name
+    }
+    with memory_of(lived) as memory:
+        assert memory.history.steps(limit=1)[0].reason.startswith("undo ")
+        assert len(memory.checkpoints.list()) == 1
+
+
+@pytest.mark.parametrize(
+    "answer, status",
+    [("y", 0), ("YES", 0), ("sí", 0), ("n", 1), ("", 1), ("yeah", 1), ("EOF", 1), ("INTERRUPT", 130)],
+)
+def test_a_person_is_asked_and_obeyed(lived: Path, answer, status):
+    """On a terminal a restore says how much would change, and anything but a yes leaves all as it is."""
+    terminal = pexpect.spawn(COMMAND, ["restore", "1"], cwd=str(lived), encoding="utf-8", timeout=20)
+    terminal.expect_exact("Restore K#1 “before”: 3 records would change. Go on? [y/N] ")
+    if answer == "EOF":
+        terminal.sendeof()
+    elif answer == "INTERRUPT":
+        terminal.sendintr()
+    else:
+        terminal.sendline(answer)
+    terminal.expect(pexpect.EOF)
+    terminal.close()
+    assert terminal.exitstatus == status
+    assert "Traceback" not in terminal.before
+    assert ("Restored K#1: 3 records changed." in terminal.before) == (status == 0)
+    assert ("Nothing was changed." in terminal.before) == (status == 1)
+    with memory_of(lived) as memory:
+        assert len(memory.decisions.ids()) == (1 if status == 0 else 2)
+
+
+@pytest.mark.parametrize("answer, status", [("y", 0), ("n", 1)])
+def test_an_export_asks_before_it_replaces(lived: Path, answer, status):
+    (lived / "out.json").write_text("mine")
+    terminal = pexpect.spawn(COMMAND, ["export", "out.json"], cwd=str(lived), encoding="utf-8", timeout=20)
+    terminal.expect_exact("out.json is there already. Replace it? [y/N] ")
+    terminal.sendline(answer)
+    terminal.expect(pexpect.EOF)
+    terminal.close()
+    assert terminal.exitstatus == status
+    assert ((lived / "out.json").read_text() == "mine") == (status == 1)
+
+
+def test_a_hostile_name_in_a_question_is_shown_not_obeyed(lived: Path):
+    """An agent may name a checkpoint; the person reads the name on a terminal, right before saying yes."""
+    with memory_of(lived) as memory:
+        memory.checkpoints.take(HOSTILE, actor="agent")
+        memory.facts.remember("and something changed since")
+    terminal = pexpect.spawn(COMMAND, ["restore", "2"], cwd=str(lived), encoding="utf-8", timeout=20)
+    terminal.expect_exact("Go on? [y/N] ")
+    assert terminal.before.isprintable() and "␛]0;owned" in terminal.before
+    terminal.sendline("n")
+    terminal.expect(pexpect.EOF)
+    terminal.close()
+
+
+def test_yes_answers_beforehand(do: Do, lived: Path):
+    (lived / "out.json").write_text("mine")
+    assert do("export", "out.json", "--yes").status == 0
+    assert json.loads((lived / "out.json").read_text())["format"] == "memoranda-export"
+    assert do("restore", "1", "--yes").status == 0
+    said = do("restore", "1")  # nothing to change, so nothing to ask
+    assert (said.status, said.err) == (1, "Nothing changed since K#1. There is nothing to restore.\n")
+
+
+# places -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("inside", [True, False], ids=["checkout", "elsewhere"])
+def test_asking_where_creates_nothing(do: Do, checkout: Path, tmp_path: Path, monkeypatch, inside):
+    """`where`, help, the version and every command that is refused leave the project and the home as they were."""
+    home = Path(os.environ["HOME"])
+    if not inside:
+        (tmp_path / "elsewhere").mkdir()
+        monkeypatch.chdir(tmp_path / "elsewhere")
+    before = tree(tmp_path, home)
+    path = checkout / ".memoranda" / "memory.db" if inside else home
+    for words in (("where",), ("where", "--json"), ("--help",), ("facts", "--help"), ("help",), ("--version",)):
+        said = do(*words)
+        assert (said.status, said.err) == (0, "")
+        assert words[0] != "where" or str(path) in said.out
+    for words in (("remember",), ("nonsense",), ("facts", "--wrong"), ("decide", "x"), ("undo", "x")):
+        assert do(*words).status == 2
+    assert do("where", "--json").data["exists"] is False
+    assert "(not made yet)" in do("where").out
+    assert process("where").returncode == process("--help").returncode == 0
+    assert tree(tmp_path, home) == before
+
+
+def test_git_status_stays_clean(do: Do, checkout: Path):
+    """The memory is born at the checkout's root, from any folder in it, and git never sees it."""
+    (checkout / "src" / "deep").mkdir(parents=True)
+    os.chdir(checkout / "src" / "deep")
+    said = do("remember", "the team is five")
+    assert said.err == f"Started a memory: {checkout}/.memoranda/memory.db\n"
+    assert (checkout / ".memoranda" / ".gitignore").read_text() == "*\n"
+    assert repositories.git(checkout, "status", "--porcelain", "--untracked-files=all") == ""
+    assert do("facts").err == ""
+    assert do("init").out == f"There is a memory already: {checkout}/.memoranda/memory.db\n"
+
+
+def test_init_starts_one_outside_of_git(do: Do, tmp_path: Path, monkeypatch):
+    (tmp_path / "plain").mkdir()
+    monkeypatch.chdir(tmp_path / "plain")
+    assert do("init").out == f"Started a memory: {tmp_path}/plain/.memoranda/memory.db\n"
+    assert do("where", "--json").data["exists"] is True
+    do("remember", "here")
+    assert do("facts", "--json").data[0]["fact"] == "here"
+
+
+# git ----------------------------------------------------------------------------------------------------------------
+
+
+def test_what_reads_catches_up_with_git(do: Do, checkout: Path):
+    """A commit made a moment ago is found by the next command that reads, by each of them."""
+    do("remember", "the team is five")
+    assert "first commit" in do("timeline").out
+    second = repositories.commit(checkout, "fix: close the ledger")
+    assert do("search", "ledger").out.startswith("● C#" + second[:7]) or second[:7] in do("search", "ledger").out
+    third = repositories.commit(checkout, "fix: open the ledger")
+    assert "open the ledger" in do("show", f"C#{third[:7]}").out
+    repositories.commit(checkout, "docs: explain")
+    assert do("stats", "--json").data["commits"] == 4
+    fifth = repositories.commit(checkout, "docs: explain more", {"notes.md": "ledger\n"})
+    assert "+ledger" in do("show", f"C#{fifth[:7]}", "--diff").out
+    repositories.commit(checkout, "docs: the last one")
+    assert "docs: the last one" in do().out, "the overview reads too"
+
+
+def test_only_what_reads_starts_git(do: Do, lived: Path, tmp_path: Path, monkeypatch):
+    """A git on the PATH that notes each call and hands it on to the real one: writers and lists never call it."""
+    git, notes = shutil.which("git"), tmp_path / "notes"
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "git").write_text(f'#!/bin/sh\necho "$@" >> "{notes}"\nexec "{git}" "$@"\n')
+    (tmp_path / "bin" / "git").chmod(0o700)
+    commands = [(BY_NAME[words[0]], real(words, lived)) for words, _ in EXAMPLES]
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}:{os.environ['PATH']}")
+    assert {verb.name for verb, _ in commands if verb.reads} == READERS & set(BY_NAME)
+    for verb, words in commands:
+        notes.write_text("")
+        do(*words)
+        assert bool(notes.read_text()) == verb.reads, words
+
+
+def test_a_reader_does_not_wait_for_all_of_a_long_history(do: Do, checkout: Path, monkeypatch):
+    """Out of time, it answers from what there is and says what remains; the next command goes on."""
+    for number in range(3):
+        repositories.commit(checkout, f"number {number}")
+    with monkeypatch.context() as hurry:
+        hurry.setattr(cli, "GIT_SECONDS", 0)
+        said = do("timeline")
+    assert said.status == 0
+    assert said.err.endswith("4 commits remain to be read; the next command goes on.\n")
+    said = do("timeline", "--json")
+    assert (len(said.data), said.err) == (4, "")
+
+
+def test_a_repository_that_cannot_be_read_keeps_nobody_from_reading(do: Do, checkout: Path):
+    do("remember", "the team is five")
+    (checkout / ".git" / "HEAD").write_text("nonsense")
+    said = do("search", "team")
+    assert said.status == 0 and "F#1" in said.out
+    assert said.err.startswith("The timeline could not catch up with git: ") and said.err.count("\n") == 1
+
+
+# hostile text -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def hostile(checkout: Path) -> Path:
+    """A project whose memory was written by an enemy: every text of every kind, and who wrote it."""
+    who = f"mcp:{HOSTILE}"
+    with memory_of(checkout) as memory:
+        memory.facts.remember(HOSTILE, actor=who, domain=HOSTILE, tags=[HOSTILE], evidence=[HOSTILE])
+        memory.facts.correct(1, f"newer {HOSTILE}", actor=who)
+        memory.iterations.start(HOSTILE, HOSTILE, actor=who)
+        memory.decisions.decide(
+            HOSTILE, HOSTILE, context=HOSTILE, alternatives=[HOSTILE], rationale=HOSTILE, phase=HOSTILE, actor=who
+        )
+        memory.events.log(HOSTILE, phase=HOSTILE, payload={HOSTILE: [HOSTILE]}, actor=who)
+        memory.tasks.add(HOSTILE, actor=who)
+        memory.checkpoints.take(HOSTILE, actor=who)
+    repositories.fast_import(
+        checkout,
+        b"commit refs/heads/evil\ncommitter \x1b]0;owned\xe2\x80\xae <e@x> 1767225600 +0000\ndata %d\n%b\n"
+        % (len(HOSTILE.replace("\0", "").encode()), HOSTILE.replace("\0", "").encode()),
+    )
+    return checkout
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *[("facts", "--all"), ("decisions",), ("checkpoints",), ("history",), ("timeline",), ("stats",), ()],
+        *[("search", "end"), ("search", "owned", "kind:commit")],
+        *[("show", name) for name in ("F#1", "F#2", "D#1", "E#1", "I#1", "A#1", "K#1", "C#EVIL")],
+    ],
+    ids=" ".join,
+)
+def test_hostile_text_is_printed_visibly(do: Do, hostile: Path, words):
+    """Nothing that moves a cursor, turns a line round or hides reaches standard output; it is marked, not dropped."""
+    evil = repositories.git(hostile, "rev-parse", "evil")
+    said = do(*(word.replace("EVIL", evil) for word in words))
+    assert said.status == 0, said.err
+    assert all(char == "\n" or (char.isprintable() and char not in "\u202e\u2066\u200b") for char in said.out)
+    assert all(char == "\n" or char.isprintable() for char in said.err)
+    if words[:1] != ("stats",):
+        assert "owned" in said.out and "␛" in said.out
+    # a text has its own lines where it is shown in full; anywhere else a newline makes no line
+    if words[:2] not in (("show", "F#1"), ("show", "F#2"), ("show", "C#EVIL")):
+        assert "Said by      user, explicit" not in said.out.split("\n")
+
+
+def test_json_loses_nothing_of_a_hostile_text(do: Do, hostile: Path):
+    fact = do("show", "F#1", "--json")
+    assert fact.data["fact"] == HOSTILE.replace("\0", "�")
+    assert "\x1b" not in fact.out and fact.out.count("\n") == 1
+
+
+def test_a_folder_with_a_hostile_name(tmp_path: Path):
+    """A checkout may have been given any name; the command says where the memory is, on both streams."""
+    folder = tmp_path / "a\x1b]0;owned\x07\u202eb"
+    repositories.create(folder)
+    for words in (("remember", "x"), ("where",), ("stats",), ("export", "/dev/full/x"), ()):
+        done = process(*words, cwd=folder)
+        assert b"\x1b" not in done.stdout + done.stderr and "\u202e".encode() not in done.stdout + done.stderr
+    assert "a␛]0;owned␇⟨U+202E⟩b" in process("where", cwd=folder).stdout.decode()
+
+
+def test_bytes_that_are_no_text(lived: Path):
+    """A command line holds bytes, not text. Each verb takes them as text with marks, or says what is wrong."""
+    junk = b"caf\xe9 \xff\xfe"
+    for words in (
+        *[
+            ("remember", junk),
+            ("remember", "x", "--tag", junk),
+            ("remember", "y", "--domain", junk),
+            ("correct", "1", junk),
+        ],
+        *[("facts", junk), ("facts", "--origin", junk), ("facts", "--domain", junk), ("search", junk)],
+        *[
+            ("search", b"author:" + junk),
+            ("decide", junk, "--chosen", junk),
+            ("checkpoint", junk),
+            ("history", "--actor", junk),
+        ],
+        *[("export", junk), (junk,), ("--db", junk, "facts"), ("show", junk), ("timeline", "--since", junk)],
+    ):
+        done = process(*words)
+        assert done.returncode in (0, 1, 2), words
+        assert b"Traceback" not in done.stderr and done.stderr.count(b"\n") <= 1, words
+        done.stdout.decode()
+    assert "F#4" in process("facts", junk).stdout.decode(), "what was remembered so is found so"
+    assert (lived / os.fsdecode(junk)).exists(), "a file may have such a name"
+
+
+# streams ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_terminal_that_cannot_show_a_character_shows_a_question_mark(lived: Path):
+    """LANG=C, Latin-1, ASCII: no crash; and what scripts read is whole whatever the locale says."""
+    plain = {**os.environ, "LC_ALL": "C", "LANG": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    for environment in (plain, {**os.environ, "PYTHONIOENCODING": "ascii"}, {**os.environ, "LC_ALL": "C"}):
+        for words in (("facts",), ("show", "3"), ("timeline",), (), ("--help",), ("nonsense",)):
+            done = process(*words, env=environment)
+            assert done.returncode == (2 if words == ("nonsense",) else 0)
+            assert b"Traceback" not in done.stderr
+        assert process("facts", env=environment).stdout.count(b"\n") == 3
+        assert json.loads(process("facts", "--json", env=environment).stdout)[2]["fact"] == "José prefiere té"
+        assert "José prefiere té" in process("export", env=environment).stdout.decode()
+
+
+def test_a_reader_that_has_seen_enough(lived: Path):
+    """`| head -1` closes the pipe: the command ends quietly, whether it had much to say or little."""
+    with memory_of(lived) as memory:
+        for number in range(300):
+            memory.facts.remember(f"fact number {number} {'long ' * 100}")
+    for words in ("export", "facts --limit 300", "facts --limit 300 --json", "where", "--help"):
+        script = f'set -o pipefail; "{COMMAND}" {words} | head -c 10'
+        done = subprocess.run(["bash", "-c", script], capture_output=True, check=False)
+        assert (done.returncode, done.stderr) == (0, b""), words
+        assert len(done.stdout) == 10
+        reading, writing = os.pipe()
+        os.close(reading)  # gone before the first byte
+        done = process(*words.split(), stdout=writing)
+        os.close(writing)
+        assert (done.returncode, done.stderr) == (0, b""), words
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
+def test_standard_output_that_takes_no_more(lived: Path):
+    with open("/dev/full", "wb") as full:
+        for words in (("facts",), ("export",), ("remember", "a new fact"), ("facts", "--json"), ()):
+            done = process(*words, stdout=full)
+            assert done.returncode == 1, words
+            assert b"Standard output cannot be written: No space left on device." in done.stderr
+            assert done.stderr.count(b"\n") == 1
+    assert b"a new fact" in process("facts").stdout, "it was done all the same"
+
+
+def test_closed_streams(lived: Path):
+    """A daemon may start us without standard streams: none is missed, and the memory does not become one of them."""
+    for closed in ("<&-", ">&-", "2>&-", "<&- >&- 2>&-"):
+        script = f'"{COMMAND}" remember "closed {closed}" {closed}'
+        assert subprocess.run(["bash", "-c", script], check=False).returncode == 0, closed
+        assert subprocess.run(["bash", "-c", f'"{COMMAND}" {closed}'], check=False, capture_output=True).returncode == 0
+    assert process("facts", "closed").stdout.count(b"closed") == 4
+    with memory_of(lived) as memory:
+        assert memory.database.value("PRAGMA integrity_check") == "ok"
+
+
+def test_without_a_terminal_it_prints_the_overview(lived: Path):
+    """`memoranda` in a pipe, in cron, or with nobody at the keyboard: the overview, and an end."""
+    quiet = process()
+    piped = process(stdin=None, input=b"q\n")
+    for done in (quiet, piped):
+        assert (done.returncode, done.stderr) == (0, b"")
+    said = quiet.stdout.decode()
+    assert said.startswith("memoranda  project  3 facts\n")
+    for piece in ("FACTS, longest unconfirmed first", "the team is five", "TIMELINE, newest first", "first commit"):
+        assert piece in said
+    assert set(json.loads(process("--json").stdout)) >= {"facts", "decisions", "path"}
+
+
+def test_a_terminal_for_the_answer_alone_gets_the_overview(lived: Path):
+    """`memoranda < /dev/null` on a terminal: an application that nobody can type into is not started."""
+    terminal = pexpect.spawn(
+        "/bin/sh", ["-c", f'"{COMMAND}" < /dev/null'], cwd=str(lived), encoding="utf-8", timeout=20
+    )
+    terminal.expect_exact("memoranda  project  3 facts")
+    terminal.expect(pexpect.EOF)
+    terminal.close()
+    assert terminal.exitstatus == 0 and "\x1b[?1049h" not in terminal.before
+
+
+def test_a_folder_that_is_gone(tmp_path: Path):
+    (tmp_path / "gone").mkdir()
+    script = f'cd gone && rmdir ../gone && "{COMMAND}" facts'
+    done = subprocess.run(["bash", "-c", script], cwd=tmp_path, capture_output=True, check=False)
+    assert (done.returncode, done.stdout) == (1, b"")
+    assert done.stderr == b"The folder you are in is gone. Change to another one.\n"
+
+
+# a newer file -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def newer(lived: Path) -> Iterator[Path]:
+    """The memory after a newer Memoranda has opened it, as this one sees it: the number of its schema."""
+    connection = apsw.Connection(str(lived / ".memoranda" / "memory.db"))
+    connection.pragma("user_version", 99)
+    connection.close()
+    return lived
+
+
+def test_a_newer_memory_is_listed_and_not_changed(do: Do, newer: Path):
+    sentence = "memory.db was written by a newer Memoranda; it can be read here and not changed."
+    repositories.commit(newer, "a commit that is not read")
+    for words in (
+        ("facts",),
+        ("decisions",),
+        ("search", "team"),
+        ("show", "1"),
+        ("timeline",),
+        ("history",),
+        ("stats",),
+        (),
+    ):
+        said = do(*words)
+        assert said.status == 0 and said.out.strip(), words
+        assert said.err.count("\n") == 1 and sentence in said.err and "pip install --upgrade memoranda" in said.err
+    assert "the team is five" in do("facts").out
+    for words in (("remember", "x"), ("forget", "1"), ("undo",), ("decide", "x", "--chosen", "y"), ("checkpoint",)):
+        said = do(*words)
+        assert (said.status, said.out) == (1, ""), words
+        assert said.err.split("\n")[-2].startswith(str(newer)) and sentence in said.err
+        error = json.loads(do(*words, "--json").err.split("\n")[-2])
+        assert error["error"]["code"] == "newer-file"
+    assert len(do("facts", "--json").data) == 3
+
+
+# one moment in processes --------------------------------------------------------------------------------------------
+
+
+def test_the_installed_command_tells_the_same_story(checkout: Path):
+    """The same contract through the console script: what one process writes, the next one finds."""
+    command = functools.partial(process, cwd=checkout)
+    assert command("remember", "the team is five").stdout == b"Remembered F#1.\n"
+    assert json.loads(command("--json", "show", "F#1").stdout)["fact"] == "the team is five"
+    assert command("timeline").stdout.decode().count("first commit") == 1
+    assert command("confirm", "9").returncode == 1
+    assert command("confirm").returncode == 2
+    assert command("undo").stdout == b"Took back step 1: remember F#1.\n"
+    assert command("facts").stdout.startswith(b"No facts here.")

@@ -1,0 +1,209 @@
+"""Starting: a command pays for what it uses, what it makes is private, and no stranger's `store` is taken for ours.
+
+Each story is a process of its own. Those about imports start without `site`, so that what an environment's own `.pth`
+files import does not count as ours, and what they would hide is seen.
+"""
+
+import json
+import os
+import shutil
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support import repositories
+
+ROOT = Path(__file__).parents[2]
+COMMAND = os.path.join(os.path.dirname(sys.executable), "memoranda")
+# what costs a command more than it may (DESIGN §9: a hook has 100 ms): the milliseconds of each add up
+HEAVY = (
+    "argparse asyncio contextlib dataclasses datetime difflib enum fnmatch functools hashlib importlib.metadata inspect"
+    " json locale logging pathlib platform platformdirs random re rich selectors shutil sqlite3 string subprocess"
+    " tempfile textual threading traceback typing unicodedata urllib uuid weakref"
+).split()
+MODELS = "fastembed mcp numpy ollama onnxruntime pydantic sqlite_vec tokenizers watchfiles".split()
+
+PROCESS = """
+import os, sys
+sys.path[:] = {path}
+before = set(sys.modules)
+{code}
+os.write(1, ("\\n" + " ".join(sorted(set(sys.modules) - before))).encode())
+"""
+
+
+def imported(code: str, cwd: Path) -> set[str]:
+    """The modules that a process had imported at its end."""
+    path = [str(ROOT), *(entry for entry in sys.path if entry and Path(entry) != ROOT / "tests")]
+    script = PROCESS.format(path=path, code=code)
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", script], cwd=cwd, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return set(done.stdout.rpartition("\n")[2].split())
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    """A project with a memory: the first command pays for making one, the others do not."""
+    project = tmp_path / "project"
+    repositories.commit(project, "first")
+    subprocess.run([COMMAND, "remember", "the team is five"], cwd=project, check=True, capture_output=True)
+    return project
+
+
+# the whole command, main to exit, whose last act is held back so that we can look
+VERB = """
+os._exit = lambda status: None if status == 0 else sys.exit(f"status {{status}}")
+sys.argv = ["memoranda", {words}]
+from tui.main import main
+main()
+"""
+
+
+def verb(*words: str) -> str:
+    return VERB.replace("{{", "{").replace("}}", "}").replace("{words}", ", ".join(map(repr, words)))
+
+
+# imports ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("remember", "deploys are on Fridays"),
+        ("remember", "the team is five"),
+        ("remember", "always run the tests", "--domain", "work", "--pin"),
+    ],
+    ids=["new", "known", "options"],
+)
+def test_remember_imports_next_to_nothing(checkout: Path, words):
+    """A plain fact: SQLite, and our own few modules; none of the standard library's costly ones."""
+    found = imported(verb(*words), checkout)
+    assert "store.facts" in found and "apsw" in found, "the command did not run"
+    assert sorted(found & set(HEAVY)) == []
+    assert not {name for name in found if name.partition(".")[0] in (*MODELS, "pygments", "rich", "textual")}
+    assert not {name for name in found if name.startswith("tui.") and name not in REMEMBERS}
+
+
+REMEMBERS = {"tui.arguments", "tui.cli", "tui.commands", "tui.commands.facts", "tui.main", "tui.verbs"}
+
+
+@pytest.mark.parametrize("words", [("facts",), ("where",), ("--help",), ("show", "1"), ("search", "team"), ("export",)])
+def test_no_command_imports_the_application(checkout: Path, words):
+    """Whatever the verb, it draws nothing, asks no model and makes no connection."""
+    found = imported(verb(*words), checkout)
+    assert "tui.cli" in found
+    assert not {name for name in found if name.partition(".")[0] in (*MODELS, "asyncio", "pygments", "rich", "textual")}
+
+
+def test_the_application_starts_light(tmp_path: Path):
+    """Up to first paint: Textual and what it needs, none of the models, nor the highlighter of diffs."""
+    found = imported("import tui.app, tui.screens.main, tui.engine", tmp_path)
+    assert "textual" in found and "tui.app" in found
+    assert sorted(name for name in found if name in (*MODELS, "pygments", "markdown_it", "sqlite3", "tui.cli")) == []
+
+
+def test_the_store_knows_no_screen(tmp_path: Path):
+    """Every module of `store` at once: no terminal, no application, no model at the top of any of them."""
+    names = [
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+        for path in sorted((ROOT / "store").rglob("*.py"))
+    ]
+    assert "store.memory" in names and "store.database.write" in names
+    found = imported(f"import {', '.join(names)}", tmp_path)
+    assert set(names) <= found
+    assert not {name for name in found if name.partition(".")[0] in (*MODELS, "pygments", "rich", "textual", "tui")}
+
+
+def test_import_store_is_nearly_free(tmp_path: Path):
+    assert imported("import store", tmp_path) == {"store"}
+
+
+# the guard ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", ["package", "module", "copy"])
+def test_a_strangers_store_is_refused(tmp_path: Path, checkout: Path, form):
+    """`store` is a plain name. One that lies earlier on the path is named in a sentence, and nothing of it is used."""
+    stranger = tmp_path / "stranger"
+    if form == "package":
+        (stranger / "store").mkdir(parents=True)
+        (stranger / "store" / "__init__.py").write_text("")
+    elif form == "module":
+        stranger.mkdir()
+        (stranger / "store.py").write_text("")
+    else:  # an older Memoranda, say: ours by its looks, but not the one that came with this command
+        shutil.copytree(ROOT / "store", stranger / "store")
+    path = os.pathsep.join(filter(None, (str(stranger), os.environ.get("PYTHONPATH"))))
+    environment = {**os.environ, "PYTHONPATH": path}
+    for words in (["remember", "x"], ["facts"], []):
+        done = subprocess.run(
+            [COMMAND, *words], cwd=checkout, env=environment, stdin=subprocess.DEVNULL, capture_output=True, check=False
+        )
+        assert (done.returncode, done.stdout) == (1, b"")
+        said = done.stderr.decode()
+        assert said.count("\n") == 1 and said.startswith("memoranda: another package named `store` is in the way, in ")
+        assert form == "module" or str(stranger) in said
+        assert "pipx install memoranda" in said
+    done = subprocess.run([COMMAND, "facts"], cwd=checkout, capture_output=True, text=True, check=True)
+    assert done.stdout.count("\n") == 1, "nothing was remembered"
+
+
+def test_a_folder_named_store_is_in_nobodys_way(checkout: Path):
+    """Projects have folders called `store` and `tui`; standing in one changes nothing."""
+    for name in ("store", "tui"):
+        (checkout / name).mkdir()
+        (checkout / name / "__init__.py").write_text("raise SystemExit('taken from the working directory')")
+    done = subprocess.run([COMMAND, "facts"], cwd=checkout, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+# private ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o277], ids=oct)
+def test_what_a_command_makes_is_private(tmp_path: Path, umask):
+    """Whatever the shell's umask: the folder 0700, and the memory, its ignore file and an export 0600."""
+    project = tmp_path / "project"
+    repositories.commit(project, "first")
+    for words in (["remember", "the team is five"], ["export", "out.json"], ["timeline"]):
+        subprocess.run([COMMAND, *words], cwd=project, umask=umask, capture_output=True, check=True)
+    modes = {
+        path.name: oct(stat.S_IMODE(path.lstat().st_mode))
+        for path in (project / ".memoranda", *(project / ".memoranda").iterdir(), project / "out.json")
+    }
+    assert modes.pop(".memoranda") == "0o700"
+    assert set(modes) == {".gitignore", "memory.db", "out.json"}
+    assert set(modes.values()) == {"0o600"}
+
+
+def test_the_mask_is_set_before_anything_else(tmp_path: Path):
+    """Not only what we make with a mode of our own: whatever a library writes for us is private too."""
+    script = f"""
+import os, sys
+sys.argv = ["memoranda", "where"]
+os._exit = lambda status: print(oct(os.umask(0)))
+sys.path.insert(0, {str(ROOT)!r})
+from tui.main import main
+main()
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], cwd=tmp_path, umask=0, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split("\n")[-2] == "0o77"
+
+
+def test_the_module_is_the_command(checkout: Path):
+    """`python -m tui.main` is the same thing, for where the script is not on the path."""
+    for words in (["facts"], ["--version"], ["where", "--json"]):
+        said = [
+            subprocess.run(
+                command, cwd=checkout, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, check=True
+            )
+            for command in ([COMMAND, *words], [sys.executable, "-m", "tui.main", *words])
+        ]
+        assert said[0].stdout == said[1].stdout
+    assert json.loads(said[0].stdout)["exists"] is True
