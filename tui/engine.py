@@ -12,13 +12,14 @@ from array import array
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from threading import Lock
 
 import apsw
 
 from store import records
 from store.citations import Citation, cite
 from store.clock import Clock, utc_now
-from store.errors import InvalidInput, MemorandaError
+from store.errors import Defect, InvalidInput, MemorandaError
 from store.location import Location
 from store.memory import Memory
 from store.models import Commit, Record, Step
@@ -60,6 +61,7 @@ class Engine:
         self._pen = ThreadPoolExecutor(1, thread_name_prefix="pen")
         self._pen_memory: Memory | None = None
         self._seeker: Memory | None = None
+        self._seeking = Lock()
         self._closed = False
 
     def close(self) -> None:
@@ -146,13 +148,14 @@ class Engine:
             )
 
     def search(self, query: str) -> Answer | None:
-        """Search; None when `interrupt` stopped it."""
-        if self._seeker is None:
-            self._seeker = Memory(self.location, "app", self._clock, create=False)
-        try:
-            return self._seeker.search(query, limit=200)
-        except apsw.InterruptError:
-            return None
+        """Search; None when `interrupt` stopped it. One at a time: an interrupted one takes a moment to end."""
+        with self._seeking:
+            if self._seeker is None:
+                self._seeker = Memory(self.location, "app", self._clock, create=False)
+            try:
+                return self._seeker.search(query, limit=200)
+            except apsw.InterruptError:
+                return None
 
     def interrupt(self) -> None:
         """Stop the search that is running, if one is."""
@@ -179,11 +182,7 @@ class Engine:
         from store import worker
 
         with Memory(self.location, "app", self._clock, create=False) as memory:
-            if memory.database.read_only:
-                return 0
-            memory.events.expire(memory.now)
-            source = worker.repository(memory, self.cwd)
-            return worker.catch_up(memory, source, progress, lambda: self._closed) if source else 0
+            return worker.start(memory, self.cwd, progress, lambda: self._closed)
 
     # the pen
 
@@ -197,6 +196,8 @@ class Engine:
                 result, error = work(self._pen_memory), None
             except MemorandaError as failure:
                 result, error = None, failure
+            except Exception as defect:  # the pen outlives a defect, and says so; its thread would swallow it
+                result, error = None, Defect(defect)
             done(result, error)
 
         self._pen.submit(task)

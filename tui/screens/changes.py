@@ -20,7 +20,7 @@ def forget(screen: MainScreen) -> None:
     record = screen.target()
     if isinstance(record, Fact):
         screen.hide_fact(record.id)
-        _write(screen, lambda memory: memory.facts.forget([record.id]), "Forgot 1 fact, u to undo")
+        _write(screen, lambda memory: memory.facts.forget([record.id]), "Forgot 1 fact, u to undo", back=record.id)
     elif isinstance(record, Decision):
         _write(screen, lambda memory: memory.decisions.forget([record.id]), "Forgot 1 decision, u to undo")
     elif record is not None:
@@ -109,8 +109,10 @@ def _write(
     screen: MainScreen,
     work: Callable[[Memory], object],
     said: str | Callable[[object], tuple[str, int | None]],
+    back: int | None = None,
 ) -> None:
-    """Do `work` with the pen; then say `said`, and put the cursor on the fact that it names, if it names one."""
+    """Do `work` with the pen; then say `said`, and put the cursor on the fact that it names, if it names one; on the
+    fact `back` if it failed."""
 
     def done(result: object, error: MemorandaError | None) -> None:
         screen.later(finish, result, error)
@@ -118,7 +120,7 @@ def _write(
     def finish(result: object, error: MemorandaError | None) -> None:
         if error is not None:
             screen.say(str(error), "error", timeout=8)
-            screen.refresh_records()
+            screen.refresh_records(back)
             return
         words, number = (said, None) if isinstance(said, str) else said(result)
         screen.say(words)

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from shutil import get_terminal_size
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
+from textual.widgets import Input
+from textual.worker import Worker, WorkerState
 
 from store.citations import parse
 from store.clock import Clock, utc_now
-from store.errors import MemorandaError
+from store.errors import Defect, MemorandaError
 from store.location import Location
 from tui.keys import KEYS
 from tui.responsive import ResponsiveScreen
 from tui.screens.view import DOMAIN_ORDER, SORT_ORDER, FactView
 from tui.visible import visible
-from tui.widgets.ask_bar import AskBar
 from tui.widgets.bars import Footer, Split
 from tui.widgets.preview import Preview
 from tui.widgets.preview_pane import PreviewPane
@@ -29,21 +31,36 @@ from tui.widgets.search_bar import SearchBar
 if TYPE_CHECKING:
     from store.models import Record
     from tui.engine import Engine, Lists
+    from tui.widgets.ask_bar import AskBar
 
+WIDE = 100  # columns from which the panes stand side by side
+# What is typed right after these keys is for the bar that they open, even if all of it came at once, as a slow line
+# sends it: so they are heard before the keys behind them are given to the list.
+TYPING = ("search", "command", "add", "export")
 POLL = 0.5  # seconds between looks for what other processes wrote; a look takes some 10 µs
 EMPTY = {
     "facts": "No facts yet. Press a to add the first one: what should be remembered here?",
     "timeline": "Nothing happened here yet. Decisions, commits and events will stand here, newest first.",
     "hits": "Nothing found. Try fewer words, or without kind: domain: since: before: is:",
 }
+FILTERED = "No fact passes the filter. Press d for the next domain; :facts shows all of them."
 
 
 class MainScreen(ResponsiveScreen[None]):
     """Lists left, the preview right (below, where it is narrow), one line of truth on top."""
 
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 - as Screen declares it
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]  # noqa: RUF012 - as Screen declares it
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(key.keys, key.action, key.label or key.help, show=False, id=key.id, tooltip=key.help) for key in KEYS
+        Binding(
+            key.keys,
+            key.action,
+            key.label or key.help,
+            show=False,
+            id=key.id,
+            tooltip=key.help,
+            priority=key.action in TYPING,
+        )
+        for key in KEYS
     ]
     DEFAULT_CSS = """
     MainScreen {
@@ -56,6 +73,7 @@ class MainScreen(ResponsiveScreen[None]):
         #hits-pane { display: none; }
         #preview-pane { padding: 0 0 0 1; }
         #footer { height: 1; background: $footer-background; }
+        ToastRack { margin-bottom: 2; }  /* never over a question that is being asked */
         &.-searching #facts-pane, &.-searching #timeline-pane { display: none; }
         &.-searching #hits-pane { display: block; }
         &.-wide #facts-pane, &.-wide #timeline-pane { width: 11fr; }
@@ -69,7 +87,8 @@ class MainScreen(ResponsiveScreen[None]):
     """
 
     def __init__(self, location: Location, cwd: str, clock: Clock = utc_now) -> None:
-        super().__init__()
+        # known before the first frame, or all styles would be worked out twice
+        super().__init__(classes="-narrow" if get_terminal_size().columns < WIDE else "-wide")
         self._location = location
         self._cwd = cwd
         self._clock = clock
@@ -88,16 +107,12 @@ class MainScreen(ResponsiveScreen[None]):
         yield Split(id="top")
         yield SearchBar(id="search")
         with Container(id="body"):
-            for name in ("facts", "timeline", "hits"):
-                with Vertical(id=f"{name}-pane", classes="pane"):
-                    yield Split(id=f"{name}-title", classes="pane-title")
-                    yield RecordList(id=name)
+            yield _list_pane("facts")
+            yield _list_pane("timeline", "-behind")
             yield PreviewPane(id="preview-pane", classes="pane")
-        yield AskBar(id="ask")
         yield Footer(id="footer")
 
     def on_mount(self) -> None:
-        self.query_one("#timeline-pane").add_class("-behind")
         self.list_of("facts").focus()
         self._draw_top()
         self._draw_titles()
@@ -105,13 +120,20 @@ class MainScreen(ResponsiveScreen[None]):
 
     def _start(self) -> None:
         """After the first frame: all that takes time."""
+        from tui.widgets.ask_bar import AskBar
+
         self._open()
         self.query_one(SearchBar).add_input()
-        self.query_one(AskBar).add_input()
+        self.query_one("#body").mount(_list_pane("hits"), before="#preview-pane")
+        self.mount(AskBar(id="ask"), before="#footer")
         self.set_interval(POLL, self._look)
 
     def list_of(self, name: str) -> RecordList:
         return self.query_one(f"#{name}", RecordList)
+
+    @property
+    def _bar(self) -> AskBar:
+        return cast("AskBar", self.query_one("#ask"))
 
     @property
     def pane(self) -> PreviewPane:
@@ -126,17 +148,26 @@ class MainScreen(ResponsiveScreen[None]):
         if self.engine is not None and not self.engine.closed and self.app.is_running:
             self.app.call_from_thread(function, *arguments)
 
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        """A worker's defect is said, not swallowed."""
+        if event.state is WorkerState.ERROR and event.worker.error is not None:
+            self._reading = False
+            self.say(str(Defect(event.worker.error)), "error", timeout=10)
+
     # opening, reading, catching up
 
     @work(thread=True, group="open", exit_on_error=False, description="open the memory")
     def _open(self) -> None:
+        from rich.text import Text
+
         from tui.engine import FIRST, Engine
 
         try:
             engine = Engine(self._location, self._cwd, self._clock)
             first = engine.lists(self.view, FIRST)
         except MemorandaError as error:
-            self.app.call_from_thread(self.app.exit, None, error.exit_status, visible(str(error)))
+            reason = Text(visible(str(error)))  # a str would be read as markup
+            self.app.call_from_thread(self.app.exit, None, error.exit_status, reason)
             return
         self.app.call_from_thread(self._opened, engine, first)
         self._catch_up(engine)
@@ -181,6 +212,8 @@ class MainScreen(ResponsiveScreen[None]):
         if self._reading:
             self._stale = True
         elif self.engine is not None:
+            if self.has_class("-searching"):
+                self.query_one(SearchBar).again()
             self._reading, self._stale = True, False
             self._seen = self.engine.screen.database.changed()
             self._read_lists(self.view)
@@ -208,6 +241,10 @@ class MainScreen(ResponsiveScreen[None]):
         self.list_of("timeline").set_rows(lists.timeline)
         if self._wanted is not None and self.list_of("facts").select(self._wanted):
             self._wanted = None
+        if self.pane.record is not None:
+            self.pane.again()
+        empty = EMPTY["facts"] if self.view.shows_all else FILTERED
+        self.list_of("facts").empty_text = empty
         self._flash_changes()
         self._draw_top()
         self._draw_titles()
@@ -252,7 +289,7 @@ class MainScreen(ResponsiveScreen[None]):
             for state, style in (("aging", "$text-warning"), ("low", "$foreground 60%"), ("stale", "$text-error")):
                 if counts[state]:
                     right.append((f"  {counts[state]:,} {state}", style))
-        left = [(" memoranda", "bold $text-accent"), (f"  {self._location.name}", "bold")]
+        left = [(" memoranda", "bold $text-accent"), (f"  {visible(self._location.name)}", "bold")]
         self.query_one("#top", Split).put_both(left, [*right, (" ", "")])
 
     def _draw_titles(self) -> None:
@@ -260,7 +297,8 @@ class MainScreen(ResponsiveScreen[None]):
 
         whole = self._lists if self._lists is not None and self._lists.whole else None
         sizes = (f"{len(whole.facts):,}", f"{whole.entries:,}") if whole else ("", "")
-        for name, (left, right) in titles(self.view, self._counts, sizes, self.has_class("-narrow")).items():
+        room = self.query_one("#facts-title").size.width
+        for name, (left, right) in titles(self.view, self._counts, sizes, self.has_class("-narrow"), room).items():
             self.query_one(f"#{name}-title", Split).put_both(left, right)
 
     def on_resize(self) -> None:
@@ -270,12 +308,19 @@ class MainScreen(ResponsiveScreen[None]):
         focused = self.focused
         if isinstance(focused, RecordList) and focused.id:
             self._list_id = focused.id
+            if focused.id != "hits":
+                self._show_pane(focused.id)
             self.pane.follow(self._under_cursor(focused))
         self._draw_footer()
 
     def _draw_footer(self) -> None:
+        footer = self.query_one("#footer", Footer)
         if isinstance(self.focused, RecordList | Preview):
-            self.query_one("#footer", Footer).show_pane(self.focused.id or "")
+            footer.show_pane(self.focused.id or "")
+        elif self.focused is not None and self.focused.id == "query":
+            footer.hint(" enter goes to what was found   esc leaves   kind: domain: since: before: is: narrow it down")
+        elif self.focused is not None and self.focused.id == "line" and not self._bar.verbs:
+            footer.hint(" enter does it   esc leaves")
 
     # the preview
 
@@ -308,16 +353,20 @@ class MainScreen(ResponsiveScreen[None]):
             self.list_of(self._list_id).focus()
 
     def action_scroll_preview(self, step: int) -> None:
-        self.pane.preview.scroll_relative(y=step * 4, animate=False)
+        self.pane.preview.scroll_relative(y=step * 4, animate=False, force=True)
 
     # panes
 
     def action_pane(self, name: str) -> None:
         if name in ("facts", "timeline"):
             self._end_search()
-            for other in ("facts", "timeline"):
-                self.query_one(f"#{other}-pane").set_class(other != name, "-behind")
+            self._show_pane(name)
         self.list_of(name).focus()
+
+    def _show_pane(self, name: str) -> None:
+        """Of facts and timeline, the one that is seen where there is room for one."""
+        for other in ("facts", "timeline"):
+            self.query_one(f"#{other}-pane").set_class(other != name, "-behind")
 
     def action_next_pane(self, step: int) -> None:
         lists = ["hits"] if self.has_class("-searching") else ["facts", "timeline"]
@@ -356,6 +405,10 @@ class MainScreen(ResponsiveScreen[None]):
 
     # search
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """In a bar these keys are letters."""
+        return not (action in TYPING and isinstance(self.focused, Input))
+
     def action_search(self) -> None:
         self.query_one(SearchBar).start()
 
@@ -365,13 +418,16 @@ class MainScreen(ResponsiveScreen[None]):
         if self.engine is None:
             return
         answer = event.answer
-        self._list_id = "hits"
-        self.add_class("-searching")
-        self.list_of("hits").set_rows(HitRows(answer.hits, self.engine.screen.now), keep=False)
+        if not event.again:
+            self._list_id = "hits"
+            self.add_class("-searching")
+        self.list_of("hits").set_rows(HitRows(answer.hits, self.engine.screen.now), keep=event.again)
         shown = f"the best {len(answer.hits)}" if answer.total > len(answer.hits) else "best first"
         left = [("FOUND ", ""), (f"{answer.total:,}", "$foreground 60%")]
+        left += [(f"  {note}", "$text-warning") for note in answer.notes]
         self.query_one("#hits-title", Split).put_both(left, [(shown, "$foreground 50%")])
-        self.pane.follow(self._under_cursor(self.list_of("hits")))
+        if not event.again:
+            self.pane.follow(self._under_cursor(self.list_of("hits")))
 
     def on_search_bar_entered(self) -> None:
         if self.has_class("-searching"):
@@ -436,15 +492,17 @@ class MainScreen(ResponsiveScreen[None]):
     def ask(self, label: str, value: str, answer: Callable[[str], None], verbs: bool = False) -> None:
         """Ask for one line at the bottom."""
         if self.engine is not None:
-            self.query_one(AskBar).ask(label, value, answer, verbs)
+            self._bar.ask(label, value, answer, verbs)
 
-    def on_ask_bar_left(self) -> None:
-        bar = self.query_one(AskBar)
+    def on_ask_bar_left(self, event: AskBar.Left) -> None:
+        bar = self._bar
         if bar.has_class("-asking"):
             bar.remove_class("-asking")
-            self.list_of(self._list_id).focus()
-            self.query_one("#footer", Footer).hint("")
+            if self.focused is None or self.focused.id == "line":  # else a click has gone elsewhere already
+                self.list_of(self._list_id).focus()
             self._draw_footer()
+        if event.answer is not None:  # only now: it may take the focus somewhere
+            event.answer()
 
     def on_ask_bar_typed(self, event: AskBar.Typed) -> None:
         from tui.screens.commands import hint
@@ -489,3 +547,9 @@ class MainScreen(ResponsiveScreen[None]):
         from tui.screens.help import HelpScreen
 
         self.app.push_screen(HelpScreen())
+
+
+def _list_pane(name: str, *classes: str) -> Vertical:
+    """A list under its title."""
+    title = Split(id=f"{name}-title", classes="pane-title")
+    return Vertical(title, RecordList(id=name), id=f"{name}-pane", classes=" ".join(("pane", *classes)))

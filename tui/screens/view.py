@@ -24,20 +24,29 @@ class FactView:
     words: str = ""
 
     @property
+    def shows_all(self) -> bool:
+        """Whether no filter is set, so that an empty list means that there are no facts."""
+        return self.domain is None and not self.words
+
+    @property
     def statuses(self) -> tuple[str, ...]:
         return ("active", "superseded", "contradicted", "forgotten") if self.hidden else ("active",)
 
 
 def titles(
-    view: FactView, counts: Mapping[str, int], sizes: tuple[str, str], narrow: bool
+    view: FactView, counts: Mapping[str, int], sizes: tuple[str, str], narrow: bool, room: int = 80
 ) -> dict[str, tuple[Pieces, Pieces]]:
-    """(left, right) of the titles of facts and timeline; in a narrow screen they are the tabs of the two."""
+    """(left, right) of the titles of facts and timeline, `room` cells wide; in a narrow screen they are the tabs of the
+    two. What is left out is said in fewer words where there is little room, but it is said."""
     about = [part for part in (view.domain, f"“{view.words}”" if view.words else "") if part]
     about.append(SORT_WORDS.get(view.sort, f"by {view.sort}"))
     gone = [f"{counts[word]:,} {word}" for word in ("forgotten", "superseded") if counts.get(word)]
     left_out = "all shown: H hides" if view.hidden else f"{', '.join(gone)} hidden: H" if gone else ""
+    names = (f"1 facts {sizes[0]}".strip(), f"2 timeline {sizes[1]}".strip())
+    taken = sum(len(name) + 3 for name in names) if narrow else len(f"FACTS {sizes[0]}")
+    if gone and taken + sum(len(part) + 2 for part in about) + len(left_out) >= room:
+        left_out = "H hides" if view.hidden else f"{counts['forgotten'] + counts['superseded']:,} hidden: H"
     if narrow:
-        names = (f"1 facts {sizes[0]}".strip(), f"2 timeline {sizes[1]}".strip())
         right = ("  ".join([*about, left_out]).strip(), "newest first")
         return {
             pane: (

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar
 
+from rich.cells import cell_len, set_cell_size
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -12,8 +13,11 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input
 
+from tui.display import content
 from tui.visible import visible
 from tui.widgets.bars import Bar
+
+ROOM = 16  # cells that a question leaves for its answer
 
 
 class Line(Input):
@@ -31,6 +35,7 @@ class Line(Input):
         self._past: list[str] = []
         self._place = 0
         self.verbs = False  # whether a verb is asked for, so that Tab completes and the past helps
+        self.live = False  # whether a question stands here that losing the focus leaves unanswered
 
     def put(self, text: str) -> None:
         self.value = text
@@ -43,6 +48,7 @@ class Line(Input):
         self._place = 0
 
     def action_leave(self) -> None:
+        self.live = False
         self.post_message(AskBar.Left())
 
     def action_complete(self) -> None:
@@ -55,8 +61,13 @@ class Line(Input):
             self._place = place
             self.put(self._past[-place] if place else "")
 
+    def on_focus(self, event: events.Focus) -> None:
+        self.live = True
+
     def on_blur(self, event: events.Blur) -> None:
-        self.post_message(AskBar.Left())
+        if self.live:
+            self.live = False
+            self.post_message(AskBar.Left())
 
 
 class AskBar(Horizontal):
@@ -72,7 +83,11 @@ class AskBar(Horizontal):
     """
 
     class Left(Message):
-        """The bar was left, with an answer or without."""
+        """The bar was left, with an answer or without; `answer` is to be called once the bar is gone."""
+
+        def __init__(self, answer: Callable[[], None] | None = None) -> None:
+            super().__init__()
+            self.answer = answer
 
     class Typed(Message):
         """A verb is being typed."""
@@ -84,24 +99,34 @@ class AskBar(Horizontal):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._answer: Callable[[str], None] = lambda text: None
+        self._start = ""  # what the text was when it was asked for
 
     def compose(self) -> ComposeResult:
         yield Bar("", id="label")
+        yield Line()
 
-    def add_input(self) -> None:
-        """Mount the input, after the first frame."""
-        self.mount(Line())
+    @property
+    def verbs(self) -> bool:
+        """Whether a verb is asked for."""
+        return self.query_one("#line", Line).verbs
 
     def ask(self, label: str, value: str, answer: Callable[[str], None], verbs: bool = False) -> None:
-        """Wait for one line under `label`, starting from `value`; `answer` gets it. Nothing is asked before start."""
+        """Wait for one line under `label`, starting from `value`; `answer` gets it. Nothing is asked before start.
+
+        `value` is made visible to be edited, so that nothing hides in it; left as it was, it is given back as it was.
+        """
         if not self.query("#line"):
             return
-        self.query_one("#label", Bar).update(visible(label))
+        shown, room = visible(label), self.app.size.width - ROOM
+        if cell_len(shown) > room:  # of a long question the end is what asks
+            shown = "…" + set_cell_size(shown[::-1], room - 1)[::-1]
+        self.query_one("#label", Bar).update(content(shown))
         self.add_class("-asking")
         line = self.query_one("#line", Line)
-        line.verbs, self._answer = verbs, answer
-        line.put(value)
-        line.focus()
+        line.verbs, line.live, self._answer = verbs, line.has_focus, answer
+        self._start = value
+        line.put(visible(value))
+        self.screen.set_focus(line)  # at once: the next keys are for it
         if verbs:
             self.post_message(self.Typed(value))
 
@@ -112,10 +137,15 @@ class AskBar(Horizontal):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
-        text = event.value
-        self.query_one("#line", Line).keep()
-        self.post_message(self.Left())
-        self._answer(text)
+        text, answer = event.value, self._answer
+        if text == visible(self._start):
+            text = self._start
+        elif "\n" in self._start:
+            text = text.replace(" ⏎ ", "\n")
+        line = self.query_one("#line", Line)
+        line.keep()
+        line.live = False
+        self.post_message(self.Left(lambda: answer(text)))
 
 
 def completed(text: str) -> str:

@@ -8,24 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, chop_cells
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
-from textual.geometry import Size
+from textual.cache import LRUCache
+from textual.color import Color
+from textual.geometry import Region, Size
 from textual.message import Message
 from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from store.citations import Citation, find
+from tui import palette
 from tui.visible import visible
 
 if TYPE_CHECKING:
     from tui.describe import Line
 
+Row = tuple[tuple[str, str, int], ...]  # a wrapped line: (text, style, index of its citation or -1)
 UNWRAPPED = frozenset(("added", "removed", "hunk", "plain"))  # a diff's lines are cut at the edge, not wrapped
 
 
@@ -33,30 +37,9 @@ class Preview(ScrollView, can_focus=True, inherit_bindings=False):
     """Shows lines of (text, style) pieces; `Opened` says that a citation in them was followed."""
 
     ALLOW_SELECT = False
-    STYLES: ClassVar[tuple[str, ...]] = (
-        *("title", "own", "heading", "label", "dim", "cite", "selected", "match", "added", "removed", "hunk"),
-        *("glyph-fresh", "glyph-aging", "glyph-low", "glyph-stale", "glyph-pinned"),
-        *("glyph-superseded", "glyph-contradicted", "glyph-forgotten"),
-    )
-    COMPONENT_CLASSES: ClassVar[set[str]] = {f"preview--{name}" for name in STYLES}
     DEFAULT_CSS = """
     Preview {
-        width: 1fr; height: 1fr; overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1;
-        scrollbar-gutter: stable;
-        & > .preview--title { text-style: bold; }
-        & > .preview--own { color: $text-accent; text-style: bold; }
-        & > .preview--heading { color: $text-secondary; text-style: bold; }
-        & > .preview--label, & > .preview--dim, & > .preview--glyph-low { color: $foreground 60%; }
-        & > .preview--cite { color: $text-accent; text-style: underline; }
-        & > .preview--selected { color: $text-accent; text-style: underline reverse; }
-        & > .preview--match { text-style: underline bold; }
-        & > .preview--added, & > .preview--glyph-fresh, & > .preview--glyph-pinned { color: $text-success; }
-        & > .preview--removed, & > .preview--glyph-stale { color: $text-error; }
-        & > .preview--hunk { color: $text-primary; }
-        & > .preview--glyph-aging { color: $text-warning; }
-        & > .preview--glyph-superseded, & > .preview--glyph-contradicted, & > .preview--glyph-forgotten {
-            color: $foreground 45%;
-        }
+        width: 1fr; height: 1fr; overflow-x: hidden; overflow-y: hidden;
     }
     """
 
@@ -73,18 +56,35 @@ class Preview(ScrollView, can_focus=True, inherit_bindings=False):
         super().__init__(id=id)
         self.lines: list[Line] = []
         self.citations: list[Citation] = []
-        self._rows: list[list[tuple[str, str, int]]] = []  # wrapped: (text, style, index of its citation or -1)
+        self._rows: list[Row] = []
         self._wrapped_at = 0
         self._own = ""
         self._styles_of: dict[str, Style] = {}
+        self._strips: LRUCache[tuple[Row, bool, bool, int], Strip] = LRUCache(1024)
+        self._ground = Color(0, 0, 0)
 
-    def show(self, lines: Sequence[Line], own: str = "") -> None:
-        """Show these lines from the top; the citation `own`, the record's own, is not a link."""
+    def show(self, lines: Sequence[Line], own: str = "", stay: bool = False) -> None:
+        """Show these lines from the top, or with `stay` where it is scrolled to; the citation `own`, the record's own,
+        is not a link."""
+        before, rows, top = self.citations, self._rows, round(self.scroll_offset.y)
         self.lines, self._own = list(lines), own
-        self.set_reactive(Preview.selected, -1)
         self._wrap()
-        self.scroll_to(y=0, animate=False, force=True)
-        self.refresh()
+        if not (stay and before == self.citations):
+            self.set_reactive(Preview.selected, -1)
+        if not stay:
+            self.scroll_to(y=0, animate=False, force=True)
+        self._refresh_changed(rows, top)
+
+    def _refresh_changed(self, rows: list[Row], top: int) -> None:
+        """Draw again the lines that are not what they were: a record is mostly laid out like the one before."""
+        width, height = self.size
+        if top != round(self.scroll_offset.y) or max(len(rows), len(self._rows)) > height:
+            self.refresh()
+            return
+        for y in range(height):
+            old = rows[y] if y < len(rows) else ()
+            if old != self._row(y):
+                self.refresh(Region(0, y, width, 1))
 
     def extend(self, lines: Sequence[Line]) -> None:
         """Add lines at the end, as when a diff arrives; what is on the screen stays where it is."""
@@ -131,22 +131,23 @@ class Preview(ScrollView, can_focus=True, inherit_bindings=False):
             x += cell_len(text)
 
     def on_resize(self) -> None:
-        if self.scrollable_content_region.width != self._wrapped_at:
+        if self.size.width != self._wrapped_at:
             self._wrap()
 
     def _wrap(self) -> None:
         """Lay the lines out for the width there is, and find their citations."""
-        width = max(8, self.scrollable_content_region.width or self.size.width)
-        self._wrapped_at = self.scrollable_content_region.width
+        width = max(8, self.size.width - 1)  # the last column is the thumb's
+        self._wrapped_at = self.size.width
         self.citations = []
         self._rows = []
         for line in self.lines:
             pieces = [part for text, style in line for part in self._linked(text, style)]
             if any(style in UNWRAPPED for _, style in line):
-                self._rows.append(pieces)
+                self._rows.append(tuple(pieces))
             else:
-                self._rows += _wrapped(pieces, width)
-        self.virtual_size = Size(1, len(self._rows))
+                self._rows += map(tuple, _wrapped(pieces, width))
+        # without the layout of the whole screen that the reactive would ask for at every move of a cursor
+        self.set_reactive(Preview.virtual_size, Size(1, len(self._rows)))
 
     def _linked(self, text: str, style: str) -> list[tuple[str, str, int]]:
         """A piece, cut where citations stand in it, each with its place among the citations."""
@@ -162,32 +163,70 @@ class Preview(ScrollView, can_focus=True, inherit_bindings=False):
             at = end
         return [piece for piece in (*pieces, (text[at:], style, -1)) if piece[0]]
 
+    def render_lines(self, crop: Region) -> list[Strip]:
+        """The visible lines, each kept with its filtered and encoded forms for as long as its text is the same.
+
+        Straight from the cache, as `RecordList` does it: no border, padding or opacity here; a container has those.
+        """
+        if (ground := self.background_colors[1]) != self._ground:
+            self._ground = ground
+            self.notify_style_update()
+        strips = [self.render_line(y) for y in crop.line_range]
+        for line_filter in self.get_line_filters():
+            strips = [strip.apply_filter(line_filter, ground) for strip in strips]
+        return [strip.crop(*crop.column_span) for strip in strips]
+
     def render_line(self, y: int) -> Strip:
-        ground = self._style("")
-        width = self.scrollable_content_region.width
-        index = y + round(self.scroll_offset.y)
-        if index >= len(self._rows):
-            return Strip.blank(width, ground)
-        segments = []
-        for text, name, citation in self._rows[index]:
-            name = "selected" if citation >= 0 and citation == self.selected else name
-            segments.append(Segment(text, self._style(name)))
-        return Strip(segments).adjust_cell_length(width, ground)
+        width, top = self.size.width - 1, round(self.scroll_offset.y)
+        row = self._row(y + top)
+        selected = any(0 <= citation == self.selected for _, _, citation in row)
+        thumb = self._thumb(y, top)
+        place = (row, selected, thumb, width)
+        if (strip := self._strips.get(place)) is None:
+            segments = [
+                Segment(text, self._style("selected" if 0 <= citation == self.selected else name))
+                for text, name, citation in row
+            ]
+            strip = Strip(segments).adjust_cell_length(width, self._style(""))
+            edge = Segment("▐", self._style("rule")) if thumb else Segment(" ", self._style(""))
+            strip = self._strips[place] = Strip.join((strip, Strip([edge])))
+        return strip
+
+    def _row(self, index: int) -> Row:
+        return self._rows[index] if index < len(self._rows) else ()
+
+    def _thumb(self, y: int, top: int) -> bool:
+        """Whether the scrollbar's thumb is beside line `y`; drawn here, so that its coming and going is no layout."""
+        height, rows = self.size.height, len(self._rows)
+        if rows <= height:
+            return False
+        size = max(1, height * height // rows)
+        start = (height - size) * top // (rows - height)
+        return start <= y < start + size
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        if round(old_value) != round(new_value):
+            self.refresh()
+
+    def on_mouse_scroll_down(self, event: events.MouseScrollDown) -> None:
+        event.stop()
+        self.scroll_relative(y=3, animate=False, force=True)
+
+    def on_mouse_scroll_up(self, event: events.MouseScrollUp) -> None:
+        event.stop()
+        self.scroll_relative(y=-3, animate=False, force=True)
 
     def notify_style_update(self) -> None:
         super().notify_style_update()
         self._styles_of.clear()
+        self._strips.clear()
 
     def _style(self, name: str) -> Style:
         """The style of a name, its transparency blended with the ground here; an unknown one is plain."""
         style = self._styles_of.get(name)
         if style is None:
-            ground, colour, text = self.background_colors[1], self.styles.color, Style()
-            if name in self.STYLES:
-                component = self.get_component_styles(f"preview--{name}")
-                colour = component.color if component.has_rule("color") else colour
-                text = component.text_style
-            style = Style.from_color((ground + colour).rich_color, ground.rich_color) + text
+            ground = self.background_colors[1]
+            style = palette.style((name,), self.app.theme_variables, ground, self.styles.color)
             self._styles_of[name] = style
         return style
 

@@ -36,6 +36,7 @@ class PreviewPane(Vertical):
         super().__init__(id=id, classes=classes)
         self.engine: Engine | None = None
         self.record: Record | None = None
+        self._described: list[Line] | None = None  # how the record was described when it was shown
         self._trail: list[Record] = []
         self._timer: Timer | None = None
 
@@ -94,25 +95,32 @@ class PreviewPane(Vertical):
             return True
         found = self.engine.same(self.record)
         if found is not None:
-            self._show(found)
+            self._show(found, again=True)
         return found is not None
 
     def on_preview_opened(self, event: Preview.Opened) -> None:
         event.stop()
         self.open(event.citation)
 
-    def _show(self, record: Record) -> None:
+    def _show(self, record: Record, again: bool = False) -> None:
         from store.models import Checkpoint, Commit
 
         assert self.engine is not None
         self.record = record
+        if isinstance(record, Checkpoint) and again:
+            self._describe(record)
+            return
+        lines = None if isinstance(record, Checkpoint) else self.engine.describe(record)
+        if again and lines == self._described:
+            return  # and a commit's diff stays too
+        self._described = lines
         if self._timer is not None:
             self._timer.stop()
-        if isinstance(record, Checkpoint):  # how much changed since takes longer than a frame
+        if lines is None:  # how much changed since a checkpoint takes longer than a frame
             self.preview.show([[(record.citation, "own"), ("  checkpoint", "dim")], [(record.name, "title")]])
             self._describe(record)
             return
-        self.preview.show(self.engine.describe(record), record.citation)
+        self.preview.show(lines, record.citation, stay=again)
         if isinstance(record, Commit):
             self._timer = self.set_timer(DIFF_DELAY, lambda: self._read_diff(record))
 
@@ -121,11 +129,11 @@ class PreviewPane(Vertical):
         assert self.engine is not None
         lines = self.engine.describe_apart(record)
         if not self.engine.closed:
-            self.app.call_from_thread(self._described, record, lines)
+            self.app.call_from_thread(self._add_description, record, lines)
 
-    def _described(self, record: Record, lines: list[Line]) -> None:
+    def _add_description(self, record: Record, lines: list[Line]) -> None:
         if record is self.record:
-            self.preview.show(lines, record.citation)
+            self.preview.show(lines, record.citation, stay=True)
 
     @work(thread=True, group="diff", exclusive=True, exit_on_error=False, description="read a commit's diff")
     def _read_diff(self, commit: Commit) -> None:
@@ -138,5 +146,5 @@ class PreviewPane(Vertical):
             self.app.call_from_thread(self._add_diff, commit, lines)
 
     def _add_diff(self, commit: Commit, lines: list[Line]) -> None:
-        if commit is self.record and lines:
+        if self.record is not None and commit.citation == self.record.citation and lines:
             self.preview.extend([[], *lines])

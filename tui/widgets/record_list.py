@@ -24,6 +24,7 @@ from textual.scroll_view import ScrollView
 from textual.scrollbar import ScrollBar
 from textual.strip import Strip
 
+from tui import palette
 from tui.visible import visible
 
 FLASH_SECONDS = 0.6
@@ -38,7 +39,7 @@ class Rows(Protocol):
         """How many rows there are, headings among them."""
 
     def segments(self, index: int, width: int) -> list[tuple[str, str]]:
-        """One row in at most `width` cells, as (text, class) pairs; the classes are `RecordList.STYLES`, or ""."""
+        """One row in at most `width` cells, as (text, look) pairs; the looks are those of `tui.palette`, or ""."""
 
     def selectable(self, index: int) -> bool:
         """Whether the cursor may stand there; a day's heading says no."""
@@ -66,30 +67,9 @@ class RecordList(ScrollView, can_focus=True, inherit_bindings=False):
         Binding("end,G", "last", "Last", show=False, id="list.last", tooltip="To the last record"),
         Binding("enter", "choose", "Open", show=False, id="list.open", tooltip="Open the record under the cursor"),
     ]
-    STYLES: ClassVar[tuple[str, ...]] = (
-        *("title", "dim", "rule", "accent", "match", "added", "removed", "warning"),
-        *("glyph-fresh", "glyph-aging", "glyph-low", "glyph-stale", "glyph-proposed", "glyph-gone", "glyph-record"),
-    )
-    """The classes a `Rows` may give its text; an unknown one is drawn as plain text."""
-    COMPONENT_CLASSES: ClassVar[set[str]] = {
-        f"record-list--{name}" for name in (*STYLES, "cursor", "cursor-blurred", "marked", "flash")
-    }
     DEFAULT_CSS = """
     RecordList {
         width: 1fr; height: 1fr; overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1;
-        & > .record-list--cursor { background: $primary-muted; text-style: bold; }
-        & > .record-list--cursor-blurred { background: $foreground 10%; }
-        & > .record-list--flash { background: $warning-muted; }
-        & > .record-list--marked { color: $text-accent; text-style: bold; }
-        & > .record-list--title { text-style: bold; }
-        & > .record-list--match { text-style: underline; }
-        & > .record-list--dim, & > .record-list--glyph-low { color: $foreground 60%; }
-        & > .record-list--rule, & > .record-list--glyph-gone { color: $foreground 35%; }
-        & > .record-list--accent, & > .record-list--glyph-proposed { color: $text-accent; }
-        & > .record-list--added, & > .record-list--glyph-fresh { color: $text-success; }
-        & > .record-list--warning, & > .record-list--glyph-aging { color: $text-warning; }
-        & > .record-list--removed, & > .record-list--glyph-stale { color: $text-error; }
-        & > .record-list--glyph-record { color: $text-primary; }
     }
     """
     GUTTER: ClassVar[tuple[str, str, str, str]] = (" ", "▸", "✓", "»")
@@ -335,16 +315,8 @@ class RecordList(ScrollView, can_focus=True, inherit_bindings=False):
     def _style(self, state: int, name: str) -> Style:
         """The style of class `name` in a row of `state`, blended here: a component knows nothing of its row."""
         if (style := self._styles_of.get((state, name))) is None:
-            ground, colour, text = self._ground, self.styles.color, Style()
             bits = ((_FLASH, "flash"), (_CURSOR, "cursor"), (_BLURRED, "cursor-blurred"))
             layers = [layer for bit, layer in bits if state & bit]
-            for layer in [*layers, name] if name in self.STYLES or name == "marked" else layers:
-                component = self.get_component_styles(f"record-list--{layer}")
-                if component.has_rule("background"):
-                    ground += component.background
-                if component.has_rule("color"):
-                    colour = component.color
-                text += component.text_style
-            style = Style.from_color((ground + colour).rich_color, ground.rich_color) + text
+            style = palette.style((*layers, name), self.app.theme_variables, self._ground, self.styles.color)
             self._styles_of[state, name] = style
         return style

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from textual import events, work
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.message import Message
 from textual.timer import Timer
-from textual.widgets import Input
 
 from store.errors import MemorandaError
-from tui.visible import visible
 from tui.widgets.bars import Bar
 
 if TYPE_CHECKING:
+    from textual.widgets import Input
+
     from store.search import Answer
     from tui.engine import Engine
 
@@ -37,9 +37,10 @@ class SearchBar(Horizontal):
 
     @dataclass
     class Found(Message):
-        """An answer to what stands in the bar now."""
+        """An answer to what stands in the bar now; `again` when only the memory changed, not the question."""
 
         answer: Answer
+        again: bool = False
 
     class Cleared(Message):
         """Nothing is sought any more; `left` when the person left the bar by it."""
@@ -71,17 +72,23 @@ class SearchBar(Horizontal):
 
     def add_input(self) -> None:
         """Mount the input, after the first frame."""
+        from textual.widgets import Input
+
         query = Input(id="query", compact=True, select_on_focus=False)
         query.placeholder = "search everything"
         self.mount(query, after="#slash")
 
     @property
+    def _input(self) -> Input:
+        return cast("Input", self.query_one("#query"))
+
+    @property
     def query_text(self) -> str:
-        return self.query_one("#query", Input).value if self.query("#query") else ""
+        return self._input.value if self.query("#query") else ""
 
     def ask(self, text: str) -> None:
         """Search for `text`, as if it had been typed."""
-        field = self.query_one("#query", Input)
+        field = self._input
         field.value = text
         field.cursor_position = len(text)
         field.focus()
@@ -89,14 +96,15 @@ class SearchBar(Horizontal):
     def start(self) -> None:
         """Let the person type."""
         if self.query("#query"):
-            self.query_one("#query", Input).focus()
+            self.screen.set_focus(self._input)  # at once: the next keys are for it
 
     def clear(self) -> None:
         """Empty the bar, without a message."""
         self._number += 1
         if self.query("#query"):
-            with self.prevent(Input.Changed):
-                self.query_one("#query", Input).value = ""
+            field = self._input
+            with self.prevent(type(field).Changed):
+                field.value = ""
         self.query_one("#found", Bar).update("")
 
     def on_input_changed(self, event: Input.Changed) -> None:
@@ -127,11 +135,16 @@ class SearchBar(Horizontal):
             self.clear()
             self.post_message(self.Cleared(left=True))
 
+    def again(self) -> None:
+        """Search for the same once more, for the memory has changed."""
+        if self.query_text.strip():
+            self._search(self.query_text, self._number, again=True)
+
     def _seek(self) -> None:
         self._search(self.query_text, self._number)
 
     @work(thread=True, group="search", exclusive=True, exit_on_error=False, description="search")
-    def _search(self, query: str, number: int) -> None:
+    def _search(self, query: str, number: int, again: bool = False) -> None:
         engine = self._engine
         assert engine is not None
         try:
@@ -141,10 +154,9 @@ class SearchBar(Horizontal):
                 self.app.call_from_thread(self.post_message, self.Failed(error))
             return
         if answer is not None and number == self._number and not engine.closed:
-            self.app.call_from_thread(self._show, answer, number)
+            self.app.call_from_thread(self._show, answer, number, again)
 
-    def _show(self, answer: Answer, number: int) -> None:
+    def _show(self, answer: Answer, number: int, again: bool) -> None:
         if number == self._number:
-            note = f"{visible(answer.notes[0])}   " if answer.notes else ""
-            self.query_one("#found", Bar).put((f"{note}{answer.total:,} found  {answer.milliseconds:.0f} ms", "dim"))
-            self.post_message(self.Found(answer))
+            self.query_one("#found", Bar).put((f"{answer.total:,} found  {answer.milliseconds:.0f} ms", "dim"))
+            self.post_message(self.Found(answer, again))
