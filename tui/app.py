@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import os
+import signal
+
 from textual.app import App
 from textual.filter import LineFilter
 from textual.screen import Screen
@@ -33,7 +37,12 @@ class Memoranda(App[int]):
 
     def on_ready(self) -> None:
         forget_startup()
+        if not self.is_headless and hasattr(signal, "SIGTERM") and os.name == "posix":
+            # asked to end from outside: the terminal is given back as it was found
+            status = 128 + signal.SIGTERM
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, self.exit, None, status)
 
     async def on_unmount(self) -> None:
         if self._main.engine is not None:
-            self._main.engine.close()
+            # on a thread: the pen may be waiting for this loop to show what it wrote, and would wait for ever
+            await asyncio.to_thread(self._main.engine.close)

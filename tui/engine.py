@@ -83,11 +83,6 @@ class Engine:
     def read_entries(self, keys: Sequence[int]) -> dict[int, Record]:
         return records.by_key(self.screen.database, list(keys))
 
-    def record(self, key: int, fact: bool) -> Record | None:
-        """The record of a list's key: of the facts' list a fact's id, else as in `store.keys`."""
-        found = self.read_facts([key]) if fact else self.read_entries([key])
-        return found.get(key)
-
     def same(self, record: Record) -> Record | None:
         """A record as it is now."""
         found = records.many(self.screen.database, type(record).__name__.lower(), [record.id])

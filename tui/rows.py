@@ -93,6 +93,10 @@ class FactRows:
     def index_of(self, key: Hashable) -> int | None:
         return _index(self._pages.keys, key)
 
+    def record(self, index: int) -> Record | None:
+        """The record of a row; None if it went since the order was read."""
+        return self._pages.record(index)
+
     def segments(self, index: int, width: int) -> Pairs:
         record = self._pages.record(index)
         if not isinstance(record, Fact):
@@ -172,6 +176,10 @@ class TimelineRows:
                 high = middle
         return found + low
 
+    def record(self, index: int) -> Record | None:
+        """The record of a row; None for a heading, or if it went since the order was read."""
+        return None if self._heading(index) is not None else self._pages.record(self._entry(index))
+
     def segments(self, index: int, width: int) -> Pairs:
         heading = self._heading(index)
         if heading is not None:
@@ -231,6 +239,10 @@ class HitRows:
 
     def index_of(self, key: Hashable) -> int | None:
         return self._places.get(key)  # type: ignore[call-overload, no-any-return]
+
+    def record(self, index: int) -> Record | None:
+        """The record of a hit, as the search found it."""
+        return self._hits[index].record
 
     def segments(self, index: int, width: int) -> Pairs:
         hit = self._hits[index]

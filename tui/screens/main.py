@@ -31,6 +31,7 @@ from tui.widgets.search_bar import SearchBar
 if TYPE_CHECKING:
     from store.models import Record
     from tui.engine import Engine, Lists
+    from tui.rows import FactRows, HitRows, TimelineRows
     from tui.widgets.ask_bar import AskBar
 
 WIDE = 100  # columns from which the panes stand side by side
@@ -332,10 +333,10 @@ class MainScreen(ResponsiveScreen[None]):
         self.pane.enter()
 
     def _under_cursor(self, source: RecordList) -> Record | None:
-        key = source.cursor_key
-        if self.engine is None or not isinstance(key, int):
+        rows, index = source.rows, source.cursor_index
+        if self.engine is None or rows is None or index is None:
             return None
-        return self.engine.record(key, fact=source.id == "facts")
+        return cast("FactRows | TimelineRows | HitRows", rows).record(index)
 
     def on_preview_pane_failed(self, event: PreviewPane.Failed) -> None:
         self.say(str(event.error), "warning")

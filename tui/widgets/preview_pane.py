@@ -116,11 +116,11 @@ class PreviewPane(Vertical):
         self._described = lines
         if self._timer is not None:
             self._timer.stop()
-        if lines is None:  # how much changed since a checkpoint takes longer than a frame
+        if isinstance(record, Checkpoint):  # how much changed since takes longer than a frame
             self.preview.show([[(record.citation, "own"), ("  checkpoint", "dim")], [(record.name, "title")]])
             self._describe(record)
             return
-        self.preview.show(lines, record.citation, stay=again)
+        self.preview.show(lines or [], record.citation, stay=again)
         if isinstance(record, Commit):
             self._timer = self.set_timer(DIFF_DELAY, lambda: self._read_diff(record))
 
