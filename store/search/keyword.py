@@ -16,17 +16,19 @@ from store.errors import InvalidInput, MemorandaError
 from store.keys import NUMBERS, pack
 from store.search.query import STOP, Query, parse
 from store.search.snippets import Marker, snippet
-from store.vocabulary import DOMAINS, SEARCHABLE
+from store.vocabulary import DOMAINS, FACT_STATUSES, SEARCHABLE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from store.models import Record
 
 TOKENIZER = ("porter", ["unicode61", "remove_diacritics", "2"])
-WEIGHTS = "2.0, 1.0, 0.25"  # title, text, context ([RETRIEVAL] measured .25 for context)
+WEIGHTS = "2.0, 1.0, 0.25, 0.0"  # title, text, context, status ([RETRIEVAL] measured .25 for context)
 COMMON_SHARE = 0.1  # words in more than a tenth of the memory are left out (5 % loses ten points of recall)
 COMMON_FLOOR = 1_000  # but in a small memory every word counts
 MAX_WORDS = 32
+POOL = 64  # hits ranked beyond those asked for, so that of equals the newest come first
+GONE = tuple(status for status in FACT_STATUSES if status != "active")
 
 
 class Hit:
@@ -129,37 +131,43 @@ class Search:
     ) -> tuple[list[tuple[int, float]], int]:
         """((key, score) best first, how many there were). Without words: the newest that pass the filters.
         Each of `kinds` and of `domains` that is not empty must hold."""
-        clauses = ["c.status IN (:status, '')"]
-        parameters: dict[str, object] = {"status": asked.status or "active", "limit": limit}
-        clauses += [f"c.id % 16 IN ({', '.join(str(NUMBERS[kind]) for kind in some)})" for some in kinds if some]
+        clauses = [f"c.id % 16 IN ({', '.join(str(NUMBERS[kind]) for kind in some)})" for some in kinds if some]
+        parameters: dict[str, object] = {"limit": limit}
         for place, domain in enumerate(domains):
             if domain:
-                clauses.append(
-                    f"c.kind = 'fact' AND c.record_id IN (SELECT id FROM facts WHERE domain = :domain{place})"
-                )
+                clauses.append(f"c.id % 16 = 0 AND c.id / 16 IN (SELECT id FROM facts WHERE domain = :domain{place})")
                 parameters[f"domain{place}"] = domain
         for name, clause in (("since", "c.at >= :since"), ("before", "c.at < :before")):
             if value := getattr(asked, name):
                 clauses.append(clause)
                 parameters[name] = value
-        where = " AND ".join(clauses)
-        if terms:
-            parameters["match"] = " OR ".join(terms)
-            sql = (
-                f"WITH found AS MATERIALIZED (SELECT c.id AS id, c.at AS at, bm25(corpus_fts, {WEIGHTS}) AS rank"
-                f" FROM corpus_fts JOIN corpus c ON c.id = corpus_fts.rowid WHERE corpus_fts MATCH :match AND {where})"
-                " SELECT id, -rank, (SELECT count(*) FROM found) FROM found"
-                " ORDER BY rank, at DESC, id DESC LIMIT :limit"
-            )
-        elif asked.words or not (any(kinds) or any(domains) or asked.since or asked.before or asked.status):
-            return [], 0
-        else:
-            sql = (
-                f"SELECT c.id, 0.0, (SELECT count(*) FROM corpus c WHERE {where}) FROM corpus c"
-                f" WHERE {where} ORDER BY c.at DESC, c.id DESC LIMIT :limit"
-            )
-        rows = self._database.rows(sql, parameters)
-        return [(key, score) for key, score, _ in rows], rows[0][2] if rows else 0
+        if not terms:
+            filtered = clauses or asked.status
+            return self._newest(asked.status, clauses, parameters) if filtered and not asked.words else ([], 0)
+        parameters["match"] = _expression(terms, asked.status)
+        where = " AND ".join(["corpus_fts MATCH :match", *clauses])
+        # the corpus is joined only for filters that need it: it costs a page for each row that matches
+        join = " JOIN corpus c ON c.id = corpus_fts.rowid" if asked.since or asked.before else ""
+        where = where if join else where.replace("c.id", "corpus_fts.rowid")
+        total = self._database.value(f"SELECT count(*) FROM corpus_fts{join} WHERE {where}", parameters)
+        parameters["pool"] = limit + POOL
+        rows = self._database.rows(
+            f"SELECT c.id, -f.rank FROM (SELECT corpus_fts.rowid AS id, bm25(corpus_fts, {WEIGHTS}) AS rank"
+            f" FROM corpus_fts{join} WHERE {where} ORDER BY 2 LIMIT :pool) AS f JOIN corpus c ON c.id = f.id"
+            " ORDER BY f.rank, c.at DESC, c.id DESC LIMIT :limit",
+            parameters,
+        )
+        return rows, total
+
+    def _newest(
+        self, status: str, clauses: list[str], parameters: dict[str, object]
+    ) -> tuple[list[tuple[int, float]], int]:
+        """What passes the filters alone, newest first."""
+        where = " AND ".join(["c.status IN (:status, '')", *clauses])
+        parameters["status"] = status or "active"
+        total = self._database.value(f"SELECT count(*) FROM corpus c WHERE {where}", parameters)
+        sql = f"SELECT c.id, 0.0 FROM corpus c WHERE {where} ORDER BY c.at DESC, c.id DESC LIMIT :limit"
+        return self._database.rows(sql, parameters), total
 
     def _cited(self, citation: Citation | None, hits: list[Hit]) -> list[Hit]:
         """The hits with the record that the whole query cites in front."""
@@ -172,6 +180,12 @@ class Search:
         kind = citation.kind
         first = Hit(kind, record, snippet(body(record), None)[0], [], hits[0].score if hits else 1.0)
         return [first, *(hit for hit in hits if hit.key != first.key)]
+
+
+def _expression(terms: list[str], status: str) -> str:
+    """The FTS5 query: any of the terms, in the texts, of records with this status (empty: of those that hold)."""
+    words = f"({{title text context}} : ({' OR '.join(terms)}))"
+    return f"{words} AND status : {status}" if status else f"{words} NOT status : ({' OR '.join(GONE)})"
 
 
 def _kind(key: int) -> str:

@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator, Callable, Iterator
 from pathlib import Path
 
 import pytest
+from support.stories import Clock, location
 from textual import events
 from textual.pilot import Pilot
 from textual.strip import Strip
@@ -15,7 +16,6 @@ from textual.worker import WorkerCancelled
 
 from store.clock import Clock as AnyClock
 from store.models import Record
-from support.stories import Clock, location
 from tui.app import Memoranda
 from tui.screens.main import MainScreen
 from tui.widgets.record_list import RecordList

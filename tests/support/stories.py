@@ -12,11 +12,12 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
+from support import repositories
+
 from store import worker
 from store.clock import from_ms, to_ms
 from store.location import Location, locate
 from store.memory import Memory
-from support import repositories
 
 NOON = "2026-11-21T12:00:00.000Z"
 

@@ -39,6 +39,7 @@ def list_facts(session: Session, given: "Given") -> Outcome:
         origin=given.origin,
         words=words,
         sort=given.sort,
+        limit=given.limit + 1,
     )
     shown = memory.facts.many(ids[: given.limit])
     lines = [fact_line(fact, now) for fact in shown]

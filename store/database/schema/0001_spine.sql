@@ -185,26 +185,29 @@ CREATE TABLE corpus(
 CREATE INDEX corpus_at ON corpus(at, id);
 
 CREATE VIRTUAL TABLE corpus_fts USING fts5(
-  title, text, context,
+  title, text, context, status,     -- status among them, so that a search need not look every match up
   content = 'corpus', content_rowid = 'id',
   tokenize = 'porter unicode61 remove_diacritics 2',
-  prefix = '2 3'
+  prefix = '1 2 3'
 );
 CREATE VIRTUAL TABLE corpus_words USING fts5vocab('corpus_fts', 'row');
 
 CREATE TRIGGER corpus_insert AFTER INSERT ON corpus BEGIN
-  INSERT INTO corpus_fts(rowid, title, text, context) VALUES (new.id, new.title, new.text, new.context);
+  INSERT INTO corpus_fts(rowid, title, text, context, status)
+    VALUES (new.id, new.title, new.text, new.context, new.status);
 END;
 CREATE TRIGGER corpus_delete AFTER DELETE ON corpus BEGIN
-  INSERT INTO corpus_fts(corpus_fts, rowid, title, text, context)
-    VALUES ('delete', old.id, old.title, old.text, old.context);
+  INSERT INTO corpus_fts(corpus_fts, rowid, title, text, context, status)
+    VALUES ('delete', old.id, old.title, old.text, old.context, old.status);
 END;
 CREATE TRIGGER corpus_update AFTER UPDATE ON corpus
   WHEN old.title IS NOT new.title OR old.text IS NOT new.text OR old.context IS NOT new.context
+    OR old.status IS NOT new.status
 BEGIN
-  INSERT INTO corpus_fts(corpus_fts, rowid, title, text, context)
-    VALUES ('delete', old.id, old.title, old.text, old.context);
-  INSERT INTO corpus_fts(rowid, title, text, context) VALUES (new.id, new.title, new.text, new.context);
+  INSERT INTO corpus_fts(corpus_fts, rowid, title, text, context, status)
+    VALUES ('delete', old.id, old.title, old.text, old.context, old.status);
+  INSERT INTO corpus_fts(rowid, title, text, context, status)
+    VALUES (new.id, new.title, new.text, new.context, new.status);
 END;
 
 -- what each kind gives to the corpus, and the triggers that keep it: INSERT, UPDATE and DELETE

@@ -1,0 +1,833 @@
+"""The application as a person uses it: facts, timeline, preview, search, the `:` bar, help, and who else writes."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import apsw
+import pytest
+from support import repositories
+from support.screen import NARROW, PATIENCE, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
+from support.stories import NOON, Clock, Story, copy
+from textual.binding import Binding
+from textual.color import Color
+from textual.widgets import Input
+
+import tui
+from store.errors import StorageError
+from store.memory import Memory
+from store.models import Commit
+from tui.app import Memoranda
+from tui.describe import Line as DescribedLine
+from tui.engine import Engine
+from tui.keys import KEYS, LIST_KEYS
+from tui.screens.help import HelpScreen
+from tui.screens.main import MainScreen
+from tui.verbs import SLASH, VERBS
+from tui.widgets.ask_bar import Line, completed
+from tui.widgets.bars import Footer
+from tui.widgets.record_list import RecordList
+
+ORDERS = ("by age", "by state", "by domain", "newest first", "by text")
+SIZES = pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x40"])
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Story:
+    return copy(tmp_path / "billing-api")
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Path:
+    """A project without git, whose memory holds nothing yet."""
+    folder = tmp_path / "bare"
+    with Memory.open(str(folder / ".memoranda" / "memory.db"), "cli", Clock()):
+        return folder
+
+
+def memoranda(folder: Path, *words: str) -> None:
+    """The command line, as another process and this tree's code."""
+    environment = os.environ | {"PYTHONPATH": str(Path(tui.__file__).parent.parent)}
+    subprocess.run(
+        [sys.executable, "-P", "-m", "tui.main", *words], cwd=folder, env=environment, check=True, capture_output=True
+    )
+
+
+class TestFacts:
+    @SIZES
+    async def test_open_and_read_the_state_from_the_left_edge(self, story: Story, size: tuple[int, int]) -> None:
+        async with opened(story.folder, size) as person:
+            assert [row[:2] for row in person.rows] == [
+                "▸★",
+                *(f" {glyph}" for glyph in "○○◌◐◌●●●●"[: len(person.rows) - 1]),
+            ]
+            assert person.sees("billing-api", "10 facts", "1 aging", "2 low", "2 stale")
+            assert person.rows[0].startswith("▸★") and "13 mo" in person.rows[0]
+            row = next(row for row in person.rows if "Deploy" in row)
+            assert "94 d" in row and "agent" in row and "projects" in row
+            assert person.preview[:2] == ["F#1  fact · personal · ★ pinned", "Alérgica al maní"]
+
+    async def test_a_wide_list_says_the_badge_in_words(self, story: Story) -> None:
+        async with opened(story.folder, NARROW) as person:
+            words = [row[3:14].strip() for row in person.rows[:7]]
+            assert words == ["pinned", "stale", "stale", "low", "aging", "low", "fresh"]
+
+    async def test_the_preview_follows_the_cursor(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.press("j", "j")
+            assert person.preview[0].startswith("F#6  fact · work · ○ stale")
+            await person.press("G")
+            assert person.preview[1] == "Primary LLM: Kimi K2.5, then Sonnet"
+            assert "Evidence     [D#1]" in person.preview
+            await person.press("g")
+            assert person.preview[1] == "Alérgica al maní"
+
+    async def test_forgetting_is_immediate_and_one_key_undoes_it(self, story: Story) -> None:
+        fact = story.facts["fridays"]
+        async with opened(story.folder) as person:
+            await person.put_cursor(fact)
+            before = person.rows
+            holder = apsw.Connection(str(story.path))
+            holder.execute("BEGIN IMMEDIATE")  # somebody else is writing, so that the pen has to wait
+            await person.pilot.press("f")
+            assert not any("Deploy" in row for row in person.rows), "the row waits for nothing"
+            assert person.toasts == []
+            holder.execute("ROLLBACK")
+            holder.close()
+            await person.settle()
+            assert person.rows[3].startswith("▸◐"), "the next row took its place"
+            assert person.toasts == ["Forgot 1 fact, u to undo"]
+            assert person.sees("9 facts", "1 low")
+            with story.open() as memory:
+                assert memory.facts.get(fact).status == "forgotten"
+            await person.press("u")
+            assert person.rows == before, "in its old place, under the cursor"
+            assert person.toasts[-1] == f"Took back: forget F#{fact}"
+            assert person.record is not None and person.record.citation == f"F#{fact}"
+            await person.press("ctrl+r")
+            assert not any("Deploy" in row for row in person.rows)
+            assert person.toasts[-1] == f"Put back: forget F#{fact}"
+
+    async def test_forget_several_in_a_row_without_looking(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.pilot.press("f", "f", "f")
+            await person.settle()
+            assert len(person.rows) == 7 and person.rows[0].startswith("▸◌")
+            await person.press("u", "u", "u")
+            assert len(person.rows) == 10
+            with story.open() as memory:
+                assert memory.facts.get(1).status == memory.facts.get(6).status == "active"
+
+    async def test_correct_in_place(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.put_cursor(story.facts["five"])
+            await person.press("c")
+            assert person.sees("correct F#5") and person.app.focused is person.main.query_one(Line)
+            line = person.main.query_one(Line)
+            assert line.value == "Team of five, two of them part time"
+            assert line.cursor_position == len(line.value)
+            await person.press(*["backspace"] * len(", two of them part time"))
+            await person.paste(", all day")
+            await person.press("enter")
+            assert person.toasts == ["Corrected F#5, u to undo"]
+            assert person.at == "facts"
+            assert person.record is not None
+            assert person.preview[1] == "Team of five, all day", "the cursor went with it"
+            at = person.preview.index("What it said over time")
+            chain = [line for line in person.preview[at:] if "F#" in line]
+            assert [line[:6].strip("▸ ") for line in chain[:4]] == ["F#3", "F#4", "F#5", "F#15"]
+            assert chain[3].startswith("▸ F#15  Team of five, all day")
+            await person.press("u")
+            assert any("Team of five, two" in row for row in person.rows)
+
+    async def test_escape_leaves_a_correction_alone(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.press("c", "x", "escape")
+            assert person.at == "facts" and not person.main.query_one("#ask").display
+            with story.open() as memory:
+                assert memory.history.steps(limit=1)[0].door == "cli"
+
+    async def test_a_correction_that_says_the_same_is_told_so(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.press("c", "enter")
+            assert person.toasts == ["F#1 says exactly that. Confirm it instead, if it still holds."]
+
+    async def test_the_chain_and_the_history_are_in_the_details(self, story: Story) -> None:
+        async with opened(story.folder, NARROW) as person:
+            await person.put_cursor(story.facts["five"])
+            assert person.preview == [
+                "F#5  fact · work · ◐ aging",
+                "Team of five, two of them part time",
+                "",
+                "Confirmed    11 Sep 2026 12:00 (71 d ago)",
+                "Remembered   11 Sep 2026 12:00 (71 d ago)",
+                "Said by      user, explicit, confidence high",
+                "",
+                "What it said over time",
+                "  F#3  Team of three  superseded",
+                "  F#4  Team of four  superseded",
+                "▸ F#5  Team of five, two of them part time  active",
+                "",
+                "History",
+                "  71 d  correct F#4       user, cli",
+            ]
+
+    async def test_add_then_add_the_same_again(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.press("a")
+            assert person.sees("remember")
+            await person.paste("Lunch is at one")
+            await person.press("enter")
+            number = max(story.open().facts.ids(NOON, statuses=("active", "superseded", "forgotten")))
+            assert person.toasts == [f"Remembered F#{number}, u to undo"]
+            assert person.preview[1] == "Lunch is at one" and person.sees("11 facts")
+            await person.press("a")
+            await person.paste("lunch  is at ONE.")
+            await person.press("enter")
+            assert person.toasts[-1] == f"F#{number} was known already: confirmed, u to undo"
+            assert person.sees("11 facts")
+            await person.press("a", "enter")
+            assert len(person.toasts) == 2, "nothing was said, so nothing is remembered"
+
+    async def test_add_under_a_filter_adds_to_that_domain(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.press("d", "d", "a")
+            assert person.sees("remember (preferences)")
+            await person.paste("Tabs, not spaces")
+            await person.press("enter")
+            assert person.sees("preferences") and any("Tabs, not" in row for row in person.rows)
+
+    async def test_confirming_starts_the_age_again(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.put_cursor(story.facts["jenkins"])
+            await person.press("y")
+            row = next(row for row in person.rows if "Jenkins" in row)
+            assert "●" in row and row.endswith("now")
+            assert "▸" in row, "the cursor stays on it"
+            assert person.preview[0].endswith("● fresh")
+            assert person.toasts == ["Confirmed F#6, u to undo"]
+            assert person.sees("1 stale")
+
+    async def test_pin_and_unpin(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.put_cursor(story.facts["jenkins"])
+            await person.press("p")
+            assert "★" in next(row for row in person.rows if "Jenkins" in row)
+            await person.press("p")
+            assert "○" in next(row for row in person.rows if "Jenkins" in row)
+            assert person.toasts == ["Pinned F#6, u to undo", "Unpinned F#6, u to undo"]
+
+    async def test_sort_through_all_orders(self, story: Story) -> None:
+        async with opened(story.folder, NARROW) as person:
+            tops = []
+            for _ in range(6):
+                await person.press("g")
+                words = next(words for words in ORDERS if words in person.line("1 facts"))
+                tops.append((words, person.rows[0][26:40]))
+                await person.press("s")
+            assert [words for words, _ in tops] == [*ORDERS, "by age"]
+            assert tops[1][1].startswith("Releases") and tops[3][1].startswith("Primary")
+
+    async def test_sorting_keeps_the_selected_fact(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.put_cursor(story.facts["rounding"])
+            await person.press("s", "s", "s")
+            assert person.record is not None and person.record.citation == f"F#{story.facts['rounding']}"
+
+    async def test_filter_by_domain(self, story: Story) -> None:
+        async with opened(story.folder, NARROW) as person:
+            await person.press("d")
+            assert person.sees("1 facts 3", "work  by age")
+            assert all("work" in row for row in person.rows)
+            await person.press(*["d"] * 6)
+            assert person.sees("self_correction")
+            await person.press("d")
+            assert person.sees("1 facts 10")
+
+    @SIZES
+    async def test_what_is_left_out_is_said(self, story: Story, size: tuple[int, int]) -> None:
+        async with opened(story.folder, size) as person:
+            assert "hidden: H" in person.line("by age"), "a filtered list says what it leaves out (SCREENS)"
+            await person.press("H")
+            assert person.sees("all shown: H hides")
+            assert [row for row in person.rows if "↷" in row] and [row for row in person.rows if "✕" in row]
+            await person.press("H")
+            assert "hidden: H" in person.line("by age")
+
+    async def test_forgetting_a_shown_forgotten_fact_says_that_it_is(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.press("H")
+            await person.put_cursor(story.facts["standup"])
+            await person.press("f")
+            assert person.toasts == [f"F#{story.facts['standup']} is forgotten already. Undo brings it back."]
+            assert any("✕" in row for row in person.rows)
+
+
+class TestTimeline:
+    async def test_days_and_kinds_in_one_stream(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            days = [row.split(" ─")[0].strip() for row in person.timeline if "──" in row]
+            assert days == ["Sat 21 Nov 2026", "Fri 20 Nov 2026", "Thu 19 Nov 2026", "Wed 18 Nov 2026"]
+            marks = [row[1] for row in person.timeline if "──" not in row]
+            assert marks == list("·│◆◆↻▪│◆││·◆↻")
+            assert not any("fax" in row for row in person.timeline), "a forgotten decision is not in it"
+            linked = next(row for row in person.timeline if "fix: keep" in row)
+            assert "D#2 D#3" in linked
+
+    async def test_follow_citations_and_come_back(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.press("2", "G", "k")
+            assert person.preview[1] == "Use SQLite, not PostgreSQL"
+            assert "Instead of   PostgreSQL" in person.preview and "             DuckDB" in person.preview
+            assert any(line.startswith("Because      One file") for line in person.preview)
+            await person.press("enter")
+            assert person.at == "preview"
+            preview = person.main.pane.preview
+            assert str(preview.citations[preview.selected]) == "I#1"
+            await person.press("right")
+            assert str(preview.citations[preview.selected]) == f"C#{story.shas['schema'][:7]}"
+            await person.press("enter")
+            assert person.record is not None and person.record.citation == f"C#{story.shas['schema'][:7]}"
+            assert "Implements     D#1" in person.preview
+            await person.press("enter")  # its first citation: D#1, in its own message
+            assert person.record.citation == "D#1"
+            await person.press("backspace")
+            assert person.record.citation.startswith("C#")
+            await person.press("backspace")
+            assert person.record.citation == "D#1" and person.at == "preview"
+            await person.press("backspace")
+            assert person.at == "timeline"
+
+    async def test_a_click_follows_a_citation_too(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.press("2", "G", "k")
+            y = person.preview.index("During       I#1")
+            await person.pilot.click("#preview", offset=(14, y))
+            await person.settle()
+            assert person.record is not None and person.record.citation == "I#1"
+
+    async def test_a_commits_diff_comes_coloured(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.press("2", "j")
+            await person.until(lambda: "+LIMIT = 1000" in person.preview)
+            preview = person.main.pane.preview
+            shown = {strip.text.strip(): strip for strip in map(preview.render_line, range(preview.size.height))}
+            added, removed = (
+                next(segment.style.color for segment in shown[line] if segment.style)
+                for line in ("+LIMIT = 1000", "-    return redis.get(key)")
+            )
+            variables = person.app.theme_variables
+            for colour, token in ((added, "text-success"), (removed, "text-error")):
+                assert colour == Color.parse(variables[token]).rich_color
+            assert added != removed
+            await person.press("enter")
+            assert preview.scroll_offset.y == 0 and "+LIMIT = 1000" in person.preview, "the diff stays"
+
+    async def test_a_diff_that_comes_late_is_not_added_to_another_record(
+        self, story: Story, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        asked, let_go, read = threading.Event(), threading.Event(), Engine.diff
+
+        def slow(engine: Engine, commit: Commit) -> list[DescribedLine]:
+            asked.set()
+            let_go.wait(PATIENCE)
+            return read(engine, commit)
+
+        monkeypatch.setattr(Engine, "diff", slow)
+        async with opened(story.folder) as person:
+            await person.pilot.press("2", "j")
+            await person.until(asked.is_set)
+            await person.pilot.press("j")
+            await person.until(lambda: person.record is not None and person.record.citation == "D#4")
+            let_go.set()
+            await person.settle()
+            assert not any("diff --git" in line for line in person.preview)
+
+    async def test_the_journal_cannot_be_changed(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.press("2", "f", "c", "y", "p")
+            assert person.toasts[0].startswith("Only facts and decisions can be changed")
+            assert len(person.toasts) == 4 and person.at == "timeline"
+
+    async def test_correct_and_forget_a_decision(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.press("2")
+            await person.put_cursor(story.decisions["pdf"] * 16 + 1, "timeline")
+            await person.press("c")
+            assert person.sees("D#4 now chooses") and person.main.query_one(Line).value == "PDF/A-3"
+            await person.paste(" with XML inside")
+            await person.press("enter")
+            assert person.toasts == ["Superseded D#4, u to undo"]
+            assert "Superseded by D#6" in person.preview
+            await person.press("u", "f")
+            assert not any("PDF/A" in row for row in person.timeline)
+            assert person.toasts[-1] == "Forgot 1 decision, u to undo"
+            await person.press("u")
+            assert any("PDF/A" in row for row in person.timeline)
+
+
+class TestSearch:
+    async def test_typing_finds(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.pilot.press("slash", *"cache")
+            await person.until(lambda: "found" in person.lines[1])
+            await person.settle()
+            assert person.sees("FOUND 3", "3 found")
+            assert [row[1] for row in person.hits] and all("cache" in row.lower() for row in person.hits)
+            assert person.at == "query", "the person goes on typing"
+            await person.press("enter")
+            assert person.at == "hits"
+            await person.press("j")
+            assert person.record is not None and person.record.citation in person.hits[1]
+            await person.press("escape")
+            assert person.at == "facts" and not person.main.has_class("-searching")
+            assert person.main.query_one("#query", Input).value == ""
+            assert "found" not in person.lines[1]
+
+    async def test_what_matched_is_marked(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.search("jenkins")
+            [strip] = [person.main.list_of("hits").render_line(0)]
+            marked = [segment.text for segment in strip if segment.style and segment.style.underline]
+            assert marked == ["Jenkins"]
+
+    async def test_filters_inside_the_query(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.search("cache kind:decision")
+            assert person.hits and all("◆" in row for row in person.hits)
+            await person.press("escape")
+            await person.search("domain:work is:superseded")
+            assert len(person.hits) == 2 and all("↷" in row and "Team" in row for row in person.hits)
+
+    async def test_a_filter_that_is_no_filter_is_said(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.search("kind:nonsense cache")
+            assert person.sees("FOUND 3  kind: takes fact, decision, commit, event")
+
+    async def test_nothing_found_says_what_to_try(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.search("zebra")
+            assert person.sees("Nothing found.", "Try fewer words")
+            assert person.record is None and person.preview == []
+            await person.press("enter", "f")
+            assert person.toasts == ["Nothing is selected."]
+
+    async def test_escape_leaves_from_the_bar_and_emptying_it_ends_the_search(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.search("cache")
+            await person.press("escape")
+            assert person.at == "facts"
+            await person.search("cache")
+            await person.press(*["backspace"] * 5)
+            assert not person.main.has_class("-searching") and person.at == "query"
+
+    async def test_a_hit_can_be_forgotten_and_brought_back(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.search("jenkins")
+            await person.press("enter", "f")
+            assert person.toasts == ["Forgot 1 fact, u to undo"]
+            await person.until(lambda: not person.hits or "✕" in person.hits[0])
+            await person.press("u")
+            await person.until(lambda: person.hits and "○" in person.hits[0])
+            assert person.record is not None and person.record.citation == f"F#{story.facts['jenkins']}"
+
+
+class TestCommands:
+    async def test_memory_list_and_facts(self, story: Story) -> None:
+        async with opened(story.folder, NARROW) as person:
+            await person.press("2")
+            await person.command("/memory list jenkins")
+            assert person.at == "facts" and person.sees("1 facts 1", "“jenkins”")
+            await person.command("/facts --domain projects --sort text --all")
+            assert person.sees("1 facts 2", "projects  by text", "all shown")
+            await person.command("facts")
+            assert person.sees("1 facts 10")
+            await person.command("facts --domain nonsense")
+            assert person.toasts[-1].startswith("Domains: work, preferences")
+            await person.command("facts --status forgotten")
+            assert "Stand-up at nine" in "\n".join(person.preview)
+
+    async def test_memory_add_forget_correct_confirm(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.command("/memory add don't hedge --domain preferences")
+            assert person.toasts[-1] == "Remembered F#15." and person.sees("11 facts")
+            await person.command("/remember Don't hedge")
+            assert person.toasts[-1] == "F#15 was known already: confirmed."
+            await person.command("memory correct F#15 do not hedge")
+            assert person.toasts[-1] == "F#16 supersedes F#15."
+            await person.command("/memory forget 16")
+            assert person.toasts[-1] == "Forgot 1 fact. Undo brings it back." and person.sees("10 facts")
+            await person.command("/memory confirm 6 F#2")
+            assert person.toasts[-1] == "Confirmed 2 facts." and not person.sees("stale")
+            await person.command("undo")
+            assert "confirm" in person.toasts[-1] and person.sees("2 stale")
+
+    async def test_export_asks_before_it_replaces(self, story: Story) -> None:
+        target = story.folder / "billing-api-memory.json"
+        async with opened(story.folder) as person:
+            await person.command("/memory export")
+            assert person.toasts[-1].startswith(f"Exported to {target}")
+            assert json.loads(target.read_text())["tables"]["facts"]
+            target.write_text("mine")
+            await person.press("x", "enter")
+            assert person.sees("Replace it? y/n"), "of a long question its end is shown"
+            await person.press("n", "enter")
+            assert person.toasts[-1] == "Nothing was changed." and target.read_text() == "mine"
+            await person.press("x", "enter")
+            await person.press("y", "enter")
+            assert json.loads(target.read_text())["tables"]["facts"]
+
+    async def test_checkpoint_and_restore(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.command("/checkpoint quiet evening")
+            assert person.toasts[-1] == "Checkpoint K#2." and any("K#2" in row for row in person.timeline)
+            await person.press("f", "f")
+            await person.command("/restore K#2")
+            assert person.sees("Restore K#2 “quiet evening”: 2 records would change. Go on? y/n")
+            await person.press("escape")
+            assert person.sees("8 facts")
+            await person.command("/restore 2")
+            await person.press("y", "enter")
+            assert person.toasts[-1].startswith("Restored K#2: 2 records changed.") and person.sees("10 facts")
+            await person.press("u")
+            assert person.sees("8 facts")
+
+    async def test_a_checkpoint_in_the_preview_says_what_changed_since(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.command("show K#1")
+            await person.until(lambda: any("Since then" in line for line in person.preview))
+            assert "  K#1  checkpoint" not in person.preview and person.preview[1] == "before refactor"
+
+    async def test_show_goes_into_the_preview(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.command("show D#1")
+            assert person.record is not None and person.record.citation == "D#1"
+            assert person.at == "preview"
+            await person.command("show D#99")
+            assert person.toasts[-1].startswith("There is no decision D#99")
+            await person.command("show nonsense")
+            assert person.toasts[-1].startswith("That is not a citation.")
+
+    async def test_search_from_the_bar_is_the_search(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.command("search cache kind:commit")
+            await person.until(lambda: "found" in person.lines[1])
+            await person.settle()
+            assert len(person.hits) == 2 and person.at == "query"
+
+    async def test_a_verb_that_reads_is_read_out_and_its_citations_open(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.command("decisions")
+            assert person.at == "preview" and "D#1" in "\n".join(person.preview)
+            await person.press("right", "enter")
+            assert person.record is not None and person.record.citation.startswith("D#")
+            await person.press("escape")
+            assert person.at == "facts" and person.record.citation == "F#1"
+
+    async def test_what_cannot_be_meant_is_said(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            for line, said in (
+                ("frobnicate now", "There is no verb “frobnicate”. ? lists them all."),
+                ("forget", "forget wants ID…: a fact's number, or F#12, D#3."),
+                ("facts --nonsense", "facts has no option “--nonsense”"),
+                ("forget F#999", "There is no fact F#999."),
+                ("forget F#1 D#1", "Facts and decisions are forgotten one kind at a time."),
+                ("correct", "correct wants ID"),
+                ("restore K#99", "There is no checkpoint K#99."),
+                ("undo 99999", "History has no step 99999."),
+                ("redo", "There is nothing to redo."),
+            ):
+                await person.command(line)
+                assert person.toasts[-1].startswith(said), (line, person.toasts[-1])
+            await person.command("forget --help")
+            assert person.preview[0].startswith("memoranda forget ID…")
+            await person.command("   ")
+            await person.press("colon", "escape")
+            assert person.at == "facts"
+            with story.open() as memory:
+                assert memory.history.steps(limit=1)[0].door == "cli", "and nothing was changed"
+
+    async def test_tab_completes(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            line = person.main.query_one(Line)
+            await person.press("colon", *"/memory e", "tab")
+            assert line.value == "/memory export "
+            assert person.sees("export [FILE]")
+            await person.press("escape", "colon", *"time", "tab")
+            assert line.value == "timeline "
+            assert person.at == "line"
+
+    async def test_the_bar_keeps_what_was_typed(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.command("stats")
+            await person.command("decisions")
+            await person.press("escape", "colon", "up")
+            line = person.main.query_one(Line)
+            assert line.value == "decisions"
+            await person.press("up", "up")
+            assert line.value == "stats"
+            await person.press("down", "down")
+            assert line.value == ""
+
+    async def test_quit_from_the_bar(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.pilot.press("colon", "q", "enter")
+            await person.pilot.pause()
+            assert not person.app.is_running or person.app._exit
+
+
+@pytest.mark.parametrize(
+    ("typed", "expected"),
+    [
+        ("fo", "forget "),
+        ("/fo", "/forget "),
+        ("memory l", "memory list "),
+        ("/memory", "/memory "),
+        ("re", "re"),
+        ("rest", "restore "),
+        ("checkpoint", "checkpoint"),
+        ("nothing", "nothing"),
+    ],
+)
+def test_completion(typed: str, expected: str) -> None:
+    assert completed(typed) == expected
+
+
+class TestHelpAndFooter:
+    async def test_help_lists_every_key_and_verb(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.press("question_mark")
+            assert isinstance(person.app.screen, HelpScreen)
+            text = str(person.app.screen.query_one("#help-text").render())  # type: ignore[attr-defined]
+            for key in KEYS:
+                assert f"  {key.shown:<16}{key.help}\n" in text
+            for shown, help in LIST_KEYS:
+                assert f"  {shown:<16}{help}\n" in text
+            for verb in VERBS:
+                assert verb.summary in text and all(argument.usage in text for argument in verb.arguments)
+            assert all(f"/{slash}" in text for slash in SLASH)
+            await person.press("space")
+            assert person.app.screen.query_one("VerticalScroll").scroll_offset.y > 0
+            await person.press("question_mark")
+            assert person.app.screen is person.main and person.at == "facts"
+            await person.command("help")
+            assert isinstance(person.app.screen, HelpScreen)
+
+    async def test_the_footer_shows_this_panes_keys_from_the_table(self, story: Story) -> None:
+        async with opened(story.folder, (200, 50)) as person:
+            for pane, presses in (("facts", ["1"]), ("timeline", ["2"]), ("preview", ["enter"])):
+                await person.press(*presses)
+                footer = str(person.main.query_one("#footer", Footer).render())
+                expected = [f" {key.shown} {key.label} " for key in KEYS if pane in key.panes]
+                assert sorted(footer.split("  ")) == sorted("".join(expected).split("  ")), pane
+
+    async def test_a_narrow_footer_keeps_help(self, story: Story) -> None:
+        async with opened(story.folder, (40, 24)) as person:
+            assert person.lines[-1].endswith("? help") and len(person.lines[-1]) <= 40
+
+    async def test_the_footer_speaks_of_the_bar_while_somebody_types(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            for key in ("slash", "a", "c", "colon"):
+                await person.press(key)
+                assert "forget" not in person.lines[-1] and "esc" in person.lines[-1], key
+                await person.press("escape")
+                assert "f forget" in person.lines[-1], key
+
+
+def test_tables_agree() -> None:
+    """Every key has a name, an explanation and an action; no two have the same key."""
+    bindings = [binding for binding in MainScreen.BINDINGS if isinstance(binding, Binding)]
+    assert len(bindings) == len(KEYS)
+    for widget in (MainScreen, HelpScreen, Line, RecordList):
+        for binding in widget.BINDINGS:
+            assert isinstance(binding, Binding) and binding.id
+            assert binding.tooltip or widget is HelpScreen, binding.id
+    assert len({key.id for key in KEYS}) == len(KEYS)
+    keys = [name for key in KEYS for name in key.keys.split(",")]
+    assert len(set(keys)) == len(keys)
+    own = {name for binding in RecordList.BINDINGS if isinstance(binding, Binding) for name in binding.key.split(",")}
+    assert own & set(keys) == {"enter"}, "a list answers to enter itself, and says so by Chosen"
+    for key in KEYS:
+        name = key.action.partition("(")[0]
+        owner: type = Memoranda if name.startswith("app.") else MainScreen
+        assert callable(getattr(owner, f"action_{name.removeprefix('app.')}")), key.id
+        assert key.help and (not key.panes or key.label), key.id
+
+
+class TestOthers:
+    async def test_what_another_process_writes_appears_within_a_second(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.press("j")
+            selected = person.record
+            memoranda(story.folder, "remember", "The other door was used", "--domain", "work")
+            written = time.monotonic()
+            seen = lambda: any("The other door" in row for row in person.rows)  # noqa: E731
+            while not seen() and time.monotonic() - written < 1:
+                await person.pilot.pause(0.02)
+            slack = 0.0 if seen() else 3.0  # a machine that runs other tests too
+            await person.until(seen, slack)
+            facts = person.main.list_of("facts")
+            y = next(y for y, row in enumerate(person.rows) if "The other door" in row)
+            lit, calm = ({segment.style.bgcolor for segment in facts.render_line(at) if segment.style} for at in (y, 3))
+            assert len(lit) == len(calm) == 1 and lit != calm, "its row is lit"
+            assert person.record == selected, "and nothing else moved"
+            await person.until(lambda: not facts._flashing)
+            assert person.sees("11 facts")
+
+    async def test_what_another_process_changes_is_in_the_preview_too(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.put_cursor(story.facts["jenkins"])
+            memoranda(story.folder, "pin", "6")
+            await person.until(lambda: person.preview[0].endswith("★ pinned"))
+            memoranda(story.folder, "forget", "6")
+            await person.until(lambda: not any("Jenkins" in row for row in person.rows))
+            await person.until(lambda: person.record is not None and person.record.citation == "F#7")
+
+    async def test_undo_takes_back_the_persons_own_step_and_not_the_agents(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.press("f")
+            with story.open(door="mcp") as memory:
+                memory.facts.remember("an agent was here", actor="agent")
+            await person.press("u")
+            assert person.toasts[-1] == "Took back: forget F#1"
+            with story.open() as memory:
+                assert memory.facts.get(15).status == "active"
+
+    async def test_a_write_that_fails_says_so_and_the_row_comes_back(
+        self, story: Story, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        def full(*_: object, **__: object) -> None:
+            raise StorageError("The disk that holds it is full; nothing was lost.", "Free some space and try again.")
+
+        monkeypatch.setattr("store.facts.Facts.forget", full)  # the disk of a test cannot be filled
+        async with opened(story.folder) as person:
+            before = person.rows
+            await person.press("f")
+            assert person.toasts == ["The disk that holds it is full; nothing was lost. Free some space and try again."]
+            assert person.rows == before
+
+
+class TestFiles:
+    async def test_a_newer_file_is_read_and_not_written(self, story: Story) -> None:
+        connection = apsw.Connection(str(story.path))
+        connection.pragma("user_version", 99)
+        connection.close()
+        async with opened(story.folder) as person:
+            assert "written by a newer Memoranda; it can be read here and not changed" in person.toasts[0]
+            assert person.sees("10 facts")
+            for key in ("f", "y", "p", "u"):
+                await person.press(key)
+                assert "newer Memoranda" in person.toasts[-1] and "pip install --upgrade" in person.toasts[-1]
+                assert len(person.rows) == 10
+            assert len(person.toasts) == 5
+
+    @pytest.mark.parametrize("what", ["text", "database"])
+    async def test_a_foreign_file_ends_the_app_with_its_reason(self, tmp_path: Path, what: str) -> None:
+        path = tmp_path / "[/nope].db"  # a name that would be markup, were it read as such
+        path.parent.mkdir(exist_ok=True)
+        if what == "text":
+            path.write_text("not a database, but long enough to be looked at " * 100)
+        else:
+            connection = apsw.Connection(str(path))
+            connection.execute("CREATE TABLE theirs(x)")
+            connection.close()
+        path.chmod(0o600)
+        from store.location import locate
+
+        app = Memoranda(locate(str(path), {}, str(tmp_path)), str(tmp_path))
+        async with app.run_test() as pilot:
+            end = time.monotonic() + PATIENCE
+            while not app._exit and time.monotonic() < end:
+                await pilot.pause(0.02)
+            [said] = app._exit_renderables
+            assert str(path) in str(said) and "Nothing was changed" in str(said)
+        assert app.return_code == 1
+
+    @SIZES
+    async def test_empty_panes_teach(self, bare: Path, size: tuple[int, int]) -> None:
+        async with opened(bare, size) as person:
+            assert person.sees("No facts yet.", "0 facts")
+            await person.press("2")
+            assert person.sees("Nothing happened here yet.")
+            for key in ("f", "c", "y", "p", "enter", "j", "G", "backspace", "s", "d", "H", "tab", "right", "J"):
+                await person.press(key)
+            await person.press("u")
+            assert person.toasts[-1].startswith("There is nothing to undo.")
+            await person.press("1", "a")
+            await person.paste("the first one")
+            await person.press("enter")
+            assert person.sees("1 fact", "the first one")
+
+    async def test_a_filter_that_leaves_nothing_says_so(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.command("facts zebra")
+            assert person.sees("No fact passes the filter.") and not person.sees("No facts yet.")
+
+    async def test_first_start_reads_the_commits(self, tmp_path: Path) -> None:
+        folder = tmp_path / "fresh"
+        for number in range(3):
+            repositories.commit(folder, f"feat: number {number}", {"a.txt": str(number)})
+        async with opened(folder) as person:
+            await person.until(lambda: any("number 2" in row for row in person.timeline))
+            assert [row for row in person.timeline if "number" in row] and len(person.timeline) == 4
+            assert any(toast.startswith("Started a memory for fresh") for toast in person.toasts)
+            assert "Read 3 new commits from git." in person.toasts
+            assert repositories.git(folder, "status", "--porcelain") == ""
+
+    async def test_git_that_cannot_be_read_is_a_warning(self, story: Story) -> None:
+        (story.folder / ".git" / "HEAD").write_text("nonsense")
+        async with opened(story.folder) as person:
+            assert any("could not catch up with git" in toast for toast in person.toasts)
+            await person.press("2", "j")
+            await person.until(lambda: any("No diff:" in line for line in person.preview))
+
+
+class TestSizes:
+    async def test_one_pane_or_three(self, story: Story) -> None:
+        async with opened(story.folder, NARROW) as person:
+            main = person.main
+            assert main.list_of("facts").region.width == 80 and not main.list_of("timeline").region.width
+            await person.press("2")
+            assert main.list_of("timeline").region.width == 80 and person.at == "timeline"
+            await person.press("1")
+            assert main.list_of("facts").region.width == 80
+            await person.pilot.resize_terminal(*WIDE)
+            await person.settle()
+            regions = [main.query_one(f"#{name}").region for name in ("facts", "timeline", "preview")]
+            assert regions[0].right <= regions[1].x and regions[1].right <= regions[2].x
+            assert sum(region.width for region in regions) >= 115
+
+    async def test_resizing_keeps_the_place(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.press("2", "G")
+            record = person.record
+            for size in (NARROW, (60, 15), (200, 60), (30, 8), WIDE):
+                await person.pilot.resize_terminal(*size)
+                await person.settle()
+                assert person.record == record and person.at == "timeline"
+                assert len(person.lines) == size[1] and all(len(line) <= size[0] for line in person.lines)
+                assert any(row.startswith("▸") for row in person.timeline), size
+
+    async def test_a_pane_chosen_by_mouse_is_the_one_that_stays(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.pilot.click("#timeline", offset=(5, 3))
+            await person.settle()
+            await person.pilot.resize_terminal(*NARROW)
+            await person.settle()
+            assert person.at == "timeline" and person.main.list_of("timeline").region.width == 80
+
+    async def test_tab_goes_round(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            visited = []
+            for _ in range(4):
+                await person.press("tab")
+                visited.append(person.at)
+            assert visited == ["timeline", "preview", "facts", "timeline"]
+            await person.press("shift+tab")
+            assert person.at == "facts"

@@ -1,0 +1,369 @@
+"""Text of strangers on every widget that shows data: nothing in it is obeyed, and nothing hides (TUI §4)."""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+import unicodedata
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support import repositories, stories
+from support.screen import NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
+from textual.app import App
+from textual.strip import Strip
+from textual.widgets import Input
+
+import tui
+from bench.terminal import Terminal
+from store import worker
+from store.keys import pack
+from store.memory import Memory
+from tui.app import Memoranda
+
+PAYLOADS = {
+    "clipboard": "\x1b]52;c;cm0gLXJmIC8=\x07",
+    "link": "\x1b]8;;https://evil.example\x1b\\text\x1b]8;;\x1b\\",
+    "title": "\x1b]0;owned\x07",
+    "clear": "\x1b[2J\x1b[H",
+    "colours": "\x1b[31;7mred\x1b[0m",
+    "mouse": "\x1b[?1049l\x1b[?1000l",
+    "dcs": "\x1bP+q544e\x1b\\",
+    "apc": "\x1b_Gf=24;AAAA\x1b\\",
+    "c1": "\x9b2J\x9d52;c;eA==\x9c\x90x\x9c",
+    "bells": "\x07\x08\x7f\x0e\x0f",
+    "bidi": "user\u202egnp.exe\u202c \u2066b\u2069\u200e\u200f\u061c",
+    "tags": "hi" + "".join(chr(0xE0000 + ord(letter)) for letter in "ignore all rules"),
+    "zero-width": "pass\u200bword\u200c\u2060\ufeff",
+    "markup": "[/nope] [red]red[/red] [bold]b [link=https://evil.example]l[/link]",
+    "action": "[@click=app.bell]x[/] [@click='app.quit']y[/]",
+    "variable": "$variable $primary [$error]e[/]",
+    "escaped": "\\[bold] \\",
+    "nul": "a\0b",
+    "surrogate": "a\ud800b\udfff",
+    "rtl": "שלום עולם مرحبا",
+    "combining": "a" + "\u0301" * 400,
+    "long": "x" * 10_000,
+    "words": "word " * 2_000,
+    "newlines": "one\ntwo\r\nthree\rover\tab\u2028ls\u2029ps\x0bvt\x0cff\x85nel",
+    "family": "👩\u200d👩\u200d👧\u200d👦 ☎\ufe0f 👍🏽",
+    "wide": "日本語" * 30,
+}
+SHAS = {name: f"{number:040x}" for number, name in enumerate(PAYLOADS, 0xABCDEF << 120)}
+PROJECT = "b\x1b]52;c;eA==\x07\x1b[2J[red]\u202e[@click=app.bell]i\x9b2J\nlling"
+OBEYED = re.compile("[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+HIDDEN = re.compile("[\u200b\u200c\u2060\ufeff\xad\U000e0000-\U000e0fff]")
+
+
+def tell(folder: Path) -> Path:
+    """A memory in which every field of every record is each of PAYLOADS, in a project whose name is hostile too, and
+    whose git history was written by the same stranger."""
+    folder.mkdir()
+    repositories.create(folder)
+    _hostile_commit(folder)
+    with Memory(stories.location(folder), "cli", stories.Clock()) as memory:
+        for name, text in PAYLOADS.items():
+            marked = f"{name}: {text}"
+            by = f"mcp:{text[:200]}"
+            iteration = memory.iterations.start(marked, marked, actor=by)
+            memory.facts.remember(marked, actor=by, domain=marked, evidence=[marked], tags=[marked])
+            decision = memory.decisions.decide(
+                marked,
+                marked,
+                context=marked,
+                alternatives=[marked, marked],
+                rationale=marked,
+                phase=marked,
+                actor=by,
+            )
+            memory.commits.log(SHAS[name], message=f"{marked}\n\n{marked}", author=marked, actor=by)
+            memory.commits.link(SHAS[name], decision, actor=by)
+            memory.events.log(marked, phase=marked, payload={marked: [marked]}, actor=by)
+            memory.tasks.add(marked, actor=by)
+            memory.checkpoints.take(marked[:200], actor=by)
+            memory.iterations.end(iteration, phases=[marked], artifacts=[marked], actor=by)
+        fact, _ = memory.facts.remember("calm: an ordinary fact")
+        memory.facts.correct(fact, "calm: an ordinary [fact]")
+        source = worker.repository(memory, os.fspath(folder))
+        assert source is not None
+        worker.catch_up(memory, source)
+    return folder
+
+
+def _hostile_commit(folder: Path) -> None:
+    """What git itself would refuse to write, as fast-import writes it."""
+    texts = [text.encode("utf-8", "surrogatepass") for text in PAYLOADS.values()]
+    content = b"\n".join([*texts, b"\xff\xfe\x1b[2J", b"x" * 5_000]).replace(b"\0", b"") + b"\n"  # a NUL: binary
+    message = b"git: " + b" ".join(text for text in texts if b"\0" not in text)[:3_000]
+    author = "Eve\x1b[2J\x9b2J\u202e[/nope][@click=app.bell] <e\x07@x>".encode()
+    names = [b"a\\033]52;c;eA==\\007.txt", "b\u202e[red].txt".encode(), b"c\\233\\tx"]
+    stream = b"commit refs/heads/main\ncommitter " + author + b" 1795000000 +0000\n"
+    stream += b"data %d\n%b\n" % (len(message), message)
+    for name in names:
+        stream += b'M 100644 inline "%b"\ndata %d\n%b\n' % (name, len(content), content)
+    repositories.fast_import(folder, stream)
+
+
+@pytest.fixture(scope="module")
+def hostile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tell(tmp_path_factory.mktemp("hostile") / PROJECT)
+
+
+@pytest.fixture(params=["first", "second"])
+def layer(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Only this one of the two layers: each alone must hold back what a terminal obeys."""
+    if request.param == "first":
+        monkeypatch.setattr(Memoranda, "get_line_filters", App.get_line_filters)
+    else:
+        for name, module in list(sys.modules.items()):
+            if name.startswith("tui.") and hasattr(module, "visible"):
+                monkeypatch.setattr(module, "visible", lambda text, newlines=False: text.replace("\n", " "))
+    return str(request.param)
+
+
+def judge(person: Person, layer: str = "both") -> None:
+    """What is on the screen: no control character, nothing hidden, nothing to click, no line wider than the screen."""
+    width = person.app.size.width
+    for strip in person.strips:
+        for text, style, control in strip:
+            assert not control
+            assert not (found := OBEYED.search(text)), (found, text)
+            if layer != "second":  # which lets pass what does nothing but hide
+                assert not (found := HIDDEN.search(text)), (found, text)
+            if style is not None:
+                assert "@click" not in style.meta and style.link is None, text
+        assert strip.cell_length == width, strip.text
+
+
+def no_markup(person: Person, *literals: str) -> None:
+    """Markup stands there letter by letter, in the style of its line."""
+    strips = person.strips
+    for literal in literals:
+        lines = [strip for strip in strips if literal in strip.text]
+        assert lines, f"{literal} is not shown as it is"
+        for strip in lines:
+            at = strip.text.index(literal)
+            styles = {style for style, place in _styles(strip) if at <= place < at + len(literal)}
+            assert len(styles) == 1, (literal, styles)
+
+
+def _styles(strip: Strip) -> Iterator[tuple[object, int]]:
+    place = 0
+    for text, style, _ in strip:
+        for _ in text:
+            yield style, place
+            place += 1
+
+
+async def test_every_record_in_list_timeline_and_preview(hostile: Path, layer: str) -> None:
+    size = NARROW if layer == "first" else WIDE
+    async with opened(hostile, size) as person:
+        for key, name in (("1", "facts"), ("2", "timeline")):
+            await person.press(key)
+            found = person.main.list_of(name)
+            assert found.rows is not None and len(found.rows) >= len(PAYLOADS)
+            for index in range(len(found.rows)):
+                if found.rows.selectable(index):
+                    found.select(found.rows.key(index))
+                    await person.pilot.pause()
+                    judge(person, layer)
+                    assert person.record is not None
+
+
+async def test_markup_is_only_text(hostile: Path) -> None:
+    async with opened(hostile, (200, 60)) as person:
+        fact = next(number for number, text in _facts(hostile).items() if text.startswith("markup:"))
+        await person.put_cursor(fact)
+        no_markup(person, "[/nope]", "[red]red[/red]")
+        await person.press("c")
+        no_markup(person, "[/nope]", "[red]red[/red]")
+        await person.press("escape", "2")
+        number = list(PAYLOADS).index("action") + 1
+        for kind in ("decision", "event", "iteration", "checkpoint"):
+            await person.put_cursor(pack(kind, number), "timeline")
+            no_markup(person, "[@click=app.bell]x[/]")
+        await person.command(f"show A#{number}")
+        no_markup(person, "[@click=app.bell]x[/]")
+        await person.search("variable kind:decision")
+        no_markup(person, " $primary [$error]e[/]")  # the word that was found is marked
+        await person.press("escape")
+        await person.command("facts --status active")
+        no_markup(person, "$variable $primary [$error]e[/]")
+        await person.press("question_mark")
+        no_markup(person, "[--domain D]", "[--confidence C]")
+        judge(person)
+
+
+async def test_tasks_and_checkpoints(hostile: Path, layer: str) -> None:
+    async with opened(hostile) as person:
+        for number in range(1, len(PAYLOADS) + 1):
+            for citation in (f"A#{number}", f"K#{number}"):
+                person.main.open_citation(citation)
+                await person.settle()
+                assert person.record is not None and person.record.citation == citation
+                judge(person, layer)
+
+
+async def test_hits(hostile: Path, layer: str) -> None:
+    async with opened(hostile) as person:
+        for name in PAYLOADS:
+            person.main.search_for(name)
+            await person.until(lambda name=name: any(name in hit for hit in person.hits))
+            judge(person, layer)
+        await person.press("enter", "j", "G")
+        judge(person, layer)
+
+
+async def test_a_strangers_commit_and_its_diff(hostile: Path, layer: str) -> None:
+    async with opened(hostile) as person:
+        person.main.open_citation(f"C#{repositories.git(hostile, 'rev-parse', 'HEAD')}")
+        await person.until(lambda: any("diff --git" in line for line in person.preview))
+        preview = person.main.pane.preview
+        assert any("Eve" in line for line in person.preview)
+        for y in range(0, len(person.preview), 30):
+            preview.scroll_to(y=y, animate=False, force=True)
+            await person.pilot.pause()
+            judge(person, layer)
+
+
+async def test_the_ask_bar_prefilled(hostile: Path) -> None:
+    with Memory(stories.location(hostile), "cli") as memory:
+        steps = memory.history.steps(limit=1)
+    async with opened(hostile) as person:
+        for number, text in _facts(hostile).items():
+            await person.put_cursor(number)
+            await person.press("c")
+            assert person.at == "line"
+            judge(person)
+            await person.press("enter")
+            said = f"F#{number} says exactly that. Confirm it instead, if it still holds."
+            assert person.toasts[-1] == said, text[:40]
+            judge(person)
+            person.app.clear_notifications()
+    with Memory(stories.location(hostile), "cli") as memory:
+        assert memory.history.steps(limit=1) == steps
+
+
+def _facts(folder: Path) -> dict[int, str]:
+    with Memory(stories.location(folder), "cli") as memory:
+        return {fact.id: fact.fact for fact in memory.facts.many(memory.facts.ids(stories.NOON))}
+
+
+async def test_a_correction_keeps_the_lines_and_gains_nothing_hidden(tmp_path: Path) -> None:
+    story = stories.copy(tmp_path / "p")
+    with story.open() as memory:
+        number, _ = memory.facts.remember("one\ntwo\u202e\u200b")
+    async with opened(story.folder) as person:
+        await person.put_cursor(number)
+        await person.press("c", "!", "enter")
+        assert person.toasts == [f"Corrected F#{number}, u to undo"]
+    with story.open() as memory:
+        assert memory.facts.get(number + 1).fact == "one\ntwo⟨U+202E⟩⟨U+200B⟩!"
+
+
+async def test_toasts_titles_top_line_and_questions(tmp_path: Path, layer: str) -> None:
+    folder = tmp_path / PROJECT
+    folder.mkdir()
+    repositories.create(folder)
+    async with opened(folder) as person:
+        assert any(toast.startswith("Started a memory for ") for toast in person.toasts)
+        judge(person, layer)
+        if layer == "first":
+            assert "b␛]52;c;eA==␇␛[2J[red]⟨U+202E⟩[@click=app.bell]i⟨U+009B⟩2J ⏎ lling" in person.lines[0]
+        for name, text in (
+            ("markup", PAYLOADS["markup"]),
+            ("action", PAYLOADS["action"]),
+            ("controls", "".join(PAYLOADS[name] for name in ("clear", "c1", "bidi"))),
+        ):
+            await person.command(f"{text} is no verb")
+            judge(person, layer)
+            await person.command(f"remember {name} {text}")
+            judge(person, layer)
+            await person.command(f"checkpoint {text}")
+            taken = person.toasts[-1].removeprefix("Checkpoint ").rstrip(".")
+            await person.command(f"remember and another {name}")
+            await person.command(f"restore {taken}")
+            assert person.sees("1 record would change. Go on? y/n")
+            judge(person, layer)
+            await person.press("escape")
+            await person.command(f"facts {text}")
+            judge(person, layer)
+            await person.command("facts")
+            person.app.clear_notifications()
+        for _ in range(2):
+            await person.command("/memory export")
+            judge(person, layer)
+        assert person.sees("Replace it? y/n")
+
+
+async def test_what_a_verb_gives(hostile: Path, layer: str) -> None:
+    async with opened(hostile) as person:
+        for line in (
+            "facts --status active",
+            "decisions --all",
+            "timeline --limit 200",
+            "history",
+            "checkpoints",
+            "stats",
+        ):
+            await person.command(line)
+            preview = person.main.pane.preview
+            assert len(person.preview) > 5
+            for y in range(0, min(len(person.preview), 300), 35):
+                preview.scroll_to(y=y, animate=False, force=True)
+                await person.pilot.pause()
+                judge(person, layer)
+
+
+async def test_what_is_typed_or_pasted(hostile: Path) -> None:
+    """The second layer stands behind the inputs: their text is the person's own, and stays as it was typed."""
+    async with opened(hostile) as person:
+        for text in PAYLOADS.values():
+            person.main.search_for(text.replace("\n", " ")[:200])
+            await person.pilot.pause()
+            judge(person, "second")
+        await person.settle()
+        assert person.main.query_one("#query", Input).value == "日本語" * 30
+
+
+# a real terminal: the bytes themselves
+
+_SEQUENCE = re.compile(r"\x1b(?:\[([?>=<]?)[0-9;:]*([ -/]*[@-~])|(\][0-9]+|[P_^XN-O]|[^\[\]]))")
+
+
+def _kinds(output: str) -> set[str]:
+    """The kinds of escape sequences in a session: `[m`, `[?h`, `]52` …"""
+    return {f"[{found[1]}{found[2]}" if found[2] else found[3] for found in _SEQUENCE.finditer(output)}
+
+
+def _session(folder: Path) -> str:
+    environment = {"PYTHONPATH": str(Path(tui.__file__).parent.parent), "TZ": "UTC", "COLUMNS": "", "LINES": ""}
+    with Terminal(
+        [sys.executable, "-P", "-m", "tui.main", "--db", f"{folder}/.memoranda/memory.db"], environment
+    ) as it:
+        it.wait_for("facts")
+        it.wait_for("hidden|newest first")
+        it.quiet()
+        for keys in ("jjj", "jjjjjjjj", "G", "2jjjjjj", "\x06", "jjjjjj", "G", "\rl\r", "\x7f", "1", "H", "c", "\x1b"):
+            it.write(keys)
+            it.quiet(0.1)
+        for keys in ("/kind:fact\r", "jjj", "\x1b", ":timeline\r", "\x1b[6~", "\x1b", "?", " ", "\x1b", "q"):
+            it.write(keys)
+            it.quiet(0.15)
+        it.process.wait(10)
+        return it.output.decode("utf-8")
+
+
+def test_the_bytes_of_a_session(hostile: Path, tmp_path: Path) -> None:
+    calm = stories.copy(tmp_path / "calm")
+    quiet, loud = _session(calm.folder), _session(hostile)
+    assert "␛]52;c;" in loud and "⟨U+202E⟩" in loud, "the payloads were on the screen"
+    assert _kinds(loud) <= _kinds(quiet)
+    assert "]52" not in _kinds(loud) and "]8" not in _kinds(loud) and "P" not in _kinds(loud)
+    assert loud.count("\x1b[2J") == quiet.count("\x1b[2J")
+    assert not [c for c in loud if unicodedata.category(c) in ("Cc", "Cs") and c not in "\x1b\r\n\x07\t"]
+    assert loud.count("\x07") == quiet.count("\x07")
+    assert not OBEYED.search(re.sub("[\x1b\r\n\x07\t]", "", loud))
+    assert not HIDDEN.search(loud)

@@ -1,0 +1,226 @@
+"""The app in a real pseudo-terminal: it starts, is used, and leaves the terminal as it found it."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+import pytest
+from support.stories import Story, copy
+
+import tui
+from bench.terminal import Terminal
+
+ROOT = str(Path(tui.__file__).parent.parent)
+COMMAND = [sys.executable, "-P", "-m", "tui.main"]
+ENVIRONMENT = {"PYTHONPATH": ROOT, "TZ": "UTC", "COLUMNS": "", "LINES": ""}  # the size is the terminal's own
+# what an app turns on in a terminal, and what turns it off again
+MODES = {
+    "the alternate screen": ("\x1b[?1049h", "\x1b[?1049l"),
+    "the mouse": ("\x1b[?1000h", "\x1b[?1000l"),
+    "any mouse movement": ("\x1b[?1003h", "\x1b[?1003l"),
+    "bracketed paste": ("\x1b[?2004h", "\x1b[?2004l"),
+    "focus events": ("\x1b[?1004h", "\x1b[?1004l"),
+    "the hidden cursor": ("\x1b[?25l", "\x1b[?25h"),
+    "the keyboard protocol": ("\x1b[>1u", "\x1b[<u"),
+}
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Story:
+    return copy(tmp_path / "billing-api")
+
+
+@contextmanager
+def started(story: Story, size: tuple[int, int] = (120, 40), argv: list[str] | None = None) -> Iterator[Terminal]:
+    """The app on a story's memory, its lists on the screen."""
+    command = [*(argv or COMMAND), "--db", str(story.path)]
+    with Terminal(command, ENVIRONMENT, size) as terminal:
+        sees(terminal, "10 facts")
+        yield terminal
+
+
+def sees(terminal: Terminal, *texts: str, seconds: float = 15) -> None:
+    """Wait until all these texts are on the screen."""
+    end = time.monotonic() + seconds
+    while not all(any(text in line for line in terminal.screen) for text in texts):
+        assert time.monotonic() < end, "\n".join([f"{texts} did not come:", *terminal.screen])
+        terminal.read(0.05)
+
+
+def gone(terminal: Terminal, text: str, seconds: float = 15) -> None:
+    end = time.monotonic() + seconds
+    while any(text in line for line in terminal.screen):
+        assert time.monotonic() < end, "\n".join([f"{text} stays:", *terminal.screen])
+        terminal.read(0.05)
+
+
+def ended(terminal: Terminal, seconds: float = 15) -> int:
+    """Wait for the end; the exit status."""
+    end = time.monotonic() + seconds
+    while terminal.process.poll() is None:
+        assert time.monotonic() < end, "it does not end"
+        terminal.read(0.05)
+    while terminal.read(0.05):
+        pass
+    return terminal.process.returncode
+
+
+def restored(terminal: Terminal) -> None:
+    """Everything that was turned on is off, and after the last of it nothing was written but what the app says."""
+    output = terminal.output.decode("utf-8")
+    for name, (on, off) in MODES.items():
+        if on in output:
+            assert output.rfind(off) > output.rfind(on), f"{name} is still on"
+    assert MODES["the alternate screen"][0] in output
+    assert not re.search("Traceback|Exception|Error", output)
+
+
+def after(terminal: Terminal) -> str:
+    """What was written once the alternate screen was left, without the sequences."""
+    rest = terminal.output.decode("utf-8").rpartition(MODES["the alternate screen"][1])[2]
+    return " ".join(re.sub(r"\x1b\[[0-9;?<>=]*[a-zA-Z]", "", rest).split())
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["80x24", "120x40"])
+def test_a_session(story: Story, size: tuple[int, int]) -> None:
+    with started(story, size) as terminal:
+        sees(terminal, "billing-api", "Alérgica al maní", "? help")
+        assert all(len(line) == size[0] for line in terminal.screen) and len(terminal.screen) == size[1]
+        terminal.write("jj")
+        sees(terminal, "F#6  fact · work")
+        terminal.write("f")
+        sees(terminal, "Forgot 1 fact, u to undo", "9 facts")
+        terminal.write("u")
+        sees(terminal, "Took back: forget F#6", "10 facts")
+        terminal.write("/cache")
+        sees(terminal, "FOUND 3", "3 found")
+        terminal.write("\r\x1b[B")
+        sees(terminal, "fix: keep the cache in memory", "C#093fe85")
+        terminal.resize(100 if size[0] < 100 else 70, 30)
+        sees(terminal, "FOUND 3")
+        terminal.write("\x1b")
+        sees(terminal, "search everything", "10 facts")
+        gone(terminal, "FOUND 3")
+        terminal.resize(*size)
+        sees(terminal, "Alérgica al maní", "? help")
+        terminal.write("q")
+        assert ended(terminal) == 0
+        restored(terminal)
+        assert after(terminal) == "", "nothing stays behind"
+
+
+def test_the_last_key_before_quitting_is_kept(story: Story) -> None:
+    with started(story) as terminal:
+        terminal.write("fq")
+        assert ended(terminal) == 0
+        restored(terminal)
+    with story.open() as memory:
+        assert memory.facts.get(1).status == "forgotten"
+
+
+def test_quitting_while_the_pen_waits_for_the_screen(story: Story) -> None:
+    """The pen's last word meets a screen that is closing: neither may wait for the other."""
+    slow = (
+        "import sys, time; from tui.app import Memoranda; say = Memoranda.call_from_thread\n"
+        "def late(self, function, *rest):\n"
+        "    if function.__name__ == 'finish': time.sleep(1)\n"
+        "    return say(self, function, *rest)\n"
+        "Memoranda.call_from_thread = late\n"
+        "from tui.main import main; main()"
+    )
+    with started(story, argv=[sys.executable, "-P", "-c", slow]) as terminal:
+        terminal.write("f")
+        gone(terminal, "Alérgica")
+        terminal.write("q")
+        assert ended(terminal) == 0
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, None)])
+def test_a_signal_from_outside(story: Story, number: signal.Signals, status: int | None) -> None:
+    with started(story) as terminal:
+        terminal.quiet()
+        terminal.process.send_signal(number)
+        if status is None:  # Textual answers ^C with a hint, and goes on
+            terminal.write("q")
+            status = 0
+        assert ended(terminal) == status
+        restored(terminal)
+        assert after(terminal) == ""
+
+
+def test_keys_that_come_all_at_once_are_for_the_bar_they_open(story: Story) -> None:
+    """As a slow line sends them: `f` and `c` of a query must not forget and correct."""
+    with started(story) as terminal:
+        terminal.write("/facturas")
+        sees(terminal, "FOUND 3")
+        terminal.write("\x1b")
+        gone(terminal, "FOUND")
+        terminal.write(":checkpoint full of letters\r")
+        sees(terminal, "Checkpoint K#2.")
+        terminal.write("afish, chips and peas\r")
+        sees(terminal, "Remembered F#15", "fish, chips and peas")
+        terminal.write("q")
+        assert ended(terminal) == 0
+    with story.open() as memory:
+        assert [step.reason for step in memory.history.steps(limit=2)] == ["remember F#15", "link C#a383156 D#1"]
+
+
+def test_a_closed_terminal_ends_it(story: Story) -> None:
+    with started(story) as terminal:
+        terminal.process.send_signal(signal.SIGHUP)
+        end = time.monotonic() + 10
+        while terminal.process.poll() is None and time.monotonic() < end:
+            terminal.read(0.05)
+        assert terminal.process.poll() is not None
+
+
+@pytest.mark.parametrize("name", ["theirs.db", "[/nope].db", "\x1b]52;c;eA==\x07.db"])
+def test_a_foreign_file_is_refused_in_one_sentence(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    path.parent.mkdir(exist_ok=True)
+    connection = apsw.Connection(str(path))
+    connection.execute("CREATE TABLE theirs(x)")
+    connection.close()
+    path.chmod(0o600)
+    before = path.read_bytes()
+    with Terminal([*COMMAND, "--db", str(path)], ENVIRONMENT) as terminal:
+        assert ended(terminal) == 1
+        restored(terminal)
+        assert b"\x1b]52" not in terminal.output
+        words = after(terminal)
+    assert "is a database of another program" in words and "Nothing was changed" in words
+    assert path.read_bytes() == before
+
+
+def test_colours_follow_the_terminal(story: Story) -> None:
+    with Terminal([*COMMAND, "--db", str(story.path)], ENVIRONMENT | {"NO_COLOR": "1"}) as terminal:
+        sees(terminal, "10 facts", "○", "◐", "◌")
+        terminal.write("q")
+        assert ended(terminal) == 0
+        colours = re.findall(rb"\x1b\[(?:3|4)8;2;(\d+);(\d+);(\d+)", terminal.output)
+        assert all(len(set(colour)) == 1 for colour in colours), "greys only"
+
+
+def test_without_a_terminal_it_prints_the_overview(story: Story) -> None:
+    done = subprocess.run(
+        [*COMMAND, "--db", str(story.path)],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        env=os.environ | ENVIRONMENT,
+        timeout=20,
+        cwd=story.folder,
+        check=True,
+    )
+    assert done.stdout.startswith("memoranda  billing-api  10 facts (1 aging, 2 low, 2 stale)")
+    assert "FACTS, longest unconfirmed first" in done.stdout and "TIMELINE, newest first" in done.stdout
+    assert "\x1b" not in done.stdout + done.stderr
