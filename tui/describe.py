@@ -139,7 +139,7 @@ def _decision(memory: Memory, decision: Decision, now: str) -> list[Line]:
         lines.append(_row("Supersedes", cite("decision", decision.supersedes), "cite"))
     successor = memory.decisions.successor(decision.id)
     if successor is not None:
-        lines.append([("Superseded by ", "label"), (cite("decision", successor), "cite")])
+        lines.append([("Replaced by".ljust(LABEL), "label"), (cite("decision", successor), "cite")])
     lines += _links(memory.commits.links_of_decision(decision.id), "commit")
     return lines + _life(memory, "decision", decision.id, now)
 
@@ -171,14 +171,14 @@ def _commit(memory: Memory, commit: Commit, now: str) -> list[Line]:
 def _links(links: list[Link], other: str) -> list[Line]:
     """The other ends of a record's links, those of one type on one line."""
     words = {
-        "commit": {"implements": "Implemented by", "reverts": "Reverted by", "relates": "Related to"},
+        "commit": {"implements": "Implemented", "reverts": "Reverted", "relates": "Related"},
         "decision": {"implements": "Implements", "reverts": "Reverts", "relates": "Relates to"},
     }[other]
     lines: list[Line] = []
     for link_type, word in words.items():
         ends = [link.commit if other == "commit" else link.decision for link in links if link.link_type == link_type]
         if ends:
-            line: Line = [(f"{word} ".ljust(LABEL + 2), "label")]
+            line: Line = [(f"{word} ".ljust(LABEL), "label")]
             for end in ends:
                 line += [(end, "cite"), (" ", "")]
             lines.append(line)

@@ -48,18 +48,18 @@ class Hit:
 
 
 class Answer:
-    """What a search gave: `hits` best first, how many there were in `total`, which `signals` answered, in how many
-    `milliseconds`, and `notes` on what of the query could not be used."""
+    """What a search gave: `hits` best first, how many there were in `total`, how many more are superseded or forgotten
+    in `left_out`, which `signals` answered, in how many `milliseconds`, and `notes` on what could not be used."""
 
-    __slots__ = ("hits", "marker", "milliseconds", "notes", "signals", "total")
+    __slots__ = ("hits", "left_out", "milliseconds", "notes", "signals", "total")
 
-    def __init__(self, hits: list[Hit], total: int, milliseconds: float, notes: list[str], marker: Marker) -> None:
+    def __init__(self, hits: list[Hit], total: int, left_out: int, milliseconds: float, notes: list[str]) -> None:
         self.hits = hits
         self.total = total
+        self.left_out = left_out
         self.signals = ("keywords",)
         self.milliseconds = milliseconds
         self.notes = notes
-        self.marker = marker
 
 
 class Search:
@@ -91,7 +91,7 @@ class Search:
         kept, prefix = self._kept(asked)
         # a word holds no quote (it matched \w+), so quoting it makes it plain text whatever it is
         terms = [f'"{word}"*' if word == prefix else f'"{word}"' for word in kept]
-        found, total = self._ranked(asked, terms, (kinds, asked.kinds), (domain, asked.domain), max(0, limit))
+        found, total, left_out = self._ranked(asked, terms, (kinds, asked.kinds), (domain, asked.domain), max(0, limit))
         marker = Marker(self._database.connection.fts5_tokenizer(*TOKENIZER), kept, prefix)
         rows = records.by_key(self._database, [key for key, _ in found])
         hits = []
@@ -102,7 +102,7 @@ class Search:
                 hits.append(Hit(_kind(key), record, text, marks, score))
         hits = self._cited(asked.citation, hits)
         elapsed = (time.perf_counter() - start) * 1000
-        return Answer(hits, max(total, len(hits)), elapsed, asked.notes, marker)
+        return Answer(hits, max(total, len(hits)), left_out, elapsed, asked.notes)
 
     def _kept(self, asked: Query) -> tuple[list[str], str | None]:
         """(the words to look for, which of them is a prefix because it is still being typed)."""
@@ -128,9 +128,9 @@ class Search:
 
     def _ranked(
         self, asked: Query, terms: list[str], kinds: Sequence[Sequence[str]], domains: Sequence[str], limit: int
-    ) -> tuple[list[tuple[int, float]], int]:
-        """((key, score) best first, how many there were). Without words: the newest that pass the filters.
-        Each of `kinds` and of `domains` that is not empty must hold."""
+    ) -> tuple[list[tuple[int, float]], int, int]:
+        """((key, score) best first, how many there were, how many more hold no longer). Without words: the newest that
+        pass the filters. Each of `kinds` and of `domains` that is not empty must hold."""
         clauses = [f"c.id % 16 IN ({', '.join(str(NUMBERS[kind]) for kind in some)})" for some in kinds if some]
         parameters: dict[str, object] = {"limit": limit}
         for place, domain in enumerate(domains):
@@ -143,13 +143,16 @@ class Search:
                 parameters[name] = value
         if not terms:
             filtered = clauses or asked.status
-            return self._newest(asked.status, clauses, parameters) if filtered and not asked.words else ([], 0)
+            return self._newest(asked.status, clauses, parameters) if filtered and not asked.words else ([], 0, 0)
         parameters["match"] = _expression(terms, asked.status)
         where = " AND ".join(["corpus_fts MATCH :match", *clauses])
         # the corpus is joined only for filters that need it: it costs a page for each row that matches
         join = " JOIN corpus c ON c.id = corpus_fts.rowid" if asked.since or asked.before else ""
         where = where if join else where.replace("c.id", "corpus_fts.rowid")
-        total = self._database.value(f"SELECT count(*) FROM corpus_fts{join} WHERE {where}", parameters)
+        counted = f"SELECT count(*) FROM corpus_fts{join} WHERE {where}"
+        total = self._database.value(counted, parameters)
+        gone = {**parameters, "match": _expression(terms, f"({' OR '.join(GONE)})")}
+        left_out = 0 if asked.status else self._database.value(counted, gone)
         parameters["pool"] = limit + POOL
         rows = self._database.rows(
             f"SELECT c.id, -f.rank FROM (SELECT corpus_fts.rowid AS id, bm25(corpus_fts, {WEIGHTS}) AS rank"
@@ -157,17 +160,17 @@ class Search:
             " ORDER BY f.rank, c.at DESC, c.id DESC LIMIT :limit",
             parameters,
         )
-        return rows, total
+        return rows, total, left_out
 
     def _newest(
         self, status: str, clauses: list[str], parameters: dict[str, object]
-    ) -> tuple[list[tuple[int, float]], int]:
+    ) -> tuple[list[tuple[int, float]], int, int]:
         """What passes the filters alone, newest first."""
         where = " AND ".join(["c.status IN (:status, '')", *clauses])
         parameters["status"] = status or "active"
         total = self._database.value(f"SELECT count(*) FROM corpus c WHERE {where}", parameters)
         sql = f"SELECT c.id, 0.0 FROM corpus c WHERE {where} ORDER BY c.at DESC, c.id DESC LIMIT :limit"
-        return self._database.rows(sql, parameters), total
+        return self._database.rows(sql, parameters), total, 0
 
     def _cited(self, citation: Citation | None, hits: list[Hit]) -> list[Hit]:
         """The hits with the record that the whole query cites in front."""

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from store.database import Verbatim
 from store.errors import Conflict, InvalidInput, NotFound
 from store.memory import Memory
-from store.search import Answer, corpus, snippets
+from store.search import Answer, corpus, keyword, snippets
 from store.search.keyword import COMMON_FLOOR
 from store.search.query import STATUSES, STOP
 from store.vocabulary import DOMAINS, SEARCHABLE
@@ -332,7 +332,8 @@ def test_marks_stand_exactly_on_the_words_that_match(memory: Memory, words: list
         if word in MATCH:
             matches.add((len(text), len(text) + len(word)))
         text += word + space
-    shown, marks = snippets.snippet(text, memory.search(QUERY).marker)
+    tokenizer = memory.database.connection.fts5_tokenizer(*keyword.TOKENIZER)
+    shown, marks = snippets.snippet(text, snippets.Marker(tokenizer, QUERY.split(), None))
     core = shown.removeprefix("… ") if shown != text else shown
     start = len(shown) - len(core)
     if shown.endswith(" …") and shown != text:

@@ -294,7 +294,7 @@ class TestTimeline:
             assert str(preview.citations[preview.selected]) == f"C#{story.shas['schema'][:7]}"
             await person.press("enter")
             assert person.record is not None and person.record.citation == f"C#{story.shas['schema'][:7]}"
-            assert "Implements     D#1" in person.preview
+            assert "Implements   D#1" in person.preview
             await person.press("enter")  # its first citation: D#1, in its own message
             assert person.record.citation == "D#1"
             await person.press("backspace")
@@ -364,7 +364,7 @@ class TestTimeline:
             await person.paste(" with XML inside")
             await person.press("enter")
             assert person.toasts == ["Superseded D#4, u to undo"]
-            assert "Superseded by D#6" in person.preview
+            assert "Replaced by  D#6" in person.preview
             await person.press("u", "f")
             assert not any("PDF/A" in row for row in person.timeline)
             assert person.toasts[-1] == "Forgot 1 decision, u to undo"
@@ -408,7 +408,7 @@ class TestSearch:
     async def test_a_filter_that_is_no_filter_is_said(self, story: Story) -> None:
         async with opened(story.folder) as person:
             await person.search("kind:nonsense cache")
-            assert person.sees("FOUND 3  kind: takes fact, decision, commit, event")
+            assert person.sees("FOUND 3  1 superseded or forgotten left out: is:  kind: takes fact")
 
     async def test_nothing_found_says_what_to_try(self, story: Story) -> None:
         async with opened(story.folder) as person:

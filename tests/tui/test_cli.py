@@ -174,7 +174,7 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("decisions",), [models.Decision]),
     (("link", "HEAD", "2", "--type", "relates"), [models.Link]),
     (("unlink", "C#HEAD", "D#1"), [models.Link]),
-    (("search", "SQLite"), {"total", "signals", "milliseconds", "notes", "hits"}),
+    (("search", "SQLite"), {"total", "left_out", "signals", "milliseconds", "notes", "hits"}),
     (("show", "F#1"), models.Fact),
     (("show", "[D#1]"), models.Decision),
     (("show", "C#HEAD"), models.Commit),

@@ -74,8 +74,8 @@ def test_a_decision(story: Story) -> None:
             "Because      One file, no service to run; a copy is a backup. El despliegue queda en un solo archivo.",
             "During       I#1",
             "Said by      user",
-            f"Implemented by {_cited(story, 'schema')}",
-            f"Related to     {_cited(story, 'readme')}",
+            f"Implemented  {_cited(story, 'schema')}",
+            f"Related      {_cited(story, 'readme')}",
             "",
             "History",
             "   3 d  decide D#1        user, cli",
@@ -85,9 +85,9 @@ def test_a_decision(story: Story) -> None:
 def test_a_decision_and_the_one_it_gave_way_to(story: Story) -> None:
     with story.open() as memory:
         old, new = said(memory, "D#2"), said(memory, "D#3")
-        assert old[0].endswith(" · superseded") and "Superseded by D#3" in old
-        assert f"Reverted by    {_cited(story, 'memory')}" in old
-        assert "Supersedes   D#2" in new and "Superseded by" not in "".join(new)
+        assert old[0].endswith(" · superseded") and "Replaced by  D#3" in old
+        assert f"Reverted     {_cited(story, 'memory')}" in old
+        assert "Supersedes   D#2" in new and "Replaced by" not in "".join(new)
         assert said(memory, "D#5")[0] == "D#5  decision · low · forgotten"
 
 
@@ -103,7 +103,7 @@ def test_a_commit(story: Story) -> None:
             "",
             story.shas["schema"],
             "During       I#1",
-            "Implements     D#1",
+            "Implements   D#1",
         ]
 
 

@@ -22,11 +22,14 @@ def search(session: Session, given: "Given") -> Outcome:
         lines.append(f"{KIND_GLYPHS[hit.kind]} {hit.citation:<9}  {visible(_around(hit.snippet, hit.marks))}")
     more = answer.total - len(answer.hits)
     found = f"{answer.total:,} found in {answer.milliseconds:.0f} ms"
+    if answer.left_out:
+        lines.append(f"{count(answer.left_out, 'record')} superseded or forgotten left out: is:superseded is:forgotten")
     tail = [found + (f", {more:,} not shown: --limit {answer.total}" if more > 0 else ""), *answer.notes]
     return Outcome(
         lines=[*lines, *tail],
         data=lambda: {
             "total": answer.total,
+            "left_out": answer.left_out,
             "signals": list(answer.signals),
             "milliseconds": round(answer.milliseconds, 3),
             "notes": answer.notes,

@@ -38,6 +38,7 @@ WIDE = 100  # columns from which the panes stand side by side
 # What is typed right after these keys is for the bar that they open, even if all of it came at once, as a slow line
 # sends it: so they are heard before the keys behind them are given to the list.
 TYPING = ("search", "command", "add", "export")
+AGES = 120  # looks after which the lists are read anyway, for ages move on by themselves
 POLL = 0.5  # seconds between looks for what other processes wrote; a look takes some 10 µs
 EMPTY = {
     "facts": "No facts yet. Press a to add the first one: what should be remembered here?",
@@ -99,6 +100,7 @@ class MainScreen(ResponsiveScreen[None]):
         self._counts: dict[str, int] = {}
         self._list_id = "facts"  # the list the person was in last
         self._reading = self._stale = False  # whether the lists are being read, and must be read again
+        self._looks = 0
         self._seen = 0  # the version of the file that the lists show
         self._step = 0  # the newest step of history that was shown
         self._status = "opening"
@@ -205,7 +207,9 @@ class MainScreen(ResponsiveScreen[None]):
 
     def _look(self) -> None:
         """Look whether anybody wrote, in this process or another."""
-        if self.engine is not None and self.engine.screen.database.changed() != self._seen:
+        self._looks += 1
+        due = self._looks % AGES == 0
+        if self.engine is not None and (due or self.engine.screen.database.changed() != self._seen):
             self.reload()
 
     def reload(self) -> None:
@@ -343,7 +347,7 @@ class MainScreen(ResponsiveScreen[None]):
 
     def action_open(self) -> None:
         if not self.pane.preview.open_selected():
-            self.pane.enter()
+            self.pane.preview.select(1)
 
     def action_citation(self, step: int) -> None:
         self.pane.preview.focus()
@@ -425,6 +429,8 @@ class MainScreen(ResponsiveScreen[None]):
         self.list_of("hits").set_rows(HitRows(answer.hits, self.engine.screen.now), keep=event.again)
         shown = f"the best {len(answer.hits)}" if answer.total > len(answer.hits) else "best first"
         left = [("FOUND ", ""), (f"{answer.total:,}", "$foreground 60%")]
+        if answer.left_out:
+            left.append((f"  {answer.left_out:,} superseded or forgotten left out: is:", "$foreground 50%"))
         left += [(f"  {note}", "$text-warning") for note in answer.notes]
         self.query_one("#hits-title", Split).put_both(left, [(shown, "$foreground 50%")])
         if not event.again:

@@ -105,6 +105,15 @@ class Preview(ScrollView, can_focus=True, inherit_bindings=False):
                     self.scroll_to(y=max(0, y - height // 2), animate=False, force=True)
                 return
 
+    def select_visible(self) -> None:
+        """Select the first citation on the screen; none if all are scrolled away."""
+        top = round(self.scroll_offset.y)
+        for row in self._rows[top : top + self.size.height]:
+            for _, _, index in row:
+                if index >= 0:
+                    self.selected = index
+                    return
+
     def open_selected(self) -> bool:
         """Follow the selected citation; False if there is none."""
         if not 0 <= self.selected < len(self.citations):

@@ -63,9 +63,9 @@ class PreviewPane(Vertical):
         self.preview.focus()
 
     def enter(self) -> None:
-        """Go into the preview, to its first citation."""
+        """Go into the preview, to the first citation that is on the screen."""
         self.preview.focus()
-        self.preview.select(1)
+        self.preview.select_visible()
 
     def open(self, citation: Citation) -> None:
         """Show the record of a citation, and remember where it was followed from."""
@@ -86,7 +86,7 @@ class PreviewPane(Vertical):
         if not self._trail:
             return False
         self._show(self._trail.pop())
-        self.preview.select(1)
+        self.preview.select_visible()
         return True
 
     def again(self) -> bool:

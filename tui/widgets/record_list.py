@@ -72,8 +72,8 @@ class RecordList(ScrollView, can_focus=True, inherit_bindings=False):
         width: 1fr; height: 1fr; overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1;
     }
     """
-    GUTTER: ClassVar[tuple[str, str, str, str]] = (" ", "▸", "✓", "»")
-    """The cell at the left edge: none, cursor, marked, both. State is not told by colour alone."""
+    GUTTER: ClassVar[tuple[str, ...]] = (" ", "▹", "▸", "✓", "✓", "»")
+    """The cell at the left edge: none, a cursor where the focus is not, the cursor; the same of a marked row."""
 
     @dataclass
     class RowMessage(Message):
@@ -299,7 +299,7 @@ class RecordList(ScrollView, can_focus=True, inherit_bindings=False):
             state |= (_MARKED if key in self._marks else 0) | (_FLASH if key in self._flashing else 0)
         place = (index, width, state, self._generation)
         if (strip := self._strips.get(place)) is None:
-            gutter = self.GUTTER[bool(state & (_CURSOR | _BLURRED)) + 2 * bool(state & _MARKED)]
+            gutter = self.GUTTER[bool(state & _BLURRED) + 2 * bool(state & _CURSOR) + 3 * bool(state & _MARKED)]
             segments = [Segment(gutter, self._style(state, "marked" if state & _MARKED else ""))]
             segments += [
                 Segment(visible(text), self._style(state, name)) for text, name in rows.segments(index, width - 1)
