@@ -361,7 +361,9 @@ def test_six_processes_open_a_new_file_at_once(tmp_path):
                 process.stdin.flush()
             answers = [process.stdout.readline().strip() for process in pool if process.stdout]
             assert answers == ["opened"] * PROCESSES, f"race {race}"
-            assert sorted(os.listdir(path.parent)) == [".gitignore", "memory.db"]
+            # two that close in the same instant may each leave the log to the other, so it may still be there
+            left = {".gitignore", "memory.db", "memory.db-wal", "memory.db-shm"}
+            assert {".gitignore", "memory.db"} <= set(os.listdir(path.parent)) <= left
             raw = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
             assert raw.execute("SELECT count(*), count(DISTINCT fact) FROM facts").get == (PROCESSES, PROCESSES)
             assert raw.execute("SELECT count(*), max(seq) FROM history").get == (PROCESSES, PROCESSES)
