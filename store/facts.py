@@ -215,6 +215,13 @@ class Facts:
 
     def chain(self, number: int) -> "list[Fact]":
         """A fact with all it superseded and all that superseded it, oldest first. Raises NotFound."""
+        alone = self._database.row(
+            "SELECT supersedes IS NULL AND NOT EXISTS (SELECT 1 FROM facts AS newer WHERE newer.supersedes = facts.id)"
+            " FROM facts WHERE id = ?",
+            (number,),
+        )
+        if alone is not None and alone[0]:  # most facts: a look at the index instead of a walk
+            return self.many([number])
         rows = self._database.rows(
             "WITH RECURSIVE older(id, depth) AS ("
             "  SELECT ?, 0 UNION"

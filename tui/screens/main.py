@@ -23,6 +23,7 @@ from tui.responsive import ResponsiveScreen
 from tui.screens.view import DOMAIN_ORDER, SORT_ORDER, FactView
 from tui.visible import visible
 from tui.widgets.bars import Footer, Split
+from tui.widgets.kept import Kept
 from tui.widgets.preview import Preview
 from tui.widgets.preview_pane import PreviewPane
 from tui.widgets.record_list import RecordList
@@ -46,6 +47,14 @@ EMPTY = {
     "hits": "Nothing found. Try fewer words, or without kind: domain: since: before: is:",
 }
 FILTERED = "No fact passes the filter. Press d for the next domain; :facts shows all of them."
+
+
+class Pane(Kept, Vertical):
+    """A title and what stands below it."""
+
+
+class Body(Kept, Container):
+    """The panes, beside or above each other."""
 
 
 class MainScreen(ResponsiveScreen[None]):
@@ -109,7 +118,7 @@ class MainScreen(ResponsiveScreen[None]):
     def compose(self) -> ComposeResult:
         yield Split(id="top")
         yield SearchBar(id="search")
-        with Container(id="body"):
+        with Body(id="body"):
             yield _list_pane("facts")
             yield _list_pane("timeline", "-behind")
             yield PreviewPane(id="preview-pane", classes="pane")
@@ -556,7 +565,7 @@ class MainScreen(ResponsiveScreen[None]):
         self.app.push_screen(HelpScreen())
 
 
-def _list_pane(name: str, *classes: str) -> Vertical:
+def _list_pane(name: str, *classes: str) -> Pane:
     """A list under its title."""
     title = Split(id=f"{name}-title", classes="pane-title")
-    return Vertical(title, RecordList(id=name), id=f"{name}-pane", classes=" ".join(("pane", *classes)))
+    return Pane(title, RecordList(id=name), id=f"{name}-pane", classes=" ".join(("pane", *classes)))

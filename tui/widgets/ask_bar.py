@@ -16,6 +16,7 @@ from textual.widgets import Input
 from tui.display import content
 from tui.visible import visible
 from tui.widgets.bars import Bar
+from tui.widgets.kept import Kept
 
 ROOM = 16  # cells that a question leaves for its answer
 
@@ -70,7 +71,7 @@ class Line(Input):
             self.post_message(AskBar.Left())
 
 
-class AskBar(Horizontal):
+class AskBar(Kept, Horizontal):
     """Hidden until something is asked."""
 
     DEFAULT_CSS = """

@@ -9,9 +9,10 @@ from textual.widgets import Static
 
 from tui.display import content
 from tui.keys import KEYS
+from tui.widgets.kept import Kept
 
 
-class Bar(Static):
+class Bar(Kept, Static):
     """One line of text. It keeps its size, so changing it costs no layout."""
 
     ALLOW_SELECT = False

@@ -25,6 +25,7 @@ from textual.strip import Strip
 from store.citations import Citation, find
 from tui import palette
 from tui.visible import visible
+from tui.widgets.kept import Kept
 
 if TYPE_CHECKING:
     from tui.describe import Line
@@ -33,7 +34,7 @@ Row = tuple[tuple[str, str, int], ...]  # a wrapped line: (text, style, index of
 UNWRAPPED = frozenset(("added", "removed", "hunk", "plain"))  # a diff's lines are cut at the edge, not wrapped
 
 
-class Preview(ScrollView, can_focus=True, inherit_bindings=False):
+class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
     """Shows lines of (text, style) pieces; `Opened` says that a citation in them was followed."""
 
     ALLOW_SELECT = False
@@ -60,7 +61,7 @@ class Preview(ScrollView, can_focus=True, inherit_bindings=False):
         self._wrapped_at = 0
         self._own = ""
         self._styles_of: dict[str, Style] = {}
-        self._strips: LRUCache[tuple[Row, bool, bool, int], Strip] = LRUCache(1024)
+        self._strips: LRUCache[tuple[Row, int, bool, int], Strip] = LRUCache(1024)
         self._ground = Color(0, 0, 0)
 
     def show(self, lines: Sequence[Line], own: str = "", stay: bool = False) -> None:
@@ -172,7 +173,7 @@ class Preview(ScrollView, can_focus=True, inherit_bindings=False):
             at = end
         return [piece for piece in (*pieces, (text[at:], style, -1)) if piece[0]]
 
-    def render_lines(self, crop: Region) -> list[Strip]:
+    def draw_lines(self, crop: Region) -> list[Strip]:
         """The visible lines, each kept with its filtered and encoded forms for as long as its text is the same.
 
         Straight from the cache, as `RecordList` does it: no border, padding or opacity here; a container has those.
@@ -180,23 +181,29 @@ class Preview(ScrollView, can_focus=True, inherit_bindings=False):
         if (ground := self.background_colors[1]) != self._ground:
             self._ground = ground
             self.notify_style_update()
-        strips = [self.render_line(y) for y in crop.line_range]
+        width, height = self.size
+        top, rows = round(self.scroll_offset.y), self._rows
+        thumb = self._thumb(height, top)
+        strips = [self._strip(rows[y + top] if y + top < len(rows) else (), y in thumb, width) for y in crop.line_range]
         for line_filter in self.get_line_filters():
             strips = [strip.apply_filter(line_filter, ground) for strip in strips]
         return [strip.crop(*crop.column_span) for strip in strips]
 
     def render_line(self, y: int) -> Strip:
-        width, top = self.size.width - 1, round(self.scroll_offset.y)
-        row = self._row(y + top)
-        selected = any(0 <= citation == self.selected for _, _, citation in row)
-        thumb = self._thumb(y, top)
+        width, height = self.size
+        top = round(self.scroll_offset.y)
+        return self._strip(self._row(y + top), y in self._thumb(height, top), width)
+
+    def _strip(self, row: Row, thumb: bool, width: int) -> Strip:
+        """One line, the scrollbar's cell at its right edge."""
+        selected = self.selected if row and self.selected >= 0 and any(n == self.selected for _, _, n in row) else -1
         place = (row, selected, thumb, width)
         if (strip := self._strips.get(place)) is None:
             segments = [
-                Segment(text, self._style("selected" if 0 <= citation == self.selected else name))
+                Segment(text, self._style("selected" if 0 <= citation == selected else name))
                 for text, name, citation in row
             ]
-            strip = Strip(segments).adjust_cell_length(width, self._style(""))
+            strip = Strip(segments).adjust_cell_length(width - 1, self._style(""))
             edge = Segment("▐", self._style("rule")) if thumb else Segment(" ", self._style(""))
             strip = self._strips[place] = Strip.join((strip, Strip([edge])))
         return strip
@@ -204,14 +211,14 @@ class Preview(ScrollView, can_focus=True, inherit_bindings=False):
     def _row(self, index: int) -> Row:
         return self._rows[index] if index < len(self._rows) else ()
 
-    def _thumb(self, y: int, top: int) -> bool:
-        """Whether the scrollbar's thumb is beside line `y`; drawn here, so that its coming and going is no layout."""
-        height, rows = self.size.height, len(self._rows)
+    def _thumb(self, height: int, top: int) -> range:
+        """The lines beside which the scrollbar's thumb is; drawn here, so that its coming and going is no layout."""
+        rows = len(self._rows)
         if rows <= height:
-            return False
+            return range(0)
         size = max(1, height * height // rows)
         start = (height - size) * top // (rows - height)
-        return start <= y < start + size
+        return range(start, start + size)
 
     def watch_scroll_y(self, old_value: float, new_value: float) -> None:
         if round(old_value) != round(new_value):

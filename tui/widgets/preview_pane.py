@@ -12,6 +12,7 @@ from textual.message import Message
 from textual.timer import Timer
 
 from store.errors import MemorandaError
+from tui.widgets.kept import Kept
 from tui.widgets.preview import Preview
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 DIFF_DELAY = 0.1  # seconds a commit must stay under the cursor before git is asked for its diff
 
 
-class PreviewPane(Vertical):
+class PreviewPane(Kept, Vertical):
     """Shows one record; `record` is it, None when there is none or when text was read out."""
 
     @dataclass

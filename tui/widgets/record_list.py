@@ -26,6 +26,7 @@ from textual.strip import Strip
 
 from tui import palette
 from tui.visible import visible
+from tui.widgets.kept import Kept
 
 FLASH_SECONDS = 0.6
 _HEADINGS = 8  # more headings than this in a row are not looked across, so that no key walks a million rows
@@ -51,7 +52,7 @@ class Rows(Protocol):
         """Where the row of `key` is in this snapshot, None if it is not in it."""
 
 
-class RecordList(ScrollView, can_focus=True, inherit_bindings=False):
+class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
     """A list of records with one cursor; `Highlighted` says where it is, `Chosen` that a record was opened."""
 
     ALLOW_SELECT = False
@@ -274,7 +275,7 @@ class RecordList(ScrollView, can_focus=True, inherit_bindings=False):
         self._styles_of.clear()
         self._strips.clear()
 
-    def render_lines(self, crop: Region) -> list[Strip]:
+    def draw_lines(self, crop: Region) -> list[Strip]:
         """The visible lines, straight from the cache, where each keeps its filtered and encoded forms.
 
         Textual's own way makes a new strip of every line after a scroll; so a line that only moved costs nothing. The

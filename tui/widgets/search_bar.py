@@ -13,6 +13,7 @@ from textual.timer import Timer
 
 from store.errors import MemorandaError
 from tui.widgets.bars import Bar
+from tui.widgets.kept import Kept
 
 if TYPE_CHECKING:
     from textual.widgets import Input
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 DEBOUNCE = 0.12  # seconds after the last letter before a search starts (TUI §2)
 
 
-class SearchBar(Horizontal):
+class SearchBar(Kept, Horizontal):
     """One line: the query, and how much was found. `ready` gives it the engine it searches with."""
 
     DEFAULT_CSS = """
