@@ -43,6 +43,7 @@ def search(session: Session, given: "Given") -> Outcome:
 
 def _around(text: str, marks: list[tuple[int, int]], width: int = 160) -> str:
     """The words that matched in «», and one line's worth of text around the first."""
+    text = text.replace("\n", " ")
     start = max(0, marks[0][0] - 40) if marks and len(text) > width else 0
     pieces, at = [], start
     for left, right in marks:

@@ -4,24 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from shutil import get_terminal_size
 from typing import TYPE_CHECKING, ClassVar, cast
 
-from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 from textual.widgets import Input
-from textual.worker import Worker, WorkerState
 
 from store.citations import parse
-from store.clock import Clock, utc_now
-from store.errors import Defect, MemorandaError
-from store.location import Location
+from store.errors import MemorandaError
 from tui.keys import KEYS
-from tui.responsive import ResponsiveScreen
-from tui.screens.view import DOMAIN_ORDER, SORT_ORDER, FactView
-from tui.visible import visible
+from tui.screens.reading import WIDE, ReadingScreen
+from tui.screens.view import DOMAIN_ORDER, SORT_ORDER
 from tui.widgets.bars import Footer, Split
 from tui.widgets.kept import Kept
 from tui.widgets.preview import Preview
@@ -31,22 +25,12 @@ from tui.widgets.search_bar import SearchBar
 
 if TYPE_CHECKING:
     from store.models import Record
-    from tui.engine import Engine, Lists
-    from tui.rows import FactRows, HitRows, TimelineRows
     from tui.widgets.ask_bar import AskBar
 
-WIDE = 100  # columns from which the panes stand side by side
 # What is typed right after these keys is for the bar that they open, even if all of it came at once, as a slow line
 # sends it: so they are heard before the keys behind them are given to the list.
 TYPING = ("search", "command", "add", "export")
-AGES = 120  # looks after which the lists are read anyway, for ages move on by themselves
 POLL = 0.5  # seconds between looks for what other processes wrote; a look takes some 10 µs
-EMPTY = {
-    "facts": "No facts yet. Press a to add the first one: what should be remembered here?",
-    "timeline": "Nothing happened here yet. Decisions, commits and events will stand here, newest first.",
-    "hits": "Nothing found. Try fewer words, or without kind: domain: since: before: is:",
-}
-FILTERED = "No fact passes the filter. Press d for the next domain; :facts shows all of them."
 
 
 class Pane(Kept, Vertical):
@@ -57,7 +41,7 @@ class Body(Kept, Container):
     """The panes, beside or above each other."""
 
 
-class MainScreen(ResponsiveScreen[None]):
+class MainScreen(ReadingScreen):
     """Lists left, the preview right (below, where it is narrow), one line of truth on top."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]  # noqa: RUF012 - as Screen declares it
@@ -97,24 +81,6 @@ class MainScreen(ResponsiveScreen[None]):
     }
     """
 
-    def __init__(self, location: Location, cwd: str, clock: Clock = utc_now) -> None:
-        # known before the first frame, or all styles would be worked out twice
-        super().__init__(classes="-narrow" if get_terminal_size().columns < WIDE else "-wide")
-        self._location = location
-        self._cwd = cwd
-        self._clock = clock
-        self.engine: Engine | None = None
-        self.view = FactView()
-        self._lists: Lists | None = None
-        self._counts: dict[str, int] = {}
-        self._list_id = "facts"  # the list the person was in last
-        self._reading = self._stale = False  # whether the lists are being read, and must be read again
-        self._looks = 0
-        self._seen = 0  # the version of the file that the lists show
-        self._step = 0  # the newest step of history that was shown
-        self._status = "opening"
-        self._wanted: int | None = None  # the fact to put the cursor on when it is in the list
-
     def compose(self) -> ComposeResult:
         yield Split(id="top")
         yield SearchBar(id="search")
@@ -140,180 +106,9 @@ class MainScreen(ResponsiveScreen[None]):
         self.mount(AskBar(id="ask"), before="#footer")
         self.set_interval(POLL, self._look)
 
-    def list_of(self, name: str) -> RecordList:
-        return self.query_one(f"#{name}", RecordList)
-
     @property
     def _bar(self) -> AskBar:
         return cast("AskBar", self.query_one("#ask"))
-
-    @property
-    def pane(self) -> PreviewPane:
-        return self.query_one("#preview-pane", PreviewPane)
-
-    def say(self, text: str, severity: str = "information", timeout: float = 4) -> None:
-        """A toast; never markup, whoever wrote the text."""
-        self.app.notify(visible(text), severity=severity, timeout=timeout, markup=False)  # type: ignore[arg-type]
-
-    def later(self, function: Callable[..., object], *arguments: object) -> None:
-        """Call a function on the screen's thread; once the app is ending, not at all."""
-        if self.engine is not None and not self.engine.closed and self.app.is_running:
-            self.app.call_from_thread(function, *arguments)
-
-    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        """A worker's defect is said, not swallowed."""
-        if event.state is WorkerState.ERROR and event.worker.error is not None:
-            self._reading = False
-            self.say(str(Defect(event.worker.error)), "error", timeout=10)
-
-    # opening, reading, catching up
-
-    @work(thread=True, group="open", exit_on_error=False, description="open the memory")
-    def _open(self) -> None:
-        from rich.text import Text
-
-        from tui.engine import FIRST, Engine
-
-        try:
-            engine = Engine(self._location, self._cwd, self._clock)
-            first = engine.lists(self.view, FIRST)
-        except MemorandaError as error:
-            reason = Text(visible(str(error)))  # a str would be read as markup
-            self.app.call_from_thread(self.app.exit, None, error.exit_status, reason)
-            return
-        self.app.call_from_thread(self._opened, engine, first)
-        self._catch_up(engine)
-
-    def _opened(self, engine: Engine, first: Lists) -> None:
-        self.engine = self.pane.engine = engine
-        self.query_one(SearchBar).ready(engine)
-        self._status = ""
-        for warning in engine.screen.database.warnings:
-            self.say(warning, "warning", timeout=15)
-        if engine.created:
-            self.say(f"Started a memory for {self._location.name}: {self._location.path}", timeout=8)
-        self._step = engine.newest_step()
-        for name, text in EMPTY.items():
-            self.list_of(name).empty_text = text
-        self._show_lists(first)
-        self.reload()
-
-    def _catch_up(self, engine: Engine) -> None:
-        """On the opening thread: read what git has and the timeline lacks."""
-
-        def progress(done: int, total: int) -> None:
-            if total > 200:
-                self.later(self._show_status, f"reading git {done:,} of {total:,}" if done < total else "")
-
-        try:
-            new = engine.catch_up(progress)
-        except MemorandaError as error:
-            self.later(self.say, f"The timeline could not catch up with git: {error}", "warning")
-            return
-        self.later(self._show_status, "")
-        if new:
-            self.later(self.say, f"Read {new:,} new commit{'' if new == 1 else 's'} from git.")
-
-    def _look(self) -> None:
-        """Look whether anybody wrote, in this process or another."""
-        self._looks += 1
-        due = self._looks % AGES == 0
-        if self.engine is not None and (due or self.engine.screen.database.changed() != self._seen):
-            self.reload()
-
-    def reload(self) -> None:
-        """Read the order of both lists again, soon; one reading at a time."""
-        if self._reading:
-            self._stale = True
-        elif self.engine is not None:
-            if self.has_class("-searching"):
-                self.query_one(SearchBar).again()
-            self._reading, self._stale = True, False
-            self._seen = self.engine.screen.database.changed()
-            self._read_lists(self.view)
-
-    @work(thread=True, group="lists", exit_on_error=False, description="read the lists")
-    def _read_lists(self, view: FactView) -> None:
-        assert self.engine is not None
-        try:
-            lists = self.engine.lists(view)
-        except MemorandaError as error:
-            self.later(self._failed, error)
-            return
-        self.later(self._show_lists, lists)
-
-    def _failed(self, error: MemorandaError) -> None:
-        self._reading = False
-        self.say(str(error), "error")
-
-    def _show_lists(self, lists: Lists) -> None:
-        self._lists = lists
-        if lists.whole:
-            self._counts = lists.counts
-            self._reading = False
-        self.list_of("facts").set_rows(lists.facts)
-        self.list_of("timeline").set_rows(lists.timeline)
-        if self._wanted is not None and self.list_of("facts").select(self._wanted):
-            self._wanted = None
-        if self.pane.record is not None:
-            self.pane.again()
-        empty = EMPTY["facts"] if self.view.shows_all else FILTERED
-        self.list_of("facts").empty_text = empty
-        self._flash_changes()
-        self._draw_top()
-        self._draw_titles()
-        if self._stale:
-            self.reload()
-
-    def _flash_changes(self) -> None:
-        """Light the facts that someone else changed since the last reading."""
-        assert self.engine is not None
-        self._step, changed = self.engine.changed_elsewhere(self._step)
-        for number in changed:
-            self.list_of("facts").flash(number)
-
-    def refresh_records(self, number: int | None = None) -> None:
-        """Show at once what a write changed on screen, then read the lists again; put the cursor on fact `number`."""
-        for name in ("facts", "timeline"):
-            rows = self.list_of(name).rows
-            if rows is not None and self._lists is not None:
-                rows.drop_pages()  # type: ignore[attr-defined]
-                self.list_of(name).refresh_rows()
-        self._wanted = number
-        self.reload()
-        if not self.pane.again():
-            self.pane.follow(self._under_cursor(self.list_of(self._list_id)))
-
-    def hide_fact(self, number: int) -> None:
-        """Take a fact out of the list before the list is read again."""
-        rows = self.list_of("facts").rows
-        if rows is not None and not self.view.hidden and self._list_id == "facts":
-            self.list_of("facts").set_rows(rows.without(number))  # type: ignore[attr-defined]
-
-    # the bars
-
-    def _show_status(self, status: str) -> None:
-        self._status = status
-        self._draw_top()
-
-    def _draw_top(self) -> None:
-        right: list[tuple[str, str]] = [(f"{self._status}   ", "$text-warning")] if self._status else []
-        if counts := self._counts:
-            right.append((f"{counts['active']:,} fact{'' if counts['active'] == 1 else 's'}", ""))
-            for state, style in (("aging", "$text-warning"), ("low", "$foreground 60%"), ("stale", "$text-error")):
-                if counts[state]:
-                    right.append((f"  {counts[state]:,} {state}", style))
-        left = [(" memoranda", "bold $text-accent"), (f"  {visible(self._location.name)}", "bold")]
-        self.query_one("#top", Split).put_both(left, [*right, (" ", "")])
-
-    def _draw_titles(self) -> None:
-        from tui.screens.view import titles
-
-        whole = self._lists if self._lists is not None and self._lists.whole else None
-        sizes = (f"{len(whole.facts):,}", f"{whole.entries:,}") if whole else ("", "")
-        room = self.query_one("#facts-title").size.width
-        for name, (left, right) in titles(self.view, self._counts, sizes, self.has_class("-narrow"), room).items():
-            self.query_one(f"#{name}-title", Split).put_both(left, right)
 
     def on_resize(self) -> None:
         self.call_after_refresh(self._draw_titles)
@@ -344,12 +139,6 @@ class MainScreen(ResponsiveScreen[None]):
 
     def on_record_list_chosen(self) -> None:
         self.pane.enter()
-
-    def _under_cursor(self, source: RecordList) -> Record | None:
-        rows, index = source.rows, source.cursor_index
-        if self.engine is None or rows is None or index is None:
-            return None
-        return cast("FactRows | TimelineRows | HitRows", rows).record(index)
 
     def on_preview_pane_failed(self, event: PreviewPane.Failed) -> None:
         self.say(str(event.error), "warning")
