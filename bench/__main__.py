@@ -1,0 +1,37 @@
+"""All benches in turn, each in a process of its own: `python -m bench [NAME …]`; `--list` says what there is."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import subprocess
+import sys
+from collections.abc import Sequence
+
+NAMES = ("redaction", "write", "process", "contention", "git", "start", "screen_floor", "keys", "typing")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Measure; 1 if a bench could not be run.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of: {', '.join(NAMES)} (all of them)")
+    parser.add_argument("--list", action="store_true", help="only say what each measures")
+    options = parser.parse_args(arguments)
+    if unknown := [name for name in options.names if name not in NAMES]:
+        parser.error(f"there is no bench {unknown[0]}; choose among {', '.join(NAMES)}")
+    for name in NAMES:
+        about = (importlib.import_module(f"bench.{name}").__doc__ or "").partition("\n")[0]
+        print(f"{name:14}{about}")
+    if options.list:
+        return 0
+    broken = []
+    for name in options.names or NAMES:
+        print(f"\n── {name} {'─' * (100 - len(name))}\n", flush=True)
+        if subprocess.run([sys.executable, "-m", f"bench.{name}"]).returncode:
+            broken.append(name)
+    if broken:
+        print(f"\nNot measured: {', '.join(broken)}")
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

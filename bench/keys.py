@@ -1,0 +1,197 @@
+"""How long a key takes, from the key to the last byte of what it changes, the preview following the cursor.
+
+    python -m bench.keys [--presses 60] [--facts 100000] [--entries 200000] [--attribute]
+
+Aims: a cursor key 4 ms, a page 15 ms, at 100,000 facts. `CPU` is what a press cost the process, its timers and the
+terminal's encoding included; unlike the rest it hardly depends on what else the machine does. The floor is a list of
+100,000 rows with a Static for a preview (`bench.screen_floor`): what this machine could do at best. With `--attribute`
+the same presses are made with clocks inside the application, which says where the milliseconds go, and costs some.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+
+from bench.store import CLEAN, ROOT, heading, installed, memory, quantile, verdict
+from bench.terminal import Terminal, key_latency
+
+SIZES = ((120, 40), (80, 24))
+KEYS = {"down": ("\x1b[B", 4.0), "page down": ("\x1b[6~", 15.0), "up": ("\x1b[A", 4.0), "page up": ("\x1b[5~", 15.0)}
+SETTLE = 0.25  # seconds without a byte after which a key has had its effect, on a busy machine too
+FLOOR = "import gc; gc.disable()\nfrom bench.screen_floor import demo\ndemo(preview=True)"
+COUNTED = r"[\d,]{4,} facts"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--presses", type=int, default=60)
+    parser.add_argument("--facts", type=int, default=100_000)
+    parser.add_argument("--entries", type=int, default=200_000)
+    parser.add_argument("--attribute", action="store_true", help="say where the time goes")
+    options = parser.parse_args(arguments)
+    programs = installed()
+    large = memory(options.facts, options.entries)
+    with tempfile.TemporaryDirectory(prefix="memoranda-bench-") as folder:
+        os.chdir(folder)  # no project's checkout, whose commits would be read into the memory
+        time.sleep(1)
+        heading("keys", f"{options.facts:,} facts, {options.entries:,} entries, {options.presses} presses")
+        print(f"\n{'key to last byte, ms':32}    least median    p95    CPU   bytes  aim (median)")
+        for size in SIZES:
+            with Terminal([sys.executable, "-c", FLOOR], {"PYTHONPATH": ROOT}, size) as terminal:
+                terminal.wait_for("F#1 ")
+                terminal.quiet(1.0)
+                for name in ("down", "page down"):
+                    times, worked, written = measured(terminal, KEYS[name][0], options.presses)
+                    _line(f"{size[0]}×{size[1]} (floor: {name})", times, worked, written, None)
+            for pane in ("facts", "timeline"):
+                with Terminal([programs.memoranda, "--db", large], CLEAN, size) as terminal:
+                    open_pane(terminal, pane)
+                    for name, (key, aim) in KEYS.items():
+                        times, worked, written = measured(terminal, key, options.presses)
+                        _line(f"{size[0]}×{size[1]} {pane}: {name}", times, worked, written, aim)
+        if options.attribute:
+            print("\ninside the application: median ms of a press (their sum is less than the whole: what is left is")
+            print("Textual's passing of messages, and the terminal)")
+            for size in SIZES:
+                for pane in ("facts", "timeline"):
+                    _attribute(programs.python, large, size, pane, options.presses)
+
+
+def open_pane(terminal: Terminal, pane: str) -> None:
+    """Wait until the lists are whole and all is quiet, then go to `pane`."""
+    terminal.wait_for(COUNTED, timeout=60)
+    terminal.quiet(1.0)
+    terminal.write("2" if pane == "timeline" else "1")
+    terminal.quiet(0.5)
+
+
+def measured(terminal: Terminal, key: str, presses: int) -> tuple[list[float], float, int]:
+    """(milliseconds of each press, milliseconds of processor for one, bytes for one)."""
+    before, worked = len(terminal.output), on_processor(terminal.process.pid)
+    times = press(terminal, key, presses)
+    worked = (on_processor(terminal.process.pid) - worked) / presses
+    return times, worked, (len(terminal.output) - before) // presses
+
+
+def _line(name: str, times: Sequence[float], worked: float, written: int, aim: float | None) -> None:
+    print(
+        f"{name:32}   {min(times):6.2f} {statistics.median(times):6.2f} {quantile(times, 0.95):6.2f} {worked:6.2f}"
+        f" {written:7,}  {verdict(statistics.median(times), aim, ' ms')}",
+        flush=True,
+    )
+
+
+def press(terminal: Terminal, key: str, presses: int) -> list[float]:
+    """Milliseconds of each press of `key`."""
+    return [key_latency(terminal, key, SETTLE) * 1e3 for _ in range(presses)]
+
+
+def on_processor(process: int) -> float:
+    """Milliseconds that all threads of a process have run, whatever else the machine did; 0 where Linux is not."""
+    spent = 0
+    with contextlib.suppress(OSError):
+        for thread in os.listdir(f"/proc/{process}/task"):
+            with open(f"/proc/{process}/task/{thread}/schedstat") as status:
+                spent += int(status.read().split()[0])
+    return spent / 1e6
+
+
+# where the milliseconds go
+
+CLOCKS = (
+    ("read the record", "tui.engine:Engine.read_facts"),
+    ("read the record", "tui.engine:Engine.read_entries"),
+    ("describe it", "tui.engine:Engine.describe"),
+    ("lay the preview out", "tui.widgets.preview:Preview._wrap"),
+    ("move the cursor", "tui.widgets.record_list:RecordList._move_to"),
+    ("draw the list", "tui.widgets.record_list:RecordList.render_lines"),
+    ("  of which rows", "tui.rows:FactRows.segments"),
+    ("  of which rows", "tui.rows:TimelineRows.segments"),
+    ("  of which pages", "tui.rows:Pages.record"),
+    ("draw the preview", "tui.widgets.preview:Preview.render_lines"),
+    ("compose the frame", "textual._compositor:Compositor.render_update"),
+    ("encode the frame", "textual._compositor:ChopsUpdate.render_segments"),
+)
+
+
+def clocked() -> None:
+    """Run Memoranda with clocks around `CLOCKS`; for each F12 a line of JSON goes to the file named by $CLOCKS."""
+    from importlib import import_module
+
+    spent: dict[str, float] = {}
+
+    def wrap(name: str, function: Callable[..., object]) -> Callable[..., object]:
+        def timed(*arguments: object, **named: object) -> object:
+            start = time.perf_counter()
+            try:
+                return function(*arguments, **named)
+            finally:
+                spent[name] = spent.get(name, 0.0) + time.perf_counter() - start
+
+        return timed
+
+    import tui.engine  # noqa: F401  all that the app imports late, so that it finds the clocks
+    from tui.screens.main import MainScreen
+
+    for name, place in CLOCKS:
+        module, _, path = place.partition(":")
+        owner: object = import_module(module)
+        *parents, last = path.split(".")
+        for parent in parents:
+            owner = getattr(owner, parent)
+        setattr(owner, last, wrap(name, getattr(owner, last)))  # raises if the code has moved on: mend CLOCKS
+
+    log = open(os.environ["CLOCKS"], "a")  # noqa: SIM115  open as long as the process
+
+    def note(self: object) -> None:
+        log.write(json.dumps(spent) + "\n")
+        log.flush()
+        spent.clear()
+
+    MainScreen.key_f12 = note  # type: ignore[attr-defined]
+    from tui.main import main as run
+
+    run()
+
+
+def _attribute(python: str, path: str, size: tuple[int, int], pane: str, presses: int) -> None:
+    code = _source()
+    for name in ("down", "page down"):
+        log = os.path.join(tempfile.mkdtemp(prefix="clocks-", dir=os.getcwd()), "clocks")
+        with Terminal([python, "-c", code, "--db", path], {**CLEAN, "CLOCKS": log}, size) as terminal:
+            open_pane(terminal, pane)
+            whole = []
+            for _ in range(presses):
+                terminal.write("\x1b[24~")
+                terminal.quiet(0.05)
+                whole += press(terminal, KEYS[name][0], 1)
+            terminal.write("\x1b[24~")
+            terminal.quiet(0.1)
+        with open(log) as lines:
+            spent = [json.loads(line) for line in lines][1:]
+        print(f"{size[0]}×{size[1]} {pane}: {name}: {statistics.median(whole):.2f} with the clocks", end="")
+        for clock in dict.fromkeys(clock for clock, _ in CLOCKS):
+            print(f"; {clock} {statistics.median(one.get(clock, 0.0) for one in spent) * 1e3:.2f}", end="")
+        print(flush=True)
+
+
+def _source() -> str:
+    """The code of a process that runs `clocked` on the installed package, where `bench` is not."""
+    import inspect
+
+    return (
+        "from __future__ import annotations\nimport json, os, time\nfrom collections.abc import Callable\n"
+        f"CLOCKS = {CLOCKS!r}\n{inspect.getsource(clocked)}\nclocked()"
+    )
+
+
+if __name__ == "__main__":
+    main()
