@@ -16,12 +16,13 @@ from textual.widgets import Input
 from tui.display import content
 from tui.visible import visible
 from tui.widgets.bars import Bar
+from tui.widgets.field import Field
 from tui.widgets.kept import Kept
 
 ROOM = 16  # cells that a question leaves for its answer
 
 
-class Line(Input):
+class Line(Field):
     """The input of the ask bar: Escape leaves, Tab completes, the arrows bring back what was typed before."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

@@ -73,9 +73,9 @@ class SearchBar(Kept, Horizontal):
 
     def add_input(self) -> None:
         """Mount the input, after the first frame."""
-        from textual.widgets import Input
+        from tui.widgets.field import Field
 
-        query = Input(id="query", compact=True, select_on_focus=False)
+        query = Field(id="query", compact=True, select_on_focus=False)
         query.placeholder = "search everything"
         self.mount(query, after="#slash")
 
