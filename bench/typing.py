@@ -108,14 +108,17 @@ def _type(terminal: Terminal, query: str) -> tuple[list[float], float]:
     """(milliseconds of each letter's echo, milliseconds from the end of the debounce to what was found)."""
     _empty(terminal)
     echoes = []
-    pressed, before = 0.0, 0
+    pressed = 0.0
     for letter in query:
         while (left := pressed + PACE - time.perf_counter()) > 0:
             terminal.read(left)
         while terminal.read(0):
             pass
-        before, pressed = len(terminal.output), terminal.write(letter)
+        pressed = terminal.write(letter)
         echoes.append(_echo(terminal, pressed))
+    while (left := pressed + DEBOUNCE - time.perf_counter()) > 0:
+        terminal.read(left)
+    before = len(terminal.output)  # what was found until now answers an older question
     try:
         shown = terminal.wait_for(r"[\d,]+ found", timeout=10, start=before)
     except Silent:

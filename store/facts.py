@@ -225,9 +225,10 @@ class Facts:
         rows = self._database.rows(
             "WITH RECURSIVE older(id, depth) AS ("
             "  SELECT ?, 0 UNION"
-            "  SELECT supersedes, depth - 1 FROM facts JOIN older USING(id) WHERE supersedes NOTNULL),"
+            "  SELECT supersedes, depth - 1 FROM facts JOIN older USING(id) WHERE supersedes < id),"
             " newer(id, depth) AS ("
-            "  SELECT ?, 0 UNION SELECT f.id, depth + 1 FROM facts f JOIN newer ON f.supersedes = newer.id)"
+            "  SELECT ?, 0 UNION"
+            "  SELECT f.id, depth + 1 FROM facts f JOIN newer ON f.supersedes = newer.id AND f.id > newer.id)"
             " SELECT id FROM (SELECT * FROM older UNION SELECT * FROM newer) ORDER BY depth, id",
             (number, number),
         )

@@ -474,3 +474,10 @@ def test_the_default_list_is_read_from_an_index_in_order(memory: Memory) -> None
 def test_a_list_of_one_domain_uses_its_index(memory: Memory, domain: str) -> None:
     """Choosing a domain in the sidebar reads that domain only, whatever the domain."""
     assert "facts_domain" in plan_of(memory, lambda: memory.facts.ids(memory.now, domain=domain))
+
+
+def test_a_chain_that_bites_its_tail_ends(memory: Memory) -> None:
+    """A damaged file may hold a fact that supersedes itself; looking at it must not hang."""
+    number, _ = memory.facts.remember("round and round")
+    memory.database.connection.execute("UPDATE facts SET supersedes = id WHERE id = ?", (number,))
+    assert [fact.id for fact in memory.facts.chain(number)] == [number]
