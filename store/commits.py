@@ -25,8 +25,8 @@ COLUMNS = (
 )
 # a commit belongs to the iteration during which it was made
 INSERT = """
-INSERT INTO commits(sha, message, author, files_changed, insertions, deletions, committed_at, iteration_id)
-SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, (SELECT id FROM iterations
+INSERT INTO commits(id, sha, message, author, files_changed, insertions, deletions, committed_at, iteration_id)
+SELECT ?8, ?1, ?2, ?3, ?4, ?5, ?6, ?7, (SELECT id FROM iterations
   WHERE started_at <= ?7 AND (completed_at IS NULL OR completed_at >= ?7) ORDER BY started_at DESC LIMIT 1)
 WHERE true ON CONFLICT(sha) DO NOTHING
 """
@@ -150,14 +150,36 @@ def add(
     insertions: int,
     deletions: int,
     committed_at: str,
+    number: int | None = None,
 ) -> bool:
-    """Add one commit inside a transaction; False if it was there. Raises InvalidInput for what is no sha."""
+    """Add one commit inside a transaction, with an id that was reserved or the next one; False if it was there.
+    Raises InvalidInput for what is no sha."""
     name = sha.strip().lower()
     if not 7 <= len(name) <= 64 or set(name) - set("0123456789abcdef"):
         raise InvalidInput("That is not the sha of a commit.", "Give its hexadecimal digits, all 40 of them.")
-    values = (Verbatim(name), message.strip(), author, files_changed, insertions, deletions, Verbatim(committed_at))
+    values = (
+        Verbatim(name),
+        message.strip(),
+        author,
+        files_changed,
+        insertions,
+        deletions,
+        Verbatim(committed_at),
+        number,
+    )
     write.execute(INSERT, values)
     return bool(write.database.connection.changes())
+
+
+def reserve(write: Write, count: int) -> int:
+    """Set `count` ids aside, so that commits read newest first can be numbered oldest first: the highest of them.
+
+    Commits of the same second (a rebase makes many) then stand in the timeline in the order of history.
+    """
+    last: int = write.execute("SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'commits'), 0)").get
+    write.execute("DELETE FROM sqlite_sequence WHERE name = 'commits'")
+    write.execute("INSERT INTO sqlite_sequence(name, seq) VALUES ('commits', ?)", (last + count,))
+    return last + count
 
 
 def known(database: Database, shas: Iterable[str]) -> set[str]:

@@ -81,13 +81,15 @@ def catch_up(
         known = commits.known(database, missing)
         wanted = [sha for sha in missing if sha not in known]
         progress(0, len(wanted))
-        done = new = 0
+        done = new = highest = 0
         for batch in _batches(source.read(wanted, cancelled)):
             with database.write("agent", "git") as write:
                 lease.renew(write)
                 if not memory.location.project:
                     _remember(write.execute, BOUND, source.root)  # with the first commits: the rest may never come
-                for info in batch:
+                if not done:
+                    highest = commits.reserve(write, len(wanted))
+                for number, info in enumerate(batch, start=done):
                     new += commits.add(
                         write,
                         info.sha,
@@ -97,6 +99,7 @@ def catch_up(
                         info.insertions,
                         info.deletions,
                         info.committed_at,
+                        highest - number,
                     )
             done += len(batch)
             progress(done, len(wanted))

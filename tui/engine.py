@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
 FIRST = 256  # rows of a list that are shown before its whole order is known
 DIFF_BYTES = 120_000
+HITS = 100  # of a search, that are shown
 
 
 @dataclass(frozen=True)
@@ -148,7 +149,7 @@ class Engine:
             if self._seeker is None:
                 self._seeker = Memory(self.location, "app", self._clock, create=False)
             try:
-                return self._seeker.search(query, limit=200)
+                return self._seeker.search(query, limit=HITS)
             except apsw.InterruptError:
                 return None
 

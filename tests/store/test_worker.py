@@ -17,7 +17,7 @@ from store.database.lease import Lease
 from store.git import GitError, Repository
 from store.location import Location, locate
 from store.memory import Memory
-from store.worker import BATCH, catch_up, repository
+from store.worker import BATCH, catch_up, repository, start
 
 COMMITS, MERGES = 3_000, 60
 HOUSE = Path(store.__file__).parent.parent
@@ -106,6 +106,32 @@ def test_only_what_is_new_is_read_the_next_time(memory: Memory, tmp_path: Path) 
     amended = commit(tmp_path, "said better", {}, amend=True)
     assert catch_up(memory, source) == 1
     assert {replaced, amended} <= set(shas(memory))
+
+
+def test_commits_of_one_second_keep_the_order_of_history(memory: Memory, tmp_path: Path) -> None:
+    """A rebase or a script makes many commits in a second; the last one made is still the newest, also after more."""
+    create(tmp_path)
+    made = [commit(tmp_path, f"step {number}", {"f": str(number)}, when=1_780_000_000) for number in range(5)]
+    catch_up(memory, Repository(str(tmp_path)))
+    assert shas(memory) == made[::-1]
+    memory.commits.log("f" * 40, message="logged by an agent", committed_at="2020-01-01T00:00:00.000Z")
+    made += [commit(tmp_path, f"step {number}", {"f": str(number)}, when=1_780_000_000) for number in range(5, 8)]
+    catch_up(memory, Repository(str(tmp_path)))
+    assert shas(memory) == [*made[::-1], "f" * 40]
+
+
+def test_a_start_drops_what_is_past_its_retention_and_then_reads_git(memory: Memory, tmp_path: Path, clock) -> None:
+    """What every opening does: events of more than a year go, younger ones stay, the timeline catches up."""
+    create(tmp_path)
+    sha = commit(tmp_path, "feat: first", {"f": "1"})
+    old = memory.events.log("gate_passed")
+    clock.advance(days=2)
+    young = memory.events.log("gate_passed")
+    clock.advance(days=364)
+    memory.location.project = str(tmp_path)
+    assert start(memory, str(tmp_path)) == 1
+    assert [event.id for event in memory.events.many([old, young])] == [young]
+    assert shas(memory) == [sha]
 
 
 def test_a_repository_without_commits_fills_when_there_are_some(memory: Memory, tmp_path: Path) -> None:

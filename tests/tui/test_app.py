@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import apsw
@@ -190,10 +191,11 @@ class TestFacts:
             await person.press("a")
             await person.paste("lunch  is at ONE.")
             await person.press("enter")
-            assert person.toasts[-1] == f"F#{number} was known already: confirmed, u to undo"
+            assert person.toasts == [f"F#{number} was known already: confirmed, u to undo"], "the newest stands alone"
             assert person.sees("11 facts")
+            said = list(person.app._notifications)
             await person.press("a", "enter")
-            assert len(person.toasts) == 2, "nothing was said, so nothing is remembered"
+            assert list(person.app._notifications) == said, "nothing was said, so nothing is remembered"
 
     async def test_add_under_a_filter_adds_to_that_domain(self, story: Story) -> None:
         async with opened(story.folder) as person:
@@ -219,9 +221,10 @@ class TestFacts:
             await person.put_cursor(story.facts["jenkins"])
             await person.press("p")
             assert "★" in next(row for row in person.rows if "Jenkins" in row)
+            assert person.toasts == ["Pinned F#6, u to undo"]
             await person.press("p")
             assert "○" in next(row for row in person.rows if "Jenkins" in row)
-            assert person.toasts == ["Pinned F#6, u to undo", "Unpinned F#6, u to undo"]
+            assert person.toasts == ["Unpinned F#6, u to undo"]
 
     async def test_sort_through_all_orders(self, story: Story) -> None:
         async with opened(story.folder, NARROW) as person:
@@ -768,6 +771,28 @@ class TestFiles:
         async with opened(story.folder) as person:
             await person.command("facts zebra")
             assert person.sees("No fact passes the filter.") and not person.sees("No facts yet.")
+
+    async def test_a_long_reading_of_git_shows_how_far_it_is(
+        self, story: Story, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The real worker's report, held still: 3,000 commits go by too fast to be seen."""
+        let_go = threading.Event()
+
+        def slow(engine: Engine, progress: Callable[[int, int], None]) -> int:
+            progress(250, 3000)
+            let_go.wait(PATIENCE)
+            progress(3000, 3000)
+            return 3000
+
+        monkeypatch.setattr(Engine, "catch_up", slow)
+        app = Memoranda(story.location, str(story.folder), Clock())
+        async with app.run_test(size=WIDE) as pilot:
+            person = Person(app, pilot)
+            await person.until(lambda: person.sees("reading git 250 of 3,000"))
+            assert person.sees("Alérgica"), "and the lists are there meanwhile"
+            let_go.set()
+            await person.until(lambda: not person.sees("reading git"))
+            assert person.toasts == ["Read 3,000 new commits from git."]
 
     async def test_first_start_reads_the_commits(self, tmp_path: Path) -> None:
         folder = tmp_path / "fresh"

@@ -123,7 +123,7 @@ def _write(
             screen.refresh_records(back)
             return
         words, number = (said, None) if isinstance(said, str) else said(result)
-        screen.say(words)
+        screen.say(words, alone=True)
         screen.refresh_records(number)
 
     if screen.engine is not None:

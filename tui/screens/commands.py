@@ -111,7 +111,7 @@ def _run(screen: MainScreen, verb: Verb, given: Given, text: str, agreed: bool) 
 
 def _show(screen: MainScreen, verb: Verb, outcome: Outcome) -> None:
     if outcome.message:
-        screen.say(outcome.message)
+        screen.say(outcome.message, alone=True)
     if outcome.lines:
         screen.pane.read_out(outcome.lines)
     if not verb.reads:

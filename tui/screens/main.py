@@ -14,7 +14,7 @@ from textual.widgets import Input
 from store.citations import parse
 from store.errors import MemorandaError
 from tui.keys import KEYS
-from tui.screens.reading import WIDE, ReadingScreen
+from tui.screens.reading import EMPTY, WIDE, ReadingScreen
 from tui.screens.view import DOMAIN_ORDER, SORT_ORDER
 from tui.widgets.bars import Footer, Split
 from tui.widgets.kept import Kept
@@ -98,13 +98,16 @@ class MainScreen(ReadingScreen):
 
     def _start(self) -> None:
         """After the first frame: all that takes time."""
+        self._open()
+        self.set_interval(POLL, self._look)
+
+    def _complete(self) -> None:
         from tui.widgets.ask_bar import AskBar
 
-        self._open()
+        super()._complete()
         self.query_one(SearchBar).add_input()
-        self.query_one("#body").mount(_list_pane("hits"), before="#preview-pane")
+        self.query_one("#body").mount(_list_pane("hits", empty_text=EMPTY["hits"]), before="#preview-pane")
         self.mount(AskBar(id="ask"), before="#footer")
-        self.set_interval(POLL, self._look)
 
     @property
     def _bar(self) -> AskBar:
@@ -354,7 +357,8 @@ class MainScreen(ReadingScreen):
         self.app.push_screen(HelpScreen())
 
 
-def _list_pane(name: str, *classes: str) -> Pane:
+def _list_pane(name: str, *classes: str, empty_text: str = "") -> Pane:
     """A list under its title."""
     title = Split(id=f"{name}-title", classes="pane-title")
-    return Pane(title, RecordList(id=name), id=f"{name}-pane", classes=" ".join(("pane", *classes)))
+    rows = RecordList(id=name, empty_text=empty_text)
+    return Pane(title, rows, id=f"{name}-pane", classes=" ".join(("pane", *classes)))

@@ -66,8 +66,10 @@ class ReadingScreen(ResponsiveScreen[None]):
     def pane(self) -> PreviewPane:
         return self.query_one("#preview-pane", PreviewPane)
 
-    def say(self, text: str, severity: str = "information", timeout: float = 4) -> None:
-        """A toast; never markup, whoever wrote the text."""
+    def say(self, text: str, severity: str = "information", timeout: float = 4, alone: bool = False) -> None:
+        """A toast; never markup, whoever wrote the text. `alone`: what was said before has had its time."""
+        if alone:
+            self.app.clear_notifications()
         self.app.notify(visible(text), severity=severity, timeout=timeout, markup=False)  # type: ignore[arg-type]
 
     def later(self, function: Callable[..., object], *arguments: object) -> None:
@@ -114,9 +116,13 @@ class ReadingScreen(ResponsiveScreen[None]):
         if engine.created:
             self.say(f"Started a memory for {self._location.name}: {self._location.path}", timeout=8)
         self._step = engine.newest_step()
-        for name, text in EMPTY.items():
-            self.list_of(name).empty_text = text
+        for name in ("facts", "timeline"):
+            self.list_of(name).empty_text = EMPTY[name]
         self._show_lists(first)
+        self.call_after_refresh(self._complete)
+
+    def _complete(self) -> None:
+        """After the first rows: what nobody sees yet, and the whole order of the lists."""
         self.reload()
 
     def _catch_up(self, engine: Engine) -> None:
