@@ -472,7 +472,7 @@ class TestCommands:
             assert "confirm" in person.toasts[-1] and person.sees("2 stale")
 
     async def test_export_asks_before_it_replaces(self, story: Story) -> None:
-        target = story.folder / "billing-api-memory.json"
+        target = Path.home() / "billing-api-memory.json"  # not the checkout, where `git add` would publish it
         async with opened(story.folder) as person:
             await person.command("/memory export")
             assert person.toasts[-1].startswith(f"Exported to {target}")

@@ -50,6 +50,11 @@ def hint(text: str) -> str:
     return f" {verb.name} {usage}   {verb.summary}"
 
 
+def export_path(name: str) -> str:
+    """Where an export goes unless it is said: home, not the checkout, where the next `git add` would publish it."""
+    return f"~/{name}-memory.json"
+
+
 def _words(text: str) -> list[str]:
     """A line's words, quoted ones whole; an apostrophe that closes nothing is only an apostrophe."""
     try:
@@ -93,7 +98,7 @@ def _run(screen: MainScreen, verb: Verb, given: Given, text: str, agreed: bool) 
     if engine is None:
         return
     if verb.name == "export" and not given.file:
-        given.set("file", f"{engine.location.name}-memory.json")
+        given.set("file", export_path(engine.location.name))
 
     def done(result: object, error: MemorandaError | None) -> None:
         screen.later(finish, result, error)

@@ -321,7 +321,12 @@ class MainScreen(ReadingScreen):
         self.ask(":", "", self._command, verbs=True)
 
     def action_export(self) -> None:
-        self.ask(":", f"export {self._location.name}-memory.json", self._command, verbs=True)
+        from shlex import quote
+
+        from tui.screens.commands import export_path
+
+        home, name = export_path(self._location.name).split("/", 1)
+        self.ask(":", f"export {home}/{quote(name)}", self._command, verbs=True)
 
     def _command(self, text: str) -> None:
         from tui.screens.commands import run_line
