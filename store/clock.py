@@ -47,13 +47,6 @@ def whole_days(now: str, then: str) -> int:
     return max(0, (to_ms(now) - to_ms(then)) // DAY_MS)
 
 
-def local_day(moment: str) -> str:
-    """The person's calendar day of a moment, `2026-11-21`."""
-    from datetime import datetime
-
-    return datetime.fromisoformat(moment).astimezone().strftime("%Y-%m-%d")
-
-
 def local_time(moment: str) -> str:
     """A moment as a person reads it, in their own time zone: `21 Nov 2026 23:12`."""
     from datetime import datetime

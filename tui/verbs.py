@@ -185,12 +185,18 @@ VERBS = (
     Verb(
         "export",
         "Write the whole memory as one JSON document",
-        "exporting.export",
+        "upkeep.export",
         Argument("file", "maybe", "FILE", "standard output without one"),
         _YES,
         slash=("memory export",),
     ),
     Verb("stats", "Count what there is", "reading.stats", reads=True),
+    Verb(
+        "index",
+        "Check the search index against the records; index rebuild makes it again from them",
+        "upkeep.index",
+        Argument("what", "maybe", "rebuild", "make it again, from nothing"),
+    ),
     Verb("init", "Start a memory for this folder", "places.init", opens="nothing"),
     Verb("where", "Which memory file is used here, and why", "places.where", opens="nothing"),
 )

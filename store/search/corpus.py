@@ -5,18 +5,33 @@ from store.keys import NUMBERS
 
 
 def rebuild(database: Database) -> int:
-    """Throw corpus and index away and make them again from the records; how many rows there are now."""
+    """Throw corpus and index away and make them again from the records; how many rows there are now.
+
+    The corpus's triggers are out of the way meanwhile: they would take the old rows out of the old index one by one,
+    which a damaged index refuses.
+    """
     with database.write("agent", "index") as write:
+        triggers = list(
+            write.rows(
+                "SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' AND tbl_name = 'corpus' ORDER BY name"
+            )
+        )
+        for name, _ in triggers:
+            write.execute(f"DROP TRIGGER {name}")
         write.execute("DELETE FROM corpus")
-        write.execute("INSERT INTO corpus_fts(corpus_fts) VALUES ('rebuild')")
         for kind in NUMBERS:
             write.execute(f"INSERT INTO corpus SELECT * FROM corpus_{kind}")
-        write.execute("INSERT INTO corpus_fts(corpus_fts) VALUES ('optimize')")
+        write.execute("INSERT INTO corpus_fts(corpus_fts) VALUES ('rebuild')")
+        for _, sql in triggers:
+            write.execute(sql)
         count: int = write.execute("SELECT count(*) FROM corpus").get
         return count
 
 
-def check(database: Database) -> None:
-    """FTS5's own integrity check against the corpus. Raises a MemorandaError if they disagree."""
+def check(database: Database) -> int:
+    """FTS5's own integrity check of the index against the corpus; how many rows there are. Raises ForeignFile if they
+    disagree."""
     with database.write("agent", "check") as write:
         write.execute("INSERT INTO corpus_fts(corpus_fts, rank) VALUES ('integrity-check', 1)")
+        count: int = write.execute("SELECT count(*) FROM corpus").get
+        return count

@@ -12,7 +12,6 @@ from store.clock import (
     ago,
     days_before,
     from_ms,
-    local_day,
     local_time,
     parse_moment,
     to_ms,
@@ -158,11 +157,11 @@ def test_midnight_is_midnight_on_the_days_the_clocks_change(living_in: Callable[
 def test_moments_are_shown_in_the_persons_own_time(living_in: Callable[[str], None]) -> None:
     """The same moment is the 21st in Buenos Aires and the 22nd in Madrid; summer and winter have their own offsets."""
     living_in("America/Argentina/Buenos_Aires")
-    assert (local_day(NOW), local_time(NOW)) == ("2026-11-21", "21 Nov 2026 20:12")
+    assert local_time(NOW) == "21 Nov 2026 20:12"
     living_in("Europe/Madrid")
-    assert (local_day(NOW), local_time(NOW)) == ("2026-11-22", "22 Nov 2026 00:12")
-    assert local_day("2026-07-01T22:30:00.000Z") == "2026-07-02"
-    assert local_day("2026-01-01T22:30:00.000Z") == "2026-01-01"
+    assert local_time(NOW) == "22 Nov 2026 00:12"
+    assert local_time("2026-07-01T22:30:00.000Z").startswith("2 Jul")
+    assert local_time("2026-01-01T22:30:00.000Z").startswith("1 Jan")
     assert local_time("2026-07-02T07:05:00.000Z") == "2 Jul 2026 09:05"
 
 

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from store.database import Verbatim
-from store.errors import Conflict, InvalidInput, NotFound
+from store.errors import Conflict, ForeignFile, InvalidInput, NotFound
 from store.memory import Memory
 from store.search import Answer, corpus, keyword, snippets
 from store.search.keyword import COMMON_FLOOR
@@ -304,6 +304,29 @@ def test_a_citation_of_nothing_is_only_a_query(memory: Memory, query: str) -> No
     """What cannot be opened is no error while one is searching."""
     memory.facts.remember("nothing of the kind")
     assert memory.search(query).hits == []
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "INSERT INTO corpus_fts(corpus_fts) VALUES ('delete-all')",
+        "DELETE FROM corpus_fts_data WHERE id > 10",
+        "UPDATE corpus_fts_data SET block = zeroblob(40) WHERE id > 10",
+    ],
+)
+def test_a_damaged_index_is_noticed_and_made_again(memory: Memory, damage: str) -> None:
+    """The index is derived: whatever became of it, the records make it again, and it goes on being kept."""
+    memory.facts.remember("one two")
+    memory.facts.remember("three")
+    assert corpus.check(memory.database) == 2
+    memory.database.connection.execute(damage)
+    with pytest.raises(ForeignFile):
+        corpus.check(memory.database)
+    assert corpus.rebuild(memory.database) == corpus.check(memory.database) == 2
+    assert memory.search("two ").total == 1
+    memory.facts.correct(1, "one four")
+    assert (memory.search("two ").total, memory.search("four ").total) == (0, 1)
+    assert corpus.check(memory.database) == 3
 
 
 # marks and snippets --------------------------------------------------------------------------------------------------

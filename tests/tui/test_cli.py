@@ -192,6 +192,8 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("export",), {"format", "version", "schema", "tables", "sequence"}),
     (("export", "memory.json"), {"file", "bytes"}),
     (("stats",), "figures"),
+    (("index",), {"records"}),
+    (("index", "rebuild"), {"records"}),
     (("init",), {"path", "kind", "reason", "project", "exists"}),
     (("where",), {"path", "kind", "reason", "project", "exists"}),
 )
