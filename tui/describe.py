@@ -86,6 +86,12 @@ def _row(label: str, value: str, style: str = "") -> Line:
     return [(label.ljust(LABEL), "label"), (value, style)]
 
 
+def _text(text: str, style: str) -> list[Line]:
+    """A text of several lines; all but the first are indented, so that no line of it passes for one of ours."""
+    first, *rest = text.split("\n")
+    return [[(first, style)], *([("  " + line, style)] for line in rest)]
+
+
 def _section(label: str, text: str) -> list[Line]:
     if not text:
         return []
@@ -98,7 +104,7 @@ def _fact(memory: Memory, fact: Fact, now: str) -> list[Line]:
     glyph, word = FACT_BADGES[badge]
     lines: list[Line] = [
         [*_head("fact", fact, fact.domain), (" · ", "dim"), (f"{glyph} {word}", f"glyph-{badge}")],
-        *([(line, "title")] for line in fact.fact.split("\n")),
+        *_text(fact.fact, "title"),
         [],
         _row("Confirmed", _when(fact.last_confirmed_at, now)),
         _row("Remembered", _when(fact.created_at, now)),
@@ -157,7 +163,7 @@ def _commit(memory: Memory, commit: Commit, now: str) -> list[Line]:
             ("  ", ""),
             (f"−{commit.deletions}", "removed"),
         ],
-        *([(line, "")] for line in body.rstrip().split("\n") if body.strip()),
+        *(_text(f"\n{body.strip()}", "") if body.strip() else []),
         [],
         [(commit.sha, "dim")],
     ]
