@@ -26,6 +26,7 @@ KIND_GLYPHS = {
     "task": "☐",
     "checkpoint": "▪",
 }
+TASK_GLYPHS = {"pending": "☐", "in_progress": "◧", "done": "☑"}
 
 
 def fact_badge(fact: "Fact", now: str) -> str:

@@ -4,12 +4,13 @@ Styles are names that the preview widget knows (`title`, `label`, `dim`, `cite`,
 them. Texts are raw: whoever shows them makes them visible first.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from store.citations import cite
 from store.clock import ago, local_time
+from store.history import KINDS
 from store.memory import Memory
-from store.models import Checkpoint, Commit, Decision, Event, Fact, Iteration, Link, Record, Task
+from store.models import Change, Checkpoint, Commit, Decision, Event, Fact, Iteration, Link, Record, Step, Task
 from tui.badges import FACT_BADGES, KIND_GLYPHS, fact_badge
 
 Piece = tuple[str, str]
@@ -18,6 +19,8 @@ Line = list[Piece]
 LABEL = 13  # cells of the left column
 STEPS = 12  # of a record's history
 CHAIN = 8
+SHOWN = 40  # records of a step
+SILENT = frozenset(("id", "text_hash", "commit_id", "scope", "importance"))  # columns that tell a person nothing
 
 
 def moment(record: Record) -> str:
@@ -266,3 +269,65 @@ def _life(memory: Memory, kind: str, number: int, now: str) -> list[Line]:
         line: Line = [(f"{ago(now, step.at):>6}  ", "dim"), (f"{step.reason:<16}", "dim" if step.undone_by else "")]
         lines.append([*line, (f"  {step.actor}, {step.door}{back}", "dim")])
     return lines
+
+
+def describe_step(memory: Memory, step: Step) -> list[Line]:
+    """A step of history: who, when, through which door, why, and every record before and after."""
+    now = memory.now
+    lines: list[Line] = [
+        [(f"step {step.seq}", "own"), (f"  {step.actor}, {step.door}", "dim")],
+        [(step.reason, "title")],
+        [(_when(step.at, now), "dim")],
+    ]
+    if step.undoes is not None:
+        lines.append(_row("Takes back", f"step {step.undoes}"))
+    if step.undone_by is not None:
+        lines.append(_row("Taken back", f"by step {step.undone_by}: no longer in force", "dim"))
+    else:
+        lines += [[], [("U takes this step back; W all that ", "dim"), (step.actor, "dim"), (" wrote", "dim")]]
+    changes = memory.history.changes(step.seq, limit=SHOWN)
+    for change in changes:
+        lines += [[], *_change(change)]
+    if step.changes > len(changes):
+        lines += [[], [(f"… and {step.changes - len(changes):,} more records", "dim")]]
+    return lines
+
+
+def _change(change: Change) -> list[Line]:
+    """A record's change: its citation, what happened to it, and the columns before and after."""
+    kind = KINDS.get(change.table)
+    cited = cite(kind, change.key[0]) if kind else "link"
+    word = {"INSERT": "came", "DELETE": "went", "UPDATE": "changed"}[change.op]
+    return [[(cited, "cite"), (f"  {word}", "heading")], *compare(change.before, change.after)]
+
+
+def compare(before: Mapping[str, object] | None, after: Mapping[str, object] | None) -> list[Line]:
+    """Two states of a row, column by column: what it was in red with −, what it is in green with +."""
+    lines: list[Line] = []
+    names = dict.fromkeys([*(before or {}), *(after or {})])
+    for name in names:
+        if name in SILENT:
+            continue
+        old, new = (_cell(name, state) for state in (before, after))
+        if old == new:
+            continue
+        label = name.replace("_", " ").ljust(LABEL)
+        for sign, text, look in (("−", old, "removed"), ("+", new, "added")):
+            if text:
+                first, *rest = text.split("\n")
+                lines.append([(f"  {label}", "label"), (f"{sign} {first}", look)])
+                lines += [[(" " * (LABEL + 4), "label"), (line, look)] for line in rest]
+                label = " " * LABEL
+    return lines
+
+
+def _cell(name: str, state: Mapping[str, object] | None) -> str:
+    """A column's value as a person reads it; nothing for what is empty or not there."""
+    value = None if state is None else state.get(name)
+    if value in (None, "", "[]", "null"):
+        return ""
+    if name.endswith("_at"):
+        return local_time(str(value))
+    if name == "pinned":
+        return "yes" if value else ""
+    return str(value)

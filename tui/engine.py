@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from array import array
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from threading import Lock
@@ -18,20 +18,25 @@ import apsw
 
 from store import records
 from store.citations import Citation, cite
-from store.clock import Clock, utc_now
+from store.clock import DAY_MS, Clock, from_ms, local_time, parse_moment, to_ms, utc_now
 from store.errors import Defect, InvalidInput, MemorandaError
+from store.history import KINDS
+from store.keys import pack
 from store.location import Location
 from store.memory import Memory
 from store.models import Commit, Record, Step
 from store.search import Answer
 from tui.commands import Outcome, Session, run
-from tui.describe import Line, describe
+from tui.describe import Line, describe, describe_step
+from tui.keyed_rows import KeyedRows, checkpoint_segments, step_segments, task_segments
+from tui.keys import CHECKPOINTS, FACTS, HISTORY, TASKS
 from tui.rows import FactRows, TimelineRows, by_day
-from tui.screens.view import FactView
+from tui.screens.view import View
 from tui.verbs import Verb
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from store.plans import Plan
     from tui.arguments import Given
 
 FIRST = 256  # rows of a list that are shown before its whole order is known
@@ -64,6 +69,8 @@ class Engine:
         self._seeker: Memory | None = None
         self._seeking = Lock()
         self._closed = False
+        self._reading_git = self._stop_git = False
+        self._own: set[int] = set()  # steps of history made here, that are not news to this screen
 
     def close(self) -> None:
         """Let what is being written finish, then close."""
@@ -84,24 +91,56 @@ class Engine:
     def read_entries(self, keys: Sequence[int]) -> dict[int, Record]:
         return records.by_key(self.screen.database, list(keys))
 
-    def same(self, record: Record) -> Record | None:
+    def read_steps(self, numbers: Sequence[int]) -> dict[int, Step]:
+        return {step.seq: step for step in self.screen.history.many(list(numbers))}
+
+    def read_marked(self, name: str, marks: Iterable[Hashable]) -> list[Record | Step]:
+        """The records that are marked in the list `name`, in no particular order."""
+        keys = [key for key in marks if isinstance(key, int)]
+        if name == FACTS:
+            return list(self.read_facts(keys).values())
+        if name == HISTORY:
+            return list(self.read_steps(keys).values())
+        return list(self.read_entries(keys).values())
+
+    def done_tasks(self) -> int:
+        """How many tasks are done."""
+        count: int = self.screen.database.value("SELECT count(*) FROM tasks WHERE status = 'done'")
+        return count
+
+    def at_day(self, name: str, text: str, view: View) -> int | None:
+        """The key of the newest entry of a day, or of the first before it, in timeline or history. Raises
+        InvalidInput."""
+        start = parse_moment(text, self.screen.now)
+        end = from_ms(to_ms(start) + DAY_MS)
+        if name == HISTORY:
+            steps = self.screen.history.steps(actor=view.actor, before=end, limit=1)
+            return steps[0].seq if steps else None
+        return next((key for key, _ in self.screen.timeline.stream(view.kinds, before=end, limit=1)), None)
+
+    def same(self, record: Record | Step) -> Record | Step | None:
         """A record as it is now."""
+        if isinstance(record, Step):
+            return next(iter(self.screen.history.many([record.seq])), None)
         found = records.many(self.screen.database, type(record).__name__.lower(), [record.id])
         return found[0] if found else None
 
-    def newest_step(self) -> int:
+    def newest_step(self, memory: Memory | None = None) -> int:
         """The number of history's newest step."""
-        return self.screen.database.value("SELECT max(seq) FROM history") or 0
+        return (memory or self.screen).database.value("SELECT max(seq) FROM history") or 0
 
-    def changed_elsewhere(self, since: int) -> tuple[int, list[int]]:
-        """(the newest step, the facts that other doors changed after step `since`, at most 200)."""
+    def changed_elsewhere(self, since: int) -> tuple[int, set[int]]:
+        """(the newest step, the keys of what others changed after step `since`: other doors, and other windows of this
+        application; at most 200)."""
         rows = self.screen.database.rows(
-            "SELECT seq, door, json_extract(pk, '$[0]') FROM history_row JOIN history USING(seq)"
-            " WHERE seq > ? AND tbl = 'facts' ORDER BY seq DESC LIMIT 200",
+            "SELECT seq, tbl, json_extract(pk, '$[0]') FROM history_row"
+            " WHERE seq > ? AND tbl IN ('facts', 'decisions', 'tasks') ORDER BY seq DESC LIMIT 200",
             (since,),
         )
         newest = max((seq for seq, _, _ in rows), default=since)
-        return newest, [number for _, door, number in rows if door != "app"]
+        changed = {pack(KINDS[table], number) for seq, table, number in rows if seq not in self._own}
+        self._own = {seq for seq in self._own if seq > newest}
+        return newest, changed
 
     def links(self, record: Record) -> str:
         """The decisions a commit is linked to, for its line in the timeline."""
@@ -112,9 +151,9 @@ class Engine:
         )
         return " ".join(cite("decision", number) for (number,) in rows)
 
-    def describe(self, record: Record) -> list[Line]:
-        """Everything the memory knows of a record."""
-        return describe(self.screen, record)
+    def describe(self, record: Record | Step) -> list[Line]:
+        """Everything the memory knows of a record, or of a step of history."""
+        return describe_step(self.screen, record) if isinstance(record, Step) else describe(self.screen, record)
 
     def lookup(self, citation: Citation) -> Record:
         """The record a citation means. Raises NotFound, Conflict, Unsupported."""
@@ -127,14 +166,20 @@ class Engine:
         with Memory(self.location, "app", self._clock, create=False) as memory:
             return describe(memory, record)
 
-    def lists(self, view: FactView, limit: int = -1) -> Lists:
+    def lists(self, view: View, limit: int = -1) -> Lists:
         """Read the order of facts and timeline, the first `limit` rows of each or all."""
         with Memory(self.location, "app", self._clock, create=False) as memory:
             now = memory.now
             numbers = memory.facts.ids(
-                now, statuses=view.statuses, domain=view.domain, words=view.words, sort=view.sort, limit=limit
+                now,
+                statuses=view.statuses,
+                domain=view.domain,
+                origin=view.origin,
+                words=view.words,
+                sort=view.sort,
+                limit=limit,
             )
-            keys, days = by_day(memory.timeline.stream(limit=limit), lambda: time.sleep(0))
+            keys, days = by_day(memory.timeline.stream(view.kinds, limit=limit), lambda: time.sleep(0))
             return Lists(
                 FactRows(array("q", numbers), self.read_facts, now),
                 TimelineRows(keys, days, self.read_entries, self.links),
@@ -142,6 +187,59 @@ class Engine:
                 len(keys),
                 limit < 0,
             )
+
+    def side(self, view: View, names: Sequence[str]) -> dict[str, KeyedRows]:
+        """Read the order of those of the other lists that are named."""
+        with Memory(self.location, "app", self._clock, create=False) as memory:
+            now, newest = memory.now, self.newest_step(memory)
+            lists: dict[str, KeyedRows] = {}
+            if CHECKPOINTS in names:
+                keys = array("q", (pack("checkpoint", found.id) for found in memory.checkpoints.list()))
+                lists[CHECKPOINTS] = KeyedRows(
+                    keys, self.read_entries, lambda record, width: checkpoint_segments(record, width, now, newest)
+                )
+            if HISTORY in names:
+                keys = memory.history.keys(actor=view.actor)
+                lists[HISTORY] = KeyedRows(
+                    keys, self.read_steps, lambda record, width: step_segments(record, width, now)
+                )
+            if TASKS in names:
+                keys = array("q", (pack("task", number) for number in memory.tasks.ids(statuses=view.task_statuses)))
+                lists[TASKS] = KeyedRows(
+                    keys, self.read_entries, lambda record, width: task_segments(record, width, now)
+                )
+            return lists
+
+    def origins(self, name: str) -> list[str]:
+        """Who wrote facts, or who made steps of history; those who wrote most first."""
+        with Memory(self.location, "app", self._clock, create=False) as memory:
+            if name == HISTORY:
+                return [actor for actor, _ in memory.history.actors()]
+            rows = memory.database.rows("SELECT origin FROM facts GROUP BY origin ORDER BY count(*) DESC, origin")
+            return [origin for (origin,) in rows]
+
+    def plan(self, kind: str, target: int | str) -> tuple[Plan, str, str]:
+        """(what would change, a title, a note) of going back to a checkpoint, of taking a step back or all that an
+        origin wrote; or what did change since a moment. Raises NotFound, Conflict, InvalidInput."""
+        with Memory(self.location, "app", self._clock, create=False) as memory:
+            plans, later = memory.plans, "u takes it all back"
+            if kind == "checkpoint":
+                found = memory.checkpoints.get(int(target))
+                title = f"RESTORE {found.citation} “{found.name}”   {local_time(found.created_at)}"
+                return plans.checkpoint(found.id), title, f"a checkpoint is taken first; {later}"
+            if kind == "step":
+                step = memory.history.step(int(target))
+                title = f"TAKE BACK step {step.seq}: {step.reason}   {local_time(step.at)}, by {step.actor}"
+                return plans.step(step.seq), title, later
+            if kind == "origin":
+                plan = plans.origin(str(target))
+                return plan, f"TAKE BACK all that {target} wrote", f"a checkpoint is taken first; {later}"
+            seq, words = since(memory, str(target))
+            return plans.since(seq), f"CHANGED since {words}", "before and after"
+
+    def proposed(self, plan: Plan, strategy: str) -> frozenset[int]:
+        """Which changes of a plan are chosen at first."""
+        return self.screen.plans.proposed(plan, strategy)
 
     def search(self, query: str) -> Answer | None:
         """Search; None when `interrupt` stopped it. One at a time: an interrupted one takes a moment to end."""
@@ -178,7 +276,16 @@ class Engine:
         from store import worker
 
         with Memory(self.location, "app", self._clock, create=False) as memory:
-            return worker.start(memory, self.cwd, progress, lambda: self._closed)
+            self._stop_git, self._reading_git = False, True
+            try:
+                return worker.start(memory, self.cwd, progress, lambda: self._closed or self._stop_git)
+            finally:
+                self._reading_git = False
+
+    def stop_reading_git(self) -> bool:
+        """Let the reading of git end here, if one is under way; what was read stays."""
+        self._stop_git = self._reading_git
+        return self._reading_git
 
     # the pen
 
@@ -190,6 +297,8 @@ class Engine:
                 if self._pen_memory is None:
                     self._pen_memory = Memory(self.location, "app", self._clock, create=False)
                 result, error = work(self._pen_memory), None
+                if (step := self._pen_memory.database.last_step) is not None:
+                    self._own.add(step)
             except MemorandaError as failure:
                 result, error = None, failure
             except Exception as defect:  # the pen outlives a defect, and says so; its thread would swallow it

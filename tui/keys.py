@@ -1,16 +1,46 @@
-"""The one table of keys: bindings, footer, `?` and the README's KEYS section are made from it.
+"""The one table of keys: bindings, footer, `?`, the palette and the README's KEYS section are made from it.
 
-What a key does is a verb of `verbs` wherever there is one; then its help is the verb's own summary.
+What a key does is a verb of `verbs` wherever there is one; then its help is the verb's own summary. A person may give
+an id other keys in the configuration (`[keys]`); `remapped` says which keys an id has then.
 """
 
+from collections.abc import Mapping
+
 from tui.verbs import BY_NAME
+
+# how a key is shown, where its name in Textual is not what stands on it
+NAMES = {
+    "slash": "/",
+    "colon": ":",
+    "question_mark": "?",
+    "number_sign": "#",
+    "backspace": "⌫",
+    "right": "→",
+    "left": "←",
+    "up": "↑",
+    "down": "↓",
+    "escape": "esc",
+    "pagedown": "PgDn",
+    "pageup": "PgUp",
+    "right_square_bracket": "]",
+    "left_square_bracket": "[",
+}
+
+
+def show(key: str) -> str:
+    """How one key is shown: `ctrl+r` as `^r`, `shift+tab` as `⇧tab`."""
+    prefix = ""
+    for word, sign in (("ctrl+", "^"), ("shift+", "⇧"), ("alt+", "⌥")):
+        if key.startswith(word):
+            key, prefix = key.removeprefix(word), prefix + sign
+    return prefix + NAMES.get(key, key)
 
 
 class Key:
     """`id` is stable (for remapping), `keys` as Textual writes them, `action` a method of the screen; `label` is the
     footer's word (empty: not in the footer) and `panes` where the footer shows it; `verb` is the verb it runs."""
 
-    __slots__ = ("_help", "action", "id", "keys", "label", "panes", "shown", "verb")
+    __slots__ = ("_help", "action", "id", "keys", "label", "panes", "verb")
 
     def __init__(
         self,
@@ -22,7 +52,6 @@ class Key:
         *,
         verb: str = "",
         panes: tuple[str, ...] = (),
-        shown: str = "",
     ) -> None:
         self.id = id
         self.keys = keys
@@ -30,7 +59,6 @@ class Key:
         self.label = label
         self.panes = panes
         self.verb = verb
-        self.shown = shown or keys.split(",")[0]
         self._help = help
 
     @property
@@ -38,48 +66,138 @@ class Key:
         """One line on what the key does."""
         return self._help or BY_NAME[self.verb].summary
 
+    def shown(self, remapped: Mapping[str, str] = {}) -> str:  # noqa: B006 - never changed
+        """Its first key, as footer and help show it."""
+        return show(remapped.get(self.id, self.keys).split(",")[0])
 
-FACTS, TIMELINE, HITS, PREVIEW = "facts", "timeline", "hits", "preview"
-LISTS = (FACTS, TIMELINE, HITS)
+
+FACTS, TIMELINE, CHECKPOINTS, HISTORY, TASKS = PANES = ("facts", "timeline", "checkpoints", "history", "tasks")
+HITS, PREVIEW = "hits", "preview"
+LISTS = (*PANES, HITS)
+RECORDS = (FACTS, TIMELINE, HITS)  # the lists of what can be forgotten and corrected
 
 KEYS = (
-    Key("record.forget", "f", "forget", "forget", verb="forget", panes=LISTS),
-    Key("record.correct", "c", "correct", "correct", verb="correct", panes=LISTS),
-    Key("record.confirm", "y", "confirm", "confirm", verb="confirm", panes=(FACTS,)),
-    Key("record.add", "a", "add", "add", verb="remember", panes=(FACTS,)),
-    Key("record.pin", "p", "pin", "pin", "Pin the fact, so that it never ages; or unpin it", panes=(FACTS,)),
+    Key("step.undo", "U", "change('take_back')", "take back", "Take back the step under the cursor, alone", panes=(HISTORY,)),
+    Key(
+        "step.undo-all",
+        "W",
+        "change('take_back_all')",
+        "all they wrote",
+        "Take back everything that whoever made this step, or this fact, wrote",
+        panes=(HISTORY,),
+    ),
+    Key(
+        "checkpoint.restore",
+        "R",
+        "change('restore')",
+        "restore…",
+        "See what going back to the checkpoint would change, then choose",
+        panes=(CHECKPOINTS,),
+    ),
+    Key("task.move", "m", "change('move_task')", "start, finish", "Start the task, finish it, or open it again", panes=(TASKS,)),
+    Key("record.forget", "f", "change('forget')", "forget", verb="forget", panes=RECORDS),
+    Key("record.correct", "c", "ask_for('correct')", "correct", verb="correct", panes=(*RECORDS, TASKS)),
+    Key("record.confirm", "y", "change('confirm')", "confirm", verb="confirm", panes=(FACTS,)),
+    Key(
+        "record.add",
+        "a",
+        "ask_for('add')",
+        "add",
+        "Add a fact; in the timeline a decision, in checkpoints a checkpoint, in tasks a task",
+        panes=(FACTS, TIMELINE, CHECKPOINTS, TASKS),
+    ),
+    Key("record.pin", "p", "change('pin')", "pin", "Pin the fact, so that it never ages; or unpin it", panes=(FACTS,)),
     Key(
         "preview.follow",
         "enter",
         "open",
         "open",
         "Go into the preview; there, open the citation",
-        panes=(TIMELINE, HITS),
+        panes=(TIMELINE, CHECKPOINTS, HISTORY, HITS),
     ),
-    Key("preview.next", "right,l,]", "citation(1)", "next link", "The next citation", panes=(PREVIEW,), shown="→"),
-    Key("preview.previous", "left,h,[", "citation(-1)", "", "The citation before", shown="←"),
-    Key("preview.back", "backspace", "back", "back", "Back to the record before", panes=(PREVIEW,), shown="⌫"),
-    Key("memory.undo", "u", "undo", "undo", verb="undo", panes=(*LISTS, PREVIEW)),
-    Key("memory.redo", "ctrl+r", "redo", "", verb="redo", shown="^r"),
-    Key("memory.export", "x", "export", "", verb="export"),
-    Key("search.open", "slash", "search", "search", verb="search", panes=(*LISTS, PREVIEW), shown="/"),
-    Key("command.open", "colon", "command", "command", "Any verb, as on the command line", panes=LISTS, shown=":"),
-    Key("help.open", "question_mark,f1", "help", "help", "All keys and verbs", panes=(*LISTS, PREVIEW), shown="?"),
-    Key("facts.sort", "s", "sort", "", "The next order of the facts: oldest, state, domain, newest, text"),
-    Key("facts.domain", "d", "domain", "", "Only the next domain's facts, after the last all of them"),
-    Key("facts.hidden", "H", "hidden", "", "Show the superseded and forgotten facts too, or hide them"),
+    Key("preview.next", "right,l,]", "citation(1)", "next link", "The next citation", panes=(PREVIEW,)),
+    Key("preview.previous", "left,h,[", "citation(-1)", "", "The citation before"),
+    Key("preview.back", "backspace,shift+left", "back", "back", "Back to the record before", panes=(PREVIEW,)),
+    Key("preview.forward", "shift+right", "forward", "forward", "Forward again, after going back", panes=(PREVIEW,)),
+    Key("memory.undo", "u", "change('undo')", "undo", verb="undo", panes=(*LISTS, PREVIEW)),
+    Key("memory.redo", "ctrl+r", "change('redo')", "", verb="redo"),
+    Key("search.open", "slash", "search", "search", verb="search", panes=(*LISTS, PREVIEW)),
+    Key("command.open", "colon", "command", "command", "Any verb, as on the command line", panes=LISTS),
+    Key("help.open", "question_mark,f1", "help", "help", "All keys and verbs", panes=(*LISTS, PREVIEW)),
+    Key("palette.open", "ctrl+p", "app.command_palette", "all", "Find any key or verb by its name", panes=LISTS),
+    Key("mark.toggle", "space", "mark", "mark", "Mark the record and move on; verbs then act on all marked", panes=LISTS),
+    Key("mark.range", "v", "mark_range", "", "Mark from here to where the cursor goes; again to end it"),
+    Key("mark.all", "ctrl+a", "mark_all", "", "Mark all of the list, or none"),
+    Key("record.copy", "Y", "change('copy')", "copy", "Copy the citations", panes=LISTS),
+    Key("record.copy-text", "ctrl+y", "change('copy_text')", "", "Copy the texts"),
+    Key("record.edit", "E", "change('edit')", "editor", "Correct the text in your editor", panes=(FACTS, TIMELINE, TASKS)),
+    Key("record.tag", "number_sign", "ask_for('tag')", "tag", "Tag facts; a tag with - in front is taken away", panes=(FACTS,)),
+    Key("record.link", "L", "ask_for('link')", "link", "Link a commit and a decision, or take their link away", panes=(TIMELINE,)),
+    Key(
+        "record.supersede",
+        "S",
+        "ask_for('supersede')",
+        "supersede",
+        "Record a decision that takes the place of this one",
+        panes=(TIMELINE,),
+    ),
+    Key("iteration.turn", "i", "ask_for('iteration')", "", "Start an iteration, or end the one under way"),
+    Key(
+        "history.since",
+        "D",
+        "ask_for('since')",
+        "changed since",
+        "Everything that changed since a day or a checkpoint, before and after",
+        panes=(HISTORY, CHECKPOINTS),
+    ),
+    Key("memory.checkpoint", "b", "ask_for('checkpoint')", "checkpoint", verb="checkpoint", panes=(HISTORY,)),
+    Key("memory.export", "x", "ask_for('export')", "", verb="export"),
+    Key("list.sort", "s", "sort", "", "The next order of the facts: oldest, state, domain, newest, text"),
+    Key("list.filter", "d", "filter", "", "Only the next domain (in the timeline: the next kind), at last all again"),
+    Key("list.origin", "o", "origin", "", "Only what the next origin wrote, at last all again"),
+    Key("list.hidden", "H", "hidden", "", "Show the superseded and forgotten facts, and tasks done; or hide them"),
+    Key("list.day", "t", "ask_for('day')", "", "To a day: 2026-10-01, yesterday, 3w"),
+    Key("search.next", "n", "hit(1)", "", "The next hit of the search"),
+    Key("search.previous", "N", "hit(-1)", "", "The hit before"),
     Key("pane.facts", "1", "pane('facts')", "", "To the facts"),
     Key("pane.timeline", "2", "pane('timeline')", "", "To the timeline"),
+    Key("pane.checkpoints", "3", "pane('checkpoints')", "", "To the checkpoints"),
+    Key("pane.history", "4", "pane('history')", "", "To the history"),
+    Key("pane.tasks", "5", "pane('tasks')", "", "To the tasks"),
     Key("pane.next", "tab", "next_pane(1)", "", "To the next pane"),
-    Key("pane.previous", "shift+tab", "next_pane(-1)", "", "To the pane before", shown="⇧tab"),
+    Key("pane.previous", "shift+tab", "next_pane(-1)", "", "To the pane before"),
     Key("preview.down", "J", "scroll_preview(1)", "", "Scroll the preview down"),
     Key("preview.up", "K", "scroll_preview(-1)", "", "Scroll the preview up"),
-    Key("screen.leave", "escape", "leave", "", "Leave the search, the preview or the command bar", shown="esc"),
+    Key("theme.choose", "T", "app.change_theme", "", "Choose the theme; it is kept"),
+    Key("memory.open", "O", "open_memory", "", "Open the memory of another project"),
+    Key("screen.leave", "escape", "leave", "", "Leave: a bar, marks, the search, the preview; or stop reading git"),
     Key("app.quit", "q,ctrl+q", "app.quit", "", "Quit"),
 )
-# what the lists answer to by themselves, for the help
-LIST_KEYS = (
-    ("↑ ↓ k j", "Move"),
-    ("PgUp PgDn ^u ^d", "Move by a page, by half a page"),
-    ("g G", "First, last"),
+# the keys of the screen that shows what would change
+PLAN = "plan"
+PLAN_KEYS = (
+    Key("plan.apply", "enter", "apply", "apply what is chosen", "Apply what is chosen", panes=(PLAN,)),
+    Key("plan.toggle", "space,x", "toggle", "choose", "Choose the record, or leave it as it is", panes=(PLAN,)),
+    Key("plan.all", "ctrl+a,a", "all", "all, none", "Choose all that can be chosen, or none", panes=(PLAN,)),
+    Key("plan.kind", "d", "kind", "one kind", "Choose only decisions, only facts, links, tasks; then all", panes=(PLAN,)),
+    Key("plan.strategy", "s", "strategy", "strategy", "Replace, keep what you changed, or only add", panes=(PLAN,)),
+    Key("plan.leave", "escape,q", "leave", "leave", "Leave; nothing is changed", panes=(PLAN,)),
+    Key("plan.down", "J", "scroll_preview(1)", "", "Scroll the preview down"),
+    Key("plan.up", "K", "scroll_preview(-1)", "", "Scroll the preview up"),
 )
+LOOKING_KEYS = (
+    Key("since.open", "enter", "apply", "open the record", "Open the record", panes=(PLAN,)),
+    *(key for key in PLAN_KEYS if key.id in ("plan.leave", "plan.down", "plan.up")),
+)
+# what the lists answer to by themselves: (id, keys, action, help), in RecordList and in the help
+MOVES = (
+    Key("list.down", "down,j", "move(1)", help="To the next record"),
+    Key("list.up", "up,k", "move(-1)", help="To the record before"),
+    Key("list.page-down", "pagedown", "page(1)", help="One screen down"),
+    Key("list.page-up", "pageup", "page(-1)", help="One screen up"),
+    Key("list.half-down", "ctrl+d", "page(0.5)", help="Half a screen down"),
+    Key("list.half-up", "ctrl+u", "page(-0.5)", help="Half a screen up"),
+    Key("list.first", "g,home", "first", help="To the first record"),
+    Key("list.last", "G,end", "last", help="To the last record"),
+)
+IDS = tuple(key.id for key in (*KEYS, *PLAN_KEYS, *MOVES))

@@ -72,13 +72,14 @@ class Database:
     `door` is the front door it was opened by (vocabulary.DOORS); `read_only` files answer reads and refuse writes.
     """
 
-    __slots__ = ("_file", "_writing", "clock", "connection", "door", "path", "read_only", "warnings")
+    __slots__ = ("_file", "_writing", "clock", "connection", "door", "last_step", "path", "read_only", "warnings")
 
     def __init__(self, path: str, door: str, clock: Clock = utc_now, create: bool = True) -> None:
         self.path = path
         self.door = door
         self.clock = clock
         self._writing = False
+        self.last_step: int | None = None  # the step of history that was last made here
         self.connection, self.read_only, self.warnings = connect(path, create)
         self._file = _identity(path)
         try:
@@ -199,6 +200,8 @@ class Write:
             header = capture.Header(self.at, self.actor, self.database.door, clean(self.reason), self.undoes)
             self.seq = capture.append(self._connection, changeset, header)
         self._connection.execute("COMMIT")
+        if self.seq is not None:
+            self.database.last_step = self.seq
 
     def execute(self, sql: str, parameters: Sequence[Value] | None = None) -> "apsw.Cursor":
         """Run one statement; every `str` among the parameters is redacted, unless it is Verbatim."""

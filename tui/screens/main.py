@@ -1,35 +1,30 @@
-"""The main screen: facts, timeline, search and the preview of whatever the cursor is on."""
+"""The main screen: its panes, its keys, and what it asks."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from shlex import quote
 from typing import TYPE_CHECKING, ClassVar, cast
 
+from textual import work
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
-from textual.widgets import Input
 
-from store.citations import parse
 from store.errors import MemorandaError
-from tui.keys import KEYS
-from tui.screens.reading import EMPTY, WIDE, ReadingScreen
-from tui.screens.view import DOMAIN_ORDER, SORT_ORDER
+from tui.keys import CHECKPOINTS, FACTS, HISTORY, KEYS, TASKS, TIMELINE
+from tui.screens.browsing import TYPING, BrowsingScreen
+from tui.screens.view import EMPTY, HUGE, WIDE
 from tui.widgets.bars import Footer, Split
 from tui.widgets.kept import Kept
-from tui.widgets.preview import Preview
 from tui.widgets.preview_pane import PreviewPane
 from tui.widgets.record_list import RecordList
 from tui.widgets.search_bar import SearchBar
 
 if TYPE_CHECKING:
-    from store.models import Record
+    from store.plans import Applied, Plan
     from tui.widgets.ask_bar import AskBar
 
-# What is typed right after these keys is for the bar that they open, even if all of it came at once, as a slow line
-# sends it: so they are heard before the keys behind them are given to the list.
-TYPING = ("search", "command", "add", "export")
 POLL = 0.5  # seconds between looks for what other processes wrote; a look takes some 10 µs
 
 
@@ -41,10 +36,10 @@ class Body(Kept, Container):
     """The panes, beside or above each other."""
 
 
-class MainScreen(ReadingScreen):
+class MainScreen(BrowsingScreen):
     """Lists left, the preview right (below, where it is narrow), one line of truth on top."""
 
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]  # noqa: RUF012 - as Screen declares it
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide"), (HUGE, "-huge")]  # noqa: RUF012 - as Screen declares it
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(
             key.keys,
@@ -53,7 +48,7 @@ class MainScreen(ReadingScreen):
             show=False,
             id=key.id,
             tooltip=key.help,
-            priority=key.action in TYPING,
+            priority=key.action.partition("(")[0] in TYPING,
         )
         for key in KEYS
     ]
@@ -62,21 +57,25 @@ class MainScreen(ReadingScreen):
         layout: vertical; overflow: hidden;
         #top { height: 1; background: $panel; }
         #body { height: 1fr; layout: horizontal; }
-        .pane { width: 1fr; height: 1fr; }
+        .pane { width: 11fr; height: 1fr; }
         .pane-title { height: 1; padding: 0 1; color: $foreground 70%; }
         .pane:focus-within > .pane-title { color: $text-accent; text-style: bold; }
+        .pane.-behind { display: none; }
         #hits-pane { display: none; }
-        #preview-pane { padding: 0 0 0 1; }
+        #preview-pane { padding: 0 0 0 1; width: 12fr; }
         #footer { height: 1; background: $footer-background; }
         ToastRack { margin-bottom: 2; }  /* never over a question that is being asked */
-        &.-searching #facts-pane, &.-searching #timeline-pane { display: none; }
+        &.-searching .list { display: none; }
         &.-searching #hits-pane { display: block; }
-        &.-wide #facts-pane, &.-wide #timeline-pane { width: 11fr; }
         &.-wide #hits-pane { width: 22fr; }
-        &.-wide #preview-pane { width: 12fr; }
-        &.-wide #timeline-pane, &.-wide #preview-pane { border-left: solid $foreground 20%; }
+        &.-huge #hits-pane { width: 33fr; }
+        &.-huge #preview-pane { width: 15fr; }
+        &.-wide .list, &.-huge .list, &.-wide #preview-pane, &.-huge #preview-pane {
+            border-left: solid $foreground 20%;
+        }
+        &.-wide #facts-pane, &.-huge #facts-pane { border-left: none; }
         &.-narrow #body { layout: vertical; }
-        &.-narrow #facts-pane.-behind, &.-narrow #timeline-pane.-behind { display: none; }
+        &.-narrow .pane { width: 1fr; }
         &.-narrow #preview-pane { border-top: solid $foreground 20%; }
     }
     """
@@ -85,14 +84,14 @@ class MainScreen(ReadingScreen):
         yield Split(id="top")
         yield SearchBar(id="search")
         with Body(id="body"):
-            yield _list_pane("facts")
-            yield _list_pane("timeline", "-behind")
+            yield _list_pane(FACTS, "list")
+            # only what this width shows: the first frame is made of it
+            yield _list_pane(TIMELINE, "list", *(["-behind"] if self.form == "-narrow" else []))
             yield PreviewPane(id="preview-pane", classes="pane")
         yield Footer(id="footer")
 
     def on_mount(self) -> None:
         self.list_of("facts").focus()
-        self._draw_top()
         self._draw_titles()
         self.call_after_refresh(self._start)
 
@@ -106,201 +105,63 @@ class MainScreen(ReadingScreen):
 
         super()._complete()
         self.query_one(SearchBar).add_input()
-        self.query_one("#body").mount(_list_pane("hits", empty_text=EMPTY["hits"]), before="#preview-pane")
+        others = (_list_pane(name, "list", "-behind", empty_text=EMPTY[name]) for name in (CHECKPOINTS, HISTORY, TASKS))
+        hits = _list_pane("hits", empty_text=EMPTY["hits"])
+        self.query_one("#body").mount(*others, hits, before="#preview-pane")
         self.mount(AskBar(id="ask"), before="#footer")
+        self.arrange()
 
     @property
     def _bar(self) -> AskBar:
         return cast("AskBar", self.query_one("#ask"))
 
     def on_resize(self) -> None:
-        self.call_after_refresh(self._draw_titles)
-
-    def on_descendant_focus(self) -> None:
-        focused = self.focused
-        if isinstance(focused, RecordList) and focused.id:
-            self._list_id = focused.id
-            if focused.id != "hits":
-                self._show_pane(focused.id)
-            self.pane.follow(self._under_cursor(focused))
-        self._draw_footer()
-
-    def _draw_footer(self) -> None:
-        footer = self.query_one("#footer", Footer)
-        if isinstance(self.focused, RecordList | Preview):
-            footer.show_pane(self.focused.id or "")
-        elif self.focused is not None and self.focused.id == "query":
-            footer.hint(" enter goes to what was found   esc leaves   kind: domain: since: before: is: narrow it down")
-        elif self.focused is not None and self.focused.id == "line" and not self._bar.verbs:
-            footer.hint(" enter does it   esc leaves")
-
-    # the preview
-
-    def on_record_list_highlighted(self, event: RecordList.Highlighted) -> None:
-        if event.record_list.id == self._list_id:
-            self.pane.follow(self._under_cursor(event.record_list))
-
-    def on_record_list_chosen(self) -> None:
-        self.pane.enter()
-
-    def on_preview_pane_failed(self, event: PreviewPane.Failed) -> None:
-        self.say(str(event.error), "warning")
-
-    def action_open(self) -> None:
-        if not self.pane.preview.open_selected():
-            self.pane.preview.select(1)
-
-    def action_citation(self, step: int) -> None:
-        self.pane.preview.focus()
-        self.pane.preview.select(step)
-
-    def action_back(self) -> None:
-        if not self.pane.back() and self.focused is self.pane.preview:
-            self.list_of(self._list_id).focus()
-
-    def action_scroll_preview(self, step: int) -> None:
-        self.pane.preview.scroll_relative(y=step * 4, animate=False, force=True)
-
-    # panes
-
-    def action_pane(self, name: str) -> None:
-        if name in ("facts", "timeline"):
-            self._end_search()
-            self._show_pane(name)
-        self.list_of(name).focus()
-
-    def _show_pane(self, name: str) -> None:
-        """Of facts and timeline, the one that is seen where there is room for one."""
-        for other in ("facts", "timeline"):
-            self.query_one(f"#{other}-pane").set_class(other != name, "-behind")
-
-    def action_next_pane(self, step: int) -> None:
-        lists = ["hits"] if self.has_class("-searching") else ["facts", "timeline"]
-        order = [*lists, "preview"]
-        focused = self.focused.id if self.focused is not None else None
-        place = order.index(focused) if focused in order else -1 if step > 0 else 0
-        name = order[(place + step) % len(order)]
-        if name == "preview":
-            self.pane.preview.focus()
-        else:
-            self.action_pane(name)
-
-    def action_leave(self) -> None:
-        if self.focused is self.pane.preview:
-            self.list_of(self._list_id).focus()
-        elif self.has_class("-searching"):
-            self._leave_search()
-
-    # facts: order and filters
-
-    def change_view(self, **changes: object) -> None:
-        """Show other facts, or in another order."""
-        self.view = replace(self.view, **changes)  # type: ignore[arg-type]
-        self._draw_titles()
-        self.reload()
-
-    def action_sort(self) -> None:
-        self.change_view(sort=SORT_ORDER[(SORT_ORDER.index(self.view.sort) + 1) % len(SORT_ORDER)])
-
-    def action_domain(self) -> None:
-        place = DOMAIN_ORDER.index(self.view.domain)
-        self.change_view(domain=DOMAIN_ORDER[(place + 1) % len(DOMAIN_ORDER)])
-
-    def action_hidden(self) -> None:
-        self.change_view(hidden=not self.view.hidden)
-
-    # search
-
-    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """In a bar these keys are letters."""
-        return not (action in TYPING and isinstance(self.focused, Input))
-
-    def action_search(self) -> None:
-        self.query_one(SearchBar).start()
-
-    def on_search_bar_found(self, event: SearchBar.Found) -> None:
-        from tui.rows import HitRows
-
-        if self.engine is None:
-            return
-        answer = event.answer
-        if not event.again:
-            self._list_id = "hits"
-            self.add_class("-searching")
-        self.list_of("hits").set_rows(HitRows(answer.hits, self.engine.screen.now), keep=event.again)
-        shown = f"the best {len(answer.hits)}" if answer.total > len(answer.hits) else "best first"
-        left = [("FOUND ", ""), (f"{answer.total:,}", "$foreground 60%")]
-        if answer.left_out:
-            left.append((f"  {answer.left_out:,} superseded or forgotten left out: is:", "$foreground 50%"))
-        left += [(f"  {note}", "$text-warning") for note in answer.notes]
-        self.query_one("#hits-title", Split).put_both(left, [(shown, "$foreground 50%")])
-        if not event.again:
-            self.pane.follow(self._under_cursor(self.list_of("hits")))
-
-    def on_search_bar_entered(self) -> None:
-        if self.has_class("-searching"):
-            self.list_of("hits").focus()
-
-    def on_search_bar_cleared(self, event: SearchBar.Cleared) -> None:
-        if event.left:
-            self._leave_search()
-        else:
-            self._end_search()
-
-    def on_search_bar_failed(self, event: SearchBar.Failed) -> None:
-        self.say(str(event.error), "error")
-
-    def _end_search(self) -> None:
-        self.query_one(SearchBar).clear()
-        self.remove_class("-searching")
-        if self._list_id == "hits":
-            self._list_id = "timeline" if self.query_one("#facts-pane").has_class("-behind") else "facts"
-
-    def _leave_search(self) -> None:
-        self._end_search()
-        self.list_of(self._list_id).focus()
+        self.call_after_refresh(self.arrange)
 
     # changing the memory: `changes` does it
 
-    def target(self) -> Record | None:
-        """The record that a key is about: the one in the preview, which is the one under the cursor."""
-        if self.pane.record is None:
-            self.say("Nothing is selected.", "warning")
-        return self.pane.record
+    @property
+    def place(self) -> str:
+        """The list the person is in."""
+        return self._list_id
 
-    def _change(self, name: str) -> None:
+    @property
+    def name_of_memory(self) -> str:
+        return self._location.name
+
+    def setting(self, name: str) -> str:
+        """A setting of the configuration, as text."""
+        return str(self.app.config[name])  # type: ignore[attr-defined]
+
+    def action_change(self, name: str) -> None:
         from tui.screens import changes
 
         if self.engine is not None:
             getattr(changes, name)(self)
 
-    def action_forget(self) -> None:
-        self._change("forget")
-
-    def action_confirm(self) -> None:
-        self._change("confirm")
-
-    def action_pin(self) -> None:
-        self._change("pin")
-
-    def action_add(self) -> None:
-        self._change("add")
-
-    def action_correct(self) -> None:
-        self._change("correct")
-
-    def action_undo(self) -> None:
-        self._change("undo")
-
-    def action_redo(self) -> None:
-        self._change("redo")
+    action_ask_for = action_change  # what asks for a line of text: see TYPING
 
     # asking, and the `:` bar: `commands` does it
 
     def ask(self, label: str, value: str, answer: Callable[[str], None], verbs: bool = False) -> None:
         """Ask for one line at the bottom."""
-        if self.engine is not None:
-            self._bar.ask(label, value, answer, verbs)
+        if self.engine is None or not self.query("#ask"):
+            return
+        self._bar.ask(label, value, answer, verbs)
+        if not verbs:
+            self.query_one("#footer", Footer).hint(
+                (" enter", "$footer-key-foreground bold", "answer"),
+                (" does it ", "", "answer"),
+                (" esc", "$footer-key-foreground bold", "leave_bar"),
+                (" leaves", "", "leave_bar"),
+            )
+
+    def action_answer(self) -> None:
+        """Enter, for a mouse."""
+        self._bar.submit()
+
+    def action_leave_bar(self) -> None:
+        self._bar.leave()
 
     def on_ask_bar_left(self, event: AskBar.Left) -> None:
         bar = self._bar
@@ -308,25 +169,17 @@ class MainScreen(ReadingScreen):
             bar.remove_class("-asking")
             if self.focused is None or self.focused.id == "line":  # else a click has gone elsewhere already
                 self.list_of(self._list_id).focus()
-            self._draw_footer()
+            self.draw_footer()
         if event.answer is not None:  # only now: it may take the focus somewhere
             event.answer()
 
     def on_ask_bar_typed(self, event: AskBar.Typed) -> None:
         from tui.screens.commands import hint
 
-        self.query_one("#footer", Footer).hint(hint(event.text))
+        self.query_one("#footer", Footer).hint((hint(event.text), "$footer-description-foreground"))
 
-    def action_command(self) -> None:
-        self.ask(":", "", self._command, verbs=True)
-
-    def action_export(self) -> None:
-        from shlex import quote
-
-        from tui.screens.commands import export_path
-
-        home, name = export_path(self._location.name).split("/", 1)
-        self.ask(":", f"export {home}/{quote(name)}", self._command, verbs=True)
+    def action_command(self, line: str = "") -> None:
+        self.ask(":", line, self._command, verbs=True)
 
     def _command(self, text: str) -> None:
         from tui.screens.commands import run_line
@@ -344,26 +197,107 @@ class MainScreen(ReadingScreen):
                 self.say("Nothing was changed.")
 
         self.ask(f"{question} y/n", "", answer)
+        self.query_one("#footer", Footer).hint(
+            (" y", "$footer-key-foreground bold", "agree"),
+            (" and enter: yes ", "", "agree"),
+            (" esc", "$footer-key-foreground bold", "leave_bar"),
+            (" no, nothing changes", "", "leave_bar"),
+        )
 
-    def search_for(self, query: str) -> None:
-        """Search, as if typed in the search bar."""
-        self.query_one(SearchBar).ask(query)
+    def action_agree(self) -> None:
+        """`y` and Enter, for a mouse."""
+        self._bar.submit("y")
 
-    def open_citation(self, text: str) -> None:
-        """Show the record of a citation in the preview."""
-        try:
-            self.pane.open(parse(text, "fact"))
-        except MemorandaError as error:
-            self.say(str(error), "warning")
+    @work(thread=True, group="copy", exit_on_error=False, description="copy")
+    def copy(self, text: str, what: str) -> None:
+        """Put a text on the clipboard, and say how."""
+        from tui.clipboard import copy
+
+        how = copy(self.app, text)
+        self.later(self.say, f"Copied {what} {how}", alone=True)
 
     def action_help(self) -> None:
         from tui.screens.help import HelpScreen
 
         self.app.push_screen(HelpScreen())
 
+    def action_palette(self, name: str) -> None:
+        """Do what the palette's entry `key:id` or `verb:name` stands for."""
+        kind, _, word = name.partition(":")
+        if kind == "verb":
+            self.action_command(f"{word} ")
+        else:
+            key = next(key for key in KEYS if key.id == word)
+            self.call_later(self.run_action, key.action)
+
+    def action_open_memory(self) -> None:
+        """Choose among the memories that were open before, or name another."""
+        from tui.screens.recent import RecentScreen
+
+        self.app.push_screen(RecentScreen(self._location.path), self._open_chosen)
+
+    def _open_chosen(self, path: str | None) -> None:
+        if path == "":
+            self.action_command("open ")
+        elif path is not None:
+            self.action_command("open " + quote(path))
+            self._bar.submit()
+
+    # what would change, before it does
+
+    def show_plan(self, kind: str, target: int | str) -> None:
+        """Show what a restore, an undo or the undo of an origin would change; an undo of one record is done at once."""
+        if self.engine is not None:
+            self._read_plan(kind, target)
+
+    def show_since(self, text: str) -> None:
+        """Show what changed since a moment or a checkpoint."""
+        if self.engine is not None and text.strip():
+            self._read_plan("since", text.strip())
+
+    @work(thread=True, group="plan", exclusive=True, exit_on_error=False, description="work out what would change")
+    def _read_plan(self, kind: str, target: int | str) -> None:
+        assert self.engine is not None
+        try:
+            found = self.engine.plan(kind, target)
+        except MemorandaError as error:
+            self.later(self.say, str(error), "warning", 8)
+            return
+        self.later(self._show_plan, kind, *found)
+
+    def _show_plan(self, kind: str, plan: Plan, title: str, note: str) -> None:
+        from tui.screens.plan import PlanScreen
+
+        engine = self.engine
+        if engine is None:
+            return
+        if not plan.changes:
+            self.say("Nothing changed since." if kind in ("since", "checkpoint") else "Nothing of it is in force any more.")
+        elif kind == "step" and len(plan.changes) == 1 and engine.proposed(plan, "replace") == frozenset((0,)):
+            from tui.screens.changes import take_back_now
+
+            take_back_now(self, plan)
+        else:
+            self.app.push_screen(PlanScreen(engine, plan, title, note, kind), self._plan_done)
+
+    def _plan_done(self, result: Applied | str | None) -> None:
+        if isinstance(result, str):
+            self.open_citation(result)
+        elif result is not None:
+            self.say(applied_words(result), alone=True, timeout=6)
+            self.refresh_records()
+
+
+def applied_words(applied: Applied) -> str:
+    """What was done, and that it can be taken back."""
+    from tui.commands import count
+
+    before = f"; K#{applied.checkpoint} is how it was" if applied.checkpoint else ""
+    return f"{count(applied.changed, 'record')} changed{before}; u takes it all back"
+
 
 def _list_pane(name: str, *classes: str, empty_text: str = "") -> Pane:
     """A list under its title."""
-    title = Split(id=f"{name}-title", classes="pane-title")
+    heading = Split(id=f"{name}-title", classes="pane-title")
     rows = RecordList(id=name, empty_text=empty_text)
-    return Pane(title, rows, id=f"{name}-pane", classes=" ".join(("pane", *classes)))
+    return Pane(heading, rows, id=f"{name}-pane", classes=" ".join(("pane", *classes)))

@@ -5,7 +5,7 @@ Nothing here waits for the memory: workers read, and hand what they read to the 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, cast
 
@@ -16,26 +16,21 @@ from store.clock import Clock, utc_now
 from store.errors import Defect, MemorandaError
 from store.location import Location
 from tui.responsive import ResponsiveScreen
-from tui.screens.view import FactView
+from tui.keys import FACTS, HISTORY, PANES, TASKS, TIMELINE
+from tui.screens.view import DIM, EMPTY, FILTERED, STRONG, View, layout, tabs, title
 from tui.visible import visible
-from tui.widgets.bars import Split
+from tui.widgets.bars import Piece, Split, width
 from tui.widgets.preview_pane import PreviewPane
 from tui.widgets.record_list import RecordList
 from tui.widgets.search_bar import SearchBar
 
 if TYPE_CHECKING:
-    from store.models import Record
+    from store.models import Record, Step
     from tui.engine import Engine, Lists
+    from tui.keyed_rows import KeyedRows
     from tui.rows import FactRows, HitRows, TimelineRows
 
-WIDE = 100  # columns from which the panes stand side by side
 AGES = 120  # looks after which the lists are read anyway, for ages move on by themselves
-EMPTY = {
-    "facts": "No facts yet. Press a to add the first one: what should be remembered here?",
-    "timeline": "Nothing happened here yet. Decisions, commits and events will stand here, newest first.",
-    "hits": "Nothing found. Try fewer words, or without kind: domain: since: before: is:",
-}
-FILTERED = "No fact passes the filter. Press d for the next domain; :facts shows all of them."
 
 
 class ReadingScreen(ResponsiveScreen[None]):
@@ -43,14 +38,17 @@ class ReadingScreen(ResponsiveScreen[None]):
 
     def __init__(self, location: Location, cwd: str, clock: Clock = utc_now) -> None:
         # known before the first frame, or all styles would be worked out twice
-        super().__init__(classes="-narrow" if get_terminal_size().columns < WIDE else "-wide")
+        super().__init__(classes=layout(get_terminal_size().columns))
         self._location = location
         self._cwd = cwd
         self._clock = clock
         self.engine: Engine | None = None
-        self.view = FactView()
+        self.view = View()
         self._lists: Lists | None = None
         self._counts: dict[str, int] = {}
+        self._sizes: dict[str, int] = {}  # how many rows each list has, once that is known
+        self._current, self._second, self._third = FACTS, TIMELINE, HISTORY  # see `view.slots`
+        self._seen_panes: tuple[str, ...] = (FACTS, TIMELINE)
         self._list_id = "facts"  # the list the person was in last
         self._reading = self._stale = False  # whether the lists are being read, and must be read again
         self._looks = 0
@@ -61,6 +59,11 @@ class ReadingScreen(ResponsiveScreen[None]):
 
     def list_of(self, name: str) -> RecordList:
         return self.query_one(f"#{name}", RecordList)
+
+    @property
+    def form(self) -> str:
+        """The layout's class: -narrow, -wide, -huge."""
+        return next((name for name in ("-narrow", "-wide", "-huge") if self.has_class(name)), "-narrow")
 
     @property
     def pane(self) -> PreviewPane:
@@ -83,11 +86,11 @@ class ReadingScreen(ResponsiveScreen[None]):
             self._reading = False
             self.say(str(Defect(event.worker.error)), "error", timeout=10)
 
-    def _under_cursor(self, source: RecordList) -> Record | None:
+    def _under_cursor(self, source: RecordList) -> Record | Step | None:
         rows, index = source.rows, source.cursor_index
         if self.engine is None or rows is None or index is None:
             return None
-        return cast("FactRows | TimelineRows | HitRows", rows).record(index)
+        return cast("FactRows | TimelineRows | HitRows | KeyedRows", rows).record(index)
 
     # opening, reading, catching up
 
@@ -116,7 +119,7 @@ class ReadingScreen(ResponsiveScreen[None]):
         if engine.created:
             self.say(f"Started a memory for {self._location.name}: {self._location.path}", timeout=8)
         self._step = engine.newest_step()
-        for name in ("facts", "timeline"):
+        for name in (FACTS, TIMELINE):
             self.list_of(name).empty_text = EMPTY[name]
         self._show_lists(first)
         self.call_after_refresh(self._complete)
@@ -158,9 +161,38 @@ class ReadingScreen(ResponsiveScreen[None]):
             self._reading, self._stale = True, False
             self._seen = self.engine.screen.database.changed()
             self._read_lists(self.view)
+            self.read_side()
+
+    def read_side(self) -> None:
+        """Read those of the other lists that are seen."""
+        names = tuple(name for name in self._seen_panes if name not in (FACTS, TIMELINE) and self.query(f"#{name}"))
+        if self.engine is not None and names:
+            self._read_side(self.view, names)
+
+    @work(thread=True, group="side", exclusive=True, exit_on_error=False, description="read the other lists")
+    def _read_side(self, view: View, names: tuple[str, ...]) -> None:
+        assert self.engine is not None
+        try:
+            rows = self.engine.side(view, names)
+        except MemorandaError as error:
+            self.later(self.say, str(error), "error")
+            return
+        self.later(self._show_side, view, rows)
+
+    def _show_side(self, view: View, lists: dict[str, KeyedRows]) -> None:
+        if view != self.view:
+            return  # a newer reading is under way
+        for name, rows in lists.items():
+            found = self.list_of(name)
+            found.empty_text = FILTERED.get(name, EMPTY[name]) if name == HISTORY and view.actor else EMPTY[name]
+            found.set_rows(rows)
+            self._sizes[name] = len(rows)
+        if TASKS in lists and self.engine is not None:
+            self._counts["done"] = self.engine.done_tasks()
+        self._draw_titles()
 
     @work(thread=True, group="lists", exit_on_error=False, description="read the lists")
-    def _read_lists(self, view: FactView) -> None:
+    def _read_lists(self, view: View) -> None:
         assert self.engine is not None
         try:
             lists = self.engine.lists(view)
@@ -176,7 +208,8 @@ class ReadingScreen(ResponsiveScreen[None]):
     def _show_lists(self, lists: Lists) -> None:
         self._lists = lists
         if lists.whole:
-            self._counts = lists.counts
+            self._counts |= lists.counts
+            self._sizes |= {FACTS: len(lists.facts), TIMELINE: lists.entries}
             self._reading = False
         self.list_of("facts").set_rows(lists.facts)
         self.list_of("timeline").set_rows(lists.timeline)
@@ -184,8 +217,8 @@ class ReadingScreen(ResponsiveScreen[None]):
             self._wanted = None
         if self.pane.record is not None:
             self.pane.again()
-        empty = EMPTY["facts"] if self.view.shows_all else FILTERED
-        self.list_of("facts").empty_text = empty
+        self.list_of(FACTS).empty_text = (EMPTY if self.view.shows_all else FILTERED)[FACTS]
+        self.list_of(TIMELINE).empty_text = (FILTERED if self.view.kind else EMPTY)[TIMELINE]
         self._flash_changes()
         self._draw_top()
         self._draw_titles()
@@ -201,21 +234,23 @@ class ReadingScreen(ResponsiveScreen[None]):
 
     def refresh_records(self, number: int | None = None) -> None:
         """Show at once what a write changed on screen, then read the lists again; put the cursor on fact `number`."""
-        for name in ("facts", "timeline"):
-            rows = self.list_of(name).rows
-            if rows is not None and self._lists is not None:
-                rows.drop_pages()  # type: ignore[attr-defined]
-                self.list_of(name).refresh_rows()
+        for name in PANES:
+            for found in self.query(f"#{name}").results(RecordList):
+                if found.rows is not None and self._lists is not None:
+                    found.rows.drop_pages()  # type: ignore[attr-defined]
+                    found.refresh_rows()
         self._wanted = number
         self.reload()
         if not self.pane.again():
             self.pane.follow(self._under_cursor(self.list_of(self._list_id)))
 
-    def hide_fact(self, number: int) -> None:
-        """Take a fact out of the list before the list is read again."""
+    def hide_facts(self, numbers: Sequence[int]) -> None:
+        """Take facts out of the list before the list is read again."""
         rows = self.list_of("facts").rows
         if rows is not None and not self.view.hidden and self._list_id == "facts":
-            self.list_of("facts").set_rows(rows.without(number))  # type: ignore[attr-defined]
+            for number in numbers:
+                rows = rows.without(number)  # type: ignore[union-attr]
+            self.list_of("facts").set_rows(rows)
 
     # the bars
 
@@ -224,20 +259,26 @@ class ReadingScreen(ResponsiveScreen[None]):
         self._draw_top()
 
     def _draw_top(self) -> None:
-        right: list[tuple[str, str]] = [(f"{self._status}   ", "$text-warning")] if self._status else []
+        right: list[Piece] = [(f"{self._status}   ", "$text-warning")] if self._status else []
         if counts := self._counts:
             right.append((f"{counts['active']:,} fact{'' if counts['active'] == 1 else 's'}", ""))
-            for state, style in (("aging", "$text-warning"), ("low", "$foreground 60%"), ("stale", "$text-error")):
+            for state, style in (("aging", "$text-warning"), ("low", DIM), ("stale", "$text-error")):
                 if counts[state]:
                     right.append((f"  {counts[state]:,} {state}", style))
-        left = [(" memoranda", "bold $text-accent"), (f"  {visible(self._location.name)}", "bold")]
-        self.query_one("#top", Split).put_both(left, [*right, (" ", "")])
+        left: list[Piece] = [
+            (" ≡ memoranda", STRONG, "app.command_palette"),
+            (f"  {visible(self._location.name)}   ", "bold", "open_memory"),
+        ]
+        bar = self.query_one("#top", Split)
+        if self.form != "-narrow":
+            left += tabs(self._seen_panes, self._current, "", (bar.size.width or 120) - width(left) - width(right) - 3)
+        bar.put_both(left, [*right, (" ", "")])
 
     def _draw_titles(self) -> None:
-        from tui.screens.view import titles
-
-        whole = self._lists if self._lists is not None and self._lists.whole else None
-        sizes = (f"{len(whole.facts):,}", f"{whole.entries:,}") if whole else ("", "")
-        room = self.query_one("#facts-title").size.width
-        for name, (left, right) in titles(self.view, self._counts, sizes, self.has_class("-narrow"), room).items():
-            self.query_one(f"#{name}-title", Split).put_both(left, right)
+        self._draw_top()
+        for name in self._seen_panes:
+            for bar in self.query(f"#{name}-title").results(Split):
+                size = f"{self._sizes[name]:,}" if name in self._sizes else ""
+                marked = len(self.list_of(name).marks)
+                room = bar.size.width or 40
+                bar.put_both(*title(name, self.view, self._counts, size, marked, self.form, room))

@@ -1,64 +1,141 @@
-"""Which facts are shown and how, and what the panes' titles say about it."""
+"""Which records are shown and how, which panes have room, and what the panes' titles say about it."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from store.vocabulary import DOMAINS
+from tui.keys import CHECKPOINTS, FACTS, HISTORY, PANES, TASKS, TIMELINE
+from tui.visible import visible
+from tui.widgets.bars import Piece, width
 
 SORT_ORDER = ("oldest", "state", "domain", "newest", "text")
-DOMAIN_ORDER = (None, *DOMAINS)
 SORT_WORDS = {"oldest": "by age", "newest": "newest first"}
-
-Pieces = list[tuple[str, str]]
+DOMAIN_ORDER = (None, *DOMAINS)
+KIND_ORDER = (None, "decision", "commit", "event", "iteration", "checkpoint")
+WIDE, HUGE = 100, 180  # columns from which two lists, and three, stand beside the preview
+DIM, FAINT, STRONG = "$foreground 60%", "$foreground 50%", "bold $text-accent"
 
 
 @dataclass(frozen=True)
-class FactView:
-    """The facts pane's state: order, filters, and whether what was superseded or forgotten is shown too."""
+class View:
+    """What the lists show: the facts' order and filters, the timeline's kind, the history's actor, and whether what
+    was superseded, forgotten or done is shown too."""
 
     sort: str = "oldest"
     domain: str | None = None
-    hidden: bool = False
+    origin: str | None = None
     words: str = ""
+    hidden: bool = False
+    kind: str | None = None
+    actor: str | None = None
 
     @property
     def shows_all(self) -> bool:
         """Whether no filter is set, so that an empty list means that there are no facts."""
-        return self.domain is None and not self.words
+        return self.domain is None and self.origin is None and not self.words
 
     @property
     def statuses(self) -> tuple[str, ...]:
         return ("active", "superseded", "contradicted", "forgotten") if self.hidden else ("active",)
 
+    @property
+    def kinds(self) -> tuple[str, ...]:
+        return (self.kind,) if self.kind else ()
 
-def titles(
-    view: FactView, counts: Mapping[str, int], sizes: tuple[str, str], narrow: bool, room: int = 80
-) -> dict[str, tuple[Pieces, Pieces]]:
-    """(left, right) of the titles of facts and timeline, `room` cells wide; in a narrow screen they are the tabs of the
-    two. What is left out is said in fewer words where there is little room, but it is said."""
-    about = [part for part in (view.domain, f"“{view.words}”" if view.words else "") if part]
-    about.append(SORT_WORDS.get(view.sort, f"by {view.sort}"))
-    gone = [f"{counts[word]:,} {word}" for word in ("forgotten", "superseded") if counts.get(word)]
-    left_out = "all shown: H hides" if view.hidden else f"{', '.join(gone)} hidden: H" if gone else ""
-    names = (f"1 facts {sizes[0]}".strip(), f"2 timeline {sizes[1]}".strip())
-    taken = sum(len(name) + 3 for name in names) if narrow else len(f"FACTS {sizes[0]}")
-    if gone and taken + sum(len(part) + 2 for part in about) + len(left_out) >= room:
-        left_out = "H hides" if view.hidden else f"{counts['forgotten'] + counts['superseded']:,} hidden: H"
-    if narrow:
-        right = ("  ".join([*about, left_out]).strip(), "newest first")
-        return {
-            pane: (
-                [(f"{name}   ", "bold $text-accent" if name is names[here] else "$foreground 50%") for name in names],
-                [(right[here], "$foreground 60%")],
-            )
-            for here, pane in enumerate(("facts", "timeline"))
-        }
-    return {
-        "facts": (
-            [("FACTS ", ""), (f"{sizes[0]}  {'  '.join(about)}", "$foreground 60%")],
-            [(left_out, "$foreground 50%")],
-        ),
-        "timeline": ([("TIMELINE ", ""), (sizes[1], "$foreground 60%")], [("newest first", "$foreground 50%")]),
-    }
+    @property
+    def task_statuses(self) -> tuple[str, ...]:
+        return ("in_progress", "pending", "done") if self.hidden else ("in_progress", "pending")
+
+
+def layout(columns: int) -> str:
+    """The class of a screen this wide."""
+    return "-narrow" if columns < WIDE else "-wide" if columns < HUGE else "-huge"
+
+
+def slots(form: str, current: str, second: str, third: str) -> tuple[str, ...]:
+    """The lists that are seen, from the left: where the person is, and the last ones they were in beside it."""
+    if form == "-narrow":
+        return (current,)
+    if form == "-wide":
+        return (FACTS, second)
+    return (FACTS, TIMELINE, third)
+
+
+def tabs(seen: Sequence[str], current: str, size: str, room: int) -> list[Piece]:
+    """All panes by number and name; by number alone, but for the ones that are seen, where there is little room."""
+    names = {pane: f"{number} {pane}" for number, pane in enumerate(PANES, 1)}
+    if size:
+        names[current] += f" {size}"
+    if sum(len(name) + 2 for name in names.values()) > room:
+        names |= {pane: str(number) for number, pane in enumerate(PANES, 1) if pane not in seen}
+    looks = {pane: STRONG if pane == current else "" if pane in seen else FAINT for pane in PANES}
+    pieces: list[Piece] = []
+    for pane, name in names.items():
+        pieces += [(name, looks[pane], f"pane('{pane}')"), ("  ", "")]
+    return pieces[:-1]
+
+
+def about(pane: str, view: View, counts: Mapping[str, int], short: bool) -> list[Piece]:
+    """The order and the filters of a pane, and what they leave out; in fewer words where there is little room. A click
+    changes what it names."""
+    if pane == FACTS:
+        gone = [f"{counts[word]:,} {word}" for word in ("forgotten", "superseded") if counts.get(word)]
+        words = f"{counts.get('forgotten', 0) + counts.get('superseded', 0):,}" if short else ", ".join(gone)
+        shown = "all" if short else "all shown"
+        filters = [
+            (view.domain, "filter"),
+            (view.origin, "origin"),
+            (f"“{view.words}”" if view.words else None, "all_facts"),
+            (SORT_WORDS.get(view.sort, f"by {view.sort}"), "sort"),
+            ((f"{shown}: H" if view.hidden else f"{words} hidden: H") if gone else None, "hidden"),
+        ]
+    elif pane == TIMELINE:
+        filters = [(view.kind and f"only {view.kind}s", "filter"), ("newest first", "filter")]
+    elif pane == HISTORY:
+        filters = [(view.actor and f"only {view.actor}", "origin"), ("newest first", "origin")]
+    elif pane == TASKS:
+        done = counts.get("done", 0)
+        hidden = f"{done:,} done shown: H" if view.hidden else f"{done:,} done hidden: H"
+        filters = [(hidden if done else None, "hidden")]
+    else:
+        filters = [("newest first", "")]
+    pieces: list[Piece] = []
+    for word, action in filters:
+        if word:
+            pieces += [("  ", ""), (visible(word), DIM, action) if action else (visible(word), DIM)]
+    return pieces[1:]
+
+
+def title(
+    pane: str, view: View, counts: Mapping[str, int], size: str, marked: int, form: str, room: int
+) -> tuple[list[Piece], list[Piece]]:
+    """(left, right) of a pane's title, `room` cells wide. In a narrow screen its left part are the tabs of all panes."""
+    marks: list[Piece] = [(f"  {marked:,} marked", "$text-accent", "unmark")] if marked else []
+    for short in (False, True):
+        right = about(pane, view, counts, short)
+        if form == "-narrow":
+            left = tabs((pane,), pane, size, room - width(right) - width(marks) - 1 if short else room - 1)
+        else:
+            left = [(pane.upper(), ""), (f" {size}", DIM)]
+        left = [*left, *marks]
+        if width(left) + width(right) < room:
+            break
+    return left, right
+
+
+EMPTY = {
+    FACTS: "No facts yet. Press a to add the first one: what should be remembered here?",
+    TIMELINE: "Nothing happened here yet. Decisions, commits and events will stand here, newest first. Press a to "
+    "record a decision.",
+    CHECKPOINTS: "No checkpoints yet. Press a to name this moment; R then shows what going back to it would change.",
+    HISTORY: "Nothing was changed yet. Every change will stand here, with who made it, and U takes it back.",
+    TASKS: "No tasks to be done. Press a to add one; m starts and finishes it.",
+    "hits": "Nothing found. Try fewer words, or without kind: domain: tag: since: before: is:",
+}
+FILTERED = {
+    FACTS: "No fact passes the filter. d and o choose the next one; :facts shows all of them.",
+    TIMELINE: "Nothing of this kind. d shows the next kind, at last all of them.",
+    HISTORY: "Nothing by this origin. o shows the next one, at last all of them.",
+}

@@ -132,6 +132,17 @@ class AskBar(Kept, Horizontal):
         if verbs:
             self.post_message(self.Typed(value))
 
+    def submit(self, text: str | None = None) -> None:
+        """Answer as Enter does, with `text` or with what stands in the line."""
+        line = self.query_one("#line", Line)
+        if text is not None:
+            line.value = text
+        line.post_message(Input.Submitted(line, line.value))
+
+    def leave(self) -> None:
+        """Leave without an answer, as Escape does."""
+        self.query_one("#line", Line).action_leave()
+
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
         if self.query_one("#line", Line).verbs and self.has_class("-asking"):

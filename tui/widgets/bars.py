@@ -1,15 +1,21 @@
-"""The bars around the panes: the top line, a pane's title, the footer."""
+"""The bars around the panes: the top line, a pane's title, the footer. What stands in them can be clicked."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from rich.cells import cell_len
+from textual import events
 from textual.content import Content
 from textual.widgets import Static
 
 from tui.display import content
-from tui.keys import KEYS
+from tui.keys import KEYS, Key
+from tui.visible import visible
 from tui.widgets.kept import Kept
+
+# a text, its style, and the screen's action that a click on it runs (or none)
+Piece = tuple[str, str] | tuple[str, str, str]
 
 
 class Bar(Kept, Static):
@@ -17,9 +23,22 @@ class Bar(Kept, Static):
 
     ALLOW_SELECT = False
 
-    def put(self, *pieces: tuple[str, str]) -> None:
-        """Show (text, style) pieces; texts may be anyone's."""
-        self.update(Content.assemble(*(content(text, style) for text, style in pieces)), layout=False)
+    def __init__(self, text: str = "", *, id: str | None = None, classes: str | None = None) -> None:
+        super().__init__(text, id=id, classes=classes)
+        self._actions: list[tuple[int, int, str]] = []  # (first cell, cell after the last, action)
+
+    def put(self, *pieces: Piece) -> None:
+        """Show pieces; texts may be anyone's."""
+        self._actions = _spans(pieces, 0)
+        self.update(_content(pieces), layout=False)
+
+    async def on_click(self, event: events.Click) -> None:
+        offset = event.get_content_offset(self)
+        for first, end, action in self._actions if offset is not None else ():
+            if first <= offset.x < end:
+                event.stop()
+                await self.screen.run_action(action)
+                return
 
 
 class Split(Bar):
@@ -27,10 +46,10 @@ class Split(Bar):
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
-        self._left: Sequence[tuple[str, str]] = ()
-        self._right: Sequence[tuple[str, str]] = ()
+        self._left: Sequence[Piece] = ()
+        self._right: Sequence[Piece] = ()
 
-    def put_both(self, left: Sequence[tuple[str, str]], right: Sequence[tuple[str, str]]) -> None:
+    def put_both(self, left: Sequence[Piece], right: Sequence[Piece]) -> None:
         if (left, right) != (self._left, self._right):
             self._left, self._right = left, right
             self._draw()
@@ -39,47 +58,72 @@ class Split(Bar):
         self._draw()
 
     def _draw(self) -> None:
-        left = Content.assemble(*(content(text, style) for text, style in self._left))
-        right = Content.assemble(*(content(text, style) for text, style in self._right))
-        gap = self.size.width - left.cell_length - right.cell_length
-        if gap < 1:
-            self.update(left, layout=False)
-        else:
-            self.update(Content.assemble(left, " " * gap, right), layout=False)
+        gap = self.size.width - width(self._left) - width(self._right)
+        self.put(*self._left, *((" " * gap, ""), *self._right) if gap >= 1 else ())
 
 
 class Footer(Bar):
-    """The keys that matter where the cursor is, from the table; as many as there is room for, help always."""
+    """The keys that matter where the cursor is, from the table; as many as there is room for, help always. Each can be
+    clicked."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._pane = ""
+        self._keys: tuple[Key, ...] = KEYS
+        self.remapped: Mapping[str, str] = {}
 
     def show_pane(self, pane: str) -> None:
         if pane != self._pane:
             self._pane = pane
             self._draw()
 
-    def hint(self, text: str) -> None:
-        """Something else to read here, until another pane is shown."""
+    def show_keys(self, keys: tuple[Key, ...]) -> None:
+        """Show these keys, of a screen that has its own."""
+        self._keys, self._pane = keys, "own"
+        self._draw()
+
+    def hint(self, *pieces: Piece) -> None:
+        """Something else to read or to click here, until another pane is shown."""
         self._pane = ""
-        self.put((text, "$footer-description-foreground"))
+        self.put(*pieces)
 
     def on_resize(self) -> None:
         if self._pane:
             self._draw()
 
     def _draw(self) -> None:
-        keys = [key for key in KEYS if self._pane in key.panes]
-        helps = [key for key in keys if key.id == "help.open"]
-        others = [key for key in keys if key.id != "help.open"]
-        width = self.size.width or 80
-        while others and sum(len(key.shown) + len(key.label) + 3 for key in (*others, *helps)) > width:
+        keys = [key for key in self._keys if self._pane in key.panes]
+        last = [key for key in keys if key.id in ("palette.open", "help.open")]
+        others = [key for key in keys if key not in last]
+        room = self.size.width or 80
+        while others and sum(map(self._width, (*others, *last))) > room:
             others.pop()
-        pieces = []
-        for key in (*others, *helps):
+        pieces: list[Piece] = []
+        for key in (*others, *last):
             pieces += [
-                (f" {key.shown}", "$footer-key-foreground bold"),
-                (f" {key.label} ", "$footer-description-foreground"),
+                (f" {key.shown(self.remapped)}", "$footer-key-foreground bold", key.action),
+                (f" {key.label} ", "$footer-description-foreground", key.action),
             ]
         self.put(*pieces)
+
+    def _width(self, key: Key) -> int:
+        return len(key.shown(self.remapped)) + len(key.label) + 3
+
+
+def width(pieces: Sequence[Piece]) -> int:
+    """How many cells pieces take."""
+    return sum(cell_len(visible(piece[0])) for piece in pieces)
+
+
+def _content(pieces: Sequence[Piece]) -> Content:
+    return Content.assemble(*(content(piece[0], piece[1]) for piece in pieces))
+
+
+def _spans(pieces: Sequence[Piece], at: int) -> list[tuple[int, int, str]]:
+    spans = []
+    for piece in pieces:
+        size = width([piece])
+        if len(piece) == 3:
+            spans.append((at, at + size, piece[2]))
+        at += size
+    return spans

@@ -17,7 +17,7 @@ from tui.widgets.preview import Preview
 
 if TYPE_CHECKING:
     from store.citations import Citation
-    from store.models import Commit, Record
+    from store.models import Commit, Record, Step
     from tui.describe import Line
     from tui.engine import Engine
 
@@ -36,9 +36,10 @@ class PreviewPane(Kept, Vertical):
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:
         super().__init__(id=id, classes=classes)
         self.engine: Engine | None = None
-        self.record: Record | None = None
+        self.record: Record | Step | None = None
         self._described: list[Line] | None = None  # how the record was described when it was shown
-        self._trail: list[Record] = []
+        self._trail: list[Record | Step] = []  # where the citations that were followed stood
+        self._ahead: list[Record | Step] = []  # what going back left
         self._timer: Timer | None = None
 
     def compose(self) -> ComposeResult:
@@ -48,9 +49,10 @@ class PreviewPane(Kept, Vertical):
     def preview(self) -> Preview:
         return self.query_one("#preview", Preview)
 
-    def follow(self, record: Record | None) -> None:
+    def follow(self, record: Record | Step | None) -> None:
         """Show what a list's cursor came to; the trail ends."""
         self._trail.clear()
+        self._ahead.clear()
         if record is None:
             self.record = None
             self.preview.show([])
@@ -79,14 +81,24 @@ class PreviewPane(Kept, Vertical):
             return
         if self.record is not None:
             self._trail.append(self.record)
+        self._ahead.clear()
         self._show(found)
         self.enter()
 
     def back(self) -> bool:
         """Go back to the record before; False if there is none."""
-        if not self._trail:
+        return self._step(self._trail, self._ahead)
+
+    def forward(self) -> bool:
+        """Go forward again, after going back; False if there is nothing ahead."""
+        return self._step(self._ahead, self._trail)
+
+    def _step(self, source: list[Record | Step], other: list[Record | Step]) -> bool:
+        if not source:
             return False
-        self._show(self._trail.pop())
+        if self.record is not None:
+            other.append(self.record)
+        self._show(source.pop())
         self.preview.select_visible()
         return True
 
@@ -103,7 +115,7 @@ class PreviewPane(Kept, Vertical):
         event.stop()
         self.open(event.citation)
 
-    def _show(self, record: Record, again: bool = False) -> None:
+    def _show(self, record: Record | Step, again: bool = False) -> None:
         from store.models import Checkpoint, Commit
 
         assert self.engine is not None
@@ -121,7 +133,7 @@ class PreviewPane(Kept, Vertical):
             self.preview.show([[(record.citation, "own"), ("  checkpoint", "dim")], [(record.name, "title")]])
             self._describe(record)
             return
-        self.preview.show(lines or [], record.citation, stay=again)
+        self.preview.show(lines or [], getattr(record, "citation", ""), stay=again)
         if isinstance(record, Commit):
             self._timer = self.set_timer(DIFF_DELAY, lambda: self._read_diff(record))
 
@@ -147,5 +159,5 @@ class PreviewPane(Kept, Vertical):
             self.app.call_from_thread(self._add_diff, commit, lines)
 
     def _add_diff(self, commit: Commit, lines: list[Line]) -> None:
-        if self.record is not None and commit.citation == self.record.citation and lines:
+        if isinstance(self.record, type(commit)) and commit.citation == self.record.citation and lines:
             self.preview.extend([[], *lines])

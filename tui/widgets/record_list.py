@@ -25,10 +25,12 @@ from textual.scrollbar import ScrollBar
 from textual.strip import Strip
 
 from tui import palette
+from tui.keys import MOVES
 from tui.visible import visible
 from tui.widgets.kept import Kept
 
 FLASH_SECONDS = 0.6
+MOST_MARKS = 10_000
 _HEADINGS = 8  # more headings than this in a row are not looked across, so that no key walks a million rows
 _CURSOR, _BLURRED, _MARKED, _FLASH = 1, 2, 4, 8  # the states of a row, as bits
 
@@ -58,14 +60,7 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
     ALLOW_SELECT = False
     BINDING_GROUP_TITLE = "List"
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("down,j", "move(1)", "Down", show=False, id="list.down", tooltip="To the next record"),
-        Binding("up,k", "move(-1)", "Up", show=False, id="list.up", tooltip="To the record before"),
-        Binding("pagedown", "page(1)", "Page down", show=False, id="list.page-down", tooltip="One screen down"),
-        Binding("pageup", "page(-1)", "Page up", show=False, id="list.page-up", tooltip="One screen up"),
-        Binding("ctrl+d", "page(0.5)", "Half down", show=False, id="list.half-down", tooltip="Half a screen down"),
-        Binding("ctrl+u", "page(-0.5)", "Half up", show=False, id="list.half-up", tooltip="Half a screen up"),
-        Binding("home,g", "first", "First", show=False, id="list.first", tooltip="To the first record"),
-        Binding("end,G", "last", "Last", show=False, id="list.last", tooltip="To the last record"),
+        *(Binding(key.keys, key.action, key.help, show=False, id=key.id, tooltip=key.help) for key in MOVES),
         Binding("enter", "choose", "Open", show=False, id="list.open", tooltip="Open the record under the cursor"),
     ]
     DEFAULT_CSS = """
@@ -94,6 +89,9 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
     class Chosen(RowMessage):
         """The row of `key` was opened, by Enter or a double click."""
 
+    class Marked(RowMessage):
+        """Other rows are marked than before."""
+
     empty_text: reactive[str] = reactive("")
     """What stands here while there are no rows: what will live here, and the key that adds the first one."""
 
@@ -107,6 +105,7 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         self.cursor_index = self._selectable_from(0, 1) if rows else None
         self.cursor_key = rows.key(self.cursor_index) if rows and self.cursor_index is not None else None
         self._marks: frozenset[Hashable] = frozenset()
+        self._anchor: tuple[Hashable, frozenset[Hashable]] | None = None  # where a range began, what was marked then
         self._flashing: set[Hashable] = set()
         self._height = self._width = self._generation = 0
         self._ground = Color(0, 0, 0)
@@ -120,8 +119,62 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
 
     @marks.setter
     def marks(self, keys: Set[Hashable]) -> None:
-        changed, self._marks = self._marks ^ keys, frozenset(keys)
-        self._refresh_keys(changed)
+        if keys != self._marks:
+            changed, self._marks = self._marks ^ keys, frozenset(keys)
+            self._refresh_keys(changed)
+            self.post_message(self.Marked(self, self.cursor_key))
+
+    @property
+    def marking(self) -> bool:
+        """Whether a range is being marked."""
+        return self._anchor is not None
+
+    def unmark(self) -> None:
+        """No marks, and no range under way."""
+        self._anchor, self.marks = None, frozenset()
+
+    def mark(self) -> None:
+        """Mark the row under the cursor, or take its mark away, and move on."""
+        if self.cursor_key is not None:
+            self._anchor = None
+            self.marks = self._marks ^ {self.cursor_key}
+            self.action_move(1)
+
+    def mark_range(self) -> None:
+        """Mark from here to wherever the cursor goes; called again, the range stays as it is."""
+        if self._anchor is not None:
+            self._anchor = None
+            self.post_message(self.Marked(self, self.cursor_key))
+        elif self.cursor_key is not None:
+            self._anchor = (self.cursor_key, self._marks)
+            self.marks = self._marks | {self.cursor_key}
+
+    def mark_all(self) -> bool:
+        """Mark every row, or none if every row is marked; False if there are more than marks can hold."""
+        self._anchor = None
+        rows = self.rows or ()
+        if len(rows) > MOST_MARKS:
+            return False
+        every = frozenset(self._keys(0, len(rows)))
+        self.marks = frozenset() if every == self._marks else every
+        return True
+
+    def _keys(self, first: int, end: int) -> list[Hashable]:
+        """The keys of the rows between that the cursor may stand on."""
+        rows = self.rows
+        return [rows.key(index) for index in range(first, end) if rows.selectable(index)] if rows else []
+
+    def _extend(self) -> None:
+        """Let the range reach to the cursor."""
+        if self._anchor is None or self.rows is None or self.cursor_index is None:
+            return
+        start = self.rows.index_of(self._anchor[0])
+        if start is None:
+            self._anchor = None
+            return
+        first, last = sorted((start, self.cursor_index))
+        if last - first < MOST_MARKS:
+            self.marks = self._anchor[1] | frozenset(self._keys(first, last + 1))
 
     def set_rows(self, rows: Rows, keep: bool = True) -> None:
         """Show another snapshot. With `keep` nothing jumps: the selected row stays on its line of the screen.
@@ -189,8 +242,14 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         offset = event.get_content_offset(self)
         index = -1 if offset is None else self._top + offset.y
         if self.rows and 0 <= index < len(self.rows) and self.rows.selectable(index):
+            if event.shift and self._anchor is None:
+                self.mark_range()
             self._move_to(index)
-            if event.chain == 2:
+            if event.shift:
+                self._anchor = None
+            elif event.ctrl or (offset is not None and offset.x == 0):  # the cell where marks stand
+                self.marks = self._marks ^ {self.rows.key(index)}
+            elif event.chain == 2:
                 self.action_choose()
 
     def on_focus(self) -> None:
@@ -225,6 +284,7 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
             self._refresh_row(left)
             self._refresh_row(target)
         if self.cursor_key != before:
+            self._extend()
             self.post_message(self.Highlighted(self, self.cursor_key))
 
     @property

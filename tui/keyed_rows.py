@@ -1,0 +1,115 @@
+"""The lists beside facts and timeline: checkpoints, steps of history, tasks. Each is an array of keys, read by pages."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Hashable, Mapping, Sequence
+
+from store.clock import ago, local_time
+from store.models import Checkpoint, Step, Task
+from tui.badges import KIND_GLYPHS, TASK_GLYPHS
+from tui.display import fit
+from tui.rows import WIDE, Pages, Pairs
+from tui.visible import visible
+
+Item = Checkpoint | Step | Task
+Draw = Callable[[Item, int], Pairs]
+
+
+class KeyedRows:
+    """Records in the order of `keys`, each drawn by `draw(record, width)`."""
+
+    def __init__(
+        self, keys: Sequence[int], read: Callable[[Sequence[int]], Mapping[int, Item]], draw: Draw
+    ) -> None:
+        self._pages = Pages(keys, read)  # type: ignore[arg-type]
+        self._draw = draw
+
+    def drop_pages(self) -> None:
+        self._pages.drop()
+
+    def __len__(self) -> int:
+        return len(self._pages.keys)
+
+    def selectable(self, index: int) -> bool:
+        return True
+
+    def key(self, index: int) -> Hashable:
+        return self._pages.keys[index]
+
+    def index_of(self, key: Hashable) -> int | None:
+        try:
+            return self._pages.keys.index(key)  # type: ignore[arg-type]
+        except ValueError:
+            return None
+
+    def record(self, index: int) -> Item | None:
+        """The record of a row; None if it went since the order was read."""
+        return self._pages.record(index)  # type: ignore[return-value]
+
+    def segments(self, index: int, width: int) -> Pairs:
+        record = self.record(index)
+        return [("  …", "dim")] if record is None else self._draw(record, width)
+
+
+def empty(now: str) -> KeyedRows:
+    """No rows yet."""
+    return KeyedRows(array("q"), lambda keys: {}, lambda record, width: [])
+
+
+def checkpoint_segments(checkpoint: Checkpoint, width: int, now: str, newest: int) -> Pairs:
+    """A checkpoint in one line: name, how many steps came since, when it was taken and why."""
+    since = newest - checkpoint.seq
+    steps = f"  {since:,} step{'' if since == 1 else 's'} since" if since else "  nothing since"
+    by_itself = checkpoint.trigger != "person"
+    when = f"  {local_time(checkpoint.created_at)}" if width >= WIDE else f" {ago(now, checkpoint.created_at):>6}"
+    citation = f"{checkpoint.citation:<6} "
+    steps = steps if width >= 40 else ""
+    body = max(4, width - 2 - len(citation) - len(steps) - len(when))
+    return [
+        (f"{KIND_GLYPHS['checkpoint']} ", "rule" if by_itself else "glyph-record"),
+        (citation, "dim"),
+        (fit(visible(checkpoint.name), body), "dim" if by_itself else ""),
+        (steps, "dim"),
+        (when, "dim"),
+    ]
+
+
+def step_segments(step: Step, width: int, now: str) -> Pairs:
+    """A step of history in one line: its number, what was done, by whom, when; dim once it was taken back."""
+    back = step.undone_by is not None
+    look = "rule" if back else ""
+    glyph, glyph_look = ("↶", "rule") if back else ("↷", "glyph-aging") if step.undoes else ("•", "glyph-record")
+    when = f"  {local_time(step.at):>17}" if width >= WIDE else f" {ago(now, step.at):>6}"
+    who = visible(step.actor) + (f" {step.door}" if width >= WIDE else "")
+    shown = fit(who, 22 if width >= WIDE else max(4, min(len(who), width // 4)))
+    number = f"{step.seq:>5} "
+    state = f"taken back by {step.undone_by}" if back and width >= WIDE else ""
+    body = max(4, width - 2 - len(number) - len(shown) - 1 - len(when) - (len(state) + 1 if state else 0))
+    return [
+        (f"{glyph} ", glyph_look),
+        (number, "dim"),
+        (fit(visible(step.reason), body), look),
+        (f" {state}" if state else "", "dim"),
+        (f" {shown}", "rule" if back else "accent" if step.actor != "user" else "dim"),
+        (when, "rule" if back else "dim"),
+    ]
+
+
+def task_segments(task: Task, width: int, now: str) -> Pairs:
+    """A task in one line: its box, its text, its state and age."""
+    done = task.status == "done"
+    state = {"in_progress": " in progress", "done": " done"}.get(task.status, "") if width >= 34 else ""
+    when = f" {ago(now, task.updated_at):>6}"
+    citation = f"{task.citation:<6} " if width >= 34 else ""
+    by = "" if task.origin == "user" else f" {fit(visible(task.origin), 8).rstrip()}"
+    body = max(4, width - 2 - len(citation) - len(state) - len(by) - len(when))
+    look = {"in_progress": "glyph-aging", "done": "glyph-fresh"}.get(task.status, "glyph-record")
+    return [
+        (f"{TASK_GLYPHS[task.status]} ", look),
+        (citation, "dim"),
+        (fit(visible(task.text), body), "dim" if done else ""),
+        (by, "dim"),
+        (state, "dim"),
+        (when, "dim"),
+    ]

@@ -1,0 +1,312 @@
+"""Going about: panes and tabs, the preview that follows, marks, filters, the search, jumps to a day."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+from textual import work
+from textual.widgets import Input
+
+from store.citations import parse
+from store.errors import MemorandaError
+from tui.keys import FACTS, HISTORY, PANES, PREVIEW, TASKS, TIMELINE
+from tui.screens.reading import ReadingScreen
+from tui.screens.view import DOMAIN_ORDER, KIND_ORDER, SORT_ORDER, slots
+from tui.widgets.bars import Footer, Piece, Split
+from tui.widgets.preview import Preview
+from tui.widgets.preview_pane import PreviewPane
+from tui.widgets.record_list import MOST_MARKS, RecordList
+from tui.widgets.search_bar import SearchBar
+
+Choice = TypeVar("Choice")
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from store.models import Record, Step
+
+# What is typed right after these keys is for the bar that they open, even if all of it came at once, as a slow line
+# sends it: so they are heard before the keys behind them are given to the list.
+TYPING = ("search", "command", "ask_for")
+
+
+class BrowsingScreen(ReadingScreen):
+    """The screen's moves. Nothing here changes the memory."""
+
+    # the bars under the person's hands
+
+    def on_descendant_focus(self) -> None:
+        focused = self.focused
+        if isinstance(focused, RecordList) and focused.id:
+            self._list_id = focused.id
+            if focused.id != "hits":
+                self.show_pane(focused.id)
+            self.pane.follow(self._under_cursor(focused))
+        self.draw_footer()
+
+    def draw_footer(self) -> None:
+        footer = self.query_one("#footer", Footer)
+        if isinstance(self.focused, RecordList | Preview):
+            footer.show_pane(self.focused.id or "")
+        elif self.focused is not None and self.focused.id == "query":
+            footer.hint(
+                (" enter", "$footer-key-foreground bold", "to_hits"),
+                (" goes to what was found ", "", "to_hits"),
+                (" esc", "$footer-key-foreground bold", "leave"),
+                (" leaves   kind: domain: tag: since: before: is: narrow it down", "", "leave"),
+            )
+
+    # the preview
+
+    def on_record_list_highlighted(self, event: RecordList.Highlighted) -> None:
+        if event.record_list.id == self._list_id:
+            self.pane.follow(self._under_cursor(event.record_list))
+
+    def on_record_list_chosen(self) -> None:
+        self.pane.enter()
+
+    def on_preview_pane_failed(self, event: PreviewPane.Failed) -> None:
+        self.say(str(event.error), "warning")
+
+    def action_open(self) -> None:
+        if not self.pane.preview.open_selected():
+            if self.focused is self.pane.preview:
+                self.pane.preview.select(1)
+            else:
+                self.pane.enter()
+
+    def action_citation(self, step: int) -> None:
+        self.pane.preview.focus()
+        self.pane.preview.select(step)
+
+    def action_back(self) -> None:
+        if not self.pane.back() and self.focused is self.pane.preview:
+            self.list_of(self._list_id).focus()
+
+    def action_forward(self) -> None:
+        self.pane.forward()
+
+    def action_scroll_preview(self, step: int) -> None:
+        self.pane.preview.scroll_relative(y=step * 4, animate=False, force=True)
+
+    def open_citation(self, text: str) -> None:
+        """Show the record of a citation in the preview."""
+        try:
+            self.pane.open(parse(text, "fact"))
+        except MemorandaError as error:
+            self.say(str(error), "warning")
+
+    # panes
+
+    def action_pane(self, name: str) -> None:
+        if not self.query(f"#{name}"):
+            return  # not mounted yet: it comes right after the first rows
+        if name in PANES:
+            self._end_search()
+            self.show_pane(name)
+        self.list_of(name).focus()
+
+    def show_pane(self, name: str) -> None:
+        """Give a pane its place, and take those that have none out of sight."""
+        if name != FACTS:
+            self._second = name
+        if name not in (FACTS, TIMELINE):
+            self._third = name
+        self._current = name
+        self.arrange()
+
+    def arrange(self) -> None:
+        """Show the panes that have a place at this width."""
+        seen = slots(self.form, self._current, self._second, self._third)
+        fresh = [name for name in seen if name not in self._seen_panes]
+        self._seen_panes = seen
+        for name in PANES:
+            for pane in self.query(f"#{name}-pane"):
+                pane.set_class(name not in seen, "-behind")
+        if any(name not in (FACTS, TIMELINE) for name in fresh):
+            self.read_side()
+        self._draw_titles()
+
+    def action_next_pane(self, step: int) -> None:
+        lists = ["hits"] if self.has_class("-searching") else [name for name in PANES if self.query(f"#{name}")]
+        order = [*lists, PREVIEW]
+        focused = self.focused.id if self.focused is not None else None
+        place = order.index(focused) if focused in order else -1 if step > 0 else 0
+        name = order[(place + step) % len(order)]
+        if name == PREVIEW:
+            self.pane.preview.focus()
+        else:
+            self.action_pane(name)
+
+    def action_leave(self) -> None:
+        marked = self.list_of(self._list_id)
+        if isinstance(self.focused, Input):
+            self._leave_search()
+        elif self.focused is self.pane.preview:
+            marked.focus()
+        elif marked.marks:
+            marked.unmark()
+        elif self.has_class("-searching"):
+            self._leave_search()
+        elif self.engine is not None and self.engine.stop_reading_git():
+            self.say("Stopped reading git; what was read stays, and the next start goes on.")
+
+    # marks
+
+    def action_mark(self) -> None:
+        self.list_of(self._list_id).mark()
+
+    def action_mark_range(self) -> None:
+        marking = self.list_of(self._list_id)
+        marking.mark_range()
+        if marking.marking:
+            self.query_one("#footer", Footer).hint(
+                (" Move to mark more; ", ""), ("v", "$footer-key-foreground bold"), (" ends it, ", ""),
+                ("esc", "$footer-key-foreground bold", "leave"), (" unmarks", "", "leave"),
+            )  # fmt: skip
+        else:
+            self.draw_footer()
+
+    def action_mark_all(self) -> None:
+        if not self.list_of(self._list_id).mark_all():
+            self.say(f"Marks hold {MOST_MARKS:,} records: narrow the list with d, o or a search first.", "warning")
+
+    def action_unmark(self) -> None:
+        self.list_of(self._list_id).unmark()
+
+    def on_record_list_marked(self) -> None:
+        self._draw_titles()
+        self.draw_footer()
+
+    # order and filters
+
+    def change_view(self, **changes: object) -> None:
+        """Show other records, or in another order."""
+        self.view = replace(self.view, **changes)  # type: ignore[arg-type]
+        self._draw_titles()
+        self.reload()
+
+    def action_sort(self) -> None:
+        self.change_view(sort=_next(SORT_ORDER, self.view.sort))
+
+    def action_filter(self) -> None:
+        if self._current == TIMELINE:
+            self.change_view(kind=_next(KIND_ORDER, self.view.kind))
+        else:
+            self.change_view(domain=_next(DOMAIN_ORDER, self.view.domain))
+
+    @work(thread=True, group="origins", exclusive=True, exit_on_error=False, description="find out who wrote")
+    def action_origin(self) -> None:
+        if self.engine is not None:
+            field = "actor" if self._current == HISTORY else "origin"
+            order = (None, *self.engine.origins(self._current))
+            self.later(lambda: self.change_view(**{field: _next(order, getattr(self.view, field))}))
+
+    def action_hidden(self) -> None:
+        self.change_view(hidden=not self.view.hidden)
+
+    def action_all_facts(self) -> None:
+        self.change_view(words="", domain=None, origin=None)
+
+    def go_to_day(self, text: str) -> None:
+        """Put the cursor on the newest entry of a day, or on the first one before it."""
+        if self.engine is None or not text.strip():
+            return
+        name = self._current if self._current in (TIMELINE, HISTORY) else TIMELINE
+        try:
+            key = self.engine.at_day(name, text, self.view)
+        except MemorandaError as error:
+            self.say(str(error), "warning")
+            return
+        self.action_pane(name)
+        if key is None or not self.list_of(name).select(key):
+            self.say("Nothing stands there or before.", "warning")
+
+    # search
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """In a bar these keys are letters."""
+        return not (action in TYPING and isinstance(self.focused, Input))
+
+    def action_search(self) -> None:
+        self.query_one(SearchBar).start()
+
+    def search_for(self, query: str) -> None:
+        """Search, as if typed in the search bar."""
+        self.query_one(SearchBar).ask(query)
+
+    def action_to_hits(self) -> None:
+        if self.has_class("-searching"):
+            self.list_of("hits").focus()
+
+    def action_hit(self, step: int) -> None:
+        """The next hit, from wherever the person is."""
+        if self.has_class("-searching"):
+            self.list_of("hits").action_move(step)
+            self.list_of("hits").focus()
+        else:
+            self.say("n goes to the next hit of a search; / starts one.", "warning")
+
+    def on_search_bar_found(self, event: SearchBar.Found) -> None:
+        from tui.rows import HitRows
+
+        if self.engine is None:
+            return
+        answer = event.answer
+        if not event.again:
+            self._list_id = "hits"
+            self.add_class("-searching")
+            self.list_of("hits").unmark()
+        self.list_of("hits").set_rows(HitRows(answer.hits, self.engine.screen.now), keep=event.again)
+        shown = f"the best {len(answer.hits)}" if answer.total > len(answer.hits) else "best first"
+        left: list[Piece] = [("FOUND ", ""), (f"{answer.total:,}", "$foreground 60%")]
+        if answer.left_out:
+            left.append((f"  {answer.left_out:,} superseded or forgotten left out: is:", "$foreground 50%"))
+        left += [(f"  {note}", "$text-warning") for note in answer.notes]
+        self.query_one("#hits-title", Split).put_both(left, [(shown, "$foreground 50%")])
+        if not event.again:
+            self.pane.follow(self._under_cursor(self.list_of("hits")))
+
+    def on_search_bar_entered(self) -> None:
+        self.action_to_hits()
+
+    def on_search_bar_cleared(self, event: SearchBar.Cleared) -> None:
+        if event.left:
+            self._leave_search()
+        else:
+            self._end_search()
+
+    def on_search_bar_failed(self, event: SearchBar.Failed) -> None:
+        self.say(str(event.error), "error")
+
+    def _end_search(self) -> None:
+        self.query_one(SearchBar).clear()
+        self.remove_class("-searching")
+        if self._list_id == "hits":
+            self._list_id = self._current
+
+    def _leave_search(self) -> None:
+        self._end_search()
+        self.list_of(self._list_id).focus()
+
+    # what a key is about
+
+    def target(self) -> Record | Step | None:
+        """The record that a key is about: the one in the preview, which is the one under the cursor."""
+        if self.pane.record is None:
+            self.say("Nothing is selected.", "warning")
+        return self.pane.record
+
+    def targets(self) -> Sequence[Record | Step]:
+        """The marked records of the list the person is in; without marks the one under the cursor."""
+        marked = self.list_of(self._list_id)
+        if marked.marks and self.engine is not None and self.focused is marked:
+            return self.engine.read_marked(self._list_id, marked.marks)
+        record = self.target()
+        return [] if record is None else [record]
+
+
+def _next(order: Sequence[Choice], now: Choice) -> Choice:
+    """What follows `now`; the first again after the last, or when `now` is not among them."""
+    return order[(order.index(now) + 1) % len(order)] if now in order else order[0]

@@ -1,0 +1,319 @@
+"""What would change, before it does: a restore, the undo of a step, all that one origin wrote; or what did change.
+
+Every record stands with a mark, and its two states in the preview. What is chosen is applied as one new step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Container, Vertical
+
+from store.clock import ago
+from store.errors import MemorandaError
+from tui.commands import count
+from tui.describe import Line, compare
+from tui.display import fit
+from tui.keys import LOOKING_KEYS, PLAN_KEYS, Key
+from tui.responsive import ResponsiveScreen
+from tui.rows import WIDE as ROOMY
+from tui.rows import Pairs
+from tui.screens.view import HUGE, WIDE
+from tui.visible import visible
+from tui.widgets.bars import Footer, Piece, Split
+from tui.widgets.preview import Preview
+from tui.widgets.record_list import RecordList
+
+if TYPE_CHECKING:
+    from store.plans import Applied, Plan, Planned
+    from tui.engine import Engine
+
+SIGNS = {"+": ("+", "added"), "-": ("−", "removed"), "~": ("~", "glyph-aging")}
+STRATEGIES = {"replace": "replace", "mine": "keep mine", "add": "only add"}
+KINDS = {None: "all", "decision": "only decisions", "fact": "only facts", "link": "only links", "task": "only tasks"}
+
+
+class PlanRows:
+    """The records of a plan, one a line: its mark, what would happen to it, who made it what it is."""
+
+    def __init__(self, plan: Plan, chosen: frozenset[int], now: str, looking: bool) -> None:
+        self._plan = plan
+        self._chosen = chosen
+        self._now = now
+        self._looking = looking
+
+    def __len__(self) -> int:
+        return len(self._plan.changes)
+
+    def selectable(self, index: int) -> bool:
+        return True
+
+    def key(self, index: int) -> Hashable:
+        return index
+
+    def index_of(self, key: Hashable) -> int | None:
+        return key if isinstance(key, int) and key < len(self) else None
+
+    def segments(self, index: int, width: int) -> Pairs:
+        change = self._plan.changes[index]
+        sign, look = SIGNS[change.sign]
+        by = f"{change.by.actor}, {ago(self._now, change.by.at)}" if change.by else ""
+        by = fit(f"  {visible(by)}", 22) if width >= ROOMY else ""
+        cited = visible(change.citation)
+        says = visible(change.says) if width >= 46 else ""
+        cells = min(24, max(10, len(says)))
+        taken = 2 + 10 + (cells + 1 if says else 0) + len(by) + (0 if self._looking else 4)
+        body = max(4, width - taken)
+        chosen = index in self._chosen
+        quiet = "" if chosen or self._looking else "dim"
+        pairs: Pairs = [] if self._looking else [_box(change, chosen)]
+        return [
+            *pairs,
+            (f"{sign} ", look if chosen or self._looking else "dim"),
+            (fit(cited, 9) + " ", "dim"),
+            (fit(visible(change.title), body), quiet),
+            (f" {fit(says, cells)}" if says else "", "dim"),
+            (by, "dim"),
+        ]
+
+
+def _box(change: Planned, chosen: bool) -> tuple[str, str]:
+    if change.blocked:
+        return "[-] ", "rule"
+    if chosen:
+        return "[x] ", "accent"
+    return ("[!] ", "warning") if change.clash else ("[ ] ", "dim")
+
+
+class PlanScreen(ResponsiveScreen["Applied | str | None"]):
+    """Choose what of a plan is applied. Ends with what was applied, a citation to open, or None."""
+
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide"), (HUGE, "-huge")]  # noqa: RUF012 - as Screen declares it
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(key.keys, key.action, key.label or key.help, show=False, id=key.id, tooltip=key.help, priority=True)
+        for key in PLAN_KEYS
+    ] + [Binding("question_mark,f1", "app.help", "Help", show=False, id="plan.help")]
+    DEFAULT_CSS = """
+    PlanScreen {
+        layout: vertical; overflow: hidden;
+        .plan-bar { height: 1; padding: 0 1; background: $panel; }
+        #plan-body { height: 1fr; layout: horizontal; }
+        #plan-pane { width: 3fr; height: 1fr; }
+        #plan-preview-pane { width: 2fr; height: 1fr; padding: 0 0 0 1; border-left: solid $foreground 20%; }
+        &.-narrow #plan-body { layout: vertical; }
+        &.-narrow #plan-pane, &.-narrow #plan-preview-pane { width: 1fr; border-left: none; }
+        &.-narrow #plan-preview-pane { border-top: solid $foreground 20%; }
+        Footer { height: 1; background: $footer-background; }
+    }
+    """
+
+    def __init__(self, engine: Engine, plan: Plan, title: str, note: str, kind: str) -> None:
+        """`kind` is checkpoint, step, origin or since; `note` is what the bottom line says beside the count."""
+        super().__init__()
+        self._engine = engine
+        self._plan = plan
+        self._title = title
+        self._note = note
+        self._kind = kind
+        self._strategy = "replace"
+        self._only: str | None = None
+        self._applying = False
+        self.chosen = engine.proposed(plan, self._strategy)
+
+    @property
+    def looking(self) -> bool:
+        """Whether nothing is to be applied: it only shows what did change."""
+        return self._kind == "since"
+
+    @property
+    def _keys(self) -> tuple[Key, ...]:
+        if self.looking:
+            return LOOKING_KEYS
+        return tuple(key for key in PLAN_KEYS if self._kind == "checkpoint" or key.id != "plan.strategy")
+
+    def compose(self) -> ComposeResult:
+        yield Split(id="plan-title", classes="plan-bar")
+        with Container(id="plan-body"):
+            with Vertical(id="plan-pane"):
+                yield RecordList(id="plan", empty_text="Nothing changed.")
+            with Vertical(id="plan-preview-pane"):
+                yield Preview(id="plan-preview")
+        yield Split(id="plan-count", classes="plan-bar")
+        yield Footer(id="plan-footer")
+
+    def on_mount(self) -> None:
+        footer = self.query_one(Footer)
+        footer.remapped = self.app.remapped  # type: ignore[attr-defined]
+        footer.show_keys(self._keys)
+        self._draw()
+        self.query_one("#plan", RecordList).focus()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return not self.looking or action not in ("toggle", "all", "kind", "strategy")
+
+    def _draw(self) -> None:
+        rows = PlanRows(self._plan, self.chosen, self._engine.screen.now, self.looking)
+        self.query_one("#plan", RecordList).set_rows(rows)
+        self.query_one("#plan", RecordList).refresh_rows()
+        right: list[Piece] = []
+        if self._kind == "checkpoint":
+            right = [("strategy  ", "$foreground 60%")]
+            for name, word in STRATEGIES.items():
+                look = "bold $text-accent" if name == self._strategy else "$foreground 60%"
+                right += [(f" {word} ", look, f"choose_strategy('{name}')")]
+        self.query_one("#plan-title", Split).put_both([(visible(self._title), "bold")], right)
+        changes = self._plan.changes
+        left: list[Piece] = [(count(len(changes), "record"), "")]
+        if not self.looking:
+            left = [(f"{len(self.chosen):,} of {len(changes):,} chosen", "bold"), (f"  {KINDS[self._only]}", "", "kind")]
+            if clashes := sum(change.clash for change in changes):
+                left.append((f"  {clashes:,} changed since [!]: left as they are unless chosen", "$text-warning"))
+        self.query_one("#plan-count", Split).put_both(left, [(self._note, "$foreground 60%")])
+
+    # the preview
+
+    def on_record_list_highlighted(self, event: RecordList.Highlighted) -> None:
+        key = event.key
+        change = self._plan.changes[key] if isinstance(key, int) and key < len(self._plan.changes) else None
+        self.query_one(Preview).show([] if change is None else self._describe(change))
+
+    def _describe(self, change: Planned) -> list[Line]:
+        lines: list[Line] = [
+            [(change.citation, "cite"), (f"  {change.kind} · {change.says}", "dim")],
+            [(change.title, "title")],
+        ]
+        if change.by is not None:
+            when = ago(self._engine.screen.now, change.by.at)
+            what = f"{change.by.actor} ({change.by.door}), {when} ago, step {change.by.seq}: {change.by.reason}"
+            lines.append([("last changed by ", "dim"), (what, "")])
+        if change.blocked:
+            lines += [[], [(f"Cannot be applied: {change.blocked}", "warning")]]
+        elif change.clash and not self.looking:
+            lines += [[], [("It was changed since. Chosen, that change is overwritten; not chosen, it stays.", "warning")]]
+        if change.needs and not self.looking:
+            others = " ".join(self._plan.changes[index].citation for index in change.needs)
+            lines += [[], [("Goes together with ", "dim"), (others, "cite")]]
+        now, then = change.now, change.then
+        states = compare(then, now) if self.looking else compare(now, then)
+        words = "Before − and after +" if self.looking else "As it is − and as it would be +"
+        return [*lines, [], [(words, "heading")], *states]
+
+    def action_scroll_preview(self, step: int) -> None:
+        self.query_one(Preview).scroll_relative(y=step * 4, animate=False, force=True)
+
+    # choosing
+
+    def action_toggle(self) -> None:
+        chosen_list = self.query_one("#plan", RecordList)
+        if isinstance(chosen_list.cursor_key, int):
+            self.toggle(chosen_list.cursor_key)
+            chosen_list.action_move(1)
+
+    def on_record_list_marked(self, event: RecordList.Marked) -> None:
+        """A click on the left edge, or with ctrl."""
+        marks = event.record_list.marks
+        event.record_list.unmark()
+        for key in marks:
+            if isinstance(key, int) and not self.looking:
+                self.toggle(key)
+
+    def toggle(self, index: int) -> None:
+        """Choose a record with all it needs, or leave it out with all that need it."""
+        change = self._plan.changes[index]
+        if change.blocked:
+            self.app.notify(visible(change.blocked), severity="warning", markup=False)
+            return
+        if index in self.chosen:
+            self.chosen -= self._closure(index, backwards=True)
+        else:
+            wanted = self._closure(index)
+            stuck = next((self._plan.changes[other].blocked for other in wanted if self._plan.changes[other].blocked), "")
+            if stuck:
+                self.app.notify(visible(stuck), severity="warning", markup=False)
+                return
+            self.chosen |= wanted
+        self._draw()
+
+    def _closure(self, index: int, backwards: bool = False) -> frozenset[int]:
+        """A record with all it needs; backwards, with all that need it."""
+        changes = self._plan.changes
+        found, waiting = {index}, [index]
+        while waiting:
+            here = waiting.pop()
+            if backwards:
+                beside = [other for other in range(len(changes)) if here in changes[other].needs]
+            else:
+                beside = list(changes[here].needs)
+            waiting += [other for other in beside if other not in found]
+            found.update(beside)
+        return frozenset(found)
+
+    def action_all(self) -> None:
+        every = frozenset(index for index, change in enumerate(self._plan.changes) if not change.blocked)
+        self.chosen = frozenset() if self.chosen else every
+        self._only = None
+        self._draw()
+
+    def action_kind(self) -> None:
+        kinds = [None, *(kind for kind in KINDS if any(change.kind == kind for change in self._plan.changes))]
+        self._only = kinds[(kinds.index(self._only) + 1) % len(kinds)]
+        self._propose()
+
+    def action_strategy(self) -> None:
+        names = list(STRATEGIES)
+        if self._kind == "checkpoint":
+            self.action_choose_strategy(names[(names.index(self._strategy) + 1) % len(names)])
+
+    def action_choose_strategy(self, name: str) -> None:
+        self._strategy = name
+        self._propose()
+
+    def _propose(self) -> None:
+        proposed = self._engine.proposed(self._plan, self._strategy)
+        if self._only is None:
+            self.chosen = proposed
+        else:
+            mine = [index for index in proposed if self._plan.changes[index].kind == self._only]
+            self.chosen = frozenset().union(*map(self._closure, mine))
+        self._draw()
+
+    # the end
+
+    def on_record_list_chosen(self, event: RecordList.Chosen) -> None:
+        """A double click."""
+        if self.looking:
+            self.action_apply()
+
+    def action_leave(self) -> None:
+        self.dismiss(None)
+
+    def action_apply(self) -> None:
+        if self.looking:
+            key = self.query_one("#plan", RecordList).cursor_key
+            if isinstance(key, int):
+                self.dismiss(self._plan.changes[key].citation.split(" ")[0])
+            return
+        if self._applying:
+            return
+        if not self.chosen:
+            self.app.notify("Nothing is chosen: space chooses a record, esc leaves.", severity="warning", markup=False)
+            return
+        self._applying = True
+        plan, chosen = self._plan, self.chosen
+        self._engine.write(lambda memory: memory.plans.apply(plan, chosen), self._done)
+
+    def _done(self, result: object, error: MemorandaError | None) -> None:
+        if not self._engine.closed and self.app.is_running:
+            self.app.call_from_thread(self._finish, result, error)
+
+    def _finish(self, result: object, error: MemorandaError | None) -> None:
+        self._applying = False
+        if error is not None:
+            self.app.notify(visible(str(error)), severity="error", timeout=8, markup=False)
+        else:
+            self.dismiss(result)  # type: ignore[arg-type]
+
+
