@@ -20,7 +20,12 @@ from store.redaction import redact, redact_tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from array import array
+    from typing import Any, TypeVar
+
+    Read = TypeVar("Read")
+
+CHUNK = 4096  # keys that are read before the other threads are let in
 
 
 class Verbatim(str):
@@ -62,6 +67,21 @@ def _identity(path: str) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
+def _numbers(rows: "Iterator[tuple[int]]") -> "array[int]":
+    """The rows' one column as an array. APSW gives the GIL up at every row, so another thread's key waits for no page
+    of them; measured against SQLite packing all into one value, which is twice as fast and takes 30 MB at a million."""
+    from array import array
+    from itertools import chain, islice
+
+    numbers, column = array("q"), chain.from_iterable(rows)
+    before = -1
+    while len(numbers) > before:
+        before = len(numbers)
+        numbers.extend(islice(column, CHUNK))
+        time.sleep(0)
+    return numbers
+
+
 def _text(value: object) -> object:
     return _storable(value) if isinstance(value, str) else value
 
@@ -93,12 +113,25 @@ class Database:
 
     def rows(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> "list[tuple[Any, ...]]":
         """Every row of a query, read to its end: a reader never keeps a transaction open."""
+        return self._read(list, sql, parameters)
+
+    def keys(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> "array[int]":
+        """The one column of a query, whole numbers all, in its order, as array("q"): 8 bytes a row, where
+        a list of rows takes 90. For the order of long lists; to be read on a thread that is not the screen's."""
+        return self._read(_numbers, sql, parameters)
+
+    def _read(
+        self,
+        take: "Callable[[Iterator[tuple[Any, ...]]], Read]",
+        sql: str,
+        parameters: Sequence[object] | dict[str, object],
+    ) -> "Read":
         try:
-            return list(self.connection.execute(sql, parameters))
+            return take(self.connection.execute(sql, parameters))
         except UnicodeEncodeError:  # bytes of a command line that are no text: look for what would be stored of them
             if isinstance(parameters, dict):
-                return self.rows(sql, {name: _text(value) for name, value in parameters.items()})
-            return self.rows(sql, [_text(value) for value in parameters])
+                return self._read(take, sql, {name: _text(value) for name, value in parameters.items()})
+            return self._read(take, sql, [_text(value) for value in parameters])
         except apsw.InterruptError:
             raise
         except apsw.Error as error:

@@ -1,0 +1,52 @@
+"""The order of long lists: keys alone, read into an array, whatever their number."""
+
+import json
+from array import array
+
+import apsw
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from store.database import write
+from store.errors import StorageError
+from store.facts import SORTS
+from store.memory import Memory
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(numbers=st.lists(st.integers(-(2**63), 2**63 - 1), max_size=30), limit=st.integers(-1, 31))
+def test_keys_are_the_column_in_the_query_s_order(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, numbers: list[int], limit: int
+) -> None:
+    """As the rows, wherever a chunk of them ends, and whatever fits 64 bits."""
+    monkeypatch.setattr(write, "CHUNK", 7)
+    sql = "SELECT value FROM json_each(?) ORDER BY value % 5, key DESC LIMIT ?"
+    parameters = (json.dumps(numbers), limit)
+    assert memory.database.keys(sql, parameters) == array(
+        "q", (row[0] for row in memory.database.rows(sql, parameters))
+    )
+
+
+@pytest.mark.parametrize("sort", SORTS)
+def test_the_order_of_facts_is_their_list(memory: Memory, clock, sort: str) -> None:
+    """The app reads the array and the command line the list: both say the same."""
+    for number in range(12):
+        memory.facts.remember(f"fact {number % 5}{number}", domain=("work", "general")[number % 2])
+        clock.advance(days=number * 9 % 31)
+    now = memory.now
+    order = memory.facts.order(now, sort=sort)
+    assert order.typecode == "q" and len(order) == 12
+    assert order.tolist() == memory.facts.ids(now, sort=sort)
+
+
+def test_a_reading_of_keys_fails_as_any_other(memory: Memory) -> None:
+    """An interrupt comes through, for it is no failure; what SQLite refuses is ours; bytes that are no text find
+    nothing."""
+    memory.database.connection.set_progress_handler(lambda: True, 1)
+    with pytest.raises(apsw.InterruptError):
+        memory.database.keys("SELECT id FROM facts")
+    memory.database.connection.set_progress_handler(None)
+    with pytest.raises(StorageError):
+        memory.database.keys("SELECT nothing FROM facts")
+    assert not memory.database.keys("SELECT id FROM facts WHERE fact = ?", ("\udcff",))
