@@ -219,7 +219,8 @@ def test_events_expire_after_a_year_to_the_millisecond(memory: Memory, clock) ->
     assert memory.events.expire(a_year_later) == 1
     assert {event.id for event in memory.events.many([old, exact, new])} == {exact, new}
     assert memory.events.expire(a_year_later) == 0
-    assert memory.events.expire(a_year_later, retention_days=0) == 2
+    assert memory.events.expire(a_year_later, retention_days=0) == 0, "0 keeps them for ever"
+    assert memory.events.expire(a_year_later, retention_days=364) == 2
 
 
 def test_nothing_but_events_ever_expires(memory: Memory, clock) -> None:
