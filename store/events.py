@@ -46,7 +46,12 @@ class Events:
             )
 
     def expire(self, now: str, retention_days: int = RETENTION_DAYS) -> int:
-        """Drop the events older than `retention_days`; how many went. Nothing else ever expires here."""
+        """Drop the events older than `retention_days`; how many went. 0 keeps them for ever.
+
+        Nothing else ever expires here.
+        """
+        if retention_days == 0:
+            return 0
         cut = days_before(now, retention_days)
         if not self._database.value("SELECT 1 FROM events WHERE created_at < ? LIMIT 1", (cut,)):
             return 0

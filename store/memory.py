@@ -10,6 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from store.checkpoints import Checkpoints
     from store.commits import Commits
+    from store.config import Config
     from store.decisions import Decisions
     from store.events import Events
     from store.facts import Facts
@@ -32,6 +33,7 @@ class Memory:
         self.location = location
         self.created = not os.path.lexists(location.path)
         self.database = Database(location.path, door, clock, create)
+        self._config: Config | None = None
 
     @classmethod
     def open(cls, path: str, door: str = "cli", clock: Clock = utc_now) -> "Memory":
@@ -51,6 +53,15 @@ class Memory:
     def now(self) -> str:
         """This moment, by this memory's clock."""
         return self.database.clock()
+
+    @property
+    def config(self) -> "Config":
+        """What is set for this memory, as it was when first asked for."""
+        if self._config is None:
+            from store.config import load
+
+            self._config = load(self.location)
+        return self._config
 
     @property
     def facts(self) -> "Facts":

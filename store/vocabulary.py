@@ -11,6 +11,17 @@ ITERATION_STATUSES = ("active", "completed", "abandoned")
 TASK_STATUSES = ("pending", "in_progress", "done")
 LINK_TYPES = ("implements", "reverts", "relates")
 DOORS = ("app", "cli", "mcp", "hook", "worker")
+FACT_ORDERS = ("oldest", "newest", "domain", "text", "state")
+SETTING_NAMES = (
+    "enabled",
+    "capture_decisions",
+    "capture_commits",
+    "retention_days",
+    "theme",
+    "badges",
+    "motion",
+    "editor",
+)
 PERSON = "user"  # the one origin whose word is a person's own
 
 LETTERS = {

@@ -31,7 +31,7 @@ def start(
     """
     if memory.database.read_only:
         return 0
-    memory.events.expire(memory.now)
+    memory.events.expire(memory.now, memory.config["retention_days"])
     source = repository(memory, cwd)
     return catch_up(memory, source, progress, cancelled) if source else 0
 

@@ -1,0 +1,123 @@
+"""What a person has set: one file of theirs, and one beside a project's memory, which wins.
+
+The project's file lies in `.memoranda`, never in the checkout itself: strangers write what a checkout brings.
+"""
+
+from store.config.files import entries, project_path, put, remove, user_path
+from store.config.settings import KEYS, SETTINGS, Setting, known, nearest
+from store.errors import InvalidInput, StorageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from typing import Any
+
+    from store.location import Location
+
+__all__ = [
+    "KEYS",
+    "SETTINGS",
+    "Config",
+    "Setting",
+    "Value",
+    "captures",
+    "entries",
+    "known",
+    "load",
+    "project_path",
+    "put",
+    "remove",
+    "user_path",
+]
+
+_CAPTURES = {"commits": "capture_commits", "decisions": "capture_decisions", "events": "enabled"}
+
+
+class Value:
+    """What a setting is, and whence: `source` is default, user or project, `path` the file ("" for a default)."""
+
+    __slots__ = ("name", "path", "setting", "source", "value")
+
+    def __init__(self, setting: Setting, value: "Any", source: str, path: str) -> None:
+        self.name = setting.name
+        self.value = value
+        self.source = source
+        self.path = path
+        self.setting = setting
+
+
+class Config:
+    """Every setting of one memory: `config["theme"]`.
+
+    `problems` are sentences about what the files hold and could not be used; the next lower value stands there.
+    """
+
+    def __init__(self) -> None:
+        self.problems: list[str] = []
+        self._values = {setting.name: Value(setting, setting.default, "default", "") for setting in SETTINGS}
+
+    def __getitem__(self, name: str) -> "Any":
+        return self._values[name].value
+
+    def find(self, name: str) -> Value | None:
+        """A setting or a remapped key by its name; None for a key that is as it comes."""
+        return self._values.get(name)
+
+    @property
+    def values(self) -> list[Value]:
+        """Every setting in the order of SETTINGS, then every remapped key."""
+        return list(self._values.values())
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """The remapped keys: a key's id → keys as the app writes them, `F` or `ctrl+f,f`."""
+        return {name.removeprefix(KEYS): value.value for name, value in self._values.items() if name.startswith(KEYS)}
+
+    def take(self, source: str, path: str, key_ids: "Collection[str]") -> None:
+        """Take what the file at `path` says, over what there is."""
+        try:
+            found = entries(path)
+        except StorageError as error:
+            self.problems.append(str(error))
+            return
+        for name, value in found.items():
+            problem = self._put(source, path, name, value, key_ids)
+            if problem:
+                self.problems.append(f"{path}: {problem}")
+
+    def _put(self, source: str, path: str, name: str, value: object, key_ids: "Collection[str]") -> str:
+        """Take one value; what is wrong with it, or an empty text."""
+        try:
+            setting = known(name)
+        except InvalidInput as error:
+            return str(error)
+        key = name.removeprefix(KEYS)
+        if key != name and key_ids and key not in key_ids:
+            return f"There is no key “{key[:40]}”.{nearest(key, key_ids)}"
+        if setting.own and source == "project":
+            return f"{name} names a program that is run, so only your own file sets it: {user_path()}."
+        if not setting.fits(value):
+            return f"{name} takes {setting.takes}."
+        self._values[name] = Value(setting, value, source, path)
+        return ""
+
+
+def load(location: "Location", key_ids: "Collection[str]" = ()) -> Config:
+    """What is set for this memory. Never raises: what cannot be used is in `problems`, and the default stands.
+
+    `key_ids` are the keys that there are, to check `[keys]` against; without them every id is believed.
+    """
+    config = Config()
+    config.take("user", user_path(), key_ids)
+    if path := project_path(location):
+        config.take("project", path, key_ids)
+    return config
+
+
+def captures(config: Config, what: str) -> bool:
+    """Whether `commits`, `decisions` or `events` may be captured without a person asking for it.
+
+    Every door that captures asks this first: the reader of git, and whatever logs for an agent or a hook. What a
+    person says or types is no capture, and is never asked about.
+    """
+    return bool(config["enabled"] and config[_CAPTURES[what]])

@@ -1,0 +1,210 @@
+"""The files that settings are kept in: read without trust, changed whole or not at all.
+
+Nothing here believes a project's file that may have come with a checkout: a symbolic link, another person's file, or
+one whose mode is not the 0600 we give it (git gives its files no such mode under an ordinary umask).
+"""
+
+import os
+import stat
+
+from store.config.settings import known
+from store.errors import InvalidInput, StorageError
+from store.location import FOLDER, Location
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import MutableMapping
+    from typing import Any
+
+FILE = "config.toml"
+LARGEST = 1_000_000  # bytes
+
+
+def user_path() -> str:
+    """The person's own file, in the platform's place for configuration."""
+    from platformdirs import user_config_path
+
+    return str(user_config_path("memoranda", appauthor=False) / FILE)
+
+
+def project_path(location: Location) -> str | None:
+    """The project's file, beside its memory; None for the personal memory and for one outside of a `.memoranda`."""
+    folder = os.path.dirname(location.path)
+    if location.kind == "personal" or os.path.basename(folder) != FOLDER:
+        return None
+    return os.path.join(folder, FILE)
+
+
+def entries(path: str) -> "dict[str, Any]":
+    """What the file says, by dotted name; empty if there is none. Raises StorageError: unreadable, unsafe, no TOML."""
+    return _read(_text(path), path)
+
+
+def put(path: str, name: str, text: str) -> "Any":
+    """Write a setting as a person typed it, and return its value. Raises InvalidInput, StorageError."""
+    setting = known(name)
+    if setting.own and _of_project(path):
+        raise InvalidInput(
+            f"{name} names a program that is run, so only your own file sets it.", f"memoranda config {name} VALUE"
+        )
+    value = setting.parse(text)
+    _change(path, name, value)
+    return value
+
+
+def remove(path: str, name: str) -> bool:
+    """Take a setting out of the file, a misspelt one too; whether it was there. Raises StorageError."""
+    if name not in entries(path):
+        return False
+    _change(path, name, None)
+    return True
+
+
+def _of_project(path: str) -> bool:
+    return os.path.basename(os.path.dirname(path)) == FOLDER
+
+
+def _text(path: str) -> str:
+    """The text of the file, empty if there is none. Raises StorageError."""
+    link = f"{path} lies behind a symbolic link, and is not read through one."
+    own = _of_project(path)
+    if own and os.path.islink(os.path.dirname(path)):
+        raise StorageError(link, "Put a plain folder there.")
+    # not blocking: a pipe of that name would keep us for ever
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | (os.O_NOFOLLOW if own else 0)
+    try:
+        handle = os.open(path, flags)
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+    except OSError as error:
+        if own and os.path.islink(path):
+            raise StorageError(link, "Put a plain file there.") from None
+        raise StorageError(f"{path} cannot be read: {error.strerror}.", "Its settings are not used.") from None
+    try:
+        status = os.fstat(handle)
+        if not stat.S_ISREG(status.st_mode):
+            raise StorageError(f"{path} is not a plain file.", "Move it away.")
+        if own and (status.st_uid != os.getuid() or stat.S_IMODE(status.st_mode) & 0o077):
+            raise StorageError(
+                f"{path} is not private, so a stranger may have written it, as in a checkout; it is not used.",
+                "If it is yours, make it so: chmod 600.",
+            )
+        if status.st_size > LARGEST:
+            raise StorageError(f"{path} is larger than a file of settings can be.", "Its settings are not used.")
+        with open(handle, "rb", closefd=False) as file:
+            return file.read(LARGEST).decode("utf-8")
+    except UnicodeDecodeError:
+        raise StorageError(f"{path} is not UTF-8 text.", "Its settings are not used.") from None
+    except OSError as error:
+        raise StorageError(f"{path} cannot be read: {error.strerror}.", "Its settings are not used.") from None
+    finally:
+        os.close(handle)
+
+
+def _read(text: str, path: str) -> "dict[str, Any]":
+    """What the text says, by dotted name. Raises StorageError, with the line that is wrong."""
+    if not text:
+        return {}
+    import tomllib
+
+    try:
+        waiting = [("", tomllib.loads(text))]
+    except (ValueError, RecursionError) as error:
+        raise StorageError(f"{path} is not TOML: {error}.", "Its settings are not used until it is mended.") from None
+    found: dict[str, Any] = {}
+    while waiting:  # not recursive: a stranger may nest a thousand deep
+        start, table = waiting.pop(0)
+        for key, value in table.items():
+            if isinstance(value, dict):
+                waiting.append((f"{start}{key}.", value))
+            else:
+                found[start + key] = value
+    return found
+
+
+def _change(path: str, name: str, value: object) -> None:
+    """Set, or with None take out, one name in the file, and leave all else in it as it is. Raises StorageError."""
+    import fcntl
+
+    import tomlkit
+
+    folder = _folder(path)
+    try:
+        lock = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX)  # two that change it at once do so one after the other
+            if os.path.islink(path):
+                raise StorageError(
+                    f"{path} is a symbolic link, and is never written through one.", "Edit the file it leads to."
+                )
+            text = _text(path)
+            wanted = _read(text, path)
+            try:
+                document = tomlkit.parse(text)
+                if value is None:
+                    del wanted[name]
+                    table, key = _spot(document, name)
+                    del table[key]
+                else:
+                    wanted[name] = value
+                    table, key = _spot(document, name)
+                    table[key] = value
+                text = tomlkit.dumps(document)
+                exact = _read(text, path) == wanted
+            except (ValueError, LookupError, TypeError, RecursionError, StorageError):
+                exact = False
+            if not exact:
+                raise StorageError(f"{path} is written so that one value cannot be changed alone.", "Edit it by hand.")
+            _replace(path, text)
+            os.fsync(lock)
+        finally:
+            os.close(lock)
+    except OSError as error:
+        raise StorageError(f"{path} cannot be written: {error.strerror}.", "Nothing was changed.") from None
+
+
+def _folder(path: str) -> str:
+    """The folder of the file, private; the person's own is made. Raises StorageError."""
+    folder = os.path.dirname(path)
+    if _of_project(path):
+        if not os.path.isdir(folder):
+            raise StorageError("This project has no memory yet, and its settings lie beside it.", "memoranda init")
+        return folder
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        if not os.path.islink(folder):
+            os.chmod(folder, 0o700)
+    except OSError as error:
+        raise StorageError(f"The folder {folder} cannot be made: {error.strerror}.", "Nothing was changed.") from None
+    return folder
+
+
+def _spot(table: "MutableMapping[str, Any]", name: str) -> "tuple[MutableMapping[str, Any], str]":
+    """(table, key) where a dotted name stands, or else belongs: `keys.a.b` as "a.b" in the table `keys`."""
+    at, rest = table, name
+    while rest not in at or isinstance(at[rest], dict):
+        inner = [key for key in at if rest.startswith(f"{key}.") and isinstance(at[key], dict)]
+        if not inner:
+            break
+        at, rest = at[inner[0]], rest[len(inner[0]) + 1 :]
+    head, dot, tail = name.partition(".")
+    if at is not table or not dot or head in table or name in table:
+        return at, rest
+    table[head] = {}
+    return table[head], tail
+
+
+def _replace(path: str, text: str) -> None:
+    """Write the whole text beside the file, private, then put it in its place."""
+    part = f"{path}.{os.urandom(4).hex()}.part"
+    try:
+        handle = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW, 0o600)
+        with open(handle, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, path)
+    except BaseException:
+        if os.path.lexists(part):
+            os.unlink(part)
+        raise

