@@ -12,7 +12,7 @@ from textual.filter import LineFilter
 
 from tui.visible import plain, visible
 
-__all__ = ["StripControls", "content", "fit", "plain", "visible"]
+__all__ = ["Ascii", "StripControls", "content", "fit", "plain", "visible"]
 
 # Control characters and what acts like one: bidi, line separators; a lone surrogate would end the writer thread.
 _CONTROL = re.compile("[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -56,3 +56,24 @@ def _without_controls(segment: Segment) -> Segment:
     if style is not None and style.link and not style.link.isprintable():
         style = style.update_link(None)
     return Segment(_CONTROL.sub(lambda match: "?" * cell_len(match[0]), text), style)
+
+
+ASCII = str.maketrans(
+    {
+        "●": "*", "◐": "+", "◌": "-", "○": "o", "★": "!", "↷": ">", "≠": "#", "✕": "x", "◆": "D", "│": "|", "·": ".",
+        "↻": "I", "☐": "_", "◧": "~", "☑": "X", "▪": "K", "•": ".", "↶": "<", "▸": ">", "▹": ">", "✓": "v", "»": "}",
+        "─": "-", "▐": "|", "…": ".", "−": "-", "→": ">", "←": "<", "⌫": "<", "≡": "=", "“": '"', "”": '"', "⏎": "/",
+        "⇧": "S", "⌥": "A", "◇": "?", "▤": "=", "▇": "#", "▏": "|", "▕": "|", "▔": "-", "▁": "_", "┃": "|", "━": "-",
+    }
+)  # fmt: skip
+"""Our own glyphs as ASCII of the same width."""
+
+
+class Ascii(LineFilter):
+    """Plain letters for our glyphs, for terminals and fonts without them."""
+
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
+        return [
+            segment if segment.text.isascii() else Segment(segment.text.translate(ASCII), segment.style, segment.control)
+            for segment in segments
+        ]

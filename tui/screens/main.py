@@ -92,6 +92,7 @@ class MainScreen(BrowsingScreen):
 
     def on_mount(self) -> None:
         self.list_of("facts").focus()
+        self.configured()
         self._draw_titles()
         self.call_after_refresh(self._start)
 
@@ -128,6 +129,13 @@ class MainScreen(BrowsingScreen):
     @property
     def name_of_memory(self) -> str:
         return self._location.name
+
+    def configured(self) -> None:
+        """Show what a change of the configuration changed."""
+        footer = self.query_one("#footer", Footer)
+        footer.remapped = self.app.remapped  # type: ignore[attr-defined]
+        footer.show_pane("")
+        self.draw_footer()
 
     def setting(self, name: str) -> str:
         """A setting of the configuration, as text."""

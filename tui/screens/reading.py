@@ -57,6 +57,11 @@ class ReadingScreen(ResponsiveScreen[None]):
         self._status = "opening"
         self._wanted: int | None = None  # the fact to put the cursor on when it is in the list
 
+    @property
+    def location(self) -> Location:
+        """The memory that is shown."""
+        return self._location
+
     def list_of(self, name: str) -> RecordList:
         return self.query_one(f"#{name}", RecordList)
 
