@@ -5,12 +5,12 @@ changed is never overwritten: such an undo is refused, and says which steps stan
 """
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import apsw
 
 from store.citations import cite
-from store.database import Database, Write
+from store.database import Database, Verbatim, Write
 from store.database.capture import columns
 from store.database.tables import RECORDED
 from store.errors import Conflict, NotFound
@@ -18,6 +18,7 @@ from store.vocabulary import PERSON
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from array import array
     from typing import Any
 
     from store.models import Change, Step
@@ -49,24 +50,61 @@ class History:
     # reading
 
     def steps(
-        self, *, actor: str | None = None, record: tuple[str, int] | None = None, limit: int = -1
+        self,
+        *,
+        actor: str | None = None,
+        record: tuple[str, int] | None = None,
+        since: str = "",
+        before: str = "",
+        before_seq: int | None = None,
+        limit: int = -1,
     ) -> "list[Step]":
-        """Steps, newest first; of one actor, or of one record given as (kind, id)."""
+        """Steps, newest first; of one actor, of one record given as (kind, id), from a moment on, before a moment,
+        before a step (to read on from there)."""
         from store.models import Step
 
-        clauses, parameters = ["true"], list[object]()
-        if actor is not None:
-            clauses.append("actor = ?")
-            parameters.append(actor)
-        if record is not None:
-            clauses.append("seq IN (SELECT seq FROM history_row WHERE tbl = ? AND pk = ?)")
-            table = next((table for table, kind in KINDS.items() if kind == record[0]), "")
-            parameters += [table, f"[{record[1]}]"]
+        where, parameters = _passing(actor, record, since, before, before_seq)
         rows = self._database.rows(
-            f"SELECT {COLUMNS} FROM history WHERE {' AND '.join(clauses)} ORDER BY seq DESC LIMIT ?",
-            (*parameters, limit),
+            f"SELECT {COLUMNS} FROM history WHERE {where} ORDER BY seq DESC LIMIT :limit",
+            {**parameters, "limit": limit},
         )
         return [Step(*row) for row in rows]
+
+    def keys(
+        self,
+        *,
+        actor: str | None = None,
+        record: tuple[str, int] | None = None,
+        since: str = "",
+        before: str = "",
+        before_seq: int | None = None,
+    ) -> "array[int]":
+        """The numbers of the steps that pass these filters (see `steps`), newest first: 8 bytes each, for a list that
+        may be millions long; `many` reads those that are seen."""
+        from array import array
+
+        where, parameters = _passing(actor, record, since, before, before_seq)
+        rows = self._database.connection.execute(f"SELECT seq FROM history WHERE {where} ORDER BY seq DESC", parameters)
+        return array("q", (seq for (seq,) in rows))
+
+    def many(self, seqs: "Sequence[int]") -> "list[Step]":
+        """The steps of these numbers that exist, in this order."""
+        from store.models import Step
+
+        rows = self._database.rows(
+            f"SELECT {COLUMNS} FROM history WHERE seq IN (SELECT value FROM json_each(?))", (json.dumps(list(seqs)),)
+        )
+        by_seq = {row[0]: Step(*row) for row in rows}
+        return [by_seq[seq] for seq in seqs if seq in by_seq]
+
+    def actors(self) -> list[tuple[str, int]]:
+        """Who ever wrote, and how many steps each; most first."""
+        return [
+            (actor, count)
+            for actor, count in self._database.rows(
+                "SELECT actor, count(*) FROM history GROUP BY actor ORDER BY 2 DESC, 1"
+            )
+        ]
 
     def step(self, seq: int) -> "Step":
         """One step. Raises NotFound."""
@@ -77,12 +115,12 @@ class History:
             raise NotFound(f"History has no step {seq}.", "Look at `memoranda history`.")
         return Step(*row)
 
-    def changes(self, seq: int) -> "list[Change]":
-        """The rows a step changed."""
+    def changes(self, seq: int, limit: int = -1) -> "list[Change]":
+        """The rows a step changed, the first `limit` of them."""
         from store.models import Change
 
         rows = self._database.rows(
-            "SELECT tbl, pk, op, before, after FROM history_row WHERE seq = ? ORDER BY n", (seq,)
+            "SELECT tbl, pk, op, before, after FROM history_row WHERE seq = ? ORDER BY n LIMIT ?", (seq, limit)
         )
         return [
             Change(table, tuple(json.loads(key)), op, before and json.loads(before), after and json.loads(after))
@@ -169,6 +207,43 @@ class History:
         )
 
 
+def mark(write: Write, name: str, trigger: str) -> int:
+    """Name the point in history where this transaction begins: the id of the checkpoint."""
+    seq = write.execute("SELECT coalesce(max(seq), 0) FROM history").get
+    return write.insert(
+        "checkpoints",
+        name=name,
+        created_at=Verbatim(write.at),
+        seq=seq,
+        trigger=Verbatim(trigger),
+        origin=write.actor,
+    )
+
+
+def _passing(
+    actor: str | None, record: tuple[str, int] | None, since: str, before: str, before_seq: int | None
+) -> "tuple[str, dict[str, object]]":
+    """The filters of a list of steps as a condition and its parameters."""
+    clauses, parameters = ["true"], dict[str, object]()
+    if actor is not None:
+        clauses.append("actor = :actor")
+        parameters["actor"] = actor
+    if record is not None:
+        clauses.append("seq IN (SELECT seq FROM history_row WHERE tbl = :table AND pk = :key)")
+        parameters["table"] = next((table for table, kind in KINDS.items() if kind == record[0]), "")
+        parameters["key"] = f"[{record[1]}]"
+    if since:
+        clauses.append("at >= :since")
+        parameters["since"] = since
+    if before:
+        clauses.append("at < :before")
+        parameters["before"] = before
+    if before_seq is not None:
+        clauses.append("seq < :before_seq")
+        parameters["before_seq"] = before_seq
+    return " AND ".join(clauses), parameters
+
+
 def apply(write: Write, edits: "Sequence[Edit]") -> "list[tuple[str, Key]]":
     """Turn each row from its first state into its second, all in the write's transaction.
 
@@ -178,7 +253,7 @@ def apply(write: Write, edits: "Sequence[Edit]") -> "list[tuple[str, Key]]":
     """
     connection = write.database.connection
     names = {table: columns(connection, table) for table in {edit[0] for edit in edits}}
-    keys = {table: _primary_key(connection, table) for table in names}
+    keys = {table: primary_key(connection, table) for table in names}
     met: list[tuple[str, Key]] = []
     changeset = _changeset(connection, edits, names, keys)
 
@@ -227,33 +302,8 @@ def _changeset(
         builder.close()
 
 
-def net(database: Database, since: int) -> "Iterator[tuple[str, Key, State | None, State | None]]":
-    """What each record that changed after step `since` is now and was then: (table, key, now, then).
-
-    Walks history forward; the first `before` seen of a column is what it held at `since`.
-    """
-    rows = database.rows("SELECT tbl, pk, op, before FROM history_row WHERE seq > ? ORDER BY seq, n", (since,))
-    then: dict[tuple[str, str], State] = {}
-    existed: dict[tuple[str, str], bool] = {}
-    for table, key, op, before in rows:
-        record = (table, key)
-        existed.setdefault(record, op != "INSERT")
-        if before is not None:
-            state = then.setdefault(record, {})
-            for name, value in json.loads(before).items():
-                state.setdefault(name, value)
-    tables = {table for table, _ in existed}
-    names = {table: columns(database.connection, table) for table in tables}
-    keys = {table: _primary_key(database.connection, table) for table in tables}
-    for (table, text), was_there in existed.items():
-        key = json.loads(text)
-        where = " AND ".join(f"{name} = ?" for name in keys[table])
-        row = database.row(f"SELECT {', '.join(names[table])} FROM {table} WHERE {where}", key)
-        now = dict(zip(names[table], row, strict=True)) if row else None
-        yield table, key, now, ({**(now or {}), **then.get((table, text), {})} if was_there else None)
-
-
-def _primary_key(connection: apsw.Connection, table: str) -> list[str]:
+def primary_key(connection: apsw.Connection, table: str) -> list[str]:
+    """The names of a table's key columns, in the order in which history writes a key."""
     found = connection.execute("SELECT name FROM pragma_table_info(?) WHERE pk ORDER BY cid", (table,))
     return [name for (name,) in found]
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from store.facts import Facts
     from store.history import History
     from store.iterations import Iterations
+    from store.plans import Plans
     from store.search import Search
     from store.tasks import Tasks
     from store.timeline import Timeline
@@ -110,6 +111,12 @@ class Memory:
         from store.history import History
 
         return History(self.database)
+
+    @property
+    def plans(self) -> "Plans":
+        from store.plans import Plans
+
+        return Plans(self.database)
 
     @property
     def checkpoints(self) -> "Checkpoints":

@@ -114,9 +114,9 @@ class BrowsingScreen(ReadingScreen):
         if name not in (FACTS, TIMELINE):
             self._third = name
         self._current = name
-        self.arrange()
+        self.place_panes()
 
-    def arrange(self) -> None:
+    def place_panes(self) -> None:
         """Show the panes that have a place at this width."""
         seen = slots(self.form, self._current, self._second, self._third)
         fresh = [name for name in seen if name not in self._seen_panes]

@@ -110,14 +110,14 @@ class MainScreen(BrowsingScreen):
         hits = _list_pane("hits", empty_text=EMPTY["hits"])
         self.query_one("#body").mount(*others, hits, before="#preview-pane")
         self.mount(AskBar(id="ask"), before="#footer")
-        self.arrange()
+        self.place_panes()
 
     @property
     def _bar(self) -> AskBar:
         return cast("AskBar", self.query_one("#ask"))
 
     def on_resize(self) -> None:
-        self.call_after_refresh(self.arrange)
+        self.call_after_refresh(self.place_panes)
 
     # changing the memory: `changes` does it
 

@@ -115,7 +115,7 @@ class PlanScreen(ResponsiveScreen["Applied | str | None"]):
         super().__init__()
         self._engine = engine
         self._plan = plan
-        self._title = title
+        self._heading = title
         self._note = note
         self._kind = kind
         self._strategy = "replace"
@@ -164,7 +164,7 @@ class PlanScreen(ResponsiveScreen["Applied | str | None"]):
             for name, word in STRATEGIES.items():
                 look = "bold $text-accent" if name == self._strategy else "$foreground 60%"
                 right += [(f" {word} ", look, f"choose_strategy('{name}')")]
-        self.query_one("#plan-title", Split).put_both([(visible(self._title), "bold")], right)
+        self.query_one("#plan-title", Split).put_both([(visible(self._heading), "bold")], right)
         changes = self._plan.changes
         left: list[Piece] = [(count(len(changes), "record"), "")]
         if not self.looking:

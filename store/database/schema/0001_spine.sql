@@ -76,6 +76,7 @@ CREATE TABLE history(
 );
 CREATE INDEX history_undoes ON history(undoes) WHERE undoes IS NOT NULL;
 CREATE INDEX history_undone_by ON history(undone_by) WHERE undone_by IS NOT NULL;
+CREATE INDEX history_actor ON history(actor, seq);
 CREATE INDEX history_in_force ON history(actor, seq) WHERE undone_by IS NULL;
 
 CREATE TABLE history_row(
@@ -93,6 +94,7 @@ CREATE TABLE history_row(
   PRIMARY KEY(seq, n)
 ) WITHOUT ROWID;
 CREATE INDEX history_row_pk ON history_row(tbl, pk, seq);
+CREATE INDEX history_row_purged ON history_row(tbl, pk, seq) WHERE purged = 1;
 
 -- recorded -------------------------------------------------------------------------------------------------------
 

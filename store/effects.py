@@ -1,0 +1,80 @@
+"""What a change of a record's row means to a person: whether the record comes, goes or changes, and in a few words how.
+
+Rows are dictionaries by column name, None where there is no row; nothing is read or written here.
+"""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Row = dict[str, Any]
+
+KINDS = {"facts": "fact", "decisions": "decision", "tasks": "task", "commit_links": "link"}
+FOLLOWS = ("text_hash", "updated_at")  # columns that only follow others, and so need no words
+TITLES = {"facts": "fact", "decisions": "title", "tasks": "text", "commit_links": "link_type"}
+
+
+def sign(old: "Row | None", new: "Row | None") -> str:
+    """`+` if the record comes into sight, `-` if it goes out of it, `~` if it changes; forgotten is out of sight."""
+    seen, then = _seen(old), _seen(new)
+    if seen == then:
+        return "~"
+    return "+" if then else "-"
+
+
+def title(table: str, row: "Row") -> str:
+    """A record's own text, as it was written."""
+    return str(row[TITLES[table]])
+
+
+def moved(old: "Row | None", new: "Row | None") -> tuple[str, ...]:
+    """The columns that differ; none when the row itself comes or goes."""
+    if old is None or new is None:
+        return ()
+    return tuple(name for name in new if old.get(name) != new[name])
+
+
+def would(old: "Row | None", new: "Row | None") -> str:
+    """What would happen to a record whose row would turn from `old` into what it was, `new`: `would go`, `active
+    again`, `unpinned`, `text as before`."""
+    if old is None or new is None:
+        came = "would come back" if old is None else "would go"
+        hidden = _hidden(new if old is None else old)
+        return f"{came}, {hidden}" if hidden else came
+    return ", ".join(_words(old, new, " again", " as before"))
+
+
+def happened(old: "Row | None", new: "Row | None") -> str:
+    """What happened to a record whose row turned from `old` into `new`: `new`, `gone`, `forgotten`, `pinned`."""
+    if old is None or new is None:
+        came = "new" if old is None else "gone"
+        hidden = _hidden(new if old is None else old)
+        return f"{came}, {hidden}" if hidden else came
+    return ", ".join(_words(old, new, "", " changed"))
+
+
+def _seen(row: "Row | None") -> bool:
+    return row is not None and row.get("status") != "forgotten"
+
+
+def _hidden(row: "Row | None") -> str:
+    """The status of a record that is out of the way even where its row is there; else nothing."""
+    status = row.get("status") if row else None
+    return status if status in ("forgotten", "superseded", "contradicted") else ""
+
+
+def _words(old: "Row", new: "Row", again: str, otherwise: str) -> list[str]:
+    said = []
+    for name in moved(old, new):
+        value = new[name]
+        if name == "status":
+            said.append(str(value).replace("_", " ") + again)
+        elif name == "pinned":
+            said.append("pinned" if value else "unpinned")
+        elif name == "last_confirmed_at":
+            said.append("confirmed" + again if value > old[name] else "confirmation taken back")
+        elif name in ("confidence", "domain", "impact", "link_type", "scope"):
+            said.append(f"{name.replace('_', ' ')} {value}")
+        elif name not in FOLLOWS:
+            said.append(("text" if name == "fact" else name.replace("_", " ")) + otherwise)
+    return said or ["touched"]

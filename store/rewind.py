@@ -1,0 +1,205 @@
+"""Rewinding: what each record would be without a part of history. Nothing is written here.
+
+Three walks give the same thing, a list of `Rewound`: back to a step, without one step, without all that an actor wrote.
+Each reads the history it needs and the rows of today with a few queries, however many records there are.
+"""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from store.database import Database
+from store.database.capture import columns
+from store.errors import Conflict
+from store.history import BY_HAND, primary_key
+
+Row = dict[str, Any]
+Id = tuple[str, str]  # a table, and a key as history writes it: a JSON list
+
+# what a person did by hand after step ?1, and that counts: neither taken back since, nor the undo of such a thing
+PERSONS = f"({BY_HAND} AND undone_by IS NULL AND (undoes IS NULL OR undoes <= ?1))"
+# the rows of an actor's steps that nobody else took back; an undo may have left some records of a step as they were
+WRITTEN = """
+SELECT r.tbl, r.pk, r.op, r.before, r.after
+FROM history AS h JOIN history_row AS r ON r.seq = h.seq
+WHERE h.actor = ?1 AND (h.undone_by IS NULL
+  OR (SELECT actor FROM history AS later WHERE later.seq = h.undone_by) = ?1
+  OR NOT EXISTS (
+    SELECT 1 FROM history_row AS back WHERE back.tbl = r.tbl AND back.pk = r.pk AND back.seq = h.undone_by))
+ORDER BY h.seq DESC, r.n DESC
+"""
+
+
+@dataclass(slots=True)
+class Rewound:
+    """One record: its row now, and its row then (None: not there).
+
+    `clash`: somebody else's later change would be lost. `by_hand`: a person changed it since.
+    """
+
+    table: str
+    key: str
+    now: Row | None
+    then: Row | None
+    clash: bool = False
+    by_hand: bool = False
+
+
+def to_step(database: Database, seq: int) -> list[Rewound]:
+    """The records that are not what they were after step `seq`.
+
+    Walks history forward: the first `before` seen of a column is what it held then.
+    """
+    rows = database.rows(
+        f"SELECT tbl, pk, op, before, {PERSONS} FROM history_row JOIN history USING(seq)"
+        " WHERE seq > ?1 ORDER BY seq, n",
+        (seq,),
+    )
+    existed: dict[Id, bool] = {}
+    then: dict[Id, Row] = {}
+    by_hand = set[Id]()
+    for table, key, op, before, hand in rows:
+        record = (table, key)
+        if hand:
+            by_hand.add(record)
+        if existed.setdefault(record, op != "INSERT") and before is not None:
+            state = then.setdefault(record, {})
+            for name, value in json.loads(before).items():
+                state.setdefault(name, value)
+    today = rows_now(database, existed)
+    found = []
+    for record, was_there in existed.items():
+        now = today.get(record)
+        old = {**(now or {}), **then.get(record, {})} if was_there else None
+        if now != old:
+            table, key = record
+            found.append(Rewound(table, key, now, old, by_hand=record in by_hand))
+    return found
+
+
+def without_step(database: Database, seq: int) -> list[Rewound]:
+    """The records that would be otherwise without step `seq`; what later steps changed clashes. Raises Conflict for a
+    step whose text was purged."""
+    rows = database.rows("SELECT tbl, pk, op, before, after, purged FROM history_row WHERE seq = ? ORDER BY n", (seq,))
+    if any(purged for *_, purged in rows):
+        raise erased_step(seq)
+    today = rows_now(database, [(table, key) for table, key, *_ in rows])
+    found = []
+    for table, key, op, before_text, after_text, _ in rows:
+        before, after = _row(before_text), _row(after_text)
+        now = today.get((table, key))
+        if op == "UPDATE":
+            if now is None:  # the record is gone since: nothing of it is left to take back
+                continue
+            then: Row | None = {**now, **(before or {})}
+            clash = any(now[name] not in (value, (before or {})[name]) for name, value in (after or {}).items())
+        else:
+            then = before
+            clash = now is not None and not _agrees(now, after or {})
+        if now != then:
+            found.append(Rewound(table, key, now, then, clash=clash))
+    return found
+
+
+def without_actor(database: Database, actor: str) -> list[Rewound]:
+    """The records that would be otherwise without anything that `actor` wrote, as far as it is in force.
+
+    The actor's changes are taken back one by one, newest first, each from the state that the last one left: A→B by
+    them, B→C by me, C→D by them ends in C, which is mine. A record of which nothing could be taken back, because all
+    was changed since, clashes.
+    """
+    rows = database.rows(WRITTEN, (actor,))
+    today = rows_now(database, [(table, key) for table, key, *_ in rows])
+    walks: dict[Id, _Walk] = {}
+    for table, key, op, before, after in rows:
+        walk = walks.get((table, key))
+        if walk is None:
+            walk = walks[table, key] = _Walk(today.get((table, key)))
+        walk.take_back(op, _row(before), _row(after))
+    found = []
+    for (table, key), walk in walks.items():
+        now = today.get((table, key))
+        then, clash = walk.result()
+        if now != then:
+            found.append(Rewound(table, key, now, then, clash=clash))
+    return found
+
+
+class _Walk:
+    """One record on the way back through one actor's changes of it."""
+
+    __slots__ = ("_clashes", "_goes", "_now", "_row", "_touched")
+
+    def __init__(self, now: Row | None) -> None:
+        self._now = now
+        self._row = now
+        self._touched = set[str]()  # columns that were taken back
+        self._clashes: Row = {}  # columns that somebody else changed since, and what they would be
+        self._goes = False  # it would go, but somebody else changed it since
+
+    def take_back(self, op: str, before: Row | None, after: Row | None) -> None:
+        if op == "DELETE":
+            if self._row is None:
+                self._row = before
+        elif self._row is None:
+            return
+        elif op == "INSERT":
+            if _agrees(self._row, after or {}):
+                self._row = None
+            else:
+                self._goes = True
+        else:
+            self._columns(self._row, before or {}, after or {})
+
+    def _columns(self, row: Row, before: Row, after: Row) -> None:
+        self._row = row = dict(row)
+        for name, value in after.items():
+            if row[name] == value:
+                row[name] = before[name]
+                self._touched.add(name)
+            elif row[name] != before[name] and name not in self._touched:
+                self._clashes.setdefault(name, before[name])
+
+    def result(self) -> tuple[Row | None, bool]:
+        """(the row then, whether that would overwrite somebody else's change)."""
+        if self._row != self._now or self._now is None:
+            return self._row, False
+        if self._goes:
+            return None, True
+        return {**self._now, **self._clashes}, bool(self._clashes)
+
+
+def rows_now(database: Database, records: Iterable[Id]) -> dict[Id, Row]:
+    """The rows of these records that are there, whole, by column name: one query a table."""
+    wanted: dict[str, list[str]] = {}
+    for table, key in records:
+        wanted.setdefault(table, []).append(key)
+    found: dict[Id, Row] = {}
+    for table, keys in wanted.items():
+        names = columns(database.connection, table)
+        same = " AND ".join(
+            f"t.{name} = json_extract(j.value, '$[{place}]')"
+            for place, name in enumerate(primary_key(database.connection, table))
+        )
+        for key, *row in database.rows(
+            f"SELECT j.value, {', '.join(f't.{name}' for name in names)}"
+            f" FROM json_each(?) AS j CROSS JOIN {table} AS t ON {same}",
+            (f"[{','.join(keys)}]",),
+        ):
+            found[table, key] = dict(zip(names, row, strict=True))
+    return found
+
+
+def erased_step(seq: int) -> Conflict:
+    return Conflict(f"Step {seq} holds text that was erased, and cannot be taken back.")
+
+
+def _row(text: str | None) -> Row | None:
+    row: Row | None = json.loads(text) if text else None
+    return row
+
+
+def _agrees(row: Row, state: Row) -> bool:
+    """Whether a row still holds what a step left there."""
+    return all(row.get(name) == value for name, value in state.items())
