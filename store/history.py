@@ -40,6 +40,17 @@ WHERE made.seq = ? AND made.tbl = 'decisions' AND made.op = 'INSERT' AND link.op
   AND step.undone_by IS NULL AND step.undoes IS NULL
 """
 
+TEXTS = ("$.fact", "$.title", "$.text")
+SUBJECTS = f"""
+SELECT r.seq, coalesce({", ".join(f"json_extract(r.after, '{text}')" for text in TEXTS)},
+  CASE r.tbl WHEN 'facts' THEN (SELECT fact FROM facts WHERE id = json_extract(r.pk, '$[0]'))
+    WHEN 'decisions' THEN (SELECT title FROM decisions WHERE id = json_extract(r.pk, '$[0]'))
+    WHEN 'tasks' THEN (SELECT text FROM tasks WHERE id = json_extract(r.pk, '$[0]')) END,
+  {", ".join(f"json_extract(r.before, '{text}')" for text in TEXTS)})
+FROM history_row AS r WHERE r.seq IN (SELECT value FROM json_each(?)) AND r.n < 4
+ORDER BY r.seq, r.op <> 'INSERT', r.n
+"""
+
 
 class History:
     """The history of one memory."""
@@ -96,6 +107,16 @@ class History:
         )
         by_seq = {row[0]: Step(*row) for row in rows}
         return [by_seq[seq] for seq in seqs if seq in by_seq]
+
+    def subjects(self, seqs: "Sequence[int]") -> dict[int, str]:
+        """What these steps were about: the text of the record that came, or of the first that changed, as far as it has
+        one. Read from history's rows, else from the record as it is now."""
+        rows = self._database.rows(SUBJECTS, (json.dumps(list(seqs)),))
+        found: dict[int, str] = {}
+        for seq, text in rows:
+            if text:
+                found.setdefault(seq, text)
+        return found
 
     def actors(self) -> list[tuple[str, int]]:
         """Who ever wrote, and how many steps each; most first."""

@@ -311,7 +311,7 @@ def compare(before: Mapping[str, object] | None, after: Mapping[str, object] | N
         old, new = (_cell(name, state) for state in (before, after))
         if old == new:
             continue
-        label = name.replace("_", " ").ljust(LABEL)
+        label = name.removesuffix("_id").replace("_", " ").ljust(LABEL)
         for sign, text, look in (("−", old, "removed"), ("+", new, "added")):
             if text:
                 first, *rest = text.split("\n")
@@ -330,4 +330,6 @@ def _cell(name: str, state: Mapping[str, object] | None) -> str:
         return local_time(str(value))
     if name == "pinned":
         return "yes" if value else ""
+    if name in ("decision_id", "iteration_id") and isinstance(value, int):
+        return cite(name.removesuffix("_id"), value)
     return str(value)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from threading import Lock
 
 import apsw
+from textual.cache import LRUCache
 
 from store import records
 from store.citations import Citation, cite
@@ -70,6 +71,7 @@ class Engine:
         self._seeking = Lock()
         self._closed = False
         self._reading_git = self._stop_git = False
+        self.subjects: LRUCache[int, str] = LRUCache(4096)  # what the steps of history that are on screen are about
         self._own: set[int] = set()  # steps of history made here, that are not news to this screen
 
     def close(self) -> None:
@@ -92,7 +94,10 @@ class Engine:
         return records.by_key(self.screen.database, list(keys))
 
     def read_steps(self, numbers: Sequence[int]) -> dict[int, Step]:
-        return {step.seq: step for step in self.screen.history.many(list(numbers))}
+        steps = {step.seq: step for step in self.screen.history.many(list(numbers))}
+        for seq, text in self.screen.history.subjects(list(steps)).items():
+            self.subjects[seq] = text
+        return steps
 
     def read_marked(self, name: str, marks: Iterable[Hashable]) -> list[Record | Step]:
         """The records that are marked in the list `name`, in no particular order."""
@@ -201,7 +206,9 @@ class Engine:
             if HISTORY in names:
                 keys = memory.history.keys(actor=view.actor)
                 lists[HISTORY] = KeyedRows(
-                    keys, self.read_steps, lambda record, width: step_segments(record, width, now)
+                    keys,
+                    self.read_steps,
+                    lambda step, width: step_segments(step, self.subjects.get(step.seq, ""), width, now),
                 )
             if TASKS in names:
                 keys = array("q", (pack("task", number) for number in memory.tasks.ids(statuses=view.task_statuses)))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Hashable, Mapping, Sequence
+
+from rich.cells import cell_len
 
 from store.clock import ago, local_time
 from store.models import Checkpoint, Step, Task
@@ -52,11 +53,6 @@ class KeyedRows:
         return [("  …", "dim")] if record is None else self._draw(record, width)
 
 
-def empty(now: str) -> KeyedRows:
-    """No rows yet."""
-    return KeyedRows(array("q"), lambda keys: {}, lambda record, width: [])
-
-
 def checkpoint_segments(checkpoint: Checkpoint, width: int, now: str, newest: int) -> Pairs:
     """A checkpoint in one line: name, how many steps came since, when it was taken and why."""
     since = newest - checkpoint.seq
@@ -75,22 +71,23 @@ def checkpoint_segments(checkpoint: Checkpoint, width: int, now: str, newest: in
     ]
 
 
-def step_segments(step: Step, width: int, now: str) -> Pairs:
-    """A step of history in one line: its number, what was done, by whom, when; dim once it was taken back."""
+def step_segments(step: Step, subject: str, width: int, now: str) -> Pairs:
+    """A step of history in one line: its number, what was done and about what, by whom, when; dim once it was taken
+    back."""
     back = step.undone_by is not None
-    look = "rule" if back else ""
     glyph, glyph_look = ("↶", "rule") if back else ("↷", "glyph-aging") if step.undoes else ("•", "glyph-record")
     when = f"  {local_time(step.at):>17}" if width >= WIDE else f" {ago(now, step.at):>6}"
     who = visible(step.actor) + (f" {step.door}" if width >= WIDE else "")
-    shown = fit(who, 22 if width >= WIDE else max(4, min(len(who), width // 4)))
+    shown = fit(who, 18 if width >= WIDE else max(4, min(len(who), width // 4)))
     number = f"{step.seq:>5} "
-    state = f"taken back by {step.undone_by}" if back and width >= WIDE else ""
-    body = max(4, width - 2 - len(number) - len(shown) - 1 - len(when) - (len(state) + 1 if state else 0))
+    body = max(4, width - 2 - len(number) - len(shown) - 1 - len(when))
+    reason = fit(visible(step.reason), min(cell_len(visible(step.reason)), body))
+    about = f"taken back by {step.undone_by}" if back else visible(subject)
     return [
         (f"{glyph} ", glyph_look),
         (number, "dim"),
-        (fit(visible(step.reason), body), look),
-        (f" {state}" if state else "", "dim"),
+        (reason, "rule" if back else ""),
+        (fit(f"  {about}", body - cell_len(reason)), "rule" if back else "dim"),
         (f" {shown}", "rule" if back else "accent" if step.actor != "user" else "dim"),
         (when, "rule" if back else "dim"),
     ]

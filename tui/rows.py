@@ -123,15 +123,16 @@ def fact_segments(fact: Fact, now: str, width: int) -> Pairs:
             (f" {age:>6}", "dim" if live else "rule"),
             (f"  {fit(origin, 8)}", "dim"),
         ]
-    domain = 9 if width >= 34 else 0
-    by = "" if origin == "user" else f" {fit(origin, 6).rstrip()}"
-    body = max(4, width - 2 - domain - 7 - len(by))
+    domain = 12 if width >= 44 else 8 if width >= 34 else 0
+    by = "" if origin == "user" or width < 44 else f" {fit(origin, 7).rstrip()}"
+    age = f"{age:>7}" if badge not in ("fresh", "pinned") or width >= 44 else ""  # what is fresh needs no age
+    body = max(4, width - 2 - domain - len(age) - len(by))
     return [
         (f"{glyph} ", style),
         (fit(fact.domain, domain - 1) + " " if domain else "", "dim"),
         (fit(visible(fact.fact), body), text_style),
         (by, "dim"),
-        (f"{age:>7}", "dim"),
+        (age, "dim"),
     ]
 
 

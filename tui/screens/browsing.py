@@ -126,7 +126,7 @@ class BrowsingScreen(ReadingScreen):
                 pane.set_class(name not in seen, "-behind")
         if any(name not in (FACTS, TIMELINE) for name in fresh):
             self.read_side()
-        self._draw_titles()
+        self.call_after_refresh(self._draw_titles)  # once they have their sizes
 
     def action_next_pane(self, step: int) -> None:
         lists = ["hits"] if self.has_class("-searching") else [name for name in PANES if self.query(f"#{name}")]

@@ -111,6 +111,7 @@ class MainScreen(BrowsingScreen):
         self.query_one("#body").mount(*others, hits, before="#preview-pane")
         self.mount(AskBar(id="ask"), before="#footer")
         self.place_panes()
+        self.read_side()
 
     @property
     def _bar(self) -> AskBar:
@@ -286,7 +287,7 @@ class MainScreen(BrowsingScreen):
 
             take_back_now(self, plan)
         else:
-            self.app.push_screen(PlanScreen(engine, plan, title, note, kind), self._plan_done)
+            self.app.push_screen(PlanScreen(engine, plan, title, note, kind, self.form), self._plan_done)
 
     def _plan_done(self, result: Applied | str | None) -> None:
         if isinstance(result, str):

@@ -110,9 +110,10 @@ class PlanScreen(ResponsiveScreen["Applied | str | None"]):
     }
     """
 
-    def __init__(self, engine: Engine, plan: Plan, title: str, note: str, kind: str) -> None:
-        """`kind` is checkpoint, step, origin or since; `note` is what the bottom line says beside the count."""
-        super().__init__()
+    def __init__(self, engine: Engine, plan: Plan, title: str, note: str, kind: str, form: str) -> None:
+        """`kind` is checkpoint, step, origin or since; `note` is what the bottom line says beside the count; `form` is
+        the layout's class."""
+        super().__init__(classes=form)
         self._engine = engine
         self._plan = plan
         self._heading = title

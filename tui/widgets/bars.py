@@ -10,7 +10,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from tui.display import content
-from tui.keys import KEYS, Key
+from tui.keys import KEYS, PLAN, Key
 from tui.visible import visible
 from tui.widgets.kept import Kept
 
@@ -79,7 +79,7 @@ class Footer(Bar):
 
     def show_keys(self, keys: tuple[Key, ...]) -> None:
         """Show these keys, of a screen that has its own."""
-        self._keys, self._pane = keys, "own"
+        self._keys, self._pane = keys, PLAN
         self._draw()
 
     def hint(self, *pieces: Piece) -> None:
