@@ -1,6 +1,6 @@
 """Facts: remembered, confirmed, corrected, pinned, forgotten."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from store.citations import cite
 from store.database import Database, Json, Verbatim, Write, clean
@@ -69,6 +69,10 @@ class Facts:
         if domain not in DOMAINS:
             tags = (*tags, domain[:40]) if domain else tags
             domain = "general"
+        if tags:
+            from store.tags import joined
+
+            tags = joined(tags)
         with self._database.write(actor, "remember") as write:
             known = self._same(write, fact)
             if known is not None:
@@ -92,7 +96,7 @@ class Facts:
                 pinned=int(pinned),
                 origin=actor,
                 evidence=Json(list(evidence)),
-                tags=Json(list(dict.fromkeys(tags))),
+                tags=Json(list(tags)),
             )
             write.reason = f"remember {cite('fact', number)}"
             return number, True
@@ -156,6 +160,28 @@ class Facts:
             for number in numbers:
                 write.execute("UPDATE facts SET pinned = ? WHERE id = ?", (int(pinned), number))
 
+    def tag(self, numbers: Sequence[int], tag: str, *, actor: str = PERSON) -> str:
+        """Give facts a tag, which is returned as it is kept. All of them or none; those that have it, in whatever
+        capitals, stay as they are. Raises NotFound, InvalidInput, and Conflict when all of them have it."""
+        from store.tags import joined, written
+
+        tag = written(tag)
+        with self._database.write(actor, _reason("tag", numbers)) as write:
+            self._active(write, numbers)
+            if not self._retag(write, numbers, lambda old: joined(old, [tag])):
+                raise Conflict("That tag is there already.", "See a fact's tags with `memoranda show`.")
+        return tag
+
+    def untag(self, numbers: Sequence[int], tag: str, *, actor: str = PERSON) -> None:
+        """Take a tag from facts, in whatever capitals. All of them or none; those without it stay as they are. Raises
+        NotFound, InvalidInput, and Conflict when none of them has it."""
+        from store.tags import key
+
+        with self._database.write(actor, _reason("untag", numbers)) as write:
+            self._active(write, numbers)
+            if not self._retag(write, numbers, lambda old: [one for one in old if key(one) != key(tag)]):
+                raise Conflict("There is no such tag to take away.", "See a fact's tags with `memoranda show`.")
+
     # reading
 
     def get(self, number: int) -> "Fact":
@@ -182,6 +208,7 @@ class Facts:
         statuses: Sequence[str] = ("active",),
         domain: str | None = None,
         origin: str | None = None,
+        tag: str | None = None,
         state: int | None = None,
         words: str = "",
         sort: str = "oldest",
@@ -189,7 +216,7 @@ class Facts:
         offset: int = 0,
     ) -> "array[int]":
         """The ids of the facts that pass the filters, in the order `sort` (a key of SORTS), 8 bytes each. `words` is a
-        substring, `state` an index of ageing.STATES."""
+        substring, `tag` a whole tag in whatever capitals, `state` an index of ageing.STATES."""
         from store.ageing import state_sql
 
         _one_of("order", sort, tuple(SORTS))
@@ -202,6 +229,12 @@ class Facts:
             if value is not None:
                 clauses.append(clause)
                 parameters.append(value)
+        if tag is not None:
+            from store import tags
+
+            tags.register(self._database)
+            clauses.append(tags.TAGGED.format("?"))
+            parameters.append(tags.key(tag))
         if words:
             # SQLite folds the case of ASCII only
             self._database.connection.create_scalar_function("fold", _fold, 1, deterministic=True)
@@ -254,6 +287,19 @@ class Facts:
                 counts[STATES[state]] += count
         return counts
 
+    def tags(self) -> list[tuple[str, int]]:
+        """The tags of active facts, each in its most frequent spelling, and how many facts have it; most used first."""
+        from store.tags import key
+
+        spellings: dict[str, list[tuple[int, str]]] = {}
+        for tag, count in self._database.rows(
+            "SELECT value, count(DISTINCT facts.id) FROM facts, json_each(facts.tags)"
+            " WHERE status = 'active' GROUP BY 1"
+        ):
+            spellings.setdefault(key(tag), []).append((count, tag))
+        found = [(max(ways)[1], sum(count for count, _ in ways)) for ways in spellings.values()]
+        return sorted(found, key=lambda pair: (-pair[1], key(pair[0])))
+
     # the rules that writing shares
 
     def _same(self, write: Write, fact: str) -> int | None:
@@ -266,6 +312,19 @@ class Facts:
 
     def _touch(self, write: Write, number: int) -> None:
         write.execute("UPDATE facts SET last_confirmed_at = ? WHERE id = ?", (Verbatim(write.at), number))
+
+    def _retag(self, write: Write, numbers: Sequence[int], change: "Callable[[list[str]], list[str]]") -> bool:
+        """Change the tags of each fact; whether any is different now."""
+        import json
+
+        changed = False
+        for number in dict.fromkeys(numbers):
+            old = json.loads(write.execute("SELECT tags FROM facts WHERE id = ?", (number,)).get)
+            new = change(old)
+            if new != old:
+                write.execute("UPDATE facts SET tags = ? WHERE id = ?", (Json(new), number))
+                changed = True
+        return changed
 
     def _present(self, write: Write, numbers: Iterable[int]) -> None:
         """Raise unless each of these facts exists and is not forgotten."""

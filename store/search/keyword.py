@@ -14,7 +14,8 @@ from store.citations import Citation
 from store.database import Database
 from store.errors import InvalidInput, MemorandaError
 from store.keys import NUMBERS, pack
-from store.search.query import STOP, Query, parse
+from store.search import narrow
+from store.search.query import IS, STATUSES, STOP, Query, also_is, parse
 from store.search.snippets import Marker, snippet
 from store.vocabulary import DOMAINS, FACT_STATUSES, SEARCHABLE
 
@@ -75,17 +76,30 @@ class Search:
         *,
         kinds: Sequence[str] = (),
         domain: str = "",
+        status: str = "",
+        author: str = "",
+        tag: str = "",
         since: str = "",
         before: str = "",
     ) -> Answer:
         """Everything that matches, best first. Filters given here and inside the query both hold; `since` is
-        inclusive, `before` exclusive. Only a filter given here can raise InvalidInput: any `query` is answered.
+        inclusive, `before` exclusive; `status` is a word that `is:` takes, `author` a part of a commit's author or of a
+        record's origin, `tag` a whole tag. Only a filter given here can raise InvalidInput: any `query` is answered.
         A running search is stopped by `Database.interrupt` from another thread (apsw.InterruptError)."""
         start = time.perf_counter()
         asked = parse(query, self._database.clock())
-        for name, value, words in (("kind", kinds, SEARCHABLE), ("domain", (domain,) if domain else (), DOMAINS)):
+        for name, value, words in (
+            ("kind", kinds, SEARCHABLE),
+            ("domain", (domain,) if domain else (), DOMAINS),
+            ("status", (status,) if status else (), IS),
+        ):
             if set(value) - set(words):
                 raise InvalidInput(f"There is no such {name}.", f"Choose among: {', '.join(words)}.")
+        if status in STATUSES and asked.status and status != asked.status:
+            return Answer([], 0, 0, (time.perf_counter() - start) * 1000, asked.notes)  # no record has two
+        also_is(asked, status)
+        asked.tags += [tag] if tag else []
+        asked.authors += [author] if author else []
         asked.since = max(since, asked.since)
         asked.before = min(filter(None, (before, asked.before)), default="")
         kept, prefix = self._kept(asked)
@@ -141,6 +155,9 @@ class Search:
             if value := getattr(asked, name):
                 clauses.append(clause)
                 parameters[name] = value
+        more, bound = narrow.clauses(self._database, asked)
+        clauses += more
+        parameters |= bound
         if not terms:
             filtered = clauses or asked.status
             return self._newest(asked.status, clauses, parameters) if filtered and not asked.words else ([], 0, 0)

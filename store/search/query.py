@@ -8,9 +8,11 @@ from store.clock import parse_moment
 from store.errors import InvalidInput
 from store.vocabulary import DOMAINS, FACT_STATUSES, SEARCHABLE
 
-FILTERS = ("kind", "domain", "since", "before", "is")
+FILTERS = ("kind", "domain", "is", "author", "tag", "since", "before")
 STATUSES = tuple(status for status in FACT_STATUSES if status != "contradicted")
-_FILTER = re.compile(r"(?<!\S)(kind|domain|since|before|is):(\S+)", re.IGNORECASE)
+AGEING = ("aging", "low", "stale")
+IS = (*STATUSES, "pinned", *AGEING)
+_FILTER = re.compile(rf"(?<!\S)({'|'.join(FILTERS)}):(\S+)", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 
 # words that say nothing about what is sought, in the two languages people write here; measured in RETRIEVAL §1
@@ -30,11 +32,20 @@ STOP = frozenset(
 
 class Query:
     """A query, read. `words` in the order typed, `typing` when the last one may be unfinished; the filters are empty
-    when not given; `notes` says in plain words which parts could not be used."""
+    when not given; `notes` says in plain words which parts could not be used. All of several tags, authors and states
+    of ageing must hold; `now` is the moment that ages are counted to."""
 
-    __slots__ = ("before", "citation", "domain", "kinds", "notes", "since", "status", "typing", "words")
+    __slots__ = (
+        *("ageing", "authors", "before", "citation", "domain", "kinds", "notes", "now", "pinned", "since", "status"),
+        *("tags", "typing", "words"),
+    )
 
-    def __init__(self) -> None:
+    def __init__(self, now: str) -> None:
+        self.now = now
+        self.tags: list[str] = []
+        self.authors: list[str] = []
+        self.ageing: list[str] = []
+        self.pinned = False
         self.words: list[str] = []
         self.typing = False
         self.kinds: tuple[str, ...] = ()
@@ -48,7 +59,7 @@ class Query:
 
 def parse(text: str, now: str) -> Query:
     """Read a query. Never raises: what is not understood is a word to look for, or is said in `notes`."""
-    query = Query()
+    query = Query(now)
     if not text.isascii():
         from unicodedata import normalize
 
@@ -78,13 +89,26 @@ def _filter(query: Query, name: str, value: str, now: str) -> str:
         else:
             query.notes.append(f"domain: takes {', '.join(DOMAINS)}")
     elif name == "is":
-        if value.lower() in STATUSES:
-            query.status = value.lower()
-        else:
-            query.notes.append(f"is: takes {', '.join(STATUSES)}")
+        if not also_is(query, value.lower()):
+            query.notes.append(f"is: takes {', '.join(IS)}")
+    elif name == "tag":
+        query.tags.append(value)
+    elif name == "author":
+        query.authors.append(value)
     else:
         try:
             setattr(query, name, parse_moment(value, now))
         except InvalidInput:
             query.notes.append(f"{name}: takes a date like 2026-11-01, or 2d, 3w, yesterday")
     return " "
+
+
+def also_is(query: Query, word: str) -> bool:
+    """Ask for what `is:` may say of a record; False if it is none of IS."""
+    if word in STATUSES:
+        query.status = word
+    elif word in AGEING:
+        query.ageing.append(word)
+    elif word == "pinned":
+        query.pinned = True
+    return word in IS

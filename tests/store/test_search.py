@@ -246,13 +246,91 @@ def test_forgotten_and_superseded_are_found_only_when_asked_for(memory: Memory) 
     assert sorted(cited(memory.search("tea"))) == ["D#1", "F#3"]
 
 
+@pytest.fixture
+def shelf(memory: Memory, clock) -> None:
+    """Facts about tea of every age, tag and author, one of each other kind, and one of all who write."""
+    memory.facts.remember("stale tea", confidence="medium", tags=["Facturas", "café con leche"])
+    clock.advance(days=60)
+    memory.facts.remember("old tea", tags=["facturas", "dinero"], actor="agent")
+    memory.facts.remember("allergic to tea", pinned=True, tags=["salud"])
+    clock.advance(days=30)
+    memory.facts.remember("perhaps tea", confidence="low", tags=["CAFÉ-con-leche"], actor="import:notes")
+    clock.advance(days=31)
+    memory.facts.remember("fresh tea", tags=["dinero"])
+    memory.facts.remember("no tea", tags=["facturas"])
+    memory.facts.forget([6])
+    memory.decisions.decide("tea", "green", actor="mcp:claude")
+    memory.commits.log(SHA, message="feat: tea", author="Lucía ÁLVAREZ <lucia@example.org>")
+    memory.events.log("tea", actor="hook")
+    memory.iterations.start("tea", actor="agent")
+    memory.tasks.add("buy tea")
+    memory.checkpoints.take("tea", actor="agent")
+
+
+@pytest.mark.parametrize(
+    ("typed", "given_", "expected"),
+    [
+        ("tag:facturas", {"tag": "FACTURAS"}, "F#1 F#2"),
+        ("TAG:Facturas tag:dinero", {"tag": "dinero", "author": "agent"}, "F#2"),
+        ("tag:factura", {"tag": "factura"}, ""),
+        ("tag:CAFÉ-con-leche", {"tag": "café con leche"}, "F#1 F#4"),
+        ("tag:facturas is:forgotten", {"tag": "facturas", "status": "forgotten"}, "F#6"),
+        ("is:pinned", {"status": "pinned"}, "F#3"),
+        ("is:aging", {"status": "aging"}, "F#2"),
+        ("is:low", {"status": "low"}, "F#4"),
+        ("is:stale", {"status": "stale"}, "F#1"),
+        ("is:stale is:pinned", {"status": "stale", "tag": "salud"}, ""),
+        ("is:low tag:café-con-leche", {"status": "low", "tag": "café-con-leche"}, "F#4"),
+        ("author:álvarez", {"author": "lucía"}, "C#a1b2c3d"),
+        ("author:AGENT", {"author": "agent"}, "F#2 I#1 K#1"),
+        ("author:notes", {"author": "import:"}, "F#4"),
+        ("author:claude kind:decision", {"author": "mcp:claude"}, "D#1"),
+        ("author:hook", {"author": "hook"}, "E#1"),
+        ("author:user kind:task", {"author": "user", "kinds": ["task"]}, "A#1"),
+        ("author:notes author:import", {"author": "import:n"}, "F#4"),
+    ],
+)
+def test_a_filter_looks_at_the_records_themselves(
+    memory: Memory, shelf: None, typed: str, given_: dict[str, object], expected: str
+) -> None:
+    """Tags are whole and in any capitals, all of several hold; an author is a part of a name; ages are of today."""
+    found = sorted(expected.split())
+    for answer in (
+        memory.search(f"{typed} tea"),
+        memory.search(f"tea {typed} since:1y"),
+        memory.search(f"{typed} t"),
+        memory.search("tea", **given_),  # type: ignore[arg-type]
+        memory.search(typed),
+        memory.search("", **given_),  # type: ignore[arg-type]
+    ):
+        assert sorted(cited(answer)) == found
+        assert answer.total == len(found)
+        assert answer.notes == []
+
+
+def test_filters_of_the_records_typed_and_given_hold_both(memory: Memory, shelf: None) -> None:
+    assert cited(memory.search("tea tag:facturas", tag="dinero")) == ["F#2"]
+    assert cited(memory.search("tea author:agent", author="user")) == []
+    assert cited(memory.search("tea is:pinned", status="active")) == ["F#3"]
+    assert cited(memory.search("tea is:forgotten", status="active")) == []
+    assert cited(memory.search("tea is:forgotten", status="forgotten")) == ["F#6"]
+
+
+def test_a_tag_given_or_taken_is_searched_at_once(memory: Memory) -> None:
+    memory.facts.remember("tea")
+    memory.facts.tag([1], "breakfast")
+    assert cited(memory.search("tag:breakfast")) == cited(memory.search("breakfast ")) == ["F#1"]
+    memory.facts.untag([1], "breakfast")
+    assert cited(memory.search("tag:breakfast")) == cited(memory.search("breakfast ")) == []
+
+
 @pytest.mark.parametrize(
     ("typed", "note"),
     [
         ("kind:banana", "kind: takes fact, decision, commit"),
         ("kind:fact,banana", "kind: takes"),
         ("domain:tea", "domain: takes work"),
-        ("is:green", "is: takes active"),
+        ("is:green", "is: takes active, superseded, forgotten, pinned, aging, low, stale"),
         ("since:someday", "since: takes a date like 2026-11-01"),
         ("before:2026-13-01", "before: takes a date"),
     ],
@@ -266,11 +344,19 @@ def test_a_filter_that_cannot_be_meant_is_noted_and_left_out(memory: Memory, sho
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"kinds": ["banana"]}, {"kinds": ["fact", ""]}, {"domain": "tea"}, {"domain": "work' OR 1"}]
+    "wrong",
+    [
+        {"kinds": ["banana"]},
+        {"kinds": ["fact", ""]},
+        {"domain": "tea"},
+        {"domain": "work' OR 1"},
+        {"status": "green"},
+        {"status": "contradicted"},
+    ],
 )
 def test_a_wrong_filter_given_by_a_program_is_refused(memory: Memory, wrong: dict[str, object]) -> None:
     """A caller's mistake is said to the caller, with the words there are."""
-    with pytest.raises(InvalidInput, match=r"fact, decision|work, preferences"):
+    with pytest.raises(InvalidInput, match=r"fact, decision|work, preferences|active, .*pinned, aging"):
         memory.search("tea", **wrong)  # type: ignore[arg-type]
 
 

@@ -111,7 +111,7 @@ class MainScreen(BrowsingScreen):
         self.query_one("#body").mount(*others, hits, before="#preview-pane")
         self.mount(AskBar(id="ask"), before="#footer")
         self.place_panes()
-        self.read_side()
+        self.call_after_refresh(self.read_side)  # once the panes have their lists
 
     @property
     def _bar(self) -> AskBar:
