@@ -77,14 +77,33 @@ class Iterations:
         return found[0]
 
     def many(self, numbers: Sequence[int]) -> "list[Iteration]":
-        """The iterations of these ids that exist, in no particular order."""
+        """The iterations of these ids that exist, in this order."""
         import json
 
         rows = self._database.rows(
             f"SELECT {COLUMNS} FROM iterations WHERE id IN (SELECT value FROM json_each(?))",
             (json.dumps(list(numbers)),),
         )
-        return [_iteration(row) for row in rows]
+        by_id = {row[0]: _iteration(row) for row in rows}
+        return [by_id[number] for number in numbers if number in by_id]
+
+    def ids(self, limit: int = -1) -> list[int]:
+        """The ids of iterations, newest first."""
+        rows = self._database.rows("SELECT id FROM iterations ORDER BY started_at DESC, id DESC LIMIT ?", (limit,))
+        return [number for (number,) in rows]
+
+    def belonging(self, numbers: Sequence[int]) -> dict[int, tuple[int, int]]:
+        """How much belongs to each of these iterations: (decisions that are not forgotten, commits)."""
+        import json
+
+        rows = self._database.rows(
+            "SELECT value,"
+            " (SELECT count(*) FROM decisions WHERE iteration_id = value AND status <> 'forgotten'),"
+            " (SELECT count(*) FROM commits WHERE iteration_id = value)"
+            " FROM json_each(?)",
+            (json.dumps(list(numbers)),),
+        )
+        return {number: (decisions, commits) for number, decisions, commits in rows}
 
     def active(self) -> "Iteration | None":
         """The iteration under way, if there is one."""
@@ -108,9 +127,7 @@ def joined(write: Write, number: int | None) -> int | None:
 
 
 def _missing(number: int) -> NotFound:
-    return NotFound(
-        f"There is no iteration {cite('iteration', number)}.", "Look at `memoranda timeline --kind iteration`."
-    )
+    return NotFound(f"There is no iteration {cite('iteration', number)}.", "List them with `memoranda iterations`.")
 
 
 def _iteration(row: "tuple[Any, ...]") -> "Iteration":

@@ -120,12 +120,13 @@ def _option(verb: str, options: dict[str, Argument], word: str, rest: "Any", val
 
 
 def _place(verb: str, arguments: Sequence[Argument], loose: list[str], values: "dict[str, Any]") -> None:
-    """Give the words that are no options to the arguments in their order; the last may take several."""
-    for argument in arguments:
-        if argument.option:
-            continue
+    """Give the words that are no options to the arguments in their order; one of them may take several, and leaves to
+    those behind it a word each."""
+    places = [argument for argument in arguments if not argument.option]
+    for place, argument in enumerate(places, start=1):
         if argument.form in ("many", "any"):
-            values[argument.name], loose = loose, []
+            several = max(0, len(loose) - (len(places) - place))
+            values[argument.name], loose = loose[:several], loose[several:]
             if argument.form == "many" and not values[argument.name]:
                 raise _missing(verb, argument)
         elif loose:

@@ -11,6 +11,7 @@ from store.clock import ago, local_time
 from store.history import KINDS
 from store.memory import Memory
 from store.models import Change, Checkpoint, Commit, Decision, Event, Fact, Iteration, Link, Record, Step, Task
+from store.records import many
 from tui.badges import FACT_BADGES, KIND_GLYPHS, fact_badge
 
 Piece = tuple[str, str]
@@ -21,6 +22,7 @@ STEPS = 12  # of a record's history
 CHAIN = 8
 SHOWN = 40  # records of a step
 SILENT = frozenset(("id", "text_hash", "commit_id", "scope", "importance"))  # columns that tell a person nothing
+BELONGING = 30  # of an iteration's decisions, commits or tasks
 
 
 def moment(record: Record) -> str:
@@ -224,25 +226,43 @@ def _iteration(memory: Memory, iteration: Iteration, now: str) -> list[Line]:
     for label, things in (("Phases", iteration.phases_completed), ("Artifacts", iteration.artifacts)):
         if things:
             lines.append(_row(label, ", ".join(map(str, things))))
-    rows = memory.database.rows(
-        "SELECT id, title FROM decisions WHERE iteration_id = ? AND status <> 'forgotten' ORDER BY decided_at, id",
-        (iteration.id,),
-    )
-    if rows:
-        lines += [[], [("Decisions", "heading")]]
-        lines += [[("  ", ""), (cite("decision", number), "cite"), (f"  {title}", "")] for number, title in rows]
+    for heading, sql in (
+        ("Decisions", "decisions WHERE iteration_id = ? AND status <> 'forgotten' ORDER BY decided_at, id"),
+        ("Commits", "commits WHERE iteration_id = ? ORDER BY committed_at, id"),
+        ("Tasks", "tasks WHERE iteration_id = ? ORDER BY id"),
+    ):
+        lines += _belonging(memory, heading, sql, iteration.id)
+    return lines
+
+
+def _belonging(memory: Memory, heading: str, sql: str, iteration: int) -> list[Line]:
+    """What belongs to an iteration, of one kind; of much, the first."""
+    ids = [number for (number,) in memory.database.rows(f"SELECT id FROM {sql}", (iteration,))]
+    if not ids:
+        return []
+    lines: list[Line] = [[], [(heading, "heading")]]
+    for record in many(memory.database, heading.lower().removesuffix("s"), ids[:BELONGING]):
+        text, extra = summary(record)
+        beside = extra if isinstance(record, Task) else ""
+        lines.append([("  ", ""), (record.citation, "cite"), (f"  {text}", ""), (f"  {beside}", "dim")])
+    if len(ids) > BELONGING:
+        lines.append([(f"  … and {len(ids) - BELONGING:,} more", "dim")])
     return lines
 
 
 def _task(memory: Memory, task: Task, now: str) -> list[Line]:
-    return [
+    lines: list[Line] = [
         _head("task", task, task.status.replace("_", " ")),
-        [(task.text, "title")],
+        *_text(task.text, "title"),
         [],
         _row("Added", _when(task.created_at, now)),
-        _row("Said by", task.origin),
-        *_life(memory, "task", task.id, now),
     ]
+    if task.updated_at != task.created_at:
+        lines.append(_row("Changed", _when(task.updated_at, now)))
+    if task.iteration_id is not None:
+        lines.append(_row("During", cite("iteration", task.iteration_id), "cite"))
+    lines.append(_row("Said by", task.origin))
+    return lines + _life(memory, "task", task.id, now)
 
 
 def _checkpoint(memory: Memory, checkpoint: Checkpoint, now: str) -> list[Line]:

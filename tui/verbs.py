@@ -37,6 +37,7 @@ class Verb:
 _DOMAINS = "work, preferences, decisions, personal, projects, general, self_correction"
 _LIMIT = Argument("limit", "value", "N", "how many at the most (50)", 50, whole=True)
 _FACTS = Argument("ids", "many", "ID", "a fact's number, or F#12")
+_TAG = Argument("tag", "one", "TAG", "one word, or several joined by dashes")
 _YES = Argument("yes", "flag", "", "do it without asking")
 
 VERBS = (
@@ -61,6 +62,7 @@ VERBS = (
         Argument("domain", "value", "D", f"one of {_DOMAINS}"),
         Argument("status", "value", "S", "active, superseded or forgotten"),
         Argument("origin", "value", "O", "who wrote it: user, agent, import:notes …"),
+        Argument("tag", "value", "TAG", "only facts with this tag"),
         Argument("sort", "value", "ORDER", "oldest, newest, domain, text or state", "oldest"),
         _LIMIT,
         slash=("facts", "memory list"),
@@ -69,7 +71,7 @@ VERBS = (
         "correct",
         "Replace a fact (or what a decision chose); the old one stays, superseded",
         "facts.correct",
-        Argument("id", "one", "ID", "a fact's number, or F#12, D#3"),
+        Argument("id", "one", "ID", "a fact's number, or F#12, D#3, A#5"),
         Argument("text", "many", "TEXT", "what is true now"),
         slash=("memory correct",),
     ),
@@ -89,6 +91,8 @@ VERBS = (
     ),
     Verb("pin", "Keep facts from ageing", "facts.pin", _FACTS),
     Verb("unpin", "Let facts age again", "facts.unpin", _FACTS),
+    Verb("tag", "Give facts a tag, a word to find them by", "facts.tag", _FACTS, _TAG),
+    Verb("untag", "Take a tag from facts", "facts.untag", _FACTS, _TAG),
     Verb(
         "decide",
         "Record a decision: what was chosen, instead of what, and why",
@@ -125,8 +129,31 @@ VERBS = (
         Argument("decision", "one", "DECISION", "a decision's number, or D#3"),
     ),
     Verb(
+        "task",
+        "Add a task, or start, finish or reopen some: task add TEXT, task done 3 4",
+        "tasks.task",
+        Argument("what", "one", "add|start|done|reopen", "what to do"),
+        Argument("words", "many", "TEXT|ID", "what is to be done; or a task's number, or A#5"),
+    ),
+    Verb(
+        "tasks",
+        "List open tasks, those in progress first",
+        "tasks.list_tasks",
+        Argument("all", "flag", "", "the done ones too"),
+        Argument("status", "value", "S", "pending, in_progress or done"),
+        _LIMIT,
+    ),
+    Verb(
+        "iteration",
+        "Start, complete or abandon a cycle of work: iteration start fix TEXT",
+        "tasks.iteration",
+        Argument("what", "one", "start|complete|abandon", "what to do"),
+        Argument("words", "any", "COMMAND TEXT|ID", "feature, fix, spike … and what it is about; or I#5"),
+    ),
+    Verb("iterations", "List iterations, newest first, with what belongs to them", "tasks.list_iterations", _LIMIT),
+    Verb(
         "search",
-        "Search everything: facts, decisions, commits, events (kind: domain: since: before: is:)",
+        "Search everything: facts, decisions, commits, events (kind: domain: is: tag: author: since: before:)",
         "reading.search",
         Argument("query", "many", "QUERY", 'words and filters, "cache kind:decision since:3w"'),
         Argument("limit", "value", "N", "how many at the most (20)", 20, whole=True),

@@ -155,7 +155,9 @@ def tell(folder: Path) -> Story:
             ("probar el redondeo", "in_progress"),
             ("ask for a logo", "pending"),
         ):
-            memory.tasks.move(memory.tasks.add(text), status)
+            number = memory.tasks.add(text)
+            if status != "pending":
+                memory.tasks.move(number, status)
 
         clock.back(0.05)
         source = worker.repository(memory, os.fspath(folder))

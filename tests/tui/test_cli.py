@@ -165,11 +165,25 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("facts", "--all", "--sort", "newest"), [models.Fact]),
     (("correct", "1", "the team is six"), models.Fact),
     (("correct", "D#1", "rollback journal"), models.Decision),
+    (("correct", "A#1", "buy green tea"), models.Task),
     (("confirm", "1", "F#2"), [models.Fact]),
     (("forget", "1", "2", "1"), [models.Fact]),
     (("forget", "D#1", "D#2"), [models.Decision]),
     (("pin", "1"), [models.Fact]),
     (("unpin", "1"), [models.Fact]),
+    (("tag", "2", "F#3", "team"), [models.Fact]),
+    (("untag", "1", "PEOPLE"), [models.Fact]),
+    (("facts", "--tag", "People"), [models.Fact]),
+    (("task", "add", "buy", "tea"), models.Task),
+    (("task", "start", "1"), [models.Task]),
+    (("task", "done", "A#1"), [models.Task]),
+    (("task", "reopen", "1"), [models.Task]),
+    (("tasks",), [models.Task]),
+    (("tasks", "--all"), [models.Task]),
+    (("iteration", "start", "fix", "the", "tea"), models.Iteration),
+    (("iteration", "complete"), models.Iteration),
+    (("iteration", "abandon", "I#1"), models.Iteration),
+    (("iterations",), [models.Iteration, "decisions", "commits"]),
     (("decide", "Ship", "--chosen", "now", "--supersedes", "D#2"), models.Decision),
     (("decisions",), [models.Decision]),
     (("link", "HEAD", "2", "--type", "relates"), [models.Link]),
@@ -197,6 +211,17 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("init",), {"path", "kind", "reason", "project", "exists"}),
     (("where",), {"path", "kind", "reason", "project", "exists"}),
 )
+# what must have happened before some of them, beside what `lived` holds
+BEFORE: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {
+    **dict.fromkeys(
+        [("correct", "A#1", "buy green tea"), ("task", "start", "1"), ("task", "done", "A#1"), ("tasks",)],
+        (("task", "add", "buy tea"),),
+    ),
+    **dict.fromkeys([("task", "reopen", "1"), ("tasks", "--all")], (("task", "add", "buy tea"), ("task", "done", "1"))),
+    **dict.fromkeys(
+        [("iteration", "complete"), ("iteration", "abandon", "I#1"), ("iterations",)], (("iteration", "start", "fix"),)
+    ),
+}
 named = pytest.mark.parametrize("words, shape", EXAMPLES, ids=[" ".join(words) for words, _ in EXAMPLES])
 
 
@@ -218,6 +243,8 @@ def test_every_verb_has_an_example():
 @named
 def test_json_is_exactly_one_object_or_list(do: Do, lived: Path, words, shape):
     """Records with their own fields and their citation, and nothing else on standard output."""
+    for earlier in BEFORE.get(words, ()):
+        assert do(*earlier).status == 0
     said = do(*real(words, lived), "--json")
     assert (said.status, said.err) == (0, "")
     data = said.data  # one value and nothing after it, else this raises
@@ -232,13 +259,15 @@ def test_json_is_exactly_one_object_or_list(do: Do, lived: Path, words, shape):
         assert data["facts"] == 3 and data["commits"] == 1 and data["path"].endswith("memory.db")
     elif isinstance(shape, list):
         assert isinstance(data, list) and (data or words[0] == "unlink")
-        assert all(set(record) == fields_of(shape[0]) for record in data)
+        assert all(set(record) == fields_of(shape[0]) | set(shape[1:]) for record in data)
     else:
         assert set(data) == fields_of(shape)
 
 
 @named
 def test_without_json_it_is_for_people(do: Do, lived: Path, words, shape):
+    for earlier in BEFORE.get(words, ()):
+        assert do(*earlier).status == 0
     said = do(*real(words, lived))
     assert (said.status, said.err) == (0, "")
     assert said.out.endswith("\n") and "Traceback" not in said.out
@@ -319,10 +348,29 @@ ERRORS = (
     (("confirm", "one"), 2, "invalid", "That is not a citation."),
     (("confirm", "0"), 2, "invalid", "That is not a citation."),
     (("confirm", "99"), 1, "not-found", "There is no fact F#99."),
-    (("correct", "C#abcdef0", "x"), 2, "invalid", "C#abcdef0 is not a fact or decision."),
+    (("correct", "C#abcdef0", "x"), 2, "invalid", "C#abcdef0 is not a fact or decision or task."),
     (("correct", "1", "the team is five"), 2, "invalid", "F#1 says exactly that."),
     (("correct", "1", "deploys on fridays"), 1, "conflict", "F#2 says that already."),
     (("forget", "1", "D#1"), 2, "invalid", "one kind at a time"),
+    (("tag", "1"), 2, "usage", "tag wants ID…"),
+    (("tag", "1", " "), 2, "invalid", "A tag is a word"),
+    (("tag", "1", "x" * 41), 2, "invalid", "at most 40 characters, and this has 41"),
+    (("tag", "1", "People"), 1, "conflict", "That tag is there already."),
+    (("tag", "D#1", "people"), 2, "invalid", "D#1 is not a fact."),
+    (("tag", "1", "99", "new"), 1, "not-found", "There is no fact F#99."),
+    (("untag", "1", "2", "family"), 1, "conflict", "There is no such tag to take away."),
+    (("task", "buy tea"), 2, "usage", "task wants TEXT|ID…"),
+    (("task", "buy", "tea"), 2, "invalid", "task add TEXT"),
+    (("task", "add", " "), 2, "invalid", "A task says what is to be done."),
+    (("task", "done", "7"), 1, "not-found", "There is no task A#7."),
+    (("task", "done", "F#1"), 2, "invalid", "F#1 is not a task."),
+    (("tasks", "--status", "blocked"), 2, "invalid", "pending, in_progress, done"),
+    (("correct", "A#7", "x"), 1, "not-found", "There is no task A#7."),
+    (("iteration", "start"), 2, "invalid", "An iteration has a kind."),
+    (("iteration", "begin", "x"), 2, "invalid", "can be started, completed and abandoned"),
+    (("iteration", "complete"), 1, "not-found", "No iteration is active."),
+    (("iteration", "complete", "I#4"), 1, "not-found", "There is no iteration I#4."),
+    (("iteration", "abandon", "1", "2"), 2, "invalid", "One iteration at a time"),
     (("decide", "x", "--chosen", "y", "--impact", "huge"), 2, "invalid", "There is no such impact."),
     (("decide", "x", "--chosen", "y", "--supersedes", "F#1"), 2, "invalid", "F#1 is not a decision."),
     (("link", "F#1", "1"), 2, "invalid", "F#1 is not a commit."),
@@ -416,6 +464,71 @@ def test_what_a_verb_says_is_what_happened(do: Do, checkout: Path):
     assert do("decisions").out.startswith("No decisions yet.")
     assert do("undo").out.startswith("Took back step ")
     assert do("facts").out.startswith("No facts here.")
+
+
+def test_a_cycle_of_work_from_its_start_to_its_end(do: Do, checkout: Path):
+    """Tasks move, the iteration counts what belongs to it, and every move of a task can be undone."""
+    story = (
+        (("iteration", "start", "feature", "store", "invoices"), "Started I#1: what is recorded from now on belongs"),
+        (("iteration", "start", "fix", "x"), "I#1 is still active. Complete or abandon it first."),
+        (("task", "add", "write", "the", "schema"), "Added A#1."),
+        (("task", "add", "tea"), "Added A#2."),
+        (("task", "add", "docs"), "Added A#3."),
+        (("task", "start", "2", "A#3", "2"), "Started 2 tasks."),
+        (("task", "start", "1", "3"), "A#3 is in progress already."),
+        (("task", "done", "2"), "Done with 1 task."),
+        (("task", "done", "2"), "A#2 is done already."),
+        (("undo",), "Took back step 5: task done A#2."),
+        (("redo",), "Put back step 5: task done A#2."),
+        (("task", "reopen", "A#2"), "Reopened 1 task."),
+        (("task", "done", "A#2"), "Done with 1 task."),
+        (("correct", "A#3", "write the docs"), "Corrected A#3."),
+        (("correct", "A#3", "write the docs"), "A#3 says exactly that."),
+        (("decide", "SQLite", "--chosen", "WAL"), "Recorded D#1."),
+        (("decide", "Redis", "--chosen", "8"), "Recorded D#2."),
+        (("forget", "D#2"), "Forgot 1 decision."),
+        (("iteration", "complete", "1"), "Completed I#1."),
+        (("iteration", "complete", "1"), "I#1 was completed already."),
+        (("iteration", "start", "spike"), "Started I#2"),
+        (("iteration", "abandon"), "Abandoned I#2."),
+    )
+    for words, answer in story:
+        said = do(*words)
+        said = said.out or said.err
+        assert said.removeprefix(f"Started a memory: {checkout}/.memoranda/memory.db\n").startswith(answer), words
+    assert [task["citation"] for task in do("tasks", "--json").data] == ["A#3", "A#1"]
+    assert [task["text"] for task in do("tasks", "--all", "--json").data] == [
+        "write the docs",
+        "write the schema",
+        "tea",
+    ]
+    assert do("tasks").out.split("\n") == [
+        "A#3     in progress     now  write the docs",
+        "A#1     pending         now  write the schema",
+        "",
+    ]
+    assert [task["id"] for task in do("tasks", "--status", "in-progress", "--json").data] == [3]
+    assert do("tasks", "--all", "--limit", "2").out.endswith("… and more: --limit 8 shows them\n")
+    newest, oldest, _ = do("iterations").out.split("\n")
+    assert newest.endswith("I#2        spike  abandoned  0 decisions, 0 commits")
+    assert oldest.endswith("I#1        feature: store invoices  completed  1 decision, 0 commits")
+    assert do("iterations", "--limit", "1").out.endswith("… and more: --limit 4 shows them\n")
+
+
+def test_facts_are_found_by_their_tags(do: Do, lived: Path):
+    """In whatever capitals; several at once, and taken away again."""
+    assert do("tag", "2", "3", "On", "call").err.startswith("That is not a citation.")
+    assert do("tag", "2", "F#3", "on call").out == "Tagged 2 facts: on-call.\n"
+    assert [fact["id"] for fact in do("facts", "--tag", "ON-CALL", "--json").data] == [2, 3]
+    assert do("remember", "rota on paper", "--tag", " On call ", "--tag", "ON-CALL", "--json").data["tags"] == [
+        "On-call"
+    ]
+    do("undo")
+    assert do("remember", "x", "--tag", "y" * 41).status == 2
+    assert do("untag", "1", "2", "On-Call").out == "Took On-Call from 2 facts.\n"
+    assert [fact["id"] for fact in do("facts", "--tag", "on call", "--json").data] == [3]
+    assert do("search", "tag:on-call", "--json").data["total"] == 1
+    assert do("undo").out.startswith("Took back step ") and len(do("facts", "--tag", "on-call", "--json").data) == 2
 
 
 # lists --------------------------------------------------------------------------------------------------------------

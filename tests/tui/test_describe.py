@@ -12,7 +12,7 @@ from store.citations import parse
 from store.memory import Memory
 from store.models import Record
 from store.records import lookup
-from tui.describe import as_text, describe, moment, summary
+from tui.describe import BELONGING, as_text, describe, moment, summary
 
 
 @pytest.fixture(scope="module")
@@ -148,6 +148,16 @@ def test_an_iteration(story: Story) -> None:
             "",
             "Decisions",
             "  D#1  Use SQLite, not PostgreSQL",
+            "",
+            "Commits",
+            f"  {_cited(story, 'schema')}  store: schema v1",
+            f"  {_cited(story, 'readme')}  docs: cómo se instala",
+        ]
+        assert said(memory, "I#2")[-4:] == [
+            "Tasks",
+            "  A#1  write the migration  done",
+            "  A#2  probar el redondeo  in progress",
+            "  A#3  ask for a logo  pending",
         ]
         assert not any(line.startswith("Ended") for line in said(memory, "I#2"))
 
@@ -159,12 +169,30 @@ def test_a_task(story: Story) -> None:
             "probar el redondeo",
             "",
             "Added        21 Nov 2026 08:24 (3 h ago)",
+            "During       I#2",
             "Said by      user",
             "",
             "History",
-            "   3 h  task A#2          user, cli",
-            "   3 h  task A#2          user, cli",
+            "   3 h  task start A#2    user, cli",
+            "   3 h  task add A#2      user, cli",
         ]
+
+
+def test_a_task_that_moved_later_says_when(story: Story, tmp_path: Path) -> None:
+    moved = copy(tmp_path / "moved")
+    with moved.open() as memory:
+        memory.tasks.move(3, "done")
+        assert "Changed      21 Nov 2026 12:00 (just now)" in said(memory, "A#3")
+        assert not any(line.startswith("Changed") for line in said(memory, "A#2"))
+
+
+def test_an_iteration_of_much_shows_the_first_and_counts_the_rest(tmp_path: Path) -> None:
+    with Memory.open(str(tmp_path / "m" / "memory.db")) as memory:
+        memory.iterations.start("feature", "many things")
+        for number in range(BELONGING + 2):
+            memory.tasks.add(f"task number {number}")
+        lines = said(memory, "I#1")
+        assert lines[-2:] == [f"  A#{BELONGING}  task number {BELONGING - 1}  pending", "  … and 2 more"]
 
 
 def test_a_checkpoint(story: Story) -> None:

@@ -1,4 +1,4 @@
-"""remember, facts, correct, confirm, forget, pin, unpin."""
+"""remember, facts, correct, confirm, forget, pin, unpin, tag, untag."""
 
 from store.citations import cite
 from store.errors import InvalidInput
@@ -18,7 +18,7 @@ def remember(session: Session, given: "Given") -> Outcome:
         confidence=given.confidence,
         scope=given.scope,
         pinned=given.pin,
-        tags=given.tag,
+        tags=_tags(given.tag) if given.tag else (),
     )
     said = f"Remembered {cite('fact', fact)}." if new else f"{cite('fact', fact)} was known already: confirmed."
     return Outcome(said, lambda: _json(session, [fact])[0])
@@ -37,6 +37,7 @@ def list_facts(session: Session, given: "Given") -> Outcome:
         statuses=statuses,
         domain=domain,
         origin=given.origin,
+        tag=given.tag,
         words=words,
         sort=given.sort,
         limit=given.limit + 1,
@@ -58,12 +59,15 @@ def filters(given: "Given") -> tuple[str, str | None]:
 
 
 def correct(session: Session, given: "Given") -> Outcome:
-    old = reference(given.id, "fact", "fact", "decision")
+    old = reference(given.id, "fact", "fact", "decision", "task")
     text = " ".join(given.text)
     target = int(old.target)
     if old.kind == "decision":
         new = session.memory.decisions.correct(target, text)
         return Outcome(f"{cite('decision', new)} supersedes {old}.", lambda: _decision(session, new))
+    if old.kind == "task":
+        session.memory.tasks.correct(target, text)
+        return Outcome(f"Corrected {old}.", lambda: _task(session, target))
     new = session.memory.facts.correct(target, text)
     return Outcome(f"{cite('fact', new)} supersedes {old}.", lambda: _json(session, [new])[0])
 
@@ -102,8 +106,26 @@ def unpin(session: Session, given: "Given") -> Outcome:
     return Outcome(f"Unpinned {count(len(ids), 'fact')}.", lambda: _json(session, ids))
 
 
+def tag(session: Session, given: "Given") -> Outcome:
+    ids = _numbers(given.ids)
+    tag = session.memory.facts.tag(ids, given.tag)
+    return Outcome(f"Tagged {count(len(ids), 'fact')}: {tag}.", lambda: _json(session, ids))
+
+
+def untag(session: Session, given: "Given") -> Outcome:
+    ids = _numbers(given.ids)
+    session.memory.facts.untag(ids, given.tag)
+    return Outcome(f"Took {given.tag} from {count(len(ids), 'fact')}.", lambda: _json(session, ids))
+
+
 def _numbers(texts: list[str]) -> list[int]:
     return list(dict.fromkeys(number(text, "fact") for text in texts))
+
+
+def _tags(words: list[str]) -> list[str]:
+    from store.tags import written
+
+    return [written(word) for word in words]
 
 
 def _json(session: Session, ids: list[int]) -> list[dict[str, object]]:
@@ -116,3 +138,9 @@ def _decision(session: Session, number: int) -> dict[str, object]:
     from store.models import as_json
 
     return as_json(session.memory.decisions.get(number))
+
+
+def _task(session: Session, number: int) -> dict[str, object]:
+    from store.models import as_json
+
+    return as_json(session.memory.tasks.get(number))

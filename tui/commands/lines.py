@@ -6,11 +6,12 @@ Everything printed passes `tui.visible` once more at the door; columns are separ
 from store.clock import ago, local_time
 from store.keys import unpack
 from tui.badges import FACT_BADGES, KIND_GLYPHS, fact_badge
+from tui.commands import count
 from tui.visible import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.models import Checkpoint, Fact, Record, Step
+    from store.models import Checkpoint, Fact, Iteration, Record, Step, Task
 
 WORD = max(len(word) for _, word in FACT_BADGES.values() if word != "contradicted")
 
@@ -33,6 +34,17 @@ def entry_line(kind: str, record: "Record") -> str:
 
 def keyed_line(key: int, record: "Record") -> str:
     return entry_line(unpack(key)[0], record)
+
+
+def task_line(task: "Task", now: str) -> str:
+    status = task.status.replace("_", " ")
+    return f"{task.citation:<6}  {status:<11}  {ago(now, task.updated_at):>6}  {visible(task.text)}"
+
+
+def iteration_line(iteration: "Iteration", decisions: int, commits: int) -> str:
+    """An iteration, and how much belongs to it."""
+    belongs = f"{count(decisions, 'decision')}, {count(commits, 'commit')}"
+    return f"{entry_line('iteration', iteration)}  {belongs}"
 
 
 def step_line(step: "Step") -> str:

@@ -54,7 +54,7 @@ class BrowsingScreen(ReadingScreen):
                 (" enter", "$footer-key-foreground bold", "to_hits"),
                 (" goes to what was found ", "", "to_hits"),
                 (" esc", "$footer-key-foreground bold", "leave"),
-                (" leaves   kind: domain: tag: since: before: is: narrow it down", "", "leave"),
+                (" leaves   kind: domain: is: tag: author: since: before:", "", "leave"),
             )
 
     # the preview

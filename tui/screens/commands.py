@@ -65,7 +65,7 @@ def _words(text: str) -> list[str]:
 
 def _in_place(screen: MainScreen, verb: Verb, given: Given) -> bool:
     """Do what the screen does better than text; False if it does not."""
-    if verb.name == "facts" and not (given.status or given.origin):
+    if verb.name == "facts" and not (given.status or given.origin or given.tag):
         _show_facts(screen, given)
         return True
     if verb.name == "search":

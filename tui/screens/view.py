@@ -132,7 +132,7 @@ EMPTY = {
     CHECKPOINTS: "No checkpoints yet. Press a to name this moment; R then shows what going back to it would change.",
     HISTORY: "Nothing was changed yet. Every change will stand here, with who made it, and U takes it back.",
     TASKS: "No tasks to be done. Press a to add one; m starts and finishes it.",
-    "hits": "Nothing found. Try fewer words, or without kind: domain: tag: since: before: is:",
+    "hits": "Nothing found. Try fewer words, or without kind: domain: is: tag: author: since: before:",
 }
 FILTERED = {
     FACTS: "No fact passes the filter. d and o choose the next one; :facts shows all of them.",

@@ -1,0 +1,92 @@
+"""task, tasks, iteration, iterations."""
+
+from store.citations import cite
+from store.errors import InvalidInput
+from tui.commands import Outcome, Session, count, number
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tui.arguments import Given
+
+# the word a person says → (the status it leads to, what is said of it)
+MOVES = {"start": ("in_progress", "Started"), "done": ("done", "Done with"), "reopen": ("pending", "Reopened")}
+
+
+def task(session: Session, given: "Given") -> Outcome:
+    tasks = session.memory.tasks
+    if given.what == "add":
+        new = tasks.add(" ".join(given.words))
+        return Outcome(f"Added {cite('task', new)}.", lambda: _json(session, [new])[0])
+    if given.what not in MOVES:
+        raise InvalidInput("A task can be added, started, done and reopened.", "task add TEXT, or task done 5.")
+    status, said = MOVES[given.what]
+    ids = list(dict.fromkeys(number(word, "task") for word in given.words))
+    tasks.move_all(ids, status)
+    return Outcome(f"{said} {count(len(ids), 'task')}.", lambda: _json(session, ids))
+
+
+def list_tasks(session: Session, given: "Given") -> Outcome:
+    from store.tasks import OPEN
+    from store.vocabulary import TASK_STATUSES
+    from tui.commands.lines import left_out, task_line
+
+    tasks = session.memory.tasks
+    now = session.memory.now
+    statuses = (given.status.replace(" ", "_").replace("-", "_"),) if given.status else OPEN
+    ids = tasks.ids(statuses=TASK_STATUSES if given.all else statuses, limit=given.limit + 1)
+    shown = ids[: given.limit]
+    lines = [task_line(task, now) for task in tasks.many(shown)]
+    if not lines:
+        lines = ['No tasks here. Add one: memoranda task add "renew the certificate"']
+    return Outcome(data=lambda: _json(session, shown), lines=[*lines, *left_out(len(ids) - len(shown), given.limit)])
+
+
+def iteration(session: Session, given: "Given") -> Outcome:
+    iterations = session.memory.iterations
+    if given.what == "start":
+        command, *words = given.words or [""]
+        new = iterations.start(command, " ".join(words))
+        said = f"Started {cite('iteration', new)}: what is recorded from now on belongs to it."
+    elif given.what in ("complete", "abandon"):
+        if len(given.words) > 1:
+            raise InvalidInput("One iteration at a time is ended.", f"iteration {given.what} {given.words[0]}")
+        named = number(given.words[0], "iteration") if given.words else None
+        new = iterations.end(named, abandoned=given.what == "abandon")
+        said = f"{'Abandoned' if given.what == 'abandon' else 'Completed'} {cite('iteration', new)}."
+    else:
+        raise InvalidInput(
+            "An iteration can be started, completed and abandoned.", "iteration start fix TEXT, or iteration complete."
+        )
+    return Outcome(said, lambda: _iteration(session, new))
+
+
+def list_iterations(session: Session, given: "Given") -> Outcome:
+    from store.models import as_json
+    from tui.commands.lines import iteration_line, left_out
+
+    iterations = session.memory.iterations
+    ids = iterations.ids(given.limit + 1)
+    shown = iterations.many(ids[: given.limit])
+    belonging = iterations.belonging([found.id for found in shown])
+    lines = [iteration_line(found, *belonging[found.id]) for found in shown]
+    if not lines:
+        lines = ['No iterations yet. Start one: memoranda iteration start feature "store invoices"']
+    return Outcome(
+        data=lambda: [
+            {**as_json(found), **dict(zip(("decisions", "commits"), belonging[found.id], strict=True))}
+            for found in shown
+        ],
+        lines=[*lines, *left_out(len(ids) - len(shown), given.limit)],
+    )
+
+
+def _json(session: Session, ids: list[int]) -> list[dict[str, object]]:
+    from store.models import as_json
+
+    return [as_json(task) for task in session.memory.tasks.many(ids)]
+
+
+def _iteration(session: Session, number: int) -> dict[str, object]:
+    from store.models import as_json
+
+    return as_json(session.memory.iterations.get(number))
