@@ -60,7 +60,10 @@ def _run(arguments: list[str]) -> int:
         return 0
     given = read(verb.name, verb.arguments, rest[1:])
     if verb.opens == "nothing":
-        _print(_execute(verb, Session(place, None, cwd, _ask, as_json), given), as_json)
+        outcome = _execute(verb, Session(place, None, cwd, _ask, as_json), given)
+        if outcome.application:
+            return _application(*outcome.application, as_json)
+        _print(outcome, as_json)
         return 0
     with Memory(place, "cli") as memory:
         _announce(memory)

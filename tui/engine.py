@@ -338,8 +338,8 @@ class Asks(InvalidInput):
 
 
 def touched(step: Step, memory: Memory) -> int | None:
-    """The key of the first fact that a step changed, to show it."""
-    for change in memory.history.changes(step.seq):
-        if change.table == "facts":
-            return int(change.key[0])
+    """The key of the first record that a step changed, to show it."""
+    for change in memory.history.changes(step.seq, limit=8):
+        if change.table in KINDS:
+            return pack(KINDS[change.table], int(change.key[0]))
     return None

@@ -225,6 +225,13 @@ VERBS = (
         Argument("what", "maybe", "rebuild", "make it again, from nothing"),
     ),
     Verb("init", "Start a memory for this folder", "places.init", opens="nothing"),
+    Verb(
+        "open",
+        "Open the memory of another project; without a place, list those that were open before",
+        "places.open_other",
+        Argument("place", "maybe", "PLACE", "a project's folder, or a memory file"),
+        opens="nothing",
+    ),
     Verb("where", "Which memory file is used here, and why", "places.where", opens="nothing"),
 )
 

@@ -38,9 +38,10 @@ class Session:
 
 class Outcome:
     """What a verb gave: one `message` for a person, `lines` to read, and for scripts a function that makes the `data`
-    (a function, because only `--json` needs the records); or a `document` in pieces, the same for both."""
+    (a function, because only `--json` needs the records); or a `document` in pieces, the same for both; or an
+    `application` to be started: (the memory, the folder it is used from)."""
 
-    __slots__ = ("data", "document", "lines", "message")
+    __slots__ = ("application", "data", "document", "lines", "message")
 
     def __init__(
         self,
@@ -48,11 +49,13 @@ class Outcome:
         data: Callable[[], object] = dict,
         lines: list[str] | None = None,
         document: Callable[[], Iterator[str]] | None = None,
+        application: tuple[Location, str] | None = None,
     ) -> None:
         self.message = message
         self.data = data
         self.lines = lines if lines is not None else []
         self.document = document
+        self.application = application
 
 
 Handler = Callable[[Session, "Given"], Outcome]

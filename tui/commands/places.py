@@ -1,4 +1,4 @@
-"""init, where."""
+"""init, where, open."""
 
 import os
 
@@ -24,6 +24,34 @@ def init(session: Session, given: "Given") -> Outcome:
     with Memory(location, "cli") as memory:
         said = "Started a memory" if memory.created else "There is a memory already"
     return Outcome(f"{said}: {location.path}", lambda: _json(location))
+
+
+def open_other(session: Session, given: "Given") -> Outcome:
+    from tui import recent
+
+    if not given.place:
+        places = recent.read()
+        lines = [recent.shown(place) for place in places] or ["No other memory was open before."]
+        return Outcome(data=lambda: [{"path": place} for place in places], lines=lines)
+    return Outcome(application=place(given.place, session.cwd))
+
+
+def place(text: str, cwd: str) -> tuple[Location, str]:
+    """(the memory that a folder or a memory file stands for, the folder it is used from). Raises NotFound for what is
+    not there: a memory is never made by opening another."""
+    from store.errors import NotFound
+    from store.location import locate
+
+    path = os.path.abspath(os.path.join(cwd, os.path.expanduser(text)))
+    if os.path.isdir(path):
+        location = locate(None, {}, path)
+        folder = path
+    else:
+        location = locate(path, {}, cwd)
+        folder = location.project or cwd
+    if not os.path.lexists(location.path):
+        raise NotFound(f"There is no memory at {path}.", "Name a project's folder or a memory file; init starts one.")
+    return location, folder
 
 
 def _json(location: Location) -> dict[str, object]:

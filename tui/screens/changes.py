@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from store.citations import cite
 from store.errors import MemorandaError
+from store.keys import pack
 from store.models import Checkpoint, Commit, Decision, Fact, Step, Task
 from store.vocabulary import PERSON
 from tui.commands import count
@@ -49,7 +50,7 @@ def forget(screen: MainScreen) -> None:
                 decisions and memory.decisions.forget(decisions),
             ],
             f"Forgot {_counted(facts, 'fact', decisions, 'decision')}, u to undo",
-            back=facts[0] if len(facts) == 1 else None,
+            back=pack("fact", facts[0]) if len(facts) == 1 else None,
         )
 
     _many(screen, f"Forget {_counted(facts, 'fact', decisions, 'decision')}?", len(facts) + len(decisions), go)
@@ -108,7 +109,7 @@ def _add_fact(screen: MainScreen, text: str, domain: str) -> None:
     def said(result: object) -> tuple[str, int | None]:
         number, new = result if isinstance(result, tuple) else (0, True)
         known = f"{cite('fact', number)} was known already: confirmed, u to undo"
-        return f"Remembered {cite('fact', number)}, u to undo" if new else known, number
+        return f"Remembered {cite('fact', number)}, u to undo" if new else known, pack("fact", number)
 
     if text.strip():
         _write(screen, lambda memory: memory.facts.remember(text, domain=domain), said)
@@ -134,7 +135,7 @@ def _decide(screen: MainScreen, old: Decision | None) -> None:
             lambda memory: memory.decisions.decide(
                 title, chosen, alternatives=alternatives, rationale=why, supersedes=old.id if old else None
             ),
-            lambda new: (f"Recorded {_cited('decision', new)}, u to undo", None),
+            _made("Recorded", "decision"),
         ))  # fmt: skip
 
     screen.ask(f"{about}decision, in a few words", old.title if old else "", titled)
@@ -142,7 +143,7 @@ def _decide(screen: MainScreen, old: Decision | None) -> None:
 
 def _add_task(screen: MainScreen, text: str) -> None:
     if text.strip():
-        _write(screen, lambda memory: memory.tasks.add(text), lambda new: (f"Added {_cited('task', new)}", None))
+        _write(screen, lambda memory: memory.tasks.add(text), _made("Added", "task"))
 
 
 def correct(screen: MainScreen) -> None:
@@ -199,8 +200,8 @@ def replace(screen: MainScreen, record: Record | Step, work: Callable[[Memory, s
 
     def said(new: object) -> tuple[str, int | None]:
         if isinstance(record, Decision):
-            return f"{_cited('decision', new)} supersedes {record.citation}, u to undo", None
-        return f"Corrected {_name(record)}, u to undo", new if isinstance(record, Fact) and isinstance(new, int) else None
+            return f"{_cited('decision', new)} supersedes {record.citation}, u to undo", _key("decision", new)
+        return f"Corrected {_name(record)}, u to undo", _key("fact", new) if isinstance(record, Fact) else None
 
     if text.strip():
         _write(screen, lambda memory: work(memory, text), said)
@@ -301,7 +302,7 @@ def move_task(screen: MainScreen) -> None:
     numbers = [task.id for task in tasks if task.status != status]
     _write(
         screen,
-        lambda memory: [memory.tasks.move(number, status) for number in numbers],
+        lambda memory: memory.tasks.move_all(numbers, status),
         f"{word} {_names(tasks)}, u to undo",
     )
 
@@ -317,7 +318,7 @@ def iteration(screen: MainScreen) -> None:
 
 def checkpoint(screen: MainScreen) -> None:
     def answer(text: str) -> None:
-        _write(screen, lambda memory: memory.checkpoints.take(text), lambda new: (f"{_cited('checkpoint', new)} taken", None))
+        _write(screen, lambda memory: memory.checkpoints.take(text), _made("Took", "checkpoint"))
 
     screen.ask("name this moment", "", answer)
 
@@ -437,6 +438,16 @@ def _names(things: Things) -> str:
     return " ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
 
 
+def _made(word: str, kind: str) -> Callable[[object], tuple[str, int | None]]:
+    """What to say of a record that was made, by its id, and its key."""
+    undo = "" if kind == "checkpoint" else ", u to undo"
+    return lambda new: (f"{word} {_cited(kind, new)}{undo}", _key(kind, new))
+
+
+def _key(kind: str, number: object) -> int | None:
+    return pack(kind, number) if isinstance(number, int) else None
+
+
 def _cited(kind: str, number: object) -> str:
     return cite(kind, number) if isinstance(number, int) else kind
 
@@ -459,8 +470,8 @@ def _write(
     said: str | Callable[[object], tuple[str, int | None]],
     back: int | None = None,
 ) -> None:
-    """Do `work` with the pen; then say `said`, and put the cursor on the fact that it names, if it names one; on the
-    fact `back` if it failed. Marks have had their time once it is done."""
+    """Do `work` with the pen; then say `said`, and put the cursor on the record whose key it names, if it names one; on
+    that of `back` if it failed. Marks have had their time once it is done."""
 
     def done(result: object, error: MemorandaError | None) -> None:
         screen.later(finish, result, error)
@@ -470,10 +481,10 @@ def _write(
             screen.say(str(error), "error", timeout=8)
             screen.refresh_records(back)
             return
-        words, number = (said, None) if isinstance(said, str) else said(result)
+        words, key = (said, None) if isinstance(said, str) else said(result)
         screen.action_unmark()
         screen.say(words, alone=True)
-        screen.refresh_records(number)
+        screen.refresh_records(key)
 
     if screen.engine is not None:
         screen.engine.write(work, done)

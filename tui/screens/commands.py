@@ -50,11 +50,6 @@ def hint(text: str) -> str:
     return f" {verb.name} {usage}   {verb.summary}"
 
 
-def export_path(name: str) -> str:
-    """Where an export goes unless it is said: home, not the checkout, where the next `git add` would publish it."""
-    return f"~/{name}-memory.json"
-
-
 def _words(text: str) -> list[str]:
     """A line's words, quoted ones whole; an apostrophe that closes nothing is only an apostrophe."""
     try:
@@ -65,16 +60,66 @@ def _words(text: str) -> list[str]:
 
 def _in_place(screen: MainScreen, verb: Verb, given: Given) -> bool:
     """Do what the screen does better than text; False if it does not."""
-    if verb.name == "facts" and not (given.status or given.origin or given.tag):
+    if verb.name == "facts" and not (given.status or given.tag):
         _show_facts(screen, given)
-        return True
-    if verb.name == "search":
+    elif verb.name == "search":
         screen.search_for(" ".join(given.query))
-        return True
-    if verb.name == "show" and not given.diff:
+    elif verb.name == "show" and not given.diff:
         screen.open_citation(given.citation)
-        return True
-    return False
+    elif verb.name == "history" and not (given.record or given.since or given.changes):
+        screen.change_view(actor=given.actor)
+        screen.action_pane("history")
+    elif verb.name in ("tasks", "checkpoints") and not getattr(given, "status", None):
+        screen.change_view(hidden=getattr(given, "all", screen.view.hidden))
+        screen.action_pane(verb.name)
+    elif verb.name == "timeline" and not (given.since or given.before) and len(given.kind) <= 1:
+        _show_timeline(screen, given)
+    elif verb.name == "diff":
+        screen.show_since(given.since)
+    elif verb.name == "restore" and not (given.yes or given.only or given.kind or given.dry_run):
+        _show_plan(screen, "checkpoint", given.checkpoint)
+    elif verb.name == "undo" and given.all_by and not given.yes:
+        screen.show_plan("origin", given.all_by)
+    elif verb.name == "undo" and given.seq and not (given.overwrite or given.keep or given.dry_run):
+        screen.show_plan("step", given.seq)
+    elif verb.name == "open" and given.place:
+        _open(screen, given.place)
+    elif verb.name == "open":
+        screen.action_open_memory()
+    else:
+        return False
+    return True
+
+
+def _show_plan(screen: MainScreen, kind: str, text: str) -> None:
+    from tui.commands import number
+
+    try:
+        screen.show_plan(kind, number(text, kind))
+    except MemorandaError as error:
+        screen.say(str(error), "warning")
+
+
+def _show_timeline(screen: MainScreen, given: Given) -> None:
+    from tui.screens.view import KIND_ORDER
+
+    kind = given.kind[0] if given.kind else None
+    if kind not in KIND_ORDER:
+        screen.say(f"Kinds: {', '.join(filter(None, KIND_ORDER))}.", "warning")
+        return
+    screen.change_view(kind=kind)
+    screen.action_pane("timeline")
+
+
+def _open(screen: MainScreen, text: str) -> None:
+    from tui.commands.places import place
+
+    try:
+        location, folder = place(text, screen.cwd)
+    except MemorandaError as error:
+        screen.say(str(error), "warning")
+        return
+    screen.app.call_later(screen.app.open, location, folder)  # type: ignore[attr-defined]
 
 
 def _show_facts(screen: MainScreen, given: Given) -> None:
@@ -87,7 +132,7 @@ def _show_facts(screen: MainScreen, given: Given) -> None:
     if (domain is not None and domain not in DOMAINS) or given.sort not in SORTS:
         screen.say(f"Domains: {', '.join(DOMAINS)}. Orders: {', '.join(SORTS)}.", "warning")
         return
-    screen.change_view(domain=domain, words=words, hidden=given.all, sort=given.sort)
+    screen.change_view(domain=domain, origin=given.origin, words=words, hidden=given.all, sort=given.sort)
     screen.action_pane("facts")
 
 
@@ -98,6 +143,8 @@ def _run(screen: MainScreen, verb: Verb, given: Given, text: str, agreed: bool) 
     if engine is None:
         return
     if verb.name == "export" and not given.file:
+        from tui.screens.changes import export_path
+
         given.set("file", export_path(engine.location.name))
 
     def done(result: object, error: MemorandaError | None) -> None:
@@ -119,5 +166,7 @@ def _show(screen: MainScreen, verb: Verb, outcome: Outcome) -> None:
         screen.say(outcome.message, alone=True)
     if outcome.lines:
         screen.pane.read_out(outcome.lines)
-    if not verb.reads:
+    if verb.name == "config":
+        screen.app.configure_again()  # type: ignore[attr-defined]
+    elif not verb.reads:
         screen.refresh_records()

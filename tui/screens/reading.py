@@ -14,6 +14,7 @@ from textual.worker import Worker, WorkerState
 
 from store.clock import Clock, utc_now
 from store.errors import Defect, MemorandaError
+from store.keys import unpack
 from store.location import Location
 from tui.responsive import ResponsiveScreen
 from tui.keys import FACTS, HISTORY, PANES, TASKS, TIMELINE
@@ -55,12 +56,17 @@ class ReadingScreen(ResponsiveScreen[None]):
         self._seen = 0  # the version of the file that the lists show
         self._step = 0  # the newest step of history that was shown
         self._status = "opening"
-        self._wanted: int | None = None  # the fact to put the cursor on when it is in the list
+        self._wanted: int | None = None  # the key of the record to put the cursor on, when it is in the list
 
     @property
     def location(self) -> Location:
         """The memory that is shown."""
         return self._location
+
+    @property
+    def cwd(self) -> str:
+        """The folder that the memory is used from."""
+        return self._cwd
 
     def list_of(self, name: str) -> RecordList:
         return self.query_one(f"#{name}", RecordList)
@@ -192,6 +198,7 @@ class ReadingScreen(ResponsiveScreen[None]):
             found.empty_text = FILTERED.get(name, EMPTY[name]) if name == HISTORY and view.actor else EMPTY[name]
             found.set_rows(rows)
             self._sizes[name] = len(rows)
+        self._select_wanted(*lists)
         if TASKS in lists and self.engine is not None:
             self._counts["done"] = self.engine.done_tasks()
         self._draw_titles()
@@ -218,8 +225,7 @@ class ReadingScreen(ResponsiveScreen[None]):
             self._reading = False
         self.list_of("facts").set_rows(lists.facts)
         self.list_of("timeline").set_rows(lists.timeline)
-        if self._wanted is not None and self.list_of("facts").select(self._wanted):
-            self._wanted = None
+        self._select_wanted(FACTS, TIMELINE)
         if self.pane.record is not None:
             self.pane.again()
         self.list_of(FACTS).empty_text = (EMPTY if self.view.shows_all else FILTERED)[FACTS]
@@ -230,21 +236,34 @@ class ReadingScreen(ResponsiveScreen[None]):
         if self._stale:
             self.reload()
 
+    def _select_wanted(self, *names: str) -> None:
+        """Put the cursor of the list the person is in on the record that was just made or brought back."""
+        if self._wanted is None or self._list_id not in names:
+            return
+        kind, number = unpack(self._wanted)
+        key = number if self._list_id == FACTS and kind == "fact" else self._wanted
+        if self.list_of(self._list_id).select(key):
+            self._wanted = None
+
     def _flash_changes(self) -> None:
-        """Light the facts that someone else changed since the last reading."""
+        """Light what someone else changed since the last reading."""
         assert self.engine is not None
         self._step, changed = self.engine.changed_elsewhere(self._step)
-        for number in changed:
-            self.list_of("facts").flash(number)
+        for key in changed:
+            kind, number = unpack(key)
+            self.list_of(FACTS).flash(number) if kind == "fact" else self.list_of(TIMELINE).flash(key)
+            for found in self.query(f"#{TASKS}").results(RecordList) if kind == "task" else ():
+                found.flash(key)
 
-    def refresh_records(self, number: int | None = None) -> None:
-        """Show at once what a write changed on screen, then read the lists again; put the cursor on fact `number`."""
+    def refresh_records(self, wanted: int | None = None) -> None:
+        """Show at once what a write changed on screen, then read the lists again; put the cursor on the record whose
+        key is `wanted`."""
         for name in PANES:
             for found in self.query(f"#{name}").results(RecordList):
                 if found.rows is not None and self._lists is not None:
                     found.rows.drop_pages()  # type: ignore[attr-defined]
                     found.refresh_rows()
-        self._wanted = number
+        self._wanted = wanted
         self.reload()
         if not self.pane.again():
             self.pane.follow(self._under_cursor(self.list_of(self._list_id)))
