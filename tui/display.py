@@ -74,6 +74,8 @@ class Ascii(LineFilter):
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:
         return [
-            segment if segment.text.isascii() else Segment(segment.text.translate(ASCII), segment.style, segment.control)
+            segment
+            if segment.text.isascii()
+            else Segment(segment.text.translate(ASCII), segment.style, segment.control)
             for segment in segments
         ]

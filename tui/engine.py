@@ -27,7 +27,7 @@ from store.location import Location
 from store.memory import Memory
 from store.models import Commit, Record, Step
 from store.search import Answer
-from tui.commands import Outcome, Session, run
+from tui.commands import Outcome, Session, number, run
 from tui.describe import Line, describe, describe_step
 from tui.keyed_rows import KeyedRows, checkpoint_segments, step_segments, task_segments
 from tui.keys import CHECKPOINTS, FACTS, HISTORY, TASKS
@@ -329,6 +329,16 @@ class Engine:
             return run(session, verb.handler, given)
 
         self.write(work, done)
+
+
+def since(memory: Memory, text: str) -> tuple[int, str]:
+    """(the newest step of history at a moment or a checkpoint, how to call it). Raises InvalidInput, NotFound."""
+    if "#" in text:
+        found = memory.checkpoints.get(number(text, "checkpoint"))
+        return found.seq, f"{found.citation} “{found.name}”"
+    moment = parse_moment(text, memory.now)
+    steps = memory.history.steps(before=moment, limit=1)
+    return (steps[0].seq if steps else 0), f"{text} ({local_time(moment)})"
 
 
 class Asks(InvalidInput):

@@ -1,27 +1,30 @@
-"""The lists beside facts and timeline: checkpoints, steps of history, tasks. Each is an array of keys, read by pages."""
+"""The lists beside facts and timeline: checkpoints, steps of history, tasks. Each is an array of keys."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any
 
 from rich.cells import cell_len
 
 from store.clock import ago, local_time
-from store.models import Checkpoint, Step, Task
+from store.models import Checkpoint, Record, Step, Task
 from tui.badges import KIND_GLYPHS, TASK_GLYPHS
 from tui.display import fit
 from tui.rows import WIDE, Pages, Pairs
 from tui.visible import visible
 
-Item = Checkpoint | Step | Task
-Draw = Callable[[Item, int], Pairs]
+Item = Record | Step
 
 
 class KeyedRows:
     """Records in the order of `keys`, each drawn by `draw(record, width)`."""
 
     def __init__(
-        self, keys: Sequence[int], read: Callable[[Sequence[int]], Mapping[int, Item]], draw: Draw
+        self,
+        keys: Sequence[int],
+        read: Callable[[Sequence[int]], Mapping[int, Item]],
+        draw: Callable[[Any, int], Pairs],
     ) -> None:
         self._pages = Pages(keys, read)  # type: ignore[arg-type]
         self._draw = draw
@@ -40,13 +43,13 @@ class KeyedRows:
 
     def index_of(self, key: Hashable) -> int | None:
         try:
-            return self._pages.keys.index(key)  # type: ignore[arg-type]
+            return self._pages.keys.index(key)
         except ValueError:
             return None
 
     def record(self, index: int) -> Item | None:
         """The record of a row; None if it went since the order was read."""
-        return self._pages.record(index)  # type: ignore[return-value]
+        return self._pages.record(index)
 
     def segments(self, index: int, width: int) -> Pairs:
         record = self.record(index)

@@ -66,7 +66,7 @@ class Key:
         """One line on what the key does."""
         return self._help or BY_NAME[self.verb].summary
 
-    def shown(self, remapped: Mapping[str, str] = {}) -> str:  # noqa: B006 - never changed
+    def shown(self, remapped: Mapping[str, str] = {}) -> str:
         """Its first key, as footer and help show it."""
         return show(remapped.get(self.id, self.keys).split(",")[0])
 
@@ -77,7 +77,14 @@ LISTS = (*PANES, HITS)
 RECORDS = (FACTS, TIMELINE, HITS)  # the lists of what can be forgotten and corrected
 
 KEYS = (
-    Key("step.undo", "U", "change('take_back')", "take back", "Take back the step under the cursor, alone", panes=(HISTORY,)),
+    Key(
+        "step.undo",
+        "U",
+        "change('take_back')",
+        "take back",
+        "Take back the step under the cursor, alone",
+        panes=(HISTORY,),
+    ),
     Key(
         "step.undo-all",
         "W",
@@ -94,7 +101,14 @@ KEYS = (
         "See what going back to the checkpoint would change, then choose",
         panes=(CHECKPOINTS,),
     ),
-    Key("task.move", "m", "change('move_task')", "start, finish", "Start the task, finish it, or open it again", panes=(TASKS,)),
+    Key(
+        "task.move",
+        "m",
+        "change('move_task')",
+        "start, finish",
+        "Start the task, finish it, or open it again",
+        panes=(TASKS,),
+    ),
     Key("record.forget", "f", "change('forget')", "forget", verb="forget", panes=RECORDS),
     Key("record.correct", "c", "ask_for('correct')", "correct", verb="correct", panes=(*RECORDS, TASKS)),
     Key("record.confirm", "y", "change('confirm')", "confirm", verb="confirm", panes=(FACTS,)),
@@ -125,14 +139,37 @@ KEYS = (
     Key("command.open", "colon", "command", "command", "Any verb, as on the command line", panes=LISTS),
     Key("help.open", "question_mark,f1", "help", "help", "All keys and verbs", panes=(*LISTS, PREVIEW)),
     Key("palette.open", "ctrl+p", "app.command_palette", "all", "Find any key or verb by its name", panes=LISTS),
-    Key("mark.toggle", "space", "mark", "mark", "Mark the record and move on; verbs then act on all marked", panes=LISTS),
+    Key(
+        "mark.toggle", "space", "mark", "mark", "Mark the record and move on; verbs then act on all marked", panes=LISTS
+    ),
     Key("mark.range", "v", "mark_range", "", "Mark from here to where the cursor goes; again to end it"),
     Key("mark.all", "ctrl+a", "mark_all", "", "Mark all of the list, or none"),
     Key("record.copy", "Y", "change('copy')", "copy", "Copy the citations", panes=LISTS),
     Key("record.copy-text", "ctrl+y", "change('copy_text')", "", "Copy the texts"),
-    Key("record.edit", "E", "change('edit')", "editor", "Correct the text in your editor", panes=(FACTS, TIMELINE, TASKS)),
-    Key("record.tag", "number_sign", "ask_for('tag')", "tag", "Tag facts; a tag with - in front is taken away", panes=(FACTS,)),
-    Key("record.link", "L", "ask_for('link')", "link", "Link a commit and a decision, or take their link away", panes=(TIMELINE,)),
+    Key(
+        "record.edit",
+        "E",
+        "change('edit')",
+        "editor",
+        "Correct the text in your editor",
+        panes=(FACTS, TIMELINE, TASKS),
+    ),
+    Key(
+        "record.tag",
+        "number_sign",
+        "ask_for('tag')",
+        "tag",
+        "Tag facts; a tag with - in front is taken away",
+        panes=(FACTS,),
+    ),
+    Key(
+        "record.link",
+        "L",
+        "ask_for('link')",
+        "link",
+        "Link a commit and a decision, or take their link away",
+        panes=(TIMELINE,),
+    ),
     Key(
         "record.supersede",
         "S",
@@ -177,9 +214,11 @@ KEYS = (
 PLAN = "plan"
 PLAN_KEYS = (
     Key("plan.apply", "enter", "apply", "apply what is chosen", "Apply what is chosen", panes=(PLAN,)),
-    Key("plan.toggle", "space,x", "toggle", "choose", "Choose the record, or leave it as it is", panes=(PLAN,)),
+    Key("plan.choose", "space,x", "choose", "choose", "Choose the record, or leave it as it is", panes=(PLAN,)),
     Key("plan.all", "ctrl+a,a", "all", "all, none", "Choose all that can be chosen, or none", panes=(PLAN,)),
-    Key("plan.kind", "d", "kind", "one kind", "Choose only decisions, only facts, links, tasks; then all", panes=(PLAN,)),
+    Key(
+        "plan.kind", "d", "kind", "one kind", "Choose only decisions, only facts, links, tasks; then all", panes=(PLAN,)
+    ),
     Key("plan.strategy", "s", "strategy", "strategy", "Replace, keep what you changed, or only add", panes=(PLAN,)),
     Key("plan.leave", "escape,q", "leave", "leave", "Leave; nothing is changed", panes=(PLAN,)),
     Key("plan.down", "J", "scroll_preview(1)", "", "Scroll the preview down"),

@@ -71,11 +71,12 @@ class FactRows:
         self._read = read
         self._now = now
 
-    def without(self, number: int) -> FactRows:
-        """The same list with one fact less."""
+    def without(self, numbers: Iterable[int]) -> FactRows:
+        """The same list without these facts."""
         keys = array("q", self._pages.keys)
-        if number in keys:
-            keys.remove(number)
+        for number in numbers:
+            if number in keys:
+                keys.remove(number)
         return FactRows(keys, self._read, self._now)
 
     def drop_pages(self) -> None:

@@ -10,7 +10,7 @@ from textual.widgets import Input
 
 from store.citations import parse
 from store.errors import MemorandaError
-from tui.keys import FACTS, HISTORY, PANES, PREVIEW, TASKS, TIMELINE
+from tui.keys import FACTS, HISTORY, PANES, PREVIEW, TIMELINE
 from tui.screens.reading import ReadingScreen
 from tui.screens.view import DOMAIN_ORDER, KIND_ORDER, SORT_ORDER, slots
 from tui.widgets.bars import Footer, Piece, Split

@@ -37,18 +37,24 @@ def forget(screen: MainScreen) -> None:
     facts = [thing.id for thing in things if isinstance(thing, Fact)]
     decisions = [thing.id for thing in things if isinstance(thing, Decision)]
     if not facts and not decisions:
-        _refuse(screen, things, "A task is finished with m; what was done is never forgotten." if _tasks(things) else "")
+        _refuse(
+            screen, things, "A task is finished with m; what was done is never forgotten." if _tasks(things) else ""
+        )
         return
 
     def go() -> None:
         if len(facts) <= 2 * MANY:
             screen.hide_facts(facts)
+
+        def work(memory: Memory) -> None:
+            if facts:
+                memory.facts.forget(facts)
+            if decisions:
+                memory.decisions.forget(decisions)
+
         _write(
             screen,
-            lambda memory: [
-                facts and memory.facts.forget(facts),
-                decisions and memory.decisions.forget(decisions),
-            ],
+            work,
             f"Forgot {_counted(facts, 'fact', decisions, 'decision')}, u to undo",
             back=pack("fact", facts[0]) if len(facts) == 1 else None,
         )

@@ -1,57 +1,125 @@
-"""Help: every key and every verb, from their tables."""
+"""Help: every key and every verb, from their tables. Enter, or a double click, does what the cursor is on."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable, Mapping
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import VerticalScroll
-from textual.content import Content
-from textual.widgets import Static
+from textual.containers import Vertical
 
-from tui.keys import KEYS, LIST_KEYS
+from tui.arguments import help_text
+from tui.badges import FACT_BADGES
+from tui.describe import Line
+from tui.display import fit
+from tui.keys import KEYS, MOVES, PLAN_KEYS
 from tui.responsive import ResponsiveScreen
-from tui.verbs import VERBS
+from tui.rows import Pairs
+from tui.verbs import BY_NAME, VERBS
+from tui.widgets.bars import Split
+from tui.widgets.preview import Preview
+from tui.widgets.record_list import RecordList
+
+# a heading: ("", its text, ""); else (what `palette` takes, the key or the verb, what it does)
+Entry = tuple[str, str, str]
 
 
-class HelpScreen(ResponsiveScreen[None]):
-    """All keys, all verbs. Any of its keys closes it."""
+def entries(remapped: Mapping[str, str]) -> list[Entry]:
+    """All that the help lists."""
+    keys = [(f"key:{key.id}", key.shown(remapped), key.help) for key in KEYS]
+    moves = [(f"move:{key.id}", key.shown(remapped), key.help) for key in MOVES]
+    plan = [(f"plan:{key.id}", key.shown(remapped), key.help) for key in PLAN_KEYS]
+    verbs = [(f"verb:{verb.name}", verb.name, verb.summary) for verb in VERBS]
+    return [
+        ("", "Keys", ""),
+        *moves,
+        *keys,
+        ("", "Keys where it is shown what would change", ""),
+        *plan,
+        ("", "Verbs, after : with or without a /, and on the command line", ""),
+        *verbs,
+    ]
+
+
+class HelpRows:
+    """Keys and verbs, one a line, with headings."""
+
+    def __init__(self, found: list[Entry]) -> None:
+        self._entries = found
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def selectable(self, index: int) -> bool:
+        return bool(self._entries[index][0])
+
+    def key(self, index: int) -> Hashable:
+        return self._entries[index][0] or f"heading {index}"
+
+    def index_of(self, key: Hashable) -> int | None:
+        return next((index for index in range(len(self)) if self.key(index) == key), None)
+
+    def segments(self, index: int, width: int) -> Pairs:
+        target, name, text = self._entries[index]
+        if not target:
+            return [(f"{name} ", "heading"), ("─" * max(0, width - len(name) - 2), "rule")]
+        return [(f"  {name:<13}", "own"), (fit(text, max(4, width - 15)), "")]
+
+
+class HelpScreen(ResponsiveScreen["str | None"]):
+    """All keys, all verbs, and below them more about the one under the cursor. Ends with what is to be done."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,question_mark,f1", "app.pop_screen", "Close", id="help.close", tooltip="Close the help"),
-        Binding("down,j", "scroll(1)", "Down", show=False, id="help.down"),
-        Binding("up,k", "scroll(-1)", "Up", show=False, id="help.up"),
-        Binding("pagedown,space", "scroll(10)", "Page down", show=False, id="help.page-down"),
-        Binding("pageup", "scroll(-10)", "Page up", show=False, id="help.page-up"),
+        Binding("escape,q,question_mark,f1", "dismiss", "Close", id="help.close", tooltip="Close the help"),
     ]
     DEFAULT_CSS = """
-    HelpScreen { background: $background; }
-    HelpScreen > VerticalScroll { padding: 0 2; scrollbar-size-vertical: 1; }
+    HelpScreen {
+        layout: vertical; overflow: hidden;
+        Split { height: 1; background: $panel; }
+        #help-more { height: 8; border-top: solid $foreground 20%; padding: 0 0 0 1; }
+    }
     """
 
+    def __init__(self, remapped: Mapping[str, str]) -> None:
+        super().__init__()
+        self._remapped = remapped
+        self._entries = entries(remapped)
+
     def compose(self) -> ComposeResult:
-        with VerticalScroll():
-            yield Static(_help(), id="help-text")
+        yield Split(id="help-title")
+        yield RecordList(HelpRows(self._entries), id="help-list")
+        with Vertical(id="help-more"):
+            yield Preview(id="help-preview")
 
-    def action_scroll(self, lines: int) -> None:
-        self.query_one(VerticalScroll).scroll_relative(y=lines, animate=False)
+    def on_mount(self) -> None:
+        badges = "  ".join(f"{glyph} {word}" for glyph, word in FACT_BADGES.values() if word != "contradicted")
+        self.query_one("#help-title", Split).put_both(
+            [(" HELP", "bold $text-accent"), (f"   {badges}", "")],
+            [("enter does it   ", "$foreground 60%"), ("esc closes ", "$foreground 60%", "dismiss")],
+        )
+        self.query_one("#help-list", RecordList).focus()
 
+    def on_record_list_highlighted(self, event: RecordList.Highlighted) -> None:
+        kind, _, name = str(event.key).partition(":")
+        self.query_one(Preview).show(self._more(kind, name))
 
-def _help() -> Content:
-    pieces: list[tuple[str, str]] = [
-        ("Keys", "bold $text-accent"),
-        ("          esc closes this\n\n", "$foreground 60%"),
-    ]
-    for shown, text in LIST_KEYS:
-        pieces += [(f"  {shown:<16}", "bold"), (f"{text}\n", "")]
-    for key in KEYS:
-        pieces += [(f"  {key.shown:<16}", "bold"), (f"{key.help}\n", "")]
-    pieces += [("\nVerbs", "bold $text-accent")]
-    pieces += [("         after :, with or without a /, and on the command line\n\n", "$foreground 60%")]
-    for verb in VERBS:
-        usage = " ".join(argument.usage for argument in verb.arguments)
-        slash = f"   /{' · /'.join(verb.slash)}" if verb.slash else ""
-        pieces += [(f"  {verb.name:<12}", "bold"), (f"{verb.summary}\n", "")]
-        pieces += [(f"  {'':<12}{verb.name} {usage}{slash}\n", "$foreground 60%")]
-    return Content.assemble(*pieces)
+    def _more(self, kind: str, name: str) -> list[Line]:
+        if kind == "verb":
+            verb = BY_NAME[name]
+            text = help_text(verb.name, verb.summary, verb.arguments)
+            slash = [f"also /{' · /'.join(verb.slash)}"] if verb.slash else []
+            return [[(line, "")] for line in [*text.split("\n")[:-2], *slash]]
+        key = next(key for key in (*KEYS, *MOVES, *PLAN_KEYS) if key.id == name)
+        keys = self._remapped.get(key.id, key.keys)
+        return [
+            [(key.shown(self._remapped), "own"), (f"  {key.help}", "")],
+            [],
+            [("All its keys: ", "dim"), (keys.replace(",", "  "), "")],
+            [("To give it another: ", "dim"), (f":config keys.{key.id} KEY", "")],
+        ]
+
+    def on_record_list_chosen(self, event: RecordList.Chosen) -> None:
+        target = str(event.key)
+        if target.startswith(("key:", "verb:")):
+            self.dismiss(target)

@@ -223,12 +223,16 @@ class MainScreen(BrowsingScreen):
         from tui.clipboard import copy
 
         how = copy(self.app, text)
-        self.later(self.say, f"Copied {what} {how}", alone=True)
+        self.later(self.say, f"Copied {what} {how}", "information", 4.0, True)
 
     def action_help(self) -> None:
         from tui.screens.help import HelpScreen
 
-        self.app.push_screen(HelpScreen())
+        self.app.push_screen(HelpScreen(self.app.remapped), self._help_chosen)  # type: ignore[attr-defined]
+
+    def _help_chosen(self, target: str | None) -> None:
+        if target is not None:
+            self.action_palette(target)
 
     def action_palette(self, name: str) -> None:
         """Do what the palette's entry `key:id` or `verb:name` stands for."""
@@ -281,7 +285,9 @@ class MainScreen(BrowsingScreen):
         if engine is None:
             return
         if not plan.changes:
-            self.say("Nothing changed since." if kind in ("since", "checkpoint") else "Nothing of it is in force any more.")
+            self.say(
+                "Nothing changed since." if kind in ("since", "checkpoint") else "Nothing of it is in force any more."
+            )
         elif kind == "step" and len(plan.changes) == 1 and engine.proposed(plan, "replace") == frozenset((0,)):
             from tui.screens.changes import take_back_now
 
@@ -289,10 +295,12 @@ class MainScreen(BrowsingScreen):
         else:
             self.app.push_screen(PlanScreen(engine, plan, title, note, kind, self.form), self._plan_done)
 
-    def _plan_done(self, result: Applied | str | None) -> None:
+    def _plan_done(self, result: object) -> None:
+        from store.plans import Applied
+
         if isinstance(result, str):
             self.open_citation(result)
-        elif result is not None:
+        elif isinstance(result, Applied):
             self.say(applied_words(result), alone=True, timeout=6)
             self.refresh_records()
 

@@ -28,7 +28,7 @@ from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
 
 if TYPE_CHECKING:
-    from store.plans import Applied, Plan, Planned
+    from store.plans import Plan, Planned
     from tui.engine import Engine
 
 SIGNS = {"+": ("+", "added"), "-": ("−", "removed"), "~": ("~", "glyph-aging")}
@@ -88,14 +88,14 @@ def _box(change: Planned, chosen: bool) -> tuple[str, str]:
     return ("[!] ", "warning") if change.clash else ("[ ] ", "dim")
 
 
-class PlanScreen(ResponsiveScreen["Applied | str | None"]):
+class PlanScreen(ResponsiveScreen[object]):
     """Choose what of a plan is applied. Ends with what was applied, a citation to open, or None."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide"), (HUGE, "-huge")]  # noqa: RUF012 - as Screen declares it
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding(key.keys, key.action, key.label or key.help, show=False, id=key.id, tooltip=key.help, priority=True)
         for key in PLAN_KEYS
-    ] + [Binding("question_mark,f1", "app.help", "Help", show=False, id="plan.help")]
+    ]
     DEFAULT_CSS = """
     PlanScreen {
         layout: vertical; overflow: hidden;
@@ -153,7 +153,7 @@ class PlanScreen(ResponsiveScreen["Applied | str | None"]):
         self.query_one("#plan", RecordList).focus()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return not self.looking or action not in ("toggle", "all", "kind", "strategy")
+        return not self.looking or action not in ("choose", "all", "kind", "strategy")
 
     def _draw(self) -> None:
         rows = PlanRows(self._plan, self.chosen, self._engine.screen.now, self.looking)
@@ -169,7 +169,10 @@ class PlanScreen(ResponsiveScreen["Applied | str | None"]):
         changes = self._plan.changes
         left: list[Piece] = [(count(len(changes), "record"), "")]
         if not self.looking:
-            left = [(f"{len(self.chosen):,} of {len(changes):,} chosen", "bold"), (f"  {KINDS[self._only]}", "", "kind")]
+            left = [
+                (f"{len(self.chosen):,} of {len(changes):,} chosen", "bold"),
+                (f"  {KINDS[self._only]}", "", "kind"),
+            ]
             if clashes := sum(change.clash for change in changes):
                 left.append((f"  {clashes:,} changed since [!]: left as they are unless chosen", "$text-warning"))
         self.query_one("#plan-count", Split).put_both(left, [(self._note, "$foreground 60%")])
@@ -193,7 +196,10 @@ class PlanScreen(ResponsiveScreen["Applied | str | None"]):
         if change.blocked:
             lines += [[], [(f"Cannot be applied: {change.blocked}", "warning")]]
         elif change.clash and not self.looking:
-            lines += [[], [("It was changed since. Chosen, that change is overwritten; not chosen, it stays.", "warning")]]
+            lines += [
+                [],
+                [("It was changed since. Chosen, that change is overwritten; not chosen, it stays.", "warning")],
+            ]
         if change.needs and not self.looking:
             others = " ".join(self._plan.changes[index].citation for index in change.needs)
             lines += [[], [("Goes together with ", "dim"), (others, "cite")]]
@@ -207,7 +213,7 @@ class PlanScreen(ResponsiveScreen["Applied | str | None"]):
 
     # choosing
 
-    def action_toggle(self) -> None:
+    def action_choose(self) -> None:
         chosen_list = self.query_one("#plan", RecordList)
         if isinstance(chosen_list.cursor_key, int):
             self.toggle(chosen_list.cursor_key)
@@ -228,29 +234,17 @@ class PlanScreen(ResponsiveScreen["Applied | str | None"]):
             self.app.notify(visible(change.blocked), severity="warning", markup=False)
             return
         if index in self.chosen:
-            self.chosen -= self._closure(index, backwards=True)
+            self.chosen -= self._plan.against(index)
         else:
-            wanted = self._closure(index)
-            stuck = next((self._plan.changes[other].blocked for other in wanted if self._plan.changes[other].blocked), "")
+            wanted = self._plan.along(index)
+            stuck = next(
+                (self._plan.changes[other].blocked for other in wanted if self._plan.changes[other].blocked), ""
+            )
             if stuck:
                 self.app.notify(visible(stuck), severity="warning", markup=False)
                 return
             self.chosen |= wanted
         self._draw()
-
-    def _closure(self, index: int, backwards: bool = False) -> frozenset[int]:
-        """A record with all it needs; backwards, with all that need it."""
-        changes = self._plan.changes
-        found, waiting = {index}, [index]
-        while waiting:
-            here = waiting.pop()
-            if backwards:
-                beside = [other for other in range(len(changes)) if here in changes[other].needs]
-            else:
-                beside = list(changes[here].needs)
-            waiting += [other for other in beside if other not in found]
-            found.update(beside)
-        return frozenset(found)
 
     def action_all(self) -> None:
         every = frozenset(index for index, change in enumerate(self._plan.changes) if not change.blocked)
@@ -278,7 +272,7 @@ class PlanScreen(ResponsiveScreen["Applied | str | None"]):
             self.chosen = proposed
         else:
             mine = [index for index in proposed if self._plan.changes[index].kind == self._only]
-            self.chosen = frozenset().union(*map(self._closure, mine))
+            self.chosen = frozenset().union(*map(self._plan.along, mine))
         self._draw()
 
     # the end
@@ -315,6 +309,4 @@ class PlanScreen(ResponsiveScreen["Applied | str | None"]):
         if error is not None:
             self.app.notify(visible(str(error)), severity="error", timeout=8, markup=False)
         else:
-            self.dismiss(result)  # type: ignore[arg-type]
-
-
+            self.dismiss(result)

@@ -16,8 +16,8 @@ from store.clock import Clock, utc_now
 from store.errors import Defect, MemorandaError
 from store.keys import unpack
 from store.location import Location
-from tui.responsive import ResponsiveScreen
 from tui.keys import FACTS, HISTORY, PANES, TASKS, TIMELINE
+from tui.responsive import ResponsiveScreen
 from tui.screens.view import DIM, EMPTY, FILTERED, STRONG, View, layout, tabs, title
 from tui.visible import visible
 from tui.widgets.bars import Piece, Split, width
@@ -270,11 +270,9 @@ class ReadingScreen(ResponsiveScreen[None]):
 
     def hide_facts(self, numbers: Sequence[int]) -> None:
         """Take facts out of the list before the list is read again."""
-        rows = self.list_of("facts").rows
-        if rows is not None and not self.view.hidden and self._list_id == "facts":
-            for number in numbers:
-                rows = rows.without(number)  # type: ignore[union-attr]
-            self.list_of("facts").set_rows(rows)
+        rows = self.list_of(FACTS).rows
+        if rows is not None and not self.view.hidden and self._list_id == FACTS:
+            self.list_of(FACTS).set_rows(rows.without(numbers))  # type: ignore[attr-defined]
 
     # the bars
 

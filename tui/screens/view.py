@@ -111,7 +111,7 @@ def about(pane: str, view: View, counts: Mapping[str, int], short: bool) -> list
 def title(
     pane: str, view: View, counts: Mapping[str, int], size: str, marked: int, form: str, room: int
 ) -> tuple[list[Piece], list[Piece]]:
-    """(left, right) of a pane's title, `room` cells wide. In a narrow screen its left part are the tabs of all panes."""
+    """(left, right) of a pane's title, `room` cells wide. Where it is narrow, its left part are the tabs."""
     marks: list[Piece] = [(f"  {marked:,} marked", "$text-accent", "unmark")] if marked else []
     for short in (False, True):
         right = about(pane, view, counts, short)

@@ -34,8 +34,8 @@ class Bar(Kept, Static):
 
     async def on_click(self, event: events.Click) -> None:
         offset = event.get_content_offset(self)
-        for first, end, action in self._actions if offset is not None else ():
-            if first <= offset.x < end:
+        for first, end, action in self._actions:
+            if offset is not None and first <= offset.x < end:
                 event.stop()
                 await self.screen.run_action(action)
                 return
