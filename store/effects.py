@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     Row = dict[str, Any]
 
 KINDS = {"facts": "fact", "decisions": "decision", "tasks": "task", "commit_links": "link"}
+TABLES = {kind: table for table, kind in KINDS.items()}
 FOLLOWS = ("text_hash", "updated_at")  # columns that only follow others, and so need no words
 TITLES = {"facts": "fact", "decisions": "title", "tasks": "text", "commit_links": "link_type"}
 

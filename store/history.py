@@ -118,6 +118,13 @@ class History:
                 found.setdefault(seq, text)
         return found
 
+    def before(self, moment: str) -> int:
+        """The newest step before a moment; 0 if there is none."""
+        seq: int | None = self._database.value(
+            "SELECT seq FROM history WHERE at < ? ORDER BY seq DESC LIMIT 1", (moment,)
+        )
+        return seq or 0
+
     def actors(self) -> list[tuple[str, int]]:
         """Who ever wrote, and how many steps each; most first."""
         return [
@@ -157,16 +164,19 @@ class History:
         or when later steps changed the same things.
         """
         with self._database.write(actor, "undo") as write:
-            if seq is None:
-                seq = write.execute(
-                    f"SELECT seq FROM history WHERE {BY_HAND} AND undoes IS NULL AND undone_by IS NULL"
-                    " ORDER BY seq DESC LIMIT 1"
-                ).get
-                if seq is None:
-                    raise NotFound("There is nothing to undo.", "Look at `memoranda history` for what others did.")
-            step = self.step(seq)
+            step = self.step(self.next_undo() if seq is None else seq)
             self._take_back(write, step)
         return step
+
+    def next_undo(self) -> int:
+        """The step that `undo` without a number takes back. Raises NotFound."""
+        seq: int | None = self._database.value(
+            f"SELECT seq FROM history WHERE {BY_HAND} AND undoes IS NULL AND undone_by IS NULL"
+            " ORDER BY seq DESC LIMIT 1"
+        )
+        if seq is None:
+            raise NotFound("There is nothing to undo.", "Look at `memoranda history` for what others did.")
+        return seq
 
     def redo(self, *, actor: str = PERSON) -> "Step":
         """Put back what the last undo took, unless something was changed by hand since. Returns the step that is in
@@ -220,11 +230,14 @@ class History:
                     (table, _key(key), step.seq),
                 )
             )
+        cited = [name for name in names if "#" in name]
         what = ", ".join(dict.fromkeys(names)) or "something that refers to it"
         first = " ".join(f"`undo {seq}`" for seq in sorted(later, reverse=True)[:3])
         return (
             f"Step {step.seq} cannot be taken back alone: {what} changed since.",
-            f"Take back the later steps first: {first}." if first else "Take back the later steps first.",
+            (f"Take back the later steps first: {first}." if first else "Take back the later steps first.")
+            + f" Or look with `undo {step.seq} --dry-run`"
+            + (f", and take it back although it changed: `undo {step.seq} --overwrite {cited[0]}`." if cited else "."),
         )
 
 

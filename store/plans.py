@@ -160,7 +160,7 @@ class Plans:
         Raises InvalidInput for a choice that is empty or lacks what it needs, Conflict for what is blocked or was
         changed while the plan was looked at.
         """
-        picked = _checked(plan, chosen)
+        picked = checked(plan, chosen)
         with self._database.write(actor, plan.reason) as write:
             self._still_so(write, plan, picked)
             checkpoint = mark(write, plan.before, "restore") if plan.before else None
@@ -200,14 +200,14 @@ class Plans:
         place = {table: number for number, table in enumerate(RECORDED)}
         found = sorted(found, key=lambda one: (-newest.get((one.table, one.key), 0), place[one.table], keys[id(one)]))
         moves = [((one.table, keys[id(one)]), one.now, one.then) for one in found]
-        cited = self._citations([ref for ref, *_ in moves])
+        cited = citations(self._database, [ref for ref, *_ in moves])
         lost = self._erased([(one.table, one.key) for one in found if one.then], since)
         erased = {
             place: f"What {cited[moves[place][0]]} said was erased."
             for place, one in enumerate(found)
             if (one.table, one.key) in lost
         }
-        needs, blocked = bounds(self._database, moves, erased, self._citations)
+        needs, blocked = bounds(self._database, moves, erased, lambda refs: citations(self._database, refs))
         changes = []
         for index, one in enumerate(found):
             key = keys[id(one)]
@@ -263,15 +263,17 @@ class Plans:
             )
         }
 
-    def _citations(self, records: list[Ref]) -> dict[Ref, str]:
-        commits = sorted({key[0] for table, key in records if table == "commit_links"})
-        shas = {commit.id: commit.citation for commit in Commits(self._database).many(commits)}
-        return {
-            (table, key): f"{shas.get(key[0], 'C#?')} {cite('decision', key[1])}"
-            if table == "commit_links"
-            else cite(KINDS[table], key[0])
-            for table, key in records
-        }
+
+def citations(database: Database, records: list[Ref]) -> dict[Ref, str]:
+    """How each of these records, a table and its key, is cited."""
+    commits = sorted({key[0] for table, key in records if table == "commit_links"})
+    shas = {commit.id: commit.citation for commit in Commits(database).many(commits)}
+    return {
+        (table, key): f"{shas.get(key[0], 'C#?')} {cite('decision', key[1])}"
+        if table == "commit_links"
+        else cite(KINDS[table], key[0])
+        for table, key in records
+    }
 
 
 def _in_force(step: Step) -> None:
@@ -279,8 +281,8 @@ def _in_force(step: Step) -> None:
         raise Conflict(f"Step {step.seq} was taken back already, by step {step.undone_by}.", "Redo brings it back.")
 
 
-def _checked(plan: Plan, chosen: Collection[int]) -> list[Planned]:
-    """The chosen changes, in the plan's order. Raises InvalidInput, Conflict."""
+def checked(plan: Plan, chosen: Collection[int]) -> list[Planned]:
+    """The chosen changes, in the plan's order, if they can be made together. Raises InvalidInput, Conflict."""
     wanted = set(chosen)
     if not plan.reason:
         raise InvalidInput("That is to look at only.", "Restore a checkpoint, or undo a step.")

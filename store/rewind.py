@@ -96,7 +96,7 @@ def without_step(database: Database, seq: int) -> list[Rewound]:
             clash = any(now[name] not in (value, (before or {})[name]) for name, value in (after or {}).items())
         else:
             then = before
-            clash = now is not None and not _agrees(now, after or {})
+            clash = now is not None and (after is None or not _agrees(now, after))
         if now != then:
             found.append(Rewound(table, key, now, then, clash=clash))
     return found

@@ -64,10 +64,10 @@ class Argument:
 
 
 class Given:
-    """The arguments of one call, by name."""
+    """The arguments of one call, by name; `--dry-run` is `dry_run`."""
 
     def __init__(self, values: "dict[str, Any]") -> None:
-        self.__dict__.update(values)
+        self.__dict__.update({name.replace("-", "_"): value for name, value in values.items()})
 
     def set(self, name: str, value: "Any") -> None:
         self.__dict__[name] = value

@@ -38,6 +38,7 @@ _DOMAINS = "work, preferences, decisions, personal, projects, general, self_corr
 _LIMIT = Argument("limit", "value", "N", "how many at the most (50)", 50, whole=True)
 _FACTS = Argument("ids", "many", "ID", "a fact's number, or F#12")
 _TAG = Argument("tag", "one", "TAG", "one word, or several joined by dashes")
+_DRY = Argument("dry-run", "flag", "", "only show what would change, record by record")
 _YES = Argument("yes", "flag", "", "do it without asking")
 
 VERBS = (
@@ -183,13 +184,27 @@ VERBS = (
         "history.list_steps",
         Argument("actor", "value", "A", "user, agent, import:notes …"),
         Argument("record", "value", "ID", "only what happened to F#12 or D#3"),
+        Argument("since", "value", "T", "2026-11-01, 2d, 3w, yesterday", ""),
+        Argument("changes", "flag", "", "each step's records too, before and after"),
+        _LIMIT,
+    ),
+    Verb(
+        "diff",
+        "What changed since a time or a checkpoint, record by record",
+        "restoring.diff",
+        Argument("since", "one", "SINCE", "2026-11-01, 2d, yesterday, or a checkpoint, K#3"),
         _LIMIT,
     ),
     Verb(
         "undo",
         "Take back your newest change, or the step named",
-        "history.undo",
+        "restoring.undo",
         Argument("seq", "maybe", "SEQ", "a step of `memoranda history`", whole=True),
+        Argument("all-by", "value", "ORIGIN", "instead: all that this one wrote, import:notes"),
+        Argument("keep", "list", "ID", "leave this record as it is (repeatable)"),
+        Argument("overwrite", "list", "ID", "take it back although it changed since (repeatable)"),
+        _DRY,
+        _YES,
         slash=("undo",),
     ),
     Verb("redo", "Put back what the last undo took", "history.redo", slash=("redo",)),
@@ -204,8 +219,12 @@ VERBS = (
     Verb(
         "restore",
         "Put facts, decisions, links and tasks back to where a checkpoint found them",
-        "history.restore",
+        "restoring.restore",
         Argument("checkpoint", "one", "K", "a checkpoint's number, or K#3"),
+        Argument("only", "list", "ID", "only this record, F#12 or D#3 (repeatable)"),
+        Argument("kind", "list", "KIND", "only facts, decisions, tasks or links: fact … (repeatable)"),
+        Argument("strategy", "value", "S", "replace all, keep what is mine, or only add what is gone", "replace"),
+        _DRY,
         _YES,
         slash=("restore",),
     ),

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+import apsw
 import pytest
 from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
@@ -404,6 +405,7 @@ def test_a_refused_undo_names_what_stands_in_the_way(memory):
         memory.history.undo(1)
     assert str(caught.value) == (
         "Step 1 cannot be taken back alone: F#1 changed since. Take back the later steps first: `undo 5` `undo 2`."
+        " Or look with `undo 1 --dry-run`, and take it back although it changed: `undo 1 --overwrite F#1`."
     )
     assert recorded(memory) == before
     for seq in (5, 2, 1):
@@ -455,6 +457,50 @@ def test_a_step_tells_what_it_changed(memory):
     assert [step.seq for step in memory.history.steps(record=("fact", 1))] == [3, 1]
     assert [step.seq for step in memory.history.steps(actor="user", limit=2)] == [3, 2]
     assert memory.history.steps(record=("commit", 1)) == []
+
+
+def test_steps_are_found_by_who_and_when_and_read_by_their_numbers(memory, clock):
+    """The same filters give the steps, or only their numbers, newest first; `many` reads those that exist, in the order
+    asked for; `actors` says who ever wrote, the busiest first."""
+    memory.facts.remember("one", actor="agent")
+    clock.advance(days=1)
+    noon = clock.now
+    memory.facts.remember("two")
+    memory.facts.pin([1])
+    clock.advance(days=1)
+    memory.facts.confirm([2])
+    keys = memory.history.keys()
+    assert keys.typecode == "q" and list(keys) == [4, 3, 2, 1]
+    for filters, seqs in (
+        ({"actor": "user"}, [4, 3, 2]),
+        ({"actor": "nobody"}, []),
+        ({"record": ("fact", 1)}, [3, 1]),
+        ({"since": noon}, [4, 3, 2]),
+        ({"before": noon}, [1]),
+        ({"since": noon, "before": clock.now, "record": ("fact", 1)}, [3]),
+        ({"before_seq": 3}, [2, 1]),
+        ({"before_seq": 3, "actor": "agent"}, [1]),
+    ):
+        assert list(memory.history.keys(**filters)) == seqs
+        assert [step.seq for step in memory.history.steps(**filters)] == seqs
+    assert [step.seq for step in memory.history.many([3, 99, 1])] == [3, 1]
+    assert memory.history.many([3])[0] == memory.history.step(3)
+    assert memory.history.actors() == [("user", 3), ("agent", 1)]
+    assert memory.history.before(noon) == 1 and memory.history.before("2000-01-01") == 0
+
+
+def test_long_lists_of_steps_are_found_by_their_indexes(memory):
+    """Of a record or an actor among millions of steps: through an index, and never by sorting."""
+    seen: list[str] = []
+    connection = memory.database.connection
+    connection.trace_v2(apsw.SQLITE_TRACE_STMT, lambda event: seen.append(event["sql"]))
+    memory.history.keys(record=("fact", 1))
+    memory.history.keys(actor="user")
+    connection.trace_v2(0, None)
+    for sql, uses in zip(seen, (("history_row_pk", "INTEGER PRIMARY KEY"), ("history_actor",)), strict=True):
+        parameters = {"table": "facts", "key": "[1]", "actor": "user"}
+        plan = " ".join(row[3] for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}", parameters))
+        assert all(name in plan for name in uses) and "SCAN" not in plan and "TEMP B-TREE" not in plan
 
 
 def test_a_purged_step_is_not_taken_back(memory):

@@ -166,3 +166,340 @@ def test_all_that_an_actor_wrote_goes_but_what_others_touched(live, life, actor,
         if chosen:
             assert memory.history.undo().seq == applied.seq
         assert rows(memory) == before
+
+
+# the stories ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_restore_is_seen_before_it_happens(memory):
+    """Each record that would change: which, how in words, since whom; newest change first; and nothing changed yet."""
+    memory.commits.log(SHA)
+    memory.facts.remember("team of five")
+    memory.facts.remember("deploys on Fridays")
+    memory.decisions.decide("storage", "SQLite")
+    memory.tasks.add("write it down")
+    memory.checkpoints.take("then")
+    before = len(memory.history.steps())
+    memory.facts.pin([1])
+    memory.facts.forget([2], actor="agent")
+    memory.decisions.correct(1, "LMDB")
+    memory.commits.link("a1b2c3d", 2)
+    memory.tasks.move(1, "in_progress")
+    memory.facts.remember("new")
+    plan = memory.plans.checkpoint(1)
+    assert shown(plan) == [
+        ("-", "F#3", "would go"),
+        ("~", "A#1", "pending again"),
+        ("-", "C#a1b2c3d D#2", "would go"),
+        ("~", "D#1", "active again"),
+        ("-", "D#2", "would go"),
+        ("+", "F#2", "active again"),
+        ("~", "F#1", "unpinned"),
+    ]
+    assert plan.reason == "restore K#1" and plan.at == before + 6
+    assert len(memory.history.steps()) == plan.at
+    by = {change.citation: change for change in plan.changes}
+    assert (by["F#2"].by.actor, by["F#2"].by.reason) == ("agent", "forget F#2")
+    assert [change.kind for change in plan.changes] == ["fact", "task", "link", "decision", "decision", "fact", "fact"]
+    assert [by[name].title for name in ("F#1", "D#2", "A#1")] == ["team of five", "storage", "write it down"]
+    assert by["F#1"].fields == ("pinned",) and by["F#3"].fields == ()
+    assert (by["F#1"].now["pinned"], by["F#1"].then["pinned"]) == (1, 0)
+    assert by["F#3"].then is None and by["F#3"].now["fact"] == "new"
+    assert not any(change.clash or change.blocked for change in plan.changes)
+
+
+def test_three_strategies_propose_different_things(memory):
+    """Replace: everything. Mine: not what a person changed since by hand. Add: only what would come back."""
+    memory.facts.remember("mine", actor="agent")
+    memory.facts.remember("theirs")
+    memory.facts.remember("undone")
+    memory.facts.pin([3], actor="agent")
+    memory.checkpoints.take("then")
+    memory.facts.pin([1])
+    memory.facts.forget([2], actor="agent")
+    memory.database.door = "mcp"
+    memory.facts.remember("a person's, but not by hand")
+    memory.database.door = "cli"
+    memory.history.undo(4)  # of a step before the checkpoint: that is a change by hand as well
+    memory.facts.remember("later", actor="agent")
+    memory.facts.pin([5])
+    memory.history.undo()  # and one that was taken back is none
+    plan = memory.plans.checkpoint(1)
+    names = [change.citation for change in plan.changes]
+    assert sorted(names) == ["F#1", "F#2", "F#3", "F#4", "F#5"]
+
+    def proposed(strategy: str) -> set[str]:
+        return {names[index] for index in memory.plans.proposed(plan, strategy)}
+
+    assert proposed("replace") == set(names)
+    assert proposed("mine") == {"F#2", "F#4", "F#5"}
+    assert proposed("add") == {"F#2"}
+    with pytest.raises(InvalidInput, match="replace, mine, add"):
+        memory.plans.proposed(plan, "merge")
+
+
+def test_add_brings_back_what_is_gone_with_what_it_refers_to(memory):
+    """A corrected fact that went with its correction: both come back, the older superseded as it was."""
+    memory.facts.remember("one")
+    memory.facts.correct(1, "two")
+    memory.checkpoints.take("then")
+    memory.history.undo(2)
+    memory.history.undo(1)
+    memory.facts.remember("stays")
+    plan = memory.plans.checkpoint(1)
+    assert shown(plan)[1:] == [("+", "F#1", "would come back, superseded"), ("+", "F#2", "would come back")]
+    memory.plans.apply(plan, memory.plans.proposed(plan, "add"))
+    assert [(fact.fact, fact.status) for fact in memory.facts.many([1, 2, 3])] == [
+        ("one", "superseded"),
+        ("two", "active"),
+        ("stays", "active"),
+    ]
+
+
+def test_what_needs_another_is_chosen_with_it(memory):
+    """A decision cannot go while a link refers to it: the plan says so, and half a choice is refused by name."""
+    memory.commits.log(SHA)
+    memory.checkpoints.take("then")
+    memory.decisions.decide("storage", "SQLite")
+    memory.commits.link("a1b2c3d", 1)
+    plan = memory.plans.checkpoint(1)
+    link, decision = range(2)
+    assert shown(plan) == [("-", "C#a1b2c3d D#1", "would go"), ("-", "D#1", "would go")]
+    assert plan.changes[decision].needs == (link,) and plan.changes[link].needs == ()
+    assert plan.along(decision) == plan.against(link) == {link, decision}
+    assert plan.along(link) == {link} and plan.against(decision) == {decision}
+    before = rows(memory)
+    with pytest.raises(InvalidInput, match="D#1 cannot be changed without C#a1b2c3d D#1"):
+        memory.plans.apply(plan, [decision])
+    for choice in ([], [7], [-1]):
+        with pytest.raises(InvalidInput):
+            memory.plans.apply(plan, choice)
+    assert rows(memory) == before and len(memory.checkpoints.list()) == 1
+    memory.plans.apply(plan, [link])
+    assert len(memory.decisions.ids()) == 1
+    memory.history.undo()
+    memory.plans.apply(plan, [link, decision])
+    assert memory.decisions.ids() == []
+    assert_sound(memory)
+
+
+def test_what_changed_while_a_person_looked_is_not_overwritten(memory):
+    """The records chosen must be as they were shown; others may have moved on."""
+    memory.facts.remember("one")
+    memory.facts.remember("two")
+    memory.checkpoints.take("then")
+    memory.facts.pin([1, 2])
+    plan = memory.plans.checkpoint(1)
+    first = next(index for index, change in enumerate(plan.changes) if change.citation == "F#1")
+    memory.facts.confirm([1], actor="agent")
+    before = rows(memory)
+    with pytest.raises(Conflict, match=r"F#1 changed while you looked"):
+        memory.plans.apply(plan, range(2))
+    assert rows(memory) == before and len(memory.checkpoints.list()) == 1
+    memory.plans.apply(plan, [1 - first])
+    assert [fact.pinned for fact in memory.facts.many([1, 2])] == [True, False]
+    step = memory.plans.step(3)
+    memory.history.undo()
+    memory.history.undo(3)
+    with pytest.raises(Conflict, match="taken back already"):
+        memory.plans.apply(step, [0])
+
+
+def test_a_restore_or_an_origin_takes_a_checkpoint_first_and_a_step_does_not(memory):
+    """In the same transaction, as the newest checkpoint, named for what came after it."""
+    memory.facts.remember("one", actor=NOTES)
+    memory.checkpoints.take("then")
+    memory.facts.pin([1], actor=NOTES)
+    applied = memory.plans.apply(memory.plans.step(2), [0], actor="agent")
+    assert (applied.seq, applied.changed, applied.checkpoint) == (3, 1, None)
+    assert memory.history.step(3).actor == "agent"
+    memory.facts.forget([1], actor=NOTES)
+    applied = memory.plans.apply(memory.plans.checkpoint(1), [0])
+    found = memory.checkpoints.get(applied.checkpoint)
+    assert (found.name, found.seq, found.trigger) == ("before restoring K#1", 4, "restore")
+    applied = memory.plans.apply(memory.plans.origin(NOTES), [0])
+    assert memory.checkpoints.get(applied.checkpoint).name == "before undoing import:notes"
+    assert memory.history.step(applied.seq).reason == "undo import:notes"
+
+
+def test_columns_merge_and_only_the_same_column_clashes(memory):
+    """A step in the middle: a later change of another column stays; of the same one it clashes, is not proposed, and is
+    overwritten only by whoever chooses so."""
+    memory.facts.remember("one")
+    memory.facts.remember("two")
+    memory.facts.pin([1, 2])
+    memory.facts.confirm([1])
+    memory.facts.pin([2], False)
+    memory.facts.pin([2])
+    memory.facts.pin([2], False)
+    confirmed = memory.facts.get(1).last_confirmed_at
+    plan = memory.plans.step(3)
+    assert [(change.citation, change.clash) for change in plan.changes] == [("F#1", False)]  # F#2 is so already
+    memory.plans.apply(plan, memory.plans.proposed(plan))
+    fact = memory.facts.get(1)
+    assert (fact.pinned, fact.last_confirmed_at) == (False, confirmed)
+
+    memory.tasks.add("to do")
+    memory.tasks.move(1, "in_progress", actor="agent")
+    memory.tasks.move(1, "done")
+    seq = memory.history.keys(actor="agent")[0]
+    plan = memory.plans.step(seq)
+    assert shown(plan) == [("~", "A#1", "pending again")]
+    assert plan.changes[0].clash and memory.plans.proposed(plan) == frozenset()
+    assert plan.changes[0].by.reason == "task A#1" and plan.changes[0].by.actor == "user"
+    with pytest.raises(Conflict):
+        memory.history.undo(seq)
+    done = rows(memory)
+    memory.plans.apply(plan, [0])
+    assert memory.tasks.get(1).status == "pending"
+    memory.history.undo(memory.history.keys()[0])
+    assert rows(memory) == done
+
+
+def test_what_was_made_anew_since_is_not_replaced_unasked(memory):
+    """A link that was taken away, and made again as another: bringing the old one back would overwrite the new one."""
+    memory.commits.log(SHA)
+    memory.decisions.decide("storage", "SQLite")
+    memory.commits.link("a1b2c3d", 1)
+    memory.commits.unlink("a1b2c3d", 1, actor="agent")
+    memory.commits.link("a1b2c3d", 1, "reverts")
+    plan = memory.plans.step(3)
+    assert shown(plan) == [("~", "C#a1b2c3d D#1", "link type implements")] and plan.changes[0].clash
+    memory.plans.apply(plan, [0])
+    assert memory.commits.links_of_decision(1)[0].link_type == "implements"
+
+
+def test_a_step_taken_back_in_part_comes_back_with_redo(memory):
+    """What is left out stays; it is the undo of that step all the same."""
+    memory.facts.remember("one")
+    memory.facts.correct(1, "two")
+    corrected = rows(memory)
+    plan = memory.plans.step(2)
+    chosen = [index for index, change in enumerate(plan.changes) if change.citation == "F#2"]
+    applied = memory.plans.apply(plan, chosen)
+    assert memory.history.step(2).undone_by == applied.seq
+    assert [fact.status for fact in memory.facts.many([1, 2])] == ["superseded"]
+    assert memory.history.redo().seq == 2
+    assert rows(memory) == corrected
+    assert memory.history.step(2).undone_by is None
+
+
+def test_what_refers_to_a_record_keeps_it(memory):
+    """A fact of theirs that I corrected cannot go: my correction refers to it. It is shown, with the reason."""
+    memory.facts.remember("theirs", actor=NOTES)
+    memory.facts.remember("theirs too", actor=NOTES)
+    memory.facts.correct(1, "mine")
+    plan = memory.plans.origin(NOTES)
+    assert shown(plan) == [("-", "F#1", "would go, superseded"), ("-", "F#2", "would go")]
+    assert (plan.changes[0].clash, plan.changes[0].blocked) == (True, "F#3 refers to it.")
+    assert memory.plans.proposed(plan) == {1}
+    with pytest.raises(Conflict, match=r"F#1 cannot be changed: F#3 refers to it\."):
+        memory.plans.apply(plan, [0, 1])
+    memory.plans.apply(plan, [1])
+    assert [fact.id for fact in memory.facts.many([1, 2, 3])] == [1, 3]
+    plan = memory.plans.step(1)
+    assert plan.changes[0].blocked and plan.changes[0].needs == ()
+
+
+def test_what_cannot_go_keeps_what_needs_it_to_go(memory):
+    """Theirs, corrected by them, corrected by me: neither of theirs can go, since mine refers to the newer, and the
+    newer to the older."""
+    memory.facts.remember("theirs", actor=NOTES)
+    memory.facts.correct(1, "theirs again", actor=NOTES)
+    memory.facts.correct(2, "mine")
+    plan = memory.plans.origin(NOTES)
+    reasons = {change.citation: change.blocked for change in plan.changes}
+    assert reasons == {"F#2": "F#3 refers to it.", "F#1": "F#2 refers to it and cannot go."}
+    assert memory.plans.proposed(plan) == frozenset()
+
+
+def test_an_origins_changes_are_taken_back_one_by_one(memory):
+    """A→B by them, B→C by me, C→D by them ends in C, which is mine; and theirs that I changed since is only shown."""
+    memory.tasks.add("mine")
+    memory.tasks.move(1, "in_progress", actor=NOTES)
+    memory.tasks.move(1, "done")
+    memory.tasks.move(1, "pending", actor=NOTES)
+    plan = memory.plans.origin(NOTES)
+    assert shown(plan) == [("~", "A#1", "done again")] and not plan.changes[0].clash
+    memory.plans.apply(plan, memory.plans.proposed(plan))
+    assert memory.tasks.get(1).status == "done"
+    plan = memory.plans.origin(NOTES)  # now the last word is mine
+    assert shown(plan) == [("~", "A#1", "pending again")] and plan.changes[0].clash
+    assert memory.plans.proposed(plan) == frozenset()
+
+
+def test_an_origins_correction_of_mine_gives_mine_back(memory):
+    """Theirs goes, mine is active again; what they did and somebody took back already is no part of it; what they took
+    back of mine is in force again."""
+    memory.facts.remember("mine")
+    memory.facts.correct(1, "theirs", actor=NOTES)
+    memory.facts.remember("gone again", actor=NOTES)
+    memory.history.undo(3)
+    memory.facts.remember("they undid it")
+    memory.history.undo(5, actor=NOTES)
+    memory.facts.remember("and this was theirs, and they undid it", actor=NOTES)
+    memory.history.undo(7, actor=NOTES)
+    plan = memory.plans.origin(NOTES)
+    assert sorted(shown(plan)) == [
+        ("+", "F#4", "would come back"),
+        ("-", "F#2", "would go"),
+        ("~", "F#1", "active again"),
+    ]
+    memory.plans.apply(plan, memory.plans.proposed(plan))
+    assert [fact.fact for fact in memory.facts.many(range(1, 9))] == ["mine", "they undid it"]
+    with pytest.raises(NotFound, match="Nobody of that name"):
+        memory.plans.origin("import:others")
+
+
+def test_what_changed_since_is_to_look_at_only(memory):
+    """The same list, from a step to now; it cannot be applied."""
+    memory.facts.remember("one")
+    memory.facts.pin([1])
+    plan = memory.plans.since(1)
+    assert shown(plan) == [("~", "F#1", "unpinned")]
+    assert memory.plans.since(2).changes == ()
+    with pytest.raises(InvalidInput, match="to look at only"):
+        memory.plans.apply(plan, [0])
+
+
+def test_erased_text_is_not_planned(memory):
+    """A step whose text was purged has no plan; in a restore such a record is blocked; one that is purged while a
+    person looks is not brought back."""
+    memory.facts.remember("one")
+    memory.checkpoints.take("then")
+    memory.facts.forget([1])
+    looked = memory.plans.checkpoint(1)
+    with memory.database.write("user", "purge") as write:
+        write.execute("UPDATE history_row SET purged = 1, salt = NULL WHERE seq = 2")
+    with pytest.raises(Conflict, match="erased"):
+        memory.plans.step(2)
+    with pytest.raises(Conflict, match="erased while you looked"):
+        memory.plans.apply(looked, [0])
+    plan = memory.plans.checkpoint(1)
+    assert plan.changes[0].blocked == "What F#1 said was erased."
+    with pytest.raises(Conflict, match="cannot be changed"):
+        memory.plans.apply(plan, [0])
+    for missing, plan_of in ((9, memory.plans.checkpoint), (99, memory.plans.step)):
+        with pytest.raises(NotFound):
+            plan_of(missing)
+
+
+def test_ten_thousand_records_take_a_few_queries(memory):
+    """Not one for each record: the plan of 300 tasks and that of 3 ask the file as often."""
+    memory.database.connection.pragma("synchronous", 0)
+    counts = []
+    for many in (3, 300):
+        number = memory.checkpoints.take("then")
+        with memory.database.write(NOTES, "bulk") as write:
+            for place in range(many):
+                write.insert(
+                    "tasks", text=f"{many} {place}", status="pending", created_at="", updated_at="", origin="x"
+                )
+        asked: list[object] = []
+        memory.database.connection.set_exec_trace(lambda *call, asked=asked: bool(asked.append(call[1])) or True)
+        assert len(memory.plans.checkpoint(number).changes) == many
+        assert len(memory.plans.step(memory.history.keys()[0]).changes) == many
+        memory.plans.origin(NOTES)
+        memory.database.connection.set_exec_trace(None)
+        counts.append(len(asked))
+    assert counts[0] == counts[1] < 60

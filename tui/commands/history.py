@@ -1,11 +1,13 @@
-"""history, undo, redo, checkpoint, checkpoints, restore."""
+"""history, redo, checkpoint, checkpoints."""
 
 from store.citations import cite
-from store.errors import Declined
-from tui.commands import Outcome, Session, count, number, reference
+from store.clock import parse_moment
+from tui.commands import Outcome, Session, reference
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from tui.arguments import Given
 
 
@@ -16,20 +18,59 @@ def list_steps(session: Session, given: "Given") -> Outcome:
     memory = session.memory
     record = reference(given.record, "fact", "fact", "decision", "task") if given.record else None
     steps = memory.history.steps(
-        actor=given.actor, record=(record.kind, int(record.target)) if record else None, limit=given.limit + 1
+        actor=given.actor,
+        record=(record.kind, int(record.target)) if record else None,
+        since=parse_moment(given.since, memory.now) if given.since else "",
+        limit=given.limit + 1,
     )
     shown = steps[: given.limit]
-    lines = [step_line(step) for step in shown] or ["Nothing was changed yet."]
+    lines: list[str] = []
+    changes: dict[int, list[dict[str, object]]] = {}
+    for step in shown:
+        lines.append(step_line(step))
+        if given.changes:
+            changes[step.seq] = _changes(session, step.seq)
+            lines += [_change_line(change) for change in changes[step.seq]]
+    found = bool(given.actor or record or given.since)
+    lines = lines or ["No such changes." if found else "Nothing was changed yet."]
     return Outcome(
-        data=lambda: [as_json(step) for step in shown], lines=[*lines, *left_out(len(steps) - len(shown), given.limit)]
+        data=lambda: [
+            {**as_json(step), "changes": changes[step.seq]} if given.changes else as_json(step) for step in shown
+        ],
+        lines=[*lines, *left_out(len(steps) - len(shown), given.limit)],
     )
 
 
-def undo(session: Session, given: "Given") -> Outcome:
-    from store.models import as_json
+def _changes(session: Session, seq: int) -> list[dict[str, object]]:
+    """What a step changed: each record's citation, kind, op, and what it held before and after."""
+    from store.effects import KINDS
+    from store.plans import citations
 
-    step = session.memory.history.undo(given.seq)
-    return Outcome(f"Took back step {step.seq}: {step.reason}.", lambda: as_json(session.memory.history.step(step.seq)))
+    changes = session.memory.history.changes(seq)
+    cited = citations(session.memory.database, [(change.table, change.key) for change in changes])
+    return [
+        {
+            "citation": cited[change.table, change.key],
+            "kind": KINDS[change.table],
+            "op": change.op.lower(),
+            "before": change.before,
+            "after": change.after,
+        }
+        for change in changes
+    ]
+
+
+def _change_line(change: "dict[str, Any]") -> str:
+    from store.effects import TABLES, title
+    from tui.commands.lines import before_and_after, cut
+
+    before, after = change["before"], change["after"]
+    if before is None or after is None:
+        said = cut(title(TABLES[change["kind"]], before or after))
+    else:
+        said = before_and_after(before, after, after)
+    mark = {"insert": "+", "delete": "-"}.get(change["op"], "~")
+    return f"{'':>8}{mark} {change['citation']}  {said}"
 
 
 def redo(session: Session, given: "Given") -> Outcome:
@@ -57,20 +98,4 @@ def checkpoints(session: Session, given: "Given") -> Outcome:
     return Outcome(
         data=lambda: [as_json(found) for found in shown],
         lines=[*lines, *left_out(len(every) - len(shown), given.limit)],
-    )
-
-
-def restore(session: Session, given: "Given") -> Outcome:
-    checkpoints = session.memory.checkpoints
-    target = number(given.checkpoint, "checkpoint")
-    cited = cite("checkpoint", target)
-    changes = checkpoints.changed_since(target)
-    question = f"Restore {cited} “{checkpoints.get(target).name}”: {count(changes, 'record')} would change. Go on?"
-    if changes and not given.yes and not session.ask(question):
-        raise Declined("Nothing was changed.")
-    changed, before = checkpoints.restore(target)
-    return Outcome(
-        f"Restored {cited}: {count(changed, 'record')} changed."
-        f" {cite('checkpoint', before)} is how it was; undo works.",
-        lambda: {"restored": cited, "changed": changed, "before": cite("checkpoint", before)},
     )

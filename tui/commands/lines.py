@@ -11,7 +11,11 @@ from tui.visible import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
     from store.models import Checkpoint, Fact, Iteration, Record, Step, Task
+    from store.plans import Planned
 
 WORD = max(len(word) for _, word in FACT_BADGES.values() if word != "contradicted")
 
@@ -55,6 +59,41 @@ def step_line(step: "Step") -> str:
 
 def checkpoint_line(found: "Checkpoint") -> str:
     return f"{found.citation:<6}  {local_time(found.created_at):>17}  step {found.seq:<6}  {visible(found.name)}"
+
+
+def cut(text: str, width: int = 60) -> str:
+    """A text on one line, made visible, and its end left out if it is long."""
+    shown = visible(text)
+    return shown if len(shown) <= width else shown[: width - 1] + "…"
+
+
+def before_and_after(old: "dict[str, Any]", new: "dict[str, Any]", names: "Iterable[str]") -> str:
+    """`pinned: 0 → 1, status: active → forgotten` for these columns; those that only follow others are left out."""
+    from store.effects import FOLLOWS
+
+    return ", ".join(
+        f"{name}: {_value(name, old[name])} → {_value(name, new[name])}" for name in names if name not in FOLLOWS
+    )
+
+
+def _value(name: str, value: object) -> str:
+    if name.endswith("_at") and isinstance(value, str):
+        return local_time(value)
+    return "none" if value is None or value == "" else cut(str(value))
+
+
+def planned_line(change: "Planned", chosen: bool) -> str:
+    """A line of what would change: sign, citation, text, effect, who and when; and why it is left out."""
+    by = f"  ({visible(change.by.actor)}, {local_time(change.by.at)})" if change.by else ""
+    why = "" if chosen else f"  left out{f': {reason}' if (reason := hindrance(change)) else ''}"
+    return f"{change.sign} {change.citation:<6}  {cut(change.title)}  {visible(change.says)}{by}{visible(why)}"
+
+
+def hindrance(change: "Planned") -> str:
+    """Why a change is not proposed."""
+    if change.blocked:
+        return change.blocked
+    return "it changed since" if change.clash else ""
 
 
 def left_out(rest: int, limit: int) -> list[str]:
