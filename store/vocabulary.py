@@ -11,6 +11,7 @@ ITERATION_STATUSES = ("active", "completed", "abandoned")
 TASK_STATUSES = ("pending", "in_progress", "done")
 LINK_TYPES = ("implements", "reverts", "relates")
 DOORS = ("app", "cli", "mcp", "hook", "worker")
+TIMELINE_KINDS = ("decision", "commit", "event", "iteration", "checkpoint")
 FACT_ORDERS = ("oldest", "newest", "domain", "text", "state")
 SETTING_NAMES = (
     "enabled",

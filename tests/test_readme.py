@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from store.config import SETTINGS
 from tui.arguments import Usage, read
+from tui.commands.settings import as_text
 from tui.keys import KEYS, LIST_KEYS
 from tui.verbs import BY_NAME, VERBS
 
@@ -51,6 +53,13 @@ def test_no_key_is_documented_that_is_none():
         cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", row)[1:-1]]
         assert any(text in row for text in helps), f"no key has this help: {row}"
         assert cells[0], row
+
+
+def test_the_settings_are_the_programs():
+    """The table is the table, row by row: name, what it is where nobody set it, and what it means."""
+    rows = [line for line in section("Configuration").splitlines() if line.startswith("| `")]
+    expected = [f"| `{setting.name}` | `{as_text(setting.default)}` | {setting.meaning} |" for setting in SETTINGS]
+    assert rows == expected
 
 
 def test_every_command_it_shows_exists():

@@ -25,10 +25,11 @@ class Argument:
     """One argument: `name` as the handler knows it, `shown` as help calls it.
 
     `form`: `one`, `maybe` (at most one), `many` (one or more) or `any` for words; `value`, `flag` or `list` (may be
-    repeated) for options. `default` is what it is when not given; a `required` option must be given.
+    repeated) for options. `default` is what it is when not given; a `required` option must be given. For completion:
+    `choices` are the words it is mostly one of, and a `file` is the name of one.
     """
 
-    __slots__ = ("default", "form", "help", "name", "required", "shown", "whole")
+    __slots__ = ("choices", "default", "file", "form", "help", "name", "required", "shown", "whole")
 
     def __init__(
         self,
@@ -39,6 +40,8 @@ class Argument:
         default: "Any" = None,
         required: bool = False,
         whole: bool = False,
+        choices: tuple[str, ...] = (),
+        file: bool = False,
     ) -> None:
         self.name = name
         self.form = form
@@ -47,6 +50,8 @@ class Argument:
         self.default = default
         self.required = required
         self.whole = whole  # a whole number
+        self.choices = choices
+        self.file = file
 
     @property
     def option(self) -> bool:

@@ -3,6 +3,16 @@
 A verb that is not built is not in the table. Handlers are named, not imported: a command pays for its own verb alone.
 """
 
+from store.vocabulary import (
+    CONFIDENCES,
+    DOMAINS,
+    FACT_ORDERS,
+    FACT_STATUSES,
+    IMPACTS,
+    LINK_TYPES,
+    SETTING_NAMES,
+    TIMELINE_KINDS,
+)
 from tui.arguments import Argument
 
 
@@ -34,7 +44,8 @@ class Verb:
         self.slash = slash
 
 
-_DOMAINS = "work, preferences, decisions, personal, projects, general, self_correction"
+SHELLS = ("bash", "zsh", "fish")
+_DOMAINS = ", ".join(DOMAINS)
 _LIMIT = Argument("limit", "value", "N", "how many at the most (50)", 50, whole=True)
 _FACTS = Argument("ids", "many", "ID", "a fact's number, or F#12")
 _TAG = Argument("tag", "one", "TAG", "one word, or several joined by dashes")
@@ -47,9 +58,9 @@ VERBS = (
         "Remember a fact; one that is known already is confirmed",
         "facts.remember",
         Argument("text", "many", "TEXT", "the fact, as a sentence"),
-        Argument("domain", "value", "D", f"one of {_DOMAINS}", "general"),
-        Argument("confidence", "value", "C", "high, medium or low", "high"),
-        Argument("scope", "value", "S", "project or session", "project"),
+        Argument("domain", "value", "D", f"one of {_DOMAINS}", "general", choices=DOMAINS),
+        Argument("confidence", "value", "C", "high, medium or low", "high", choices=CONFIDENCES),
+        Argument("scope", "value", "S", "project or session", "project", choices=("project", "session")),
         Argument("tag", "list", "TAG", "a word to find it by (repeatable)"),
         Argument("pin", "flag", "", "it never ages"),
         slash=("remember", "memory add"),
@@ -58,13 +69,13 @@ VERBS = (
         "facts",
         "List facts, the longest unconfirmed first",
         "facts.list_facts",
-        Argument("words", "any", "WORDS", "only facts of this domain, or that contain this text"),
+        Argument("words", "any", "WORDS", "only facts of this domain, or that contain this text", choices=DOMAINS),
         Argument("all", "flag", "", "the superseded and forgotten ones too"),
-        Argument("domain", "value", "D", f"one of {_DOMAINS}"),
-        Argument("status", "value", "S", "active, superseded or forgotten"),
+        Argument("domain", "value", "D", f"one of {_DOMAINS}", choices=DOMAINS),
+        Argument("status", "value", "S", "active, superseded or forgotten", choices=FACT_STATUSES),
         Argument("origin", "value", "O", "who wrote it: user, agent, import:notes …"),
         Argument("tag", "value", "TAG", "only facts with this tag"),
-        Argument("sort", "value", "ORDER", "oldest, newest, domain, text or state", "oldest"),
+        Argument("sort", "value", "ORDER", "oldest, newest, domain, text or state", "oldest", choices=FACT_ORDERS),
         _LIMIT,
         slash=("facts", "memory list"),
     ),
@@ -103,7 +114,7 @@ VERBS = (
         Argument("context", "value", "TEXT", "the problem it solves", ""),
         Argument("alternative", "list", "TEXT", "an option not taken (repeatable)"),
         Argument("rationale", "value", "TEXT", "why", ""),
-        Argument("impact", "value", "I", "low, medium, high or critical", "medium"),
+        Argument("impact", "value", "I", "low, medium, high or critical", "medium", choices=IMPACTS),
         Argument("phase", "value", "TEXT", "the phase of the work it belongs to", ""),
         Argument("supersedes", "value", "D", "the decision it replaces, D#3"),
     ),
@@ -120,7 +131,7 @@ VERBS = (
         "decisions.link",
         Argument("commit", "one", "COMMIT", "a sha, or C#a1b2c3d"),
         Argument("decision", "one", "DECISION", "a decision's number, or D#3"),
-        Argument("type", "value", "TYPE", "implements, reverts or relates", "implements"),
+        Argument("type", "value", "TYPE", "implements, reverts or relates", "implements", choices=LINK_TYPES),
     ),
     Verb(
         "unlink",
@@ -174,7 +185,7 @@ VERBS = (
         "reading.timeline",
         Argument("since", "value", "T", "2026-11-01, 2d, 3w, yesterday", ""),
         Argument("before", "value", "T", "up to, and without, this time", ""),
-        Argument("kind", "list", "KIND", "decision, commit, event … (repeatable)"),
+        Argument("kind", "list", "KIND", "decision, commit, event … (repeatable)", choices=TIMELINE_KINDS),
         _LIMIT,
         reads=True,
     ),
@@ -232,7 +243,7 @@ VERBS = (
         "export",
         "Write the whole memory as one JSON document",
         "upkeep.export",
-        Argument("file", "maybe", "FILE", "standard output without one"),
+        Argument("file", "maybe", "FILE", "standard output without one", file=True),
         _YES,
         slash=("memory export",),
     ),
@@ -241,7 +252,7 @@ VERBS = (
         "index",
         "Check the search index against the records; index rebuild makes it again from them",
         "upkeep.index",
-        Argument("what", "maybe", "rebuild", "make it again, from nothing"),
+        Argument("what", "maybe", "rebuild", "make it again, from nothing", choices=("rebuild",)),
     ),
     Verb("init", "Start a memory for this folder", "places.init", opens="nothing"),
     Verb(
@@ -252,6 +263,23 @@ VERBS = (
         opens="nothing",
     ),
     Verb("where", "Which memory file is used here, and why", "places.where", opens="nothing"),
+    Verb(
+        "config",
+        "Settings: what they are and where from; with a value, set one",
+        "settings.config",
+        Argument("name", "maybe", "NAME", "one setting, or keys.record.forget for a key", choices=SETTING_NAMES),
+        Argument("value", "maybe", "VALUE", "what it is to be, in your file"),
+        Argument("project", "flag", "", "in the project's file, which wins over yours"),
+        Argument("unset", "flag", "", "take it out of the file"),
+        opens="nothing",
+    ),
+    Verb(
+        "completion",
+        "Print what makes a shell complete this command: bash, zsh or fish",
+        "settings.completion",
+        Argument("shell", "one", "SHELL", "bash, zsh or fish", choices=SHELLS),
+        opens="nothing",
+    ),
 )
 
 BY_NAME = {verb.name: verb for verb in VERBS}

@@ -44,7 +44,7 @@ class Setting:
         return {
             "bool": "true or false",
             "int": f"a whole number from 0 to {self.most}",
-            "text": "a text of one line, in quotes in the file",
+            "text": "a text of one line",
             "choice": " or ".join(self.choices),
             "keys": "one or more keys, as in F, or ctrl+f,f",
         }[self.kind]
@@ -86,8 +86,14 @@ SETTINGS = (
     Setting("capture_commits", "bool", True, "Capture the commits of the git checkout"),
     Setting("retention_days", "int", 365, "Days that events are kept; 0 keeps them for ever", most=36_500),
     Setting("theme", "text", "", "The theme of the application; empty: the terminal's own default"),
-    Setting("badges", "choice", "unicode", "How badges are drawn", ("unicode", "ascii")),
-    Setting("motion", "choice", "full", "Whether anything moves by itself", ("full", "none")),
+    Setting(
+        "badges",
+        "choice",
+        "unicode",
+        "How badges are drawn: unicode, or ascii for poor fonts",
+        ("unicode", "ascii"),
+    ),
+    Setting("motion", "choice", "full", "Whether anything moves by itself: full or none", ("full", "none")),
     Setting("editor", "text", "", "The editor for E; empty: $VISUAL, else $EDITOR", own=True),
 )
 _BY_NAME = {setting.name: setting for setting in SETTINGS}

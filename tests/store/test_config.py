@@ -114,7 +114,7 @@ def test_the_names_of_the_command_line_are_the_settings() -> None:
         ("retention_days = -1", "retention_days takes a whole number from 0 to 36500."),
         ("retention_days = 36501", "retention_days takes a whole number from 0 to 36500."),
         ("badges = 'emoji'", "badges takes unicode or ascii."),
-        ("theme = 3", "theme takes a text of one line, in quotes in the file."),
+        ("theme = 3", "theme takes a text of one line."),
         ("theme = 'a\x1b[2J'".replace("\x1b", "\\u001b").replace("'", '"'), "theme takes a text of one line"),
         ("[keys]\n'record.forgte' = 'F'", "There is no key “record.forgte”. Did you mean record.forget?"),
         ("[keys]\n'record.forget' = ''", "keys.record.forget takes one or more keys, as in F, or ctrl+f,f."),

@@ -157,6 +157,7 @@ def test_the_version(do: Do):
 
 # JSON ---------------------------------------------------------------------------------------------------------------
 
+SETTING = {"name", "value", "source", "path", "default", "kind", "choices", "meaning"}
 # a command → what its JSON holds: a record's class, [class] for a list of them, or the names of an object's fields
 EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("remember", "a new fact"), models.Fact),
@@ -210,6 +211,14 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("index", "rebuild"), {"records"}),
     (("init",), {"path", "kind", "reason", "project", "exists"}),
     (("where",), {"path", "kind", "reason", "project", "exists"}),
+    (("config",), {"settings", "files", "problems"}),
+    (("config", "theme"), SETTING),
+    (("config", "keys.record.forget"), SETTING),
+    (("config", "theme", "nord"), SETTING | {"written"}),
+    (("config", "retention_days", "30", "--project"), SETTING | {"written"}),
+    (("completion", "bash"), {"shell", "script"}),
+    (("completion", "zsh"), {"shell", "script"}),
+    (("completion", "fish"), {"shell", "script"}),
 )
 # what must have happened before some of them, beside what `lived` holds
 BEFORE: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from store.errors import MemorandaError
 from tui.arguments import Given, Usage, help_text, read
+from tui.completion import complete, split
 from tui.verbs import Verb, find
 
 if TYPE_CHECKING:
@@ -41,11 +42,17 @@ def run_line(screen: MainScreen, text: str, agreed: bool = False) -> None:
 
 
 def hint(text: str) -> str:
-    """How the verb that is being typed is used, for the footer."""
+    """How the verb that is being typed is used, or what the word that is being typed may become, for the footer."""
     found = find(text.split())
     if found is None:
         return " enter does it   tab completes   esc leaves"
     verb = found[0]
+    words, current = split(text)
+    options = [f"--{argument.name}" for argument in verb.arguments if argument.form in ("value", "list")]
+    if current.startswith("-") or (words and words[-1] in options):
+        candidates = [candidate.text for candidate in complete(words, current, everywhere=())]
+        if candidates:
+            return f" {'   '.join(candidates)}"
     usage = " ".join(argument.usage for argument in verb.arguments)
     return f" {verb.name} {usage}   {verb.summary}"
 

@@ -27,7 +27,7 @@ class Line(Field):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape", "leave", "Leave", show=False, id="ask.leave", tooltip="Leave without an answer"),
-        Binding("tab", "complete", "Complete", show=False, id="ask.complete", tooltip="Complete the verb"),
+        Binding("tab", "complete", "Complete", show=False, id="ask.complete", tooltip="Complete the word"),
         Binding("up", "past(1)", "Older", show=False, id="ask.older", tooltip="The line typed before"),
         Binding("down", "past(-1)", "Newer", show=False, id="ask.newer", tooltip="The line typed after"),
     ]
@@ -162,17 +162,12 @@ class AskBar(Kept, Horizontal):
 
 
 def completed(text: str) -> str:
-    """What Tab makes of a verb's beginning: the verb, or as far as all that start so agree."""
-    from tui.verbs import BY_NAME, SLASH
+    """What Tab makes of a line: the verb, option or value it begins, or as far as all that fit agree."""
+    from tui.completion import agreed, complete, split
 
-    slash = "/" if text.startswith("/") else ""
-    start = text.removeprefix("/")
-    names = sorted({name for name in (*BY_NAME, *SLASH) if name.startswith(start)})
-    if not names:
-        return text
-    if len(names) == 1:
-        return f"{slash}{names[0]} "
-    agreed = start
-    while all(name.startswith(names[0][: len(agreed) + 1]) for name in names) and len(agreed) < len(names[0]):
-        agreed = names[0][: len(agreed) + 1]
-    return slash + agreed
+    words, current = split(text)
+    found = [candidate.text for candidate in complete(words, current, everywhere=())]
+    start = text[: len(text) - len(current)]
+    if len(found) == 1:
+        return start + found[0] + ("" if found[0].endswith("=") else " ")
+    return start + (agreed(found) or current)

@@ -1,0 +1,392 @@
+"""Completion: the `:` bar's own, and the scripts of three shells, tried in real shells that are installed."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pexpect
+import pytest
+
+from store.config import SETTINGS
+from store.facts import SORTS
+from store.timeline import STREAM
+from store.vocabulary import DOMAINS, FACT_ORDERS, TIMELINE_KINDS
+from tui.arguments import Argument, read
+from tui.commands.settings import completion
+from tui.completion import agreed, complete, split
+from tui.keys import KEYS
+from tui.screens.commands import hint
+from tui.shells import script
+from tui.verbs import BY_NAME, SHELLS, SLASH, VERBS
+from tui.visible import plain
+
+VERB_NAMES = [verb.name for verb in VERBS]
+
+
+def offered(line: str, **options: tuple[Argument, ...]) -> list[str]:
+    """What may stand in the place of the line's last word."""
+    return [candidate.text for candidate in complete(*split(line), **options)]
+
+
+# the table ----------------------------------------------------------------------------------------------------------
+
+
+def test_the_table_offers_what_the_memory_takes() -> None:
+    """Lists that are written in two places, because a verb may not import what the other knows."""
+    assert tuple(SORTS) == FACT_ORDERS
+    assert tuple(STREAM) == TIMELINE_KINDS
+
+
+def test_every_verb_is_offered_with_its_summary() -> None:
+    found = {candidate.text: candidate.help for candidate in complete([], "")}
+    assert {name: found[name] for name in VERB_NAMES} == {verb.name: verb.summary for verb in VERBS}
+    assert list(found)[: len(VERBS)] == VERB_NAMES, "in the table's order"
+    assert offered("fac") == ["facts"] and offered("nothing") == []
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
+def test_every_option_is_offered_with_its_help(verb) -> None:
+    found = {candidate.text: candidate.help for candidate in complete([verb.name], "--")}
+    mine = {f"--{argument.name}": argument.help for argument in verb.arguments if argument.option}
+    assert found == {**mine, **{name: found[name] for name in ("--db", "--json", "--help")}}
+    assert [candidate.text for candidate in complete([verb.name], "--", everywhere=())] == list(mine)
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=lambda verb: verb.name)
+def test_every_known_value_is_offered_where_it_belongs(verb) -> None:
+    for argument in verb.arguments:
+        if argument.choices and argument.option:
+            for line in (f"{verb.name} --{argument.name} ", f"{verb.name} --json --{argument.name} "):
+                assert offered(line) == list(argument.choices)
+            assert offered(f"{verb.name} --{argument.name}=") == [
+                f"--{argument.name}={word}" for word in argument.choices
+            ]
+        elif argument.choices:
+            assert offered(f"{verb.name} ") == list(argument.choices)
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("facts --so", ["--sort"]),
+        ("facts --sort ne", ["newest"]),
+        ("facts --sort newest --so", []),
+        ("facts --sort=newest --so", []),
+        ("decide x --alternative y --al", ["--alternative"]),
+        ("remember --tag x --ta", ["--tag"]),
+        ("facts wo", ["work"]),
+        ("facts more words wo", ["work"]),
+        ("facts --sort newest wo", ["work"]),
+        ("facts --all wo", ["work"]),
+        ("remember wo", []),
+        ("remember --tag ", []),
+        ("remember --tag --do", []),
+        ("remember -- --do", []),
+        ("facts -- wo", ["work"]),
+        ("index ", ["rebuild"]),
+        ("index rebuild re", []),
+        ("link HEAD ", ["--type", "--db", "--json", "--help"]),
+        ("restore 1 --y", ["--yes"]),
+        ("--db x.db fac", ["facts"]),
+        ("--db=x.db --json fac", ["facts"]),
+        ("--db ", []),
+        ("facts --db ", []),
+        ("facts --db x.db --so", ["--sort"]),
+        ("--d", ["--db"]),
+        ("/mem", ["/memory"]),
+        ("/memory ", ["list", "add", "correct", "confirm", "forget", "export"]),
+        ("memory fo", ["forget"]),
+        ("/memory list --so", ["--sort"]),
+        ("/memory list --sort ne", ["newest"]),
+        ("/memory nothing x", []),
+        ("/facts wo", ["work"]),
+        ("nothing --", []),
+        ("José's --", []),
+        ("remember José's --do", ["--domain"]),
+        ("remember 'the --domain' --do", ["--domain"]),
+        ("config the", ["theme"]),
+        ("config badges ", ["unicode", "ascii"]),
+        ("config enabled ", ["true", "false"]),
+        ("config retention_days 3", []),
+        ("config keys.record.f", ["keys.record.forget"]),
+        ("completion ", list(SHELLS)),
+    ],
+)
+def test_what_may_come_next(line: str, expected: list[str]) -> None:
+    found = offered(line)
+    if line == "/memory ":
+        assert sorted(found) == sorted(expected)
+    else:
+        assert found == expected
+
+
+def test_every_slash_form_can_be_reached() -> None:
+    for form, verb in SLASH.items():
+        first, _, second = form.partition(" ")
+        assert f"/{first}" in offered("/")
+        if second:
+            assert second in offered(f"/{first} ")
+        rest = [candidate.text for candidate in complete(form.split(), "--", everywhere=())]
+        assert rest == [f"--{argument.name}" for argument in verb.arguments if argument.option]
+
+
+def test_config_offers_every_setting_and_key() -> None:
+    assert offered("config ") == [setting.name for setting in SETTINGS]
+    assert offered("config keys.") == [f"keys.{key.id}" for key in KEYS]
+
+
+@pytest.mark.parametrize(
+    ("typed", "shown"),
+    [
+        ("fac", " enter does it   tab completes   esc leaves"),
+        ("facts ", f" facts {' '.join(argument.usage for argument in BY_NAME['facts'].arguments)}   "),
+        ("facts --s", " --status   --sort"),
+        ("facts --sort ", " oldest   newest   domain   text   state"),
+        ("facts --sort n", " newest"),
+        ("facts --all w", " facts [WORDS…] [--all]"),
+        ("facts --zzz", " facts [WORDS…] [--all]"),
+        ("remember --tag ", " remember TEXT… [--domain D]"),
+    ],
+)
+def test_the_footer_says_what_the_word_may_become(typed: str, shown: str) -> None:
+    """Where Tab finds several it can only go as far as they agree: they are read there."""
+    assert hint(typed).startswith(shown)
+
+
+@pytest.mark.parametrize(
+    ("texts", "same"), [([], ""), (["a"], "a"), (["abc", "abd"], "ab"), (["ab", "abc"], "ab"), (["a", "b"], "")]
+)
+def test_agreed(texts: list[str], same: str) -> None:
+    assert agreed(texts) == same
+
+
+# the shells ---------------------------------------------------------------------------------------------------------
+
+Tab = Callable[[str], list[str]]
+
+
+def needs(shell: str) -> str:
+    """The shell's path, or the test is left out."""
+    path = shutil.which(shell)
+    if path is None:
+        pytest.skip(f"{shell} is not installed here, so its script cannot be tried")
+    return path
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Where a person types: with two files, one of which has a space in its name."""
+    (tmp_path / "notes file.json").touch()
+    (tmp_path / "other.db").touch()
+    for shell in SHELLS:
+        (tmp_path / f"script.{shell}").write_text(script(shell))
+    return tmp_path
+
+
+@pytest.fixture
+def bash(folder: Path) -> Tab:
+    """What bash offers: its own splitting of words, at `=` too, and its own `compgen`."""
+    path = needs("bash")
+
+    def tab(line: str) -> list[str]:
+        words: list[str] = []
+        for word in ["memoranda", *line.split(" ")]:
+            before, equals, after = word.partition("=")
+            words += [before, equals, *([after] if after else [])] if equals else [word]
+        code = f"""
+source ./script.bash
+COMP_WORDS=({" ".join(map(shlex.quote, words))})
+COMP_CWORD={len(words) - 1}
+_memoranda 2>&1
+[[ ${{#COMPREPLY[@]}} == 0 ]] || printf '%s\\n' "${{COMPREPLY[@]}}"
+"""
+        done = subprocess.run(
+            [path, "--norc", "-c", code], cwd=folder, capture_output=True, text=True, check=True, timeout=30
+        )
+        assert done.stderr == ""
+        return done.stdout.splitlines()
+
+    return tab
+
+
+@pytest.fixture
+def fish(folder: Path) -> Tab:
+    """What fish offers: the words of its own `complete -C`, without their descriptions."""
+    path = needs("fish")
+
+    def tab(line: str) -> list[str]:
+        done = subprocess.run(
+            [path, "--no-config", "-c", f"source script.fish; complete -C {shlex.quote(f'memoranda {line}')}"],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=True,
+            timeout=30,
+        )
+        assert done.stderr == ""
+        return [row.partition("\t")[0] for row in done.stdout.splitlines()]
+
+    return tab
+
+
+@pytest.fixture
+def zsh(folder: Path) -> Tab:
+    """What one press of Tab makes of a line in an interactive zsh, in a terminal."""
+    path = needs("zsh")
+
+    def tab(line: str) -> list[str]:
+        shell = pexpect.spawn(
+            path, ["-f", "-i"], cwd=str(folder), env={**os.environ, "TERM": "vt100"}, dimensions=(50, 200), timeout=30
+        )
+        try:
+            shell.sendline(
+                "autoload -Uz compinit; compinit -u -D; source ./script.zsh; "
+                "note() { print -r -- $BUFFER > line.txt }; zle -N note; bindkey '^X' note; echo re''ady"
+            )
+            shell.expect("ready\r\n")
+            shell.send(f"memoranda {line}\t\x18")
+            end = time.monotonic() + 30
+            while not (folder / "line.txt").exists() or not (folder / "line.txt").read_text().endswith("\n"):
+                assert time.monotonic() < end, "zsh does not answer"
+                time.sleep(0.02)
+            return [(folder / "line.txt").read_text().removesuffix("\n")]
+        finally:
+            shell.close(force=True)
+
+    return tab
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("fac", ["facts"]),
+        ("re", ["remember", "redo", "restore"]),
+        ("", VERB_NAMES),
+        ("--", ["--db", "--json", "--help", "--version"]),
+        ("facts --so", ["--sort"]),
+        ("facts --sort ", list(FACT_ORDERS)),
+        ("facts --sort n", ["newest"]),
+        ("facts --sort=n", ["newest"]),
+        ("facts --sort=", list(FACT_ORDERS)),
+        ("facts --sort=newest --so", []),
+        ("facts --sort newest --so", []),
+        ("decide x --alternative y --al", ["--alternative"]),
+        ("facts wo", ["work"]),
+        ("facts more --all words wo", ["work"]),
+        ("facts -- wo", ["work"]),
+        ("remember -- --do", []),
+        ("remember wo", []),
+        ("remember --tag ", []),
+        ("--db oth", ["other.db"]),
+        ("facts --db oth", ["other.db"]),
+        ("--db other.db fac", ["facts"]),
+        ("export no", ["notes file.json"]),
+        ("export x no", []),
+        ("show no", []),
+        ("completion ", list(SHELLS)),
+        ("stats --j", ["--json"]),
+    ],
+)
+def test_bash(bash: Tab, line: str, expected: list[str]) -> None:
+    assert bash(line) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("fac", ["facts"]),
+        ("re", ["redo", "remember", "restore"]),
+        ("", sorted(VERB_NAMES)),
+        ("facts --so", ["--sort"]),
+        ("facts --sort ", sorted(FACT_ORDERS)),
+        ("facts --sort=n", ["--sort=newest"]),
+        ("facts --sort newest --so", []),
+        ("decide x --alternative y --al", ["--alternative"]),
+        ("remember --pin --p", []),
+        ("facts more wo", ["work"]),
+        ("remember wo", []),
+        ("--db other.db fac", ["facts"]),
+        ("export no", ["notes file.json"]),
+        ("export x no", []),
+        ("show no", []),
+        ("completion ", sorted(SHELLS)),
+    ],
+)
+def test_fish(fish: Tab, line: str, expected: list[str]) -> None:
+    assert fish(line) == expected
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("fac", "facts "),
+        ("rest", "restore "),
+        ("facts --sor", "facts --sort="),
+        ("facts --sort n", "facts --sort newest "),
+        ("facts --sort=n", "facts --sort=newest "),
+        ("facts w", "facts work "),
+        ("remember w", "remember w"),
+        ("remember --pin --p", "remember --pin --p"),
+        ("--db other.db fac", "--db other.db facts "),
+        ("export no", "export notes\\ file.json "),
+        ("show no", "show no"),
+        ("completion z", "completion zsh "),
+    ],
+)
+def test_zsh(zsh: Tab, line: str, expected: str) -> None:
+    assert zsh(line) == [f"memoranda {expected}"]
+
+
+def test_the_descriptions_are_the_tables(folder: Path) -> None:
+    """In the two shells that show them; an apostrophe in a help ends no quote."""
+    fish, zsh = script("fish"), script("zsh")
+    for verb in VERBS:
+        assert verb.summary in fish and verb.summary.replace(":", "\\:") in zsh
+    assert "a commit's diff too" in read_back(folder, "fish", "show --di")
+
+
+def read_back(folder: Path, shell: str, line: str) -> str:
+    """Everything the shell says of a line."""
+    code = f"source script.{shell}; complete -C {shlex.quote(f'memoranda {line}')}"
+    return subprocess.run(
+        [needs(shell), "-c", code], cwd=folder, capture_output=True, text=True, check=True, timeout=30
+    ).stdout
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_a_script_is_printed_as_it_is(shell: str) -> None:
+    """Nothing of it would be made visible at the door: no tab, no escape, and every line its own."""
+    outcome = completion(None, read("completion", BY_NAME["completion"].arguments, [shell]))  # type: ignore[arg-type]
+    assert plain("\n".join(outcome.lines)) == script(shell)
+    assert "@" not in script(shell).replace("$@", "").replace("[@]", ""), "a place that was not filled"
+    assert all(domain in script(shell) for domain in DOMAINS)
+
+
+@pytest.mark.parametrize(
+    ("shell", "before", "after", "said"),
+    [
+        ("bash", "", "complete -p memoranda", "complete -F _memoranda memoranda"),
+        ("zsh", "autoload -Uz compinit; compinit -u -D", "print $_comps[memoranda]", "_memoranda"),
+        ("fish", "", "complete -C 'memoranda fac'", "facts\t"),
+    ],
+)
+def test_the_readmes_line_for_a_profile(folder: Path, shell: str, before: str, after: str, said: str) -> None:
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    (line,) = re.findall(rf"^\| {shell} \|.*`(.*memoranda completion {shell}.*?)` \|$", readme, re.MULTILINE)
+    bare = {"bash": ["--norc"], "zsh": ["-f"], "fish": ["--no-config"]}[shell]
+    done = subprocess.run(
+        [needs(shell), *bare, "-c", f"{before}\n{line.replace(chr(92) + '|', '|')}\n{after}"],
+        cwd=folder,
+        env={**os.environ, "PATH": f"{os.path.dirname(sys.executable)}:{os.environ['PATH']}"},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=30,
+    )
+    assert done.stdout.startswith(said) and done.stderr == ""

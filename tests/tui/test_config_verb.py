@@ -1,0 +1,156 @@
+"""`memoranda config`: what is set and where from, said and written as a person at a prompt meets it."""
+
+import io
+import json
+import os
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+from support import repositories
+
+from store.config import SETTINGS, user_path
+from tui import cli
+
+
+class Said(NamedTuple):
+    status: int
+    out: str
+    err: str
+
+
+Do = Callable[..., Said]
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project without a memory yet; the working directory."""
+    project = tmp_path / "project"
+    repositories.commit(project, "first")
+    monkeypatch.chdir(project)
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    return project
+
+
+@pytest.fixture
+def do(checkout: Path, capsys: pytest.CaptureFixture[str]) -> Do:
+    def do(*words: str) -> Said:
+        capsys.readouterr()
+        return Said(cli.run(words), *capsys.readouterr())
+
+    return do
+
+
+def project_file(checkout: Path, text: str = "") -> Path:
+    path = checkout / ".memoranda" / "config.toml"
+    if text:
+        path.write_text(text)
+        path.chmod(0o600)
+    return path
+
+
+def test_the_table_has_every_setting_the_files_and_no_memory_is_made(do: Do, checkout: Path) -> None:
+    said = do("config")
+    assert (said.status, said.err) == (0, "")
+    lines = said.out.splitlines()
+    for line, setting in zip(lines, SETTINGS, strict=False):
+        assert line.split()[0] == setting.name and "  default  " in line and line.endswith(setting.meaning)
+    assert lines[len(SETTINGS) :] == [
+        "",
+        f"yours    {user_path()} (not made yet)",
+        f"project  {project_file(checkout)} (not made yet)",
+    ]
+    assert not (checkout / ".memoranda").exists() and not os.path.exists(os.path.dirname(user_path()))
+
+
+def test_the_table_says_where_each_value_is_from_and_what_is_wrong(do: Do, checkout: Path) -> None:
+    do("init")
+    do("config", "motion", "none")
+    do("config", "keys.record.forget", "F")
+    file = project_file(checkout, "retention_days = 7\nbadges = 'emoji'\ntheme = '\u202e'\n[keys]\n'zzzz' = 'y'\n")
+    said = do("config")
+    rows = {line.split()[0]: line.split()[1:3] for line in said.out.splitlines() if line}
+    assert rows["motion"] == ["none", "yours"] and rows["retention_days"] == ["7", "project"]
+    assert rows["keys.record.forget"] == ["F", "yours"] and rows["badges"] == ["unicode", "default"]
+    assert "(not made yet)" not in said.out
+    assert said.out.splitlines()[-3:] == [
+        f"{file}: badges takes unicode or ascii.",
+        f"{file}: theme takes a text of one line.",
+        f"{file}: There is no key “zzzz”.",
+    ]
+    data = json.loads(do("config", "--json").out)
+    assert [file["exists"] for file in data["files"]] == [True, True] and len(data["problems"]) == 3
+    assert {setting["name"]: setting["source"] for setting in data["settings"]}["motion"] == "user"
+
+
+def test_one_setting_says_what_it_is_what_it_takes_and_where_from(do: Do) -> None:
+    assert do("config", "badges").out.splitlines()[::2] == ["badges is unicode", "It takes unicode or ascii."]
+    do("config", "badges", "ascii")
+    assert do("config", "badges").out.splitlines()[-1] == f"Set in {user_path()}."
+    assert do("config", "keys.record.forget").out.startswith("keys.record.forget is f\n")
+    one: dict[str, Any] = json.loads(do("config", "badges", "--json").out)
+    assert (one["value"], one["default"], one["source"], one["path"]) == ("ascii", "unicode", "user", user_path())
+
+
+def test_setting_says_where_it_wrote_and_when_the_project_overrides_it(do: Do, checkout: Path) -> None:
+    do("init")
+    said = do("config", "theme", "nord")
+    assert said.out == f"theme is now nord, in {user_path()}.\n"
+    said = do("config", "theme", "ours", "--project")
+    assert said.out == f"theme is now ours, in {project_file(checkout)}.\n"
+    assert tomllib.loads(project_file(checkout).read_text()) == {"theme": "ours"}
+    said = do("config", "theme", "mine")
+    wins = f"The project's file says ours, which counts here: {project_file(checkout)}."
+    assert said.out == f"theme is now mine, in {user_path()}. {wins}\n"
+    assert json.loads(do("config", "theme", "mine", "--json").out)["value"] == "ours"
+    said = do("config", "theme", "--unset", "--project")
+    mine = f"Your file says mine, which counts here: {user_path()}."
+    assert said.out == f"Took theme out of {project_file(checkout)}. {mine}\n"
+    assert do("config", "theme", "--unset").out == f'Took theme out of {user_path()}. It is "" again.\n'
+    assert do("config", "theme").out.startswith('theme is ""\n')
+
+
+def test_a_misspelt_line_can_be_taken_out(do: Do) -> None:
+    do("config", "theme", "nord")
+    Path(user_path()).write_text("themes = 'x'\n")
+    assert do("config", "themes", "--unset").out == f"Took themes out of {user_path()}.\n"
+    assert Path(user_path()).read_text().strip() == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        (("themes",), 2, "There is no setting “themes”. Did you mean theme?"),
+        (("keys.record.forgte", "F"), 2, "There is no key “record.forgte”. Did you mean record.forget?"),
+        (("keys.zzzz",), 2, "There is no key “zzzz”. There are record.forget, "),
+        (("badges", "emoji"), 2, "badges takes unicode or ascii."),
+        (("theme", "x", "--unset"), 2, "given a value or taken out, not both"),
+        (("theme", "--project"), 2, "there is nothing to write"),
+        (("--unset",), 2, "Which setting?"),
+        (("--project",), 2, "Which setting?"),
+        (("theme", "--unset"), 1, "theme is not set in "),
+        (("theme", "x", "--project"), 1, "memoranda init"),
+        (("editor", "vi", "--project"), 2, "only your own file"),
+        (("theme", "x", "--project", "--db", "elsewhere.db"), 2, "This memory is no project's"),
+    ],
+)
+def test_what_cannot_be_is_refused_in_a_sentence(do: Do, checkout: Path, words, status: int, said: str) -> None:
+    done = do("config", *words)
+    assert (done.status, done.out) == (status, "") and said in done.err and done.err.count("\n") == 1
+    assert not (checkout / ".memoranda").exists() and not os.path.exists(user_path())
+
+
+def test_a_memory_elsewhere_has_the_persons_settings_alone(do: Do, tmp_path: Path) -> None:
+    said = do("config", "--db", str(tmp_path / "any.db"))
+    assert said.out.splitlines()[-1] == "project  none: this memory is no project's"
+    assert not (tmp_path / "any.db").exists()
+
+
+def test_a_hostile_file_is_shown_and_not_obeyed(do: Do, checkout: Path) -> None:
+    do("init")
+    project_file(checkout, '"\\u001b[2J\\u202e" = 1\n"a\\nb" = 2\n[keys]\n"x\\u001b" = "y"\n')
+    said = do("config")
+    assert "\x1b" not in said.out and "\u202e" not in said.out and "a ⏎ b" in said.out
+    assert len(said.out.splitlines()) == len(SETTINGS) + 7

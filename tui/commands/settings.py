@@ -1,0 +1,142 @@
+"""config, completion."""
+
+import os
+
+from store.config import KEYS, Config, Value, known, load, project_path, put, remove, user_path
+from store.config.settings import nearest
+from store.errors import InvalidInput, NotFound
+from tui.commands import Outcome, Session
+from tui.keys import KEYS as ALL_KEYS
+from tui.visible import visible
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tui.arguments import Given
+
+_IDS = {key.id: key for key in ALL_KEYS}
+_WHOSE = {"default": "default", "user": "yours", "project": "project"}
+
+
+def config(session: Session, given: "Given") -> Outcome:
+    writes = given.value is not None or given.unset
+    if (writes or given.project) and not given.name:
+        raise InvalidInput("Which setting?", "memoranda config NAME VALUE, or NAME --unset")
+    if given.value is not None and given.unset:
+        raise InvalidInput("A setting is given a value or taken out, not both.", "Leave the value or --unset away.")
+    if given.project and not writes:
+        raise InvalidInput("--project says where to write, and there is nothing to write.", "Add a value, or --unset.")
+    if writes:
+        return _write(session, given)
+    found = load(session.location, _IDS)
+    if given.name:
+        value = _value(found, given.name)
+        return Outcome(lines=[*_one(value), *map(visible, found.problems)], data=lambda: _json(value))
+    return _all(session, found)
+
+
+def completion(session: Session, given: "Given") -> Outcome:
+    from tui.shells import script
+
+    text = script(given.shell)
+    return Outcome(lines=text.split("\n"), data=lambda: {"shell": given.shell, "script": text})
+
+
+def _write(session: Session, given: "Given") -> Outcome:
+    path = project_path(session.location) if given.project else user_path()
+    if path is None:
+        raise InvalidInput(
+            "This memory is no project's, so it has no settings of its own.", "Without --project they go to your file."
+        )
+    name = given.name
+    if given.unset:
+        if not remove(path, name):
+            raise NotFound(f"{name} is not set in {path}.", "See `memoranda config`.")
+        done = f"Took {name} out of {path}."
+    else:
+        _known(name)
+        value = put(path, name, given.value)
+        done = f"{name} is now {as_text(value)}, in {path}."
+    found = load(session.location, _IDS)
+    try:
+        now = _value(found, name)
+    except InvalidInput:  # a misspelt name was taken out, and means nothing
+        return Outcome(done, lambda: {"name": name, "written": path})
+    if now.path and now.path != path:
+        overrides = "The project's file" if now.source == "project" else "Your file"
+        done += f" {overrides} says {as_text(now.value)}, which counts here: {now.path}."
+    elif given.unset:
+        done += f" It is {as_text(now.value)} again."
+    return Outcome(done, lambda: {**_json(now), "written": path})
+
+
+def _known(name: str) -> None:
+    """Raises InvalidInput if there is no such setting, or no key of that id."""
+    known(name)
+    key = name.removeprefix(KEYS)
+    if key != name and key not in _IDS:
+        raise InvalidInput(
+            f"There is no key “{key[:40]}”.", nearest(key, _IDS).strip() or f"There are {', '.join(_IDS)}."
+        )
+
+
+def _value(found: Config, name: str) -> Value:
+    """A setting, or a key, remapped or as it comes. Raises InvalidInput."""
+    _known(name)
+    return found.find(name) or Value(known(name), _IDS[name.removeprefix(KEYS)].keys, "default", "")
+
+
+def _all(session: Session, found: Config) -> Outcome:
+    cells = [(value.name, as_text(value.value), _WHOSE[value.source], value.setting.meaning) for value in found.values]
+    widths = [max(len(row[column]) for row in cells) for column in range(3)]
+    lines = [
+        f"{name:<{widths[0]}}  {value:<{widths[1]}}  {source:<{widths[2]}}  {meaning}"
+        for name, value, source, meaning in cells
+    ]
+    files = {"yours": user_path(), "project": project_path(session.location)}
+    lines.append("")
+    for whose, path in files.items():
+        state = "" if path and os.path.lexists(path) else " (not made yet)"
+        lines.append(
+            f"{whose:<7}  {visible(path)}{state}" if path else f"{whose:<7}  none: this memory is no project's"
+        )
+    problems = [visible(problem) for problem in found.problems]
+    if problems:
+        lines += ["", *problems]
+    return Outcome(
+        lines=lines,
+        data=lambda: {
+            "settings": [_json(value) for value in found.values],
+            "files": [
+                {"whose": whose, "path": path, "exists": bool(path and os.path.lexists(path))}
+                for whose, path in files.items()
+            ],
+            "problems": found.problems,
+        },
+    )
+
+
+def _one(value: Value) -> list[str]:
+    setting = value.setting
+    lines = [f"{value.name} is {as_text(value.value)}", f"{setting.meaning}.", f"It takes {setting.takes}."]
+    lines.append(f"Set in {visible(value.path)}." if value.path else "It is as it comes: no file sets it.")
+    return lines
+
+
+def _json(value: Value) -> dict[str, object]:
+    return {
+        "name": value.name,
+        "value": value.value,
+        "source": value.source,
+        "path": value.path or None,
+        "default": _IDS[value.name.removeprefix(KEYS)].keys if value.setting.kind == "keys" else value.setting.default,
+        "kind": value.setting.kind,
+        "choices": list(value.setting.choices),
+        "meaning": value.setting.meaning,
+    }
+
+
+def as_text(value: object) -> str:
+    """A value as it is shown, and as it may be typed."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return visible(str(value)) if value != "" else '""'
