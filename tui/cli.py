@@ -51,7 +51,7 @@ def _run(arguments: list[str]) -> int:
     cwd = _folder()
     place = location.locate(option, os.environ, cwd)
     if not rest:
-        return _application(place, cwd, as_json)
+        return _application(place, cwd) if _at_a_terminal(as_json) else _overview(place, cwd, as_json)
     verb = BY_NAME.get(rest[0])
     if verb is None:
         raise _unknown(rest[0])
@@ -60,11 +60,10 @@ def _run(arguments: list[str]) -> int:
         return 0
     given = read(verb.name, verb.arguments, rest[1:])
     if verb.opens == "nothing":
-        outcome = _execute(verb, Session(place, None, cwd, _ask, as_json), given)
-        if outcome.application:
-            return _application(*outcome.application, as_json)
+        application = _application if _at_a_terminal(as_json) else None
+        outcome = _execute(verb, Session(place, None, cwd, _ask, as_json, application), given)
         _print(outcome, as_json)
-        return 0
+        return outcome.status
     with Memory(place, "cli") as memory:
         _announce(memory)
         session = Session(place, memory, cwd, _ask, as_json)
@@ -142,16 +141,25 @@ def _folder() -> str:
         raise StorageError("The folder you are in is gone.", "Change to another one.") from None
 
 
-def _application(place: location.Location, cwd: str, as_json: bool) -> int:
-    if sys.stdin.isatty() and sys.stdout.isatty() and not as_json:
-        import gc
+def _at_a_terminal(as_json: bool) -> bool:
+    """Whether there is a terminal to draw the application in, and somebody at it."""
+    return sys.stdin.isatty() and sys.stdout.isatty() and not as_json
 
-        gc.disable()  # until the first frame is painted: `tui.responsive`
-        from tui.app import Memoranda
 
-        app = Memoranda(place, cwd)
-        app.run()
-        return app.return_code or 0
+def _application(place: location.Location, cwd: str) -> int:
+    """Run the application on a memory until it is left; the exit status."""
+    import gc
+
+    gc.disable()  # until the first frame is painted: `tui.responsive`
+    from tui.app import Memoranda
+
+    app = Memoranda(place, cwd)
+    app.run()
+    return app.return_code or 0
+
+
+def _overview(place: location.Location, cwd: str, as_json: bool) -> int:
+    """Print what there is, where there is no terminal to draw in."""
     from tui.commands.reading import figures, overview
 
     with Memory(place, "cli") as memory:

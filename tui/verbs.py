@@ -262,6 +262,16 @@ VERBS = (
         Argument("place", "maybe", "PLACE", "a project's folder, or a memory file"),
         opens="nothing",
     ),
+    Verb(
+        "demo",
+        "Open an invented project with a year of memory, to try everything on",
+        "demo.demo",
+        Argument(
+            "folder", "maybe", "FOLDER", "make it there, and keep it (a temporary place, for as long as it is open)"
+        ),
+        Argument("keep", "flag", "", "keep it in the temporary place"),
+        opens="nothing",
+    ),
     Verb("where", "Which memory file is used here, and why", "places.where", opens="nothing"),
     Verb(
         "config",

@@ -15,19 +15,27 @@ if TYPE_CHECKING:
 class Session:
     """What a verb works with: the memory (None for verbs that open nothing), the folder, and a way to ask.
 
-    `ask` returns True or False; where nobody can answer it raises InvalidInput.
+    `ask` returns True or False; where nobody can answer it raises InvalidInput. `application` opens the app on a
+    memory and a folder until it is left, and gives its exit status; None where there is no terminal for it.
     """
 
-    __slots__ = ("_memory", "ask", "cwd", "json", "location")
+    __slots__ = ("_memory", "application", "ask", "cwd", "json", "location")
 
     def __init__(
-        self, location: Location, memory: Memory | None, cwd: str, ask: Callable[[str], bool], json: bool = False
+        self,
+        location: Location,
+        memory: Memory | None,
+        cwd: str,
+        ask: Callable[[str], bool],
+        json: bool = False,
+        application: "Application | None" = None,
     ) -> None:
         self.location = location
         self._memory = memory
         self.cwd = cwd
         self.ask = ask
         self.json = json
+        self.application = application
 
     @property
     def memory(self) -> Memory:
@@ -38,10 +46,10 @@ class Session:
 
 class Outcome:
     """What a verb gave: one `message` for a person, `lines` to read, and for scripts a function that makes the `data`
-    (a function, because only `--json` needs the records); or a `document` in pieces, the same for both; or an
-    `application` to be started: (the memory, the folder it is used from)."""
+    (a function, because only `--json` needs the records); or a `document` in pieces, the same for both. `status` is
+    the exit status of what was done."""
 
-    __slots__ = ("application", "data", "document", "lines", "message")
+    __slots__ = ("data", "document", "lines", "message", "status")
 
     def __init__(
         self,
@@ -49,15 +57,16 @@ class Outcome:
         data: Callable[[], object] = dict,
         lines: list[str] | None = None,
         document: Callable[[], Iterator[str]] | None = None,
-        application: tuple[Location, str] | None = None,
+        status: int = 0,
     ) -> None:
         self.message = message
         self.data = data
         self.lines = lines if lines is not None else []
         self.document = document
-        self.application = application
+        self.status = status
 
 
+Application = Callable[[Location, str], int]
 Handler = Callable[[Session, "Given"], Outcome]
 
 

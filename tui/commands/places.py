@@ -33,7 +33,10 @@ def open_other(session: Session, given: "Given") -> Outcome:
         places = recent.read()
         lines = [recent.shown(place) for place in places] or ["No other memory was open before."]
         return Outcome(data=lambda: [{"path": place} for place in places], lines=lines)
-    return Outcome(application=place(given.place, session.cwd))
+    location, folder = place(given.place, session.cwd)
+    if session.application is not None:
+        return Outcome(status=session.application(location, folder))
+    return Outcome(f"{location.path}", lambda: _json(location), lines=["In a terminal this opens the application."])
 
 
 def place(text: str, cwd: str) -> tuple[Location, str]:

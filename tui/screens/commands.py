@@ -69,6 +69,10 @@ def _in_place(screen: MainScreen, verb: Verb, given: Given) -> bool:
     """Do what the screen does better than text; False if it does not."""
     if verb.name == "facts" and not (given.status or given.tag):
         _show_facts(screen, given)
+    elif verb.name == "demo":
+        from tui.commands.demo import HOW
+
+        screen.say(HOW, "warning")
     elif verb.name == "search":
         screen.search_for(" ".join(given.query))
     elif verb.name == "show" and not given.diff:

@@ -1,0 +1,78 @@
+"""demo."""
+
+import os
+
+from tui.commands import Outcome, Session
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from store.location import Location
+    from tui.arguments import Given
+
+HOW = "Leave the application and type `memoranda demo`: it opens a memory of its own, and this one is not touched."
+
+
+def demo(session: Session, given: "Given") -> Outcome:
+    """Build the demo and, where there is a terminal for it, open it; one in a temporary place goes when it is left."""
+    import shutil
+
+    from store.clock import utc_now
+    from store.errors import InvalidInput
+    from tui.demo import build
+
+    if session.location.kind == "option":
+        raise InvalidInput("The demo makes a memory of its own.", "Leave --db out; a FOLDER may say where.")
+    folder = _folder(session, given.folder)
+    kept = given.keep or given.folder is not None or session.application is None
+    try:
+        place = build(folder, utc_now())
+    except BaseException:
+        if given.folder is None:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+    if session.application is None:
+        return _kept("A demo was made", place)
+    try:
+        status = session.application(place, place.project or folder)
+    finally:
+        if not kept:
+            shutil.rmtree(folder, ignore_errors=True)
+    if not kept:
+        return Outcome(f"The demo is gone, with its folder {folder}.", status=status)
+    outcome = _kept("The demo is kept", place)
+    outcome.status = status
+    return outcome
+
+
+def _folder(session: Session, named: str | None) -> str:
+    """Where the demo is made: a new temporary folder, or the one named, if it is new or empty. Raises InvalidInput."""
+    from store.errors import InvalidInput
+
+    if named is None:
+        import tempfile
+
+        return tempfile.mkdtemp(prefix="memoranda-demo-")
+    folder = os.path.abspath(os.path.join(session.cwd, os.path.expanduser(named)))
+    try:
+        empty = not os.listdir(folder)
+    except FileNotFoundError:
+        empty = True
+    except OSError:
+        empty = False
+    if not empty:
+        raise InvalidInput(f"{folder} is not an empty folder.", "Name a new one, or leave FOLDER out.")
+    return folder
+
+
+def _kept(said: str, place: "Location") -> Outcome:
+    from shlex import quote
+
+    root = place.project or ""
+    return Outcome(
+        f"{said}: {root}",
+        lambda: {"folder": root, "path": place.path},
+        lines=[
+            f"Open it: cd {quote(root)} && memoranda",
+            "Remove it by removing the folder; nothing else knows of it.",
+        ],
+    )

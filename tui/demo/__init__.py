@@ -1,0 +1,35 @@
+"""The demo: an invented project with a year of memory, made on the spot, to try everything on without fear."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from store.location import Location
+
+NAME = "billing-api"
+
+
+def build(folder: str, now: str) -> Location:
+    """Make `folder/billing-api`, its git repository and its memory, which ends at `now`; where that memory is.
+
+    The same `now` gives the same shas, ids and times. Raises StorageError, also when there is something already.
+    """
+    from store.errors import StorageError
+    from tui.demo.calendar import Calendar
+    from tui.demo.memory import tell
+    from tui.demo.project import Project
+
+    root = os.path.join(os.path.abspath(folder), NAME)
+    try:
+        os.makedirs(root)
+    except FileExistsError:
+        raise StorageError(f"{root} is there already.", "Name another folder for the demo.") from None
+    except OSError as error:
+        raise StorageError(f"{root} cannot be made: {error.strerror}.", "Name another folder for the demo.") from None
+    calendar = Calendar(now)
+    project = Project(root, calendar)
+    location = tell(root, calendar, project)
+    project.check_out()
+    return location

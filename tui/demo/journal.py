@@ -1,0 +1,99 @@
+"""The rest of the demo's year: iterations, events, tasks, checkpoints, links between commits and decisions."""
+
+from tui.demo.records import Checkpoint, Event, Iteration, Link, Task
+
+CLAUDE = "mcp:claude-code"
+
+ITERATIONS = (
+    Iteration("356.5", "spike", "una factura, de principio a fin", "318", phases="sketch build", artifacts="README.md"),
+    Iteration("314", "feature", "keep invoices in one file", "286", phases="architecture build test"),
+    Iteration("282", "feature", "print invoices", "235", phases="build test", artifacts="billing/pdf.py", by="agent"),
+    Iteration("232", "fix", "make it faster, with Redis", "175", abandoned=True, phases="build", by="agent"),
+    Iteration("171.5", "feature", "claves y rectificativas", "138", phases="architecture build test"),
+    Iteration("135", "fix", "the cent of 2026/A/0117", "120", phases="spike build test", artifacts="tests/cases"),
+    Iteration("107", "audit", "copias que se abren", "80", phases="build test", artifacts="billing/backup.py"),
+    Iteration("62.5", "feature", "two languages, one page", "31", phases="architecture build", by="agent"),
+    Iteration("26", "spike", "a phone app for reminders", "18", abandoned=True),
+    Iteration("+.03", "feature", "importar clientes y su pasado"),
+)
+
+EVENTS = (
+    Event("318.5", "phase_completed", "sketch", {"invoices": 1, "by_hand": True}),
+    Event("313.2", "measured", "architecture", {"sqlite_insert_s": 0.6, "postgresql_insert_s": 9.8, "rows": 41000}),
+    Event("309.5", "gate_passed", "architecture", {"gates": ["one file", "tests green"], "decision": "D#7"}),
+    Event("287.2", "gate_passed", "test", {"threads": 8, "numbers": 200, "gaps": 0}),
+    Event("262.2", "gate_failed", "test", {"invoice": "2026/A/0117", "off_by_cents": 1}),
+    Event("236.2", "phase_completed", "build", {"pdf_s": 0.18, "before_s": 2.3}),
+    Event("224", "deployed", "operations", {"version": "0.4.0", "took_s": 41}),
+    Event("176.2", "incident", "operations", {"what": "Redis unavailable", "minutes": 9, "lost": 0}, by="hook"),
+    Event("169.2", "gate_passed", "build", {"services": 1, "decision": "D#18"}),
+    Event("151.2", "renamed", "build", {"from": "billing/money.py", "to": "billing/amounts.py"}, by="file"),
+    Event("133", "incident", "operations", {"what": "nine numbers skipped", "decision": "D#9"}, by="hook"),
+    Event("122.2", "gate_passed", "test", {"rounding_cases": 16, "off_by_cents": 0}),
+    Event("97.2", "gate_passed", "test", {"copia": "abierta", "MB": 41}),
+    Event("82.2", "phase_completed", "build", {"chain": "whole", "invoices": 9214}),
+    Event("75.5", "deployed", "operations", {"version": "0.9.0", "día": "viernes", "arrepentidos": 3}),
+    Event("67.5", "deployed", "operations", {"version": "0.9.1", "día": "martes"}),
+    Event("40.2", "gate_passed", "test", {"limit": 60}),
+    Event("29.2", "gate_failed", "print", {"validator": "PDF/A-3", "why": "a quote in an attribute"}),
+    Event("28.5", "gate_passed", "print", {"validator": "PDF/A-3"}),
+    Event("18.5", "iteration_abandoned", "spike", {"why": "nobody wanted another app"}),
+    Event("9.8", "imported", "memory", {"facts": 14, "from": "old office notes"}, by="import:notes"),
+    Event("+.26", "agent_changed_decisions", "memory", {"superseded": ["D#18"], "forgotten": ["D#23"]}, by=CLAUDE),
+    Event("+.42", "gate_passed", "import", {"rows": 3, "bad": 1, "kept": 0}),
+    Event("1.03", "deployed", "operations", {"version": "0.12.0", "studio": "Cuarto Menguante"}),
+    Event(".05", "phase_completed", "build", {"importer": "done", "falta": "la documentación"}, by=CLAUDE),
+)
+
+TASKS = (
+    Task("30", "Cerrar 0.11 con los textos en los dos idiomas", "28", "20"),
+    Task("21", "Write the letter for reminders", "19", "15"),
+    Task("15", "Open the copy of Monday on another laptop", "14", "13"),
+    Task("12", "Revisar los hechos importados de las notas viejas"),
+    Task("11", "Tell the studios about the limit of 60 a minute", "10"),
+    Task("9.5", "Importer for clients", "+.11", "1.06", by="agent"),
+    Task("8.9", "Importer for old invoices, in a series of their own", "1.05"),
+    Task("+.06", "Ask Elías for a year of somebody's invoices", "+.2", "+.5"),
+    Task("+.07", "Preparar la demo del jueves", ".08"),
+    Task("+.29", "Look at what the agent decided on its own"),
+)
+
+CHECKPOINTS = (
+    Checkpoint("311", "antes de SQLite"),
+    Checkpoint("227", "0.4.0"),
+    Checkpoint("152.5", "before refactor"),
+    Checkpoint("76", "0.9.0"),
+    Checkpoint("31.5", "dos idiomas, terminado"),
+    Checkpoint("10.1", "before the old notes"),
+    Checkpoint("+0", "Monday, before the sprint"),
+    Checkpoint(".11", "end of the day", by="agent"),
+)
+
+# the start of a commit's subject stands for the commit
+LINKS = (
+    Link("308.2", "one service, one process", 1, by="agent"),
+    Link("308.2", "store: first try", 2),
+    Link("308.2", "dinero: céntimos enteros", 3),
+    Link("308.2", "store: SQLite, not PostgreSQL", 7),
+    Link("308.2", "store: SQLite, not PostgreSQL", 2, "reverts"),
+    Link("308.2", "docs: el despliegue es ahora copiar", 7, "relates", by="agent"),
+    Link("224.5", "numbering: per series and year", 9),
+    Link("224.5", "Merge branch 'pdf'", 10),
+    Link("224.5", "iva: los tipos", 11),
+    Link("224.5", "pdf: from HTML", 13),
+    Link("224.5", "deploy: Redis beside", 14, by="agent"),
+    Link("168.5", "Redis went away", 14, "relates"),
+    Link("168.5", "cache: in memory", 18),
+    Link("168.5", "cache: in memory", 14, "reverts"),
+    Link("126.5", "facturas: emitida no se borra", 20),
+    Link("126.5", 'Revert "perf: number', 9, "relates"),
+    Link("126.5", "redondeo: una vez", 21),
+    Link("80.5", "backup: VACUUM INTO", 23),
+    Link("80.5", "fix(backup)", 23, by="agent"),
+    Link("80.5", "cli: billing verify", 24),
+    Link("31.2", "api: 60 requests", 27, by=CLAUDE),
+    Link("31.2", "facturas en PDF/A-3", 28),
+    Link("15.5", "recordatorios: por correo", 30),
+    Link("+.24", "cache: Redis again", 31, by=CLAUDE),
+    Link("+.35", "importar: clientes desde CSV", 34),
+)

@@ -1,0 +1,153 @@
+"""The telling of the demo's year: every record of the tables, by the public writers, in the order it happened."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from store import worker
+from store.location import FILE, FOLDER, Location
+from store.memory import Memory
+from tui.demo.calendar import Calendar, Hands
+from tui.demo.decisions import DECISIONS, FORGOTTEN
+from tui.demo.facts import CHANGES, FACTS
+from tui.demo.journal import CHECKPOINTS, EVENTS, ITERATIONS, LINKS, TASKS
+from tui.demo.project import Project
+from tui.demo.records import DOORS, Change, Checkpoint, Decision, Event, Fact, Forgotten, Iteration, Link, Task
+
+# when, by whom, what is done, to which row of the tables
+Act = tuple[str, str, Callable[[Any], object], object]
+
+
+def tell(folder: str, calendar: Calendar, project: Project) -> Location:
+    """Write the memory of the project in `folder`, and let its repository grow along with it."""
+    location = Location(os.path.join(folder, FOLDER, FILE), "project", "made by memoranda demo", folder)
+    hands = Hands(calendar)
+    with Memory(location, "cli", hands) as memory:
+        memory.database.connection.pragma("synchronous", 0)  # a demo that a power cut ends is made again
+        telling = Telling(memory, project, hands)
+        for when, by, do, record in sorted(telling.acts(), key=lambda act: calendar.at(act[0])):
+            hands.put(calendar.at(when))
+            memory.database.door = DOORS[by]
+            do(record)
+        hands.put(calendar.now - 1)
+        memory.database.door = "worker"
+        telling.read_git()
+    return location
+
+
+class Telling:
+    """One telling: it knows the ids of what was told, by the names and texts of the tables."""
+
+    def __init__(self, memory: Memory, project: Project, hands: Hands) -> None:
+        self._memory = memory
+        self._project = project
+        self._hands = hands
+        self._facts: dict[str, int] = {}
+        self._tasks: dict[str, int] = {}
+
+    def acts(self) -> Iterator[Act]:
+        """Everything that happens, in no order."""
+        for iteration in ITERATIONS:
+            yield iteration.when, iteration.by, self._start, iteration
+            if iteration.until:
+                yield iteration.until, iteration.by, self._end, iteration
+        for fact in FACTS:
+            yield fact.when, fact.by, self._remember, fact
+            for when in fact.seen.split():
+                yield when, "user", self._confirm, fact
+        for change in CHANGES:
+            yield change.when, change.by, self._change, change
+        for decision in DECISIONS:
+            yield decision.when, decision.by, self._decide, decision
+        for forgotten in FORGOTTEN:
+            yield forgotten.when, forgotten.by, self._forget, forgotten
+        for event in EVENTS:
+            yield event.when, event.by, self._log, event
+        for task in TASKS:
+            yield task.when, task.by, self._add, task
+            for when, status in ((task.started, "in_progress"), (task.done, "done")):
+                if when:
+                    yield when, task.by, self._move, (task, status)
+        for checkpoint in CHECKPOINTS:
+            yield checkpoint.when, checkpoint.by, self._take, checkpoint
+        for link in LINKS:
+            yield link.when, link.by, self._link, link
+
+    def read_git(self) -> None:
+        """Let the repository grow up to this moment, and the timeline read what is new in it."""
+        if self._project.grow(self._hands.ms):
+            source = worker.repository(self._memory, self._project.folder)
+            if source is not None:
+                worker.catch_up(self._memory, source)
+
+    def _remember(self, fact: Fact) -> None:
+        number, _ = self._memory.facts.remember(
+            fact.text,
+            actor=fact.by,
+            domain=fact.domain,
+            confidence=fact.confidence,
+            source="explicit" if fact.by == "user" else "inferred",
+            pinned=fact.pinned,
+            evidence=fact.evidence.split(),
+            tags=fact.tags.split(),
+        )
+        self._facts[fact.name or fact.text] = number
+
+    def _confirm(self, fact: Fact) -> None:
+        self._memory.facts.confirm([self._facts[fact.name or fact.text]])
+
+    def _change(self, change: Change) -> None:
+        facts = self._memory.facts
+        numbers = [self._facts[name] for name in change.names.split()]
+        if change.verb == "correct":
+            self._facts[change.to] = facts.correct(numbers[0], change.text, actor=change.by)
+        elif change.verb == "confirm":
+            facts.confirm(numbers, actor=change.by)
+        else:
+            facts.forget(numbers, actor=change.by)
+
+    def _decide(self, decision: Decision) -> None:
+        self._memory.decisions.decide(
+            decision.title,
+            decision.chosen,
+            context=decision.context,
+            alternatives=decision.instead,
+            rationale=decision.why,
+            impact=decision.impact,
+            phase=decision.phase,
+            supersedes=decision.supersedes or None,
+            actor=decision.by,
+        )
+
+    def _forget(self, forgotten: Forgotten) -> None:
+        self._memory.decisions.forget([forgotten.number], actor=forgotten.by)
+
+    def _start(self, iteration: Iteration) -> None:
+        self._memory.iterations.start(iteration.command, iteration.text, actor=iteration.by)
+
+    def _end(self, iteration: Iteration) -> None:
+        self._memory.iterations.end(
+            abandoned=iteration.abandoned,
+            phases=iteration.phases.split(),
+            artifacts=iteration.artifacts.split(),
+            actor=iteration.by,
+        )
+
+    def _log(self, event: Event) -> None:
+        self._memory.events.log(event.kind, phase=event.phase, payload=event.payload, actor=event.by)
+
+    def _add(self, task: Task) -> None:
+        self._tasks[task.text] = self._memory.tasks.add(task.text, actor=task.by)
+
+    def _move(self, step: tuple[Task, str]) -> None:
+        task, status = step
+        self._memory.tasks.move(self._tasks[task.text], status, actor=task.by)
+
+    def _take(self, checkpoint: Checkpoint) -> None:
+        self._memory.checkpoints.take(checkpoint.name, actor=checkpoint.by)
+
+    def _link(self, link: Link) -> None:
+        self.read_git()
+        self._memory.commits.link(self._project.sha(link.commit), link.decision, link.kind, actor=link.by)

@@ -1,0 +1,124 @@
+"""What the demo's tables are made of. `when` is the calendar's: days before now, or `+.3` since Monday."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+# origin → the door it comes through
+DOORS = {
+    "user": "app",
+    "agent": "hook",
+    "mcp:claude-code": "mcp",
+    "hook": "hook",
+    "file": "worker",
+    "import:notes": "cli",
+}
+
+
+@dataclass(frozen=True)
+class Fact:
+    """A fact; `name` is what later changes call it, `seen` when it was confirmed since."""
+
+    when: str
+    domain: str
+    text: str
+    name: str = ""
+    by: str = "user"
+    confidence: str = "high"
+    tags: str = ""
+    seen: str = ""
+    pinned: bool = False
+    evidence: str = ""
+
+
+@dataclass(frozen=True)
+class Change:
+    """What becomes of facts: `confirm`, `forget` or `unpin` several, or `correct` one into the fact called `to`."""
+
+    when: str
+    verb: str
+    names: str
+    text: str = ""
+    to: str = ""
+    by: str = "user"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """A decision; its place in the table is its number, which the commits cite."""
+
+    when: str
+    title: str
+    chosen: str
+    context: str = ""
+    instead: tuple[str, ...] = ()
+    why: str = ""
+    impact: str = "medium"
+    phase: str = ""
+    supersedes: int = 0
+    by: str = "user"
+
+
+@dataclass(frozen=True)
+class Forgotten:
+    """A decision that is hidden."""
+
+    when: str
+    number: int
+    by: str = "user"
+
+
+@dataclass(frozen=True)
+class Iteration:
+    """A cycle of work; `until` is empty for the one under way."""
+
+    when: str
+    command: str
+    text: str
+    until: str = ""
+    abandoned: bool = False
+    phases: str = ""
+    artifacts: str = ""
+    by: str = "user"
+
+
+@dataclass(frozen=True)
+class Event:
+    """What happened mechanically."""
+
+    when: str
+    kind: str
+    phase: str
+    payload: dict[str, object]
+    by: str = "agent"
+
+
+@dataclass(frozen=True)
+class Task:
+    """A task, and when it was started and done."""
+
+    when: str
+    text: str
+    started: str = ""
+    done: str = ""
+    by: str = "user"
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A moment with a name."""
+
+    when: str
+    name: str
+    by: str = "user"
+
+
+@dataclass(frozen=True)
+class Link:
+    """The commit whose subject begins so, and a decision it belongs to."""
+
+    when: str
+    commit: str
+    decision: int
+    kind: str = "implements"
+    by: str = "user"
