@@ -4,6 +4,7 @@ Styles are names that the preview widget knows (`title`, `label`, `dim`, `cite`,
 them. Texts are raw: whoever shows them makes them visible first.
 """
 
+import json
 from collections.abc import Iterable, Mapping
 
 from store.citations import cite
@@ -20,6 +21,7 @@ Line = list[Piece]
 LABEL = 13  # cells of the left column
 STEPS = 12  # of a record's history
 CHAIN = 8
+NAMED = {"last_confirmed_at": "confirmed", "created_at": "made", "updated_at": "changed", "decided_at": "decided"}
 SHOWN = 40  # records of a step
 SILENT = frozenset(("id", "text_hash", "commit_id", "scope", "importance"))  # columns that tell a person nothing
 BELONGING = 30  # of an iteration's decisions, commits or tasks
@@ -82,9 +84,13 @@ def _head(kind: str, record: Record, *words: str) -> Line:
 
 
 def _when(at: str, now: str) -> str:
+    return f"{local_time(at)} ({how_long_ago(now, at)})"
+
+
+def how_long_ago(now: str, at: str) -> str:
+    """`just now`, `5 min ago`, `still to come`."""
     since = ago(now, at)
-    words = {"now": "just now", "ahead": "still to come"}.get(since, f"{since} ago")
-    return f"{local_time(at)} ({words})"
+    return {"now": "just now", "ahead": "still to come"}.get(since, f"{since} ago")
 
 
 def _row(label: str, value: str, style: str = "") -> Line:
@@ -197,8 +203,6 @@ def _links(links: list[Link], other: str) -> list[Line]:
 
 
 def _event(event: Event, now: str) -> list[Line]:
-    import json
-
     lines: list[Line] = [
         _head("event", event, event.phase),
         [(event.event_type, "title")],
@@ -331,7 +335,7 @@ def compare(before: Mapping[str, object] | None, after: Mapping[str, object] | N
         old, new = (_cell(name, state) for state in (before, after))
         if old == new:
             continue
-        label = name.removesuffix("_id").replace("_", " ").ljust(LABEL)
+        label = NAMED.get(name, name.removesuffix("_id").replace("_", " ")).ljust(LABEL)
         for sign, text, look in (("−", old, "removed"), ("+", new, "added")):
             if text:
                 first, *rest = text.split("\n")
@@ -350,6 +354,8 @@ def _cell(name: str, state: Mapping[str, object] | None) -> str:
         return local_time(str(value))
     if name == "pinned":
         return "yes" if value else ""
+    if name in ("tags", "evidence", "alternatives"):
+        return ", ".join(map(str, json.loads(str(value))))
     if name in ("decision_id", "iteration_id") and isinstance(value, int):
         return cite(name.removesuffix("_id"), value)
     return str(value)

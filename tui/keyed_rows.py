@@ -80,9 +80,12 @@ def step_segments(step: Step, subject: str, width: int, now: str) -> Pairs:
     back = step.undone_by is not None
     glyph, glyph_look = ("↶", "rule") if back else ("↷", "glyph-aging") if step.undoes else ("•", "glyph-record")
     when = f"  {local_time(step.at):>17}" if width >= WIDE else f" {ago(now, step.at):>6}"
+    roomy = width >= 50
     who = visible(step.actor) + (f" {step.door}" if width >= WIDE else "")
-    shown = fit(who, 18 if width >= WIDE else max(4, min(len(who), width // 4)))
-    number = f"{step.seq:>5} "
+    if not roomy and step.actor == "user":
+        who = ""
+    shown = fit(who, 18 if width >= WIDE else min(len(who), max(4, width // 4)))
+    number = f"{step.seq:>5} " if roomy else ""
     body = max(4, width - 2 - len(number) - len(shown) - 1 - len(when))
     reason = fit(visible(step.reason), min(cell_len(visible(step.reason)), body))
     about = f"taken back by {step.undone_by}" if back else visible(subject)

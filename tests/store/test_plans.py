@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from store.database.tables import RECORDED
-from store.errors import Conflict, NotFound
+from store.errors import Conflict, InvalidInput, NotFound
 from store.memory import Memory
 from store.plans import Plan
 from store.search import corpus

@@ -350,7 +350,7 @@ def take_back(screen: MainScreen) -> None:
 
 def take_back_now(screen: MainScreen, plan: Plan) -> None:
     """Apply a plan of one record, in whose way nothing stands."""
-    said = f"Took back: {plan.changes[0].citation} {plan.changes[0].says}, u to undo"
+    said = f"Took back step {plan.undoes}: {plan.changes[0].title[:40]}, u to undo"
     _write(screen, lambda memory: memory.plans.apply(plan, {0}), said)
 
 

@@ -15,7 +15,7 @@ from textual.containers import Container, Vertical
 from store.clock import ago
 from store.errors import MemorandaError
 from tui.commands import count
-from tui.describe import Line, compare
+from tui.describe import Line, compare, how_long_ago
 from tui.display import fit
 from tui.keys import LOOKING_KEYS, PLAN_KEYS, Key
 from tui.responsive import ResponsiveScreen
@@ -61,7 +61,7 @@ class PlanRows:
         change = self._plan.changes[index]
         sign, look = SIGNS[change.sign]
         by = f"{change.by.actor}, {ago(self._now, change.by.at)}" if change.by else ""
-        by = fit(f"  {visible(by)}", 22) if width >= ROOMY else ""
+        by = fit(f"  {visible(by)}", 22) if width >= ROOMY + 20 else ""
         cited = visible(change.citation)
         says = visible(change.says) if width >= 46 else ""
         cells = min(24, max(10, len(says)))
@@ -190,8 +190,8 @@ class PlanScreen(ResponsiveScreen[object]):
             [(change.title, "title")],
         ]
         if change.by is not None:
-            when = ago(self._engine.screen.now, change.by.at)
-            what = f"{change.by.actor} ({change.by.door}), {when} ago, step {change.by.seq}: {change.by.reason}"
+            when = how_long_ago(self._engine.screen.now, change.by.at)
+            what = f"{change.by.actor} ({change.by.door}), {when}, step {change.by.seq}: {change.by.reason}"
             lines.append([("last changed by ", "dim"), (what, "")])
         if change.blocked:
             lines += [[], [(f"Cannot be applied: {change.blocked}", "warning")]]

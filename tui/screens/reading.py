@@ -289,11 +289,11 @@ class ReadingScreen(ResponsiveScreen[None]):
                     right.append((f"  {counts[state]:,} {state}", style))
         left: list[Piece] = [
             (" ≡ memoranda", STRONG, "app.command_palette"),
-            (f"  {visible(self._location.name)}   ", "bold", "open_memory"),
+            (f" {visible(self._location.name)}  ", "bold", "open_memory"),
         ]
         bar = self.query_one("#top", Split)
         if self.form != "-narrow":
-            left += tabs(self._seen_panes, self._current, "", (bar.size.width or 120) - width(left) - width(right) - 3)
+            left += tabs(self._seen_panes, self._current, "", (bar.size.width or 120) - width(left) - width(right) - 2)
         bar.put_both(left, [*right, (" ", "")])
 
     def _draw_titles(self) -> None:

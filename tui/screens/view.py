@@ -64,16 +64,21 @@ def slots(form: str, current: str, second: str, third: str) -> tuple[str, ...]:
 
 
 def tabs(seen: Sequence[str], current: str, size: str, room: int) -> list[Piece]:
-    """All panes by number and name; by number alone, but for the ones that are seen, where there is little room."""
+    """All panes by number and name; closer together, and at last by number alone but for the ones that are seen, where
+    there is little room."""
     names = {pane: f"{number} {pane}" for number, pane in enumerate(PANES, 1)}
     if size:
         names[current] += f" {size}"
-    if sum(len(name) + 2 for name in names.values()) > room:
+    gap = 2
+    if sum(len(name) + gap for name in names.values()) > room:
+        gap = 1
+    if sum(len(name) + gap for name in names.values()) > room:
         names |= {pane: str(number) for number, pane in enumerate(PANES, 1) if pane not in seen}
+        gap = 2
     looks = {pane: STRONG if pane == current else "" if pane in seen else FAINT for pane in PANES}
     pieces: list[Piece] = []
     for pane, name in names.items():
-        pieces += [(name, looks[pane], f"pane('{pane}')"), ("  ", "")]
+        pieces += [(name, looks[pane], f"pane('{pane}')"), (" " * gap, "")]
     return pieces[:-1]
 
 
@@ -88,7 +93,7 @@ def about(pane: str, view: View, counts: Mapping[str, int], short: bool) -> list
             (view.domain, "filter"),
             (view.origin, "origin"),
             (f"“{view.words}”" if view.words else None, "all_facts"),
-            (SORT_WORDS.get(view.sort, f"by {view.sort}"), "sort"),
+            (None if short and view.sort == "oldest" else SORT_WORDS.get(view.sort, f"by {view.sort}"), "sort"),
             ((f"{shown}: H" if view.hidden else f"{words} hidden: H") if gone else None, "hidden"),
         ]
     elif pane == TIMELINE:
@@ -115,14 +120,12 @@ def title(
     marks: list[Piece] = [(f"  {marked:,} marked", "$text-accent", "unmark")] if marked else []
     for short in (False, True):
         right = about(pane, view, counts, short)
-        if form == "-narrow":
-            left = tabs((pane,), pane, size, room - width(right) - width(marks) - 1 if short else room - 1)
-        else:
-            left = [(pane.upper(), ""), (f" {size}", DIM)]
-        left = [*left, *marks]
-        if width(left) + width(right) < room:
-            break
-    return left, right
+        left = tabs((pane,), pane, size, 1000) if form == "-narrow" else [(pane.upper(), ""), (f" {size}", DIM)]
+        if width(left) + width(marks) + width(right) < room:
+            return [*left, *marks], right
+    if form == "-narrow":
+        left = tabs((pane,), pane, size, 0)
+    return [*left, *marks], right
 
 
 EMPTY = {
