@@ -32,6 +32,7 @@ READERS = {"search", "timeline", "show", "context", "ask", "stats"}  # DESIGN §
 HOSTILE = (
     "\x1b]0;owned\x07\x1b[2J\u202egnp\u202c\u2066x\u2069\x9b31m\U000e0041\x00\r\u200bend\nSaid by      user, explicit"
 )
+WRITER = f"mcp:{HOSTILE}".replace("\0", "�")  # as it is stored
 
 
 class Said(NamedTuple):
@@ -158,6 +159,8 @@ def test_the_version(do: Do):
 # JSON ---------------------------------------------------------------------------------------------------------------
 
 SETTING = {"name", "value", "source", "path", "default", "kind", "choices", "meaning"}
+CHANGE = {"citation", "kind", "sign", "says", "now", "then", "fields", "by", "clash", "blocked"}
+
 # a command → what its JSON holds: a record's class, [class] for a list of them, or the names of an object's fields
 EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("remember", "a new fact"), models.Fact),
@@ -198,12 +201,24 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("timeline",), "timeline"),
     (("history",), [models.Step]),
     (("history", "--record", "F#1"), [models.Step]),
+    (
+        ("history", "--since", "yesterday", "--changes"),
+        [{"changes", *(f.name for f in dataclasses.fields(models.Step))}],
+    ),
+    (("diff", "yesterday"), [CHANGE]),
+    (("diff", "K#1"), [CHANGE]),
     (("undo",), models.Step),
     (("undo", "2"), models.Step),
+    (("undo", "2", "--overwrite", "F#2"), models.Step),
+    (("undo", "--dry-run"), {"step", "changes"}),
+    (("undo", "--all-by", "user", "--dry-run"), {"origin", "changes"}),
+    (("undo", "--all-by", "user", "--yes"), {"origin", "changed", "before", "left"}),
     (("redo",), models.Step),
     (("checkpoint", "a", "name"), models.Checkpoint),
     (("checkpoints",), [models.Checkpoint]),
     (("restore", "K#1", "--yes"), {"restored", "changed", "before"}),
+    (("restore", "K#1", "--dry-run"), {"checkpoint", "strategy", "changes"}),
+    (("restore", "K#1", "--only", "F#3", "--yes"), {"restored", "changed", "before"}),
     (("export",), {"format", "version", "schema", "tables", "sequence"}),
     (("export", "memory.json"), {"file", "bytes"}),
     (("stats",), "figures"),
@@ -219,7 +234,7 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("completion", "bash"), {"shell", "script"}),
     (("completion", "zsh"), {"shell", "script"}),
     (("completion", "fish"), {"shell", "script"}),
-    (("open",), []),
+    (("open",), [{"path"}]),
     (("open", "."), {"path", "kind", "reason", "project", "exists"}),
     (("demo", "elsewhere"), {"folder", "path"}),
 )
@@ -270,8 +285,9 @@ def test_json_is_exactly_one_object_or_list(do: Do, lived: Path, words, shape):
     elif shape == "figures":
         assert data["facts"] == 3 and data["commits"] == 1 and data["path"].endswith("memory.db")
     elif isinstance(shape, list):
-        assert isinstance(data, list) and (data or words[0] == "unlink")
-        assert all(set(record) == fields_of(shape[0]) | set(shape[1:]) for record in data)
+        assert isinstance(data, list) and (data or words[0] in ("unlink", "open"))
+        fields = shape[0] if isinstance(shape[0], set) else fields_of(shape[0])
+        assert all(set(record) == fields | set(shape[1:]) for record in data)
     else:
         assert set(data) == fields_of(shape)
 
@@ -396,6 +412,22 @@ ERRORS = (
     (("timeline", "--since", "whenever"), 2, "invalid", "not a time"),
     (("timeline", "--kind", "dream"), 2, "invalid", "no such kind"),
     (("undo", "99"), 1, "not-found", "History has no step 99."),
+    (("undo", "99", "--dry-run"), 1, "not-found", "History has no step 99."),
+    (("undo", "2", "--keep", "F#1"), 2, "invalid", "F#1 is not among what would change."),
+    (("undo", "2", "--keep", "F#2"), 2, "invalid", "Nothing was chosen"),
+    (("undo", "2", "--all-by", "user"), 2, "invalid", "A step or an origin, not both."),
+    (("undo", "--all-by", "nobody"), 1, "not-found", "Nobody of that name ever wrote here."),
+    (("undo", "--all-by", "user"), 2, "invalid", "Say --yes."),
+    (("undo", "3", "--overwrite", "D#1"), 1, "conflict", "refers to it. Keep it."),
+    (("diff", "F#1"), 2, "invalid", "F#1 is not a checkpoint."),
+    (("diff", "K#9"), 1, "not-found", "There is no checkpoint K#9."),
+    (("diff", "whenever"), 2, "invalid", "not a time"),
+    (("history", "--since", "whenever"), 2, "invalid", "not a time"),
+    (("restore", "1", "--strategy", "merge"), 2, "invalid", "Choose one of: replace, mine, add."),
+    (("restore", "1", "--kind", "dream"), 2, "invalid", "Choose among: fact, decision, task, link."),
+    (("restore", "1", "--only", "F#1"), 2, "invalid", "F#1 is not among what would change."),
+    (("restore", "1", "--only", "F#3", "--strategy", "add"), 2, "invalid", "not changed by the strategy add"),
+    (("restore", "1", "--kind", "task"), 2, "invalid", "Nothing was chosen"),
     (("restore", "F#1"), 2, "invalid", "F#1 is not a checkpoint."),
     (("restore", "9"), 1, "not-found", "There is no checkpoint K#9."),
     (("restore", "1"), 2, "invalid", "Say --yes."),
@@ -586,7 +618,7 @@ def test_nothing_is_asked_where_nobody_can_answer(lived: Path):
     """Without a terminal and without --yes: nothing changes, exit 2, whether standard input is empty or says yes."""
     (lived / "out.json").write_text("mine")
     before = tree(lived)
-    for words in (("restore", "1"), ("export", "out.json")):
+    for words in (("restore", "1"), ("export", "out.json"), ("undo", "--all-by", "user")):
         for answer in (b"", b"y\n"):
             done = process(*words, stdin=None, input=answer)
             assert (done.returncode, done.stdout) == (2, b"")
@@ -655,6 +687,161 @@ def test_yes_answers_beforehand(do: Do, lived: Path):
     assert do("restore", "1", "--yes").status == 0
     said = do("restore", "1")  # nothing to change, so nothing to ask
     assert (said.status, said.err) == (1, "Nothing changed since K#1. There is nothing to restore.\n")
+
+
+# seen before it happens ---------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def moved(do: Do, lived: Path) -> Path:
+    """What happened after the checkpoint of `lived`: a pin, a correction, and an import that forgot a fact."""
+    with memory_of(lived) as memory:
+        memory.facts.pin([1])
+        memory.facts.correct(3, "José prefiere mate")
+        memory.facts.forget([2], actor="import:notes")
+        memory.facts.remember("an imported fact", actor="import:notes")
+    return lived
+
+
+def lines_of(said: Said) -> list[str]:
+    """The lines, without who and when."""
+    assert said.status == 0, said.err
+    return [line.partition("  (")[0] + line.partition(")")[2] for line in said.out.splitlines()]
+
+
+def test_a_dry_run_shows_what_a_restore_would_change_and_changes_nothing(do: Do, moved: Path):
+    """Sign, citation, text, effect, who and when, newest first; what the strategy leaves out is shown as such."""
+    head = repositories.git(moved, "rev-parse", "--short=7", "HEAD")
+    with memory_of(moved) as memory:
+        before = memory.database.rows("SELECT * FROM history")
+    every = [
+        "- F#5     an imported fact  would go",
+        "+ F#2     deploys on Fridays  active again",
+        "- F#3     José prefiere té  would go, superseded",
+        "- F#4     José prefiere mate  would go",
+        "~ F#1     the team is five  unpinned",
+        f"- C#{head} D#1  implements  would go",
+        "- D#2     Use tabs  would go",
+    ]
+    assert lines_of(do("restore", "1", "--dry-run")) == ["Restoring K#1 would change 7 records.", *every]
+    added = lines_of(do("restore", "K#1", "--dry-run", "--strategy", "add"))
+    assert added[0] == "Restoring K#1 would change 1 record; 6 records left out."
+    assert [line.endswith("left out") for line in added[1:]] == [True, False, *[True] * 5]
+    mine = do("restore", "1", "--dry-run", "--strategy", "mine", "--json").data
+    assert (mine["checkpoint"], mine["strategy"]) == ("K#1", "mine")
+    assert [change["citation"] for change in mine["changes"] if change["chosen"]] == ["F#5", "F#2"]
+    forgotten = mine["changes"][1]
+    assert set(forgotten) == {*CHANGE, "chosen"} and set(forgotten["by"]) == {"seq", "at", "actor", "door", "reason"}
+    assert (forgotten["now"]["status"], forgotten["then"]["status"]) == ("forgotten", "active")
+    assert forgotten["by"]["actor"] == "import:notes" and forgotten["fields"] == ["status"]
+    assert forgotten["now"]["tags"] == [] and forgotten["now"]["pinned"] is False
+    assert "(import:notes, " in do("restore", "1", "--dry-run").out
+    with memory_of(moved) as memory:
+        assert memory.database.rows("SELECT * FROM history") == before and len(memory.checkpoints.list()) == 1
+
+
+def test_a_part_is_restored_by_citation_or_kind(do: Do, moved: Path):
+    """--only takes citations, commas or not; --kind a kind; a decision that a link needs waits for the link."""
+    head = repositories.git(moved, "rev-parse", "HEAD")
+    assert do("restore", "1", "--only", "2,F#1", "--yes").out.startswith("Restored K#1: 2 records changed. K#2 ")
+    assert {fact["id"]: fact["pinned"] for fact in do("facts", "--json").data}[1] is False
+    assert do("undo").status == 0
+    assert do("restore", "1", "--only", "F#2", "--only", "F#5", "--yes").out.startswith("Restored K#1: 2 records")
+    assert do("restore", "1", "--only", f"C#{head[:7]} D#1", "--yes").out.startswith("Restored K#1: 1 record ")
+    assert do("link", head, "2").status == 0
+    said = do("restore", "1", "--only", "D#2", "--yes")
+    assert said.status == 2 and f"D#2 cannot be changed without C#{head[:7]} D#2." in said.err
+    assert do("restore", "1", "--kind", "decision", "--yes").err.startswith("Nothing was chosen")
+    assert do("restore", "1", "--kind", "decision,link", "--yes").out.startswith("Restored K#1: 2 records changed.")
+    assert do("restore", "1", "--kind", "fact", "--yes").status == 0
+    assert do("restore", "1", "--dry-run").out == "Restoring K#1 would change 0 records.\n"
+
+
+def test_a_step_in_the_way_of_others_is_taken_back_by_saying_how(do: Do, lived: Path):
+    """The refusal says how to look and how to go on; --overwrite takes it back all the same, --keep leaves it."""
+    do("remember", "one more")
+    do("forget", "1", "4")
+    seq = do("history", "--json").data[0]["seq"]
+    with memory_of(lived) as memory, memory.database.write("agent", "revive") as write:
+        write.execute("UPDATE facts SET status = 'superseded' WHERE id = 1")
+    said = do("undo", str(seq))
+    assert said.status == 1 and f"`undo {seq} --dry-run`" in said.err and f"`undo {seq} --overwrite F#1`" in said.err
+    assert lines_of(do("undo", str(seq), "--dry-run")) == [
+        f"Taking back step {seq} would change 1 record; 1 record left out.",
+        "~ F#1     the team is five  active again  left out: it changed since",
+        "+ F#4     one more  active again",
+    ]
+    said = do("undo", str(seq), "--keep", "F#4")
+    assert said.status == 1 and "--overwrite F#1, or --keep F#1" in said.err
+    assert do("undo", str(seq), "--keep", "F#1").out == f"Took back step {seq}: forget F#1 F#4. 1 record kept.\n"
+    assert do("show", "4", "--json").data["status"] == "active"
+    assert do("redo").status == 0
+    assert do("show", "4", "--json").data["status"] == "forgotten"
+    assert do("undo", str(seq), "--overwrite", "1").out == f"Took back step {seq}: forget F#1 F#4.\n"
+    assert [do("show", name, "--json").data["status"] for name in "14"] == ["active", "active"]
+
+
+def test_all_that_one_origin_wrote_is_taken_back_but_what_changed_since(do: Do, moved: Path):
+    """It says what stays and why, asks first, and is one step."""
+    with memory_of(moved) as memory:
+        memory.facts.remember("imported and pinned", actor="import:notes")
+        memory.facts.pin([6])
+    assert lines_of(do("undo", "--all-by", "import:notes", "--dry-run")) == [
+        "Taking back all by import:notes would change 2 records; 1 record left out.",
+        "- F#6     imported and pinned  would go  left out: it changed since",
+        "- F#5     an imported fact  would go",
+        "+ F#2     deploys on Fridays  active again",
+    ]
+    assert do("undo", "--all-by", "import:notes", "--yes").out == (
+        "Took back all by import:notes: 2 records changed. F#6 stays: changed since. K#2 is how it was; undo works.\n"
+    )
+    assert {fact["id"] for fact in do("facts", "--json").data} == {1, 2, 4, 6}
+    said = do("undo", "--all-by", "import:notes", "--yes")
+    assert said.status == 1 and said.err.startswith("All that is left of it changed since: F#6.")
+    assert do("undo", "--all-by", "import:notes", "--overwrite", "F#6", "--yes").status == 0
+    said = do("undo", "--all-by", "import:notes", "--yes")
+    assert said.status == 1 and said.err.startswith("Nothing of what they wrote is in force.")
+    assert (do("undo").status, do("undo").status) == (0, 0)
+    assert {fact["id"] for fact in do("facts", "--json").data} == {1, 4, 5, 6}
+
+
+def test_diff_says_what_changed_before_and_after(do: Do, moved: Path):
+    """The other way round than a restore: what came is a plus; each change with what it was."""
+    assert lines_of(do("diff", "K#1"))[:5] == [
+        "+ F#5     an imported fact  new",
+        "- F#2     deploys on Fridays  status: active → forgotten",
+        "+ F#3     José prefiere té  new, superseded",
+        "+ F#4     José prefiere mate  new",
+        "~ F#1     the team is five  pinned: 0 → 1",
+    ]
+    assert len(do("diff", "yesterday", "--json").data) == 8
+    assert do("diff", "yesterday", "--limit", "2").out.endswith("… and more: --limit 8 shows them\n")
+    assert do("diff", "K#1", "--json").data[0]["then"] is None
+    do("checkpoint", "now")
+    assert do("diff", "K#2").out == "Nothing changed since then.\n"
+
+
+def test_history_shows_each_steps_records_and_takes_filters(do: Do, moved: Path):
+    """--changes prints what each step changed, before and after; --since and --actor and --record choose steps."""
+    out = do("history", "--changes", "--limit", "3").out.splitlines()
+    assert [line for line in out if line.startswith(" " * 8)] == [
+        "        + F#5  an imported fact",
+        "        ~ F#2  status: active → forgotten",
+        "        ~ F#3  status: active → superseded",
+        "        + F#4  José prefiere mate",
+    ]
+    step = do("history", "--changes", "--json", "--actor", "import:notes", "--record", "F#2").data
+    assert len(step) == 1 and step[0]["changes"] == [
+        {
+            "citation": "F#2",
+            "kind": "fact",
+            "op": "update",
+            "before": {"status": "active"},
+            "after": {"status": "forgotten"},
+        }
+    ]
+    assert len(do("history", "--since", "yesterday", "--json").data) == len(do("history", "--json").data)
+    assert do("history", "--since", "2999-01-01").out == "No such changes.\n"
 
 
 # places -------------------------------------------------------------------------------------------------------------
@@ -786,6 +973,8 @@ def hostile(checkout: Path) -> Path:
     "words",
     [
         *[("facts", "--all"), ("decisions",), ("checkpoints",), ("history",), ("timeline",), ("stats",), ()],
+        *[("history", "--changes"), ("diff", "yesterday"), ("undo", "1", "--dry-run")],
+        *[("undo", "--all-by", WRITER, "--dry-run"), ("undo", "--all-by", WRITER, "--yes")],
         *[("search", "end"), ("search", "owned", "kind:commit")],
         *[("show", name) for name in ("F#1", "F#2", "D#1", "E#1", "I#1", "A#1", "K#1", "C#EVIL")],
     ],
@@ -837,6 +1026,9 @@ def test_bytes_that_are_no_text(lived: Path):
             ("decide", junk, "--chosen", junk),
             ("checkpoint", junk),
             ("history", "--actor", junk),
+            ("undo", "--all-by", junk),
+            ("restore", "1", "--only", junk),
+            ("diff", junk),
         ],
         *[("export", junk), (junk,), ("--db", junk, "facts"), ("show", junk), ("timeline", "--since", junk)],
     ):
@@ -956,7 +1148,10 @@ def test_a_newer_memory_is_listed_and_not_changed(do: Do, newer: Path):
         ("search", "team"),
         ("show", "1"),
         ("timeline",),
-        ("history",),
+        ("history", "--changes"),
+        ("diff", "K#1"),
+        ("undo", "1", "--dry-run"),
+        ("restore", "1", "--dry-run"),
         ("stats",),
         (),
     ):
@@ -964,7 +1159,14 @@ def test_a_newer_memory_is_listed_and_not_changed(do: Do, newer: Path):
         assert said.status == 0 and said.out.strip(), words
         assert said.err.count("\n") == 1 and sentence in said.err and "pip install --upgrade memoranda" in said.err
     assert "the team is five" in do("facts").out
-    for words in (("remember", "x"), ("forget", "1"), ("undo",), ("decide", "x", "--chosen", "y"), ("checkpoint",)):
+    for words in (
+        ("remember", "x"),
+        ("restore", "1", "--yes"),
+        ("undo",),
+        ("undo", "1"),
+        ("decide", "x", "--chosen", "y"),
+        ("checkpoint",),
+    ):
         said = do(*words)
         assert (said.status, said.out) == (1, ""), words
         assert said.err.split("\n")[-2].startswith(str(newer)) and sentence in said.err

@@ -117,14 +117,16 @@ def _undo_step(session: Session, given: "Given") -> Outcome:
 
 def _undo_origin(session: Session, given: "Given") -> Outcome:
     """All that one origin wrote, but for what others changed since."""
+    from tui.visible import visible
+
     plans = session.memory.plans
-    origin = given.all_by
-    plan = plans.origin(origin)
+    plan = plans.origin(given.all_by)
+    origin = visible(given.all_by)
     chosen = _with_exceptions(plan, plans.proposed(plan), given)
     left = [change for index, change in enumerate(plan.changes) if index not in chosen]
     if given.dry_run:
         heading = f"Taking back all by {origin} would change {count(len(chosen), 'record')}"
-        return _dry(plan, chosen, heading, {"origin": origin})
+        return _dry(plan, chosen, heading, {"origin": given.all_by})
     if not plan.changes:
         raise Conflict("Nothing of what they wrote is in force.", "There is nothing to take back.")
     names = ", ".join(change.citation for change in left[:5]) + (f" and {len(left) - 5} more" if len(left) > 5 else "")
@@ -144,7 +146,7 @@ def _undo_origin(session: Session, given: "Given") -> Outcome:
         f"Took back all by {origin}: {count(applied.changed, 'record')} changed.{stay}"
         f" {before} is how it was; undo works.",
         lambda: {
-            "origin": origin,
+            "origin": given.all_by,
             "changed": applied.changed,
             "before": before,
             "left": [change.citation for change in left],
