@@ -337,8 +337,7 @@ def since(memory: Memory, text: str) -> tuple[int, str]:
         found = memory.checkpoints.get(number(text, "checkpoint"))
         return found.seq, f"{found.citation} “{found.name}”"
     moment = parse_moment(text, memory.now)
-    steps = memory.history.steps(before=moment, limit=1)
-    return (steps[0].seq if steps else 0), f"{text} ({local_time(moment)})"
+    return memory.history.before(moment), f"{text} ({local_time(moment)})"
 
 
 class Asks(InvalidInput):

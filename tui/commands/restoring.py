@@ -63,10 +63,9 @@ def _narrowed(plan: "Plan", proposed: frozenset[int], given: "Given") -> frozens
     kinds = {word for text in given.kind for word in _words(text)}
     if not kinds <= set(TABLES):
         raise InvalidInput("There is no such kind to restore.", f"Choose among: {', '.join(TABLES)}.")
-    if kinds:  # with what needs a record of another kind: that stays as it is
-        for index, change in enumerate(plan.changes):
-            if change.kind not in kinds:
-                chosen -= plan.against(index)
+    if kinds:  # and what they need of another kind: a decision that goes takes its links along
+        mine = [plan.along(index) for index in chosen if plan.changes[index].kind in kinds]
+        chosen = frozenset().union(*mine)
     return chosen
 
 

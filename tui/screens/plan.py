@@ -13,6 +13,8 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 
 from store.clock import ago
+from store.effects import happened
+from store.effects import sign as sign_of
 from store.errors import MemorandaError
 from tui.commands import count
 from tui.describe import Line, compare, how_long_ago
@@ -59,11 +61,11 @@ class PlanRows:
 
     def segments(self, index: int, width: int) -> Pairs:
         change = self._plan.changes[index]
-        sign, look = SIGNS[change.sign]
+        sign, look = SIGNS[sign_of(change.then, change.now) if self._looking else change.sign]
         by = f"{change.by.actor}, {ago(self._now, change.by.at)}" if change.by else ""
         by = fit(f"  {visible(by)}", 22) if width >= ROOMY + 20 else ""
         cited = visible(change.citation)
-        says = visible(change.says) if width >= 46 else ""
+        says = visible(happened(change.then, change.now) if self._looking else change.says) if width >= 46 else ""
         cells = min(24, max(10, len(says)))
         taken = 2 + 10 + (cells + 1 if says else 0) + len(by) + (0 if self._looking else 4)
         body = max(4, width - taken)
@@ -185,8 +187,9 @@ class PlanScreen(ResponsiveScreen[object]):
         self.query_one(Preview).show([] if change is None else self._describe(change))
 
     def _describe(self, change: Planned) -> list[Line]:
+        says = happened(change.then, change.now) if self.looking else change.says
         lines: list[Line] = [
-            [(change.citation, "cite"), (f"  {change.kind} · {change.says}", "dim")],
+            [(change.citation, "cite"), (f"  {change.kind} · {says}", "dim")],
             [(change.title, "title")],
         ]
         if change.by is not None:
