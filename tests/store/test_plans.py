@@ -346,7 +346,7 @@ def test_columns_merge_and_only_the_same_column_clashes(memory):
     plan = memory.plans.step(seq)
     assert shown(plan) == [("~", "A#1", "pending again")]
     assert plan.changes[0].clash and memory.plans.proposed(plan) == frozenset()
-    assert plan.changes[0].by.reason == "task A#1" and plan.changes[0].by.actor == "user"
+    assert plan.changes[0].by.reason == "task done A#1" and plan.changes[0].by.actor == "user"
     with pytest.raises(Conflict):
         memory.history.undo(seq)
     done = rows(memory)

@@ -27,7 +27,7 @@ from store.models import Commit
 from tui.app import Memoranda
 from tui.describe import Line as DescribedLine
 from tui.engine import Engine
-from tui.keys import KEYS, LIST_KEYS
+from tui.keys import KEYS, MOVES, PLAN_KEYS
 from tui.screens.help import HelpScreen
 from tui.screens.main import MainScreen
 from tui.verbs import SLASH, VERBS
@@ -621,16 +621,13 @@ class TestHelpAndFooter:
         async with opened(story.folder) as person:
             await person.press("question_mark")
             assert isinstance(person.app.screen, HelpScreen)
-            text = str(person.app.screen.query_one("#help-text").render())  # type: ignore[attr-defined]
-            for key in KEYS:
-                assert f"  {key.shown:<16}{key.help}\n" in text
-            for shown, help in LIST_KEYS:
-                assert f"  {shown:<16}{help}\n" in text
+            rows = person.app.screen.query_one("#help-list", RecordList).rows
+            assert rows is not None
+            lines = ["".join(text for text, _ in rows.segments(index, 200)).rstrip() for index in range(len(rows))]
+            for key in (*KEYS, *MOVES, *PLAN_KEYS):
+                assert f"  {key.shown():<13}{key.help}" in lines
             for verb in VERBS:
-                assert verb.summary in text and all(argument.usage in text for argument in verb.arguments)
-            assert all(f"/{slash}" in text for slash in SLASH)
-            await person.press("space")
-            assert person.app.screen.query_one("VerticalScroll").scroll_offset.y > 0
+                assert f"  {verb.name:<13}{verb.summary}" in lines
             await person.press("question_mark")
             assert person.app.screen is person.main and person.at == "facts"
             await person.command("help")
@@ -641,7 +638,7 @@ class TestHelpAndFooter:
             for pane, presses in (("facts", ["1"]), ("timeline", ["2"]), ("preview", ["enter"])):
                 await person.press(*presses)
                 footer = str(person.main.query_one("#footer", Footer).render())
-                expected = [f" {key.shown} {key.label} " for key in KEYS if pane in key.panes]
+                expected = [f" {key.shown()} {key.label} " for key in KEYS if pane in key.panes]
                 assert sorted(footer.split("  ")) == sorted("".join(expected).split("  ")), pane
 
     async def test_a_narrow_footer_keeps_help(self, story: Story) -> None:

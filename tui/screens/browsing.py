@@ -129,7 +129,8 @@ class BrowsingScreen(ReadingScreen):
         self.call_after_refresh(self._draw_titles)  # once they have their sizes
 
     def action_next_pane(self, step: int) -> None:
-        lists = ["hits"] if self.has_class("-searching") else [name for name in PANES if self.query(f"#{name}")]
+        seen = PANES if self.form == "-narrow" else self._seen_panes
+        lists = ["hits"] if self.has_class("-searching") else [name for name in seen if self.query(f"#{name}")]
         order = [*lists, PREVIEW]
         focused = self.focused.id if self.focused is not None else None
         place = order.index(focused) if focused in order else -1 if step > 0 else 0
