@@ -1,0 +1,273 @@
+"""A text in the person's own editor: what it is given, what comes back, and that nothing of it stays behind.
+
+The editors are real scripts. Most stories lend them no terminal (`Aside` stands in for the app: its `suspend` does
+nothing, where Textual's gives the terminal back and takes it again); the last ones do, in a real one.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import stat
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from textual.app import App
+
+import tui
+from bench.terminal import Terminal
+from tui.editor import DEFAULTS, NoEditor, edit, editor
+
+ROOT = str(Path(tui.__file__).parent.parent)
+
+
+class Aside:
+    """An app that has stood aside; counts how often."""
+
+    def __init__(self) -> None:
+        self.resumed = 0
+
+    @contextmanager
+    def suspend(self) -> Iterator[None]:
+        yield  # as Textual's: what is raised here keeps the app from resuming
+        self.resumed += 1
+
+
+@pytest.fixture
+def app() -> Any:
+    return Aside()
+
+
+@pytest.fixture(autouse=True)
+def room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where temporary files go, and nobody's editor."""
+    room = tmp_path / "tmp"
+    room.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(room))
+    for name in ("VISUAL", "EDITOR"):
+        monkeypatch.delenv(name, raising=False)
+    return room
+
+
+Script = Callable[..., str]
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Script:
+    """Makes an editor out of lines of shell; $1 is the file."""
+
+    def script(body: str, name: str = "editor") -> str:
+        path = tmp_path / name
+        path.write_text(f"#!/bin/sh\n{body}\n")
+        path.chmod(0o755)
+        return str(path)
+
+    return script
+
+
+def test_the_new_text_comes_back(app: Any, script: Script, room: Path) -> None:
+    """Whole, in any script, without the newline that editors end a file with; and the file is gone."""
+    command = script('printf "%s, y más\\n第二\\n" "$(cat "$1")" > "$1"')
+    assert edit(app, "José prefiere té", command=command) == "José prefiere té, y más\n第二"
+    assert app.resumed == 1
+    assert list(room.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "body"),
+    [
+        ("same", ":"),
+        ("same", 'echo same > "$1"'),
+        ("same", 'printf "same\\r\\n" > "$1"'),
+        ("same\n", 'echo same > "$1"'),
+        ("a\r\nb\x1b[2J", ":"),
+        ("same", 'rm "$1"'),
+    ],
+)
+def test_unchanged_is_none(app: Any, script: Script, text: str, body: str) -> None:
+    """Untouched, saved as it was, or thrown away."""
+    assert edit(app, text, command=script(body)) is None
+
+
+def test_only_one_newline_is_the_editors(app: Any, script: Script) -> None:
+    assert edit(app, "x", command=script('printf "y\\n\\n" > "$1"')) == "y\n"
+    assert edit(app, "x\n", command=script('printf "y\\n" > "$1"')) == "y\n"
+    assert edit(app, "x", command=script(': > "$1"')) == ""
+
+
+@pytest.mark.parametrize("end", ["exit 1", "kill -9 $$"])
+def test_an_editor_that_ends_with_an_error_changes_nothing(app: Any, script: Script, room: Path, end: str) -> None:
+    """As `:cq` in vim: what it wrote does not count, and does not stay."""
+    assert edit(app, "x", command=script(f'echo new > "$1"; {end}')) is None
+    assert app.resumed == 1
+    assert list(room.iterdir()) == []
+
+
+def test_the_file_is_private(app: Any, script: Script, tmp_path: Path, room: Path) -> None:
+    """To read for nobody else, whatever the umask; what the editor leaves beside it goes too."""
+    before = os.umask(0)
+    try:
+        edit(app, "secret", suffix=".txt", command=script(f'cp "$1" "$1~"; echo "$1" > "{tmp_path}/name"; sleep 0.2'))
+        path = Path((tmp_path / "name").read_text().strip())
+        seen = {}
+        command = script('stat -c "%a" "$1" "$(dirname "$1")" > "$1.modes"; cp "$1.modes" ' + f'"{tmp_path}/modes"')
+        edit(app, "secret", command=command)
+        seen = (tmp_path / "modes").read_text().split()
+    finally:
+        os.umask(before)
+    assert seen == ["600", "700"]
+    assert path.suffix == ".txt" and path.parent.parent == room and not path.parent.exists()
+    assert list(room.iterdir()) == []
+
+
+def test_which_editor(script: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The configured one, $VISUAL, $EDITOR, then what is installed; each may carry arguments and quotes."""
+    one, two, three = (script("", name) for name in ("one", "two words", "three"))
+    everything = {"VISUAL": f"'{two}' --wait", "EDITOR": three}
+    assert editor(one, everything) == [one]
+    assert editor(" ", everything) == [two, "--wait"]
+    assert editor("", {"VISUAL": "", "EDITOR": three}) == [three]
+    monkeypatch.setenv("PATH", str(tmp_path))
+    for name in reversed(DEFAULTS):
+        script("", name)
+        assert editor("", {}) == [name]
+
+
+def test_an_editor_gets_its_own_arguments_first(app: Any, script: Script, tmp_path: Path) -> None:
+    edit(app, "x", command=f'{script(f"""echo "$1|$2" > "{tmp_path}/words" """)} "--wait; touch oops"')
+    assert (tmp_path / "words").read_text().startswith("--wait; touch oops|/")
+    assert not Path("oops").exists()
+
+
+@pytest.mark.parametrize(
+    ("command", "environment", "words"),
+    [
+        ("no-such-editor", {}, "The configured editor names a program that is not there."),
+        ("", {"VISUAL": "no-such-editor -x"}, "$VISUAL names a program that is not there."),
+        ("", {"EDITOR": "ed 'itor"}, "$EDITOR has a quote that is not closed."),
+        ("", {"EDITOR": "''"}, "$EDITOR names a program that is not there."),
+        ("", {}, "No editor was found. Set $VISUAL or $EDITOR to one that is installed."),
+    ],
+)
+def test_no_editor_is_said(
+    app: Any,
+    room: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
+    environment: dict[str, str],
+    words: str,
+) -> None:
+    """With the cause and the next step, before the text is written anywhere and the app has moved."""
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("PATH", str(room))
+    with pytest.raises(NoEditor) as caught:
+        edit(app, "x", command=command)
+    assert str(caught.value).startswith(words) and caught.value.next
+    assert app.resumed == 0 and list(room.iterdir()) == []
+
+
+def test_an_editor_that_cannot_be_started(app: Any, room: Path, tmp_path: Path) -> None:
+    """The app comes back first."""
+    broken = tmp_path / "broken"
+    broken.write_bytes(b"\x7fELF no such thing")
+    broken.chmod(0o755)
+    with pytest.raises(NoEditor, match="cannot be started: Exec format error"):
+        edit(app, "x", command=str(broken))
+    assert app.resumed == 1 and list(room.iterdir()) == []
+
+
+async def test_a_terminal_that_cannot_be_lent(script: Script, room: Path, tmp_path: Path) -> None:
+    """As in a browser, or without a terminal: a sentence, and the editor never ran."""
+    ordinary: App[None] = App()
+    async with ordinary.run_test():
+        with pytest.raises(NoEditor, match="cannot be lent"):
+            edit(ordinary, "x", command=script(f'touch "{tmp_path}/ran"'))
+    assert not (tmp_path / "ran").exists() and list(room.iterdir()) == []
+
+
+def test_the_signals_are_as_they_were(app: Any, script: Script) -> None:
+    """^C belongs to the editor, which hears it; afterwards it is the app's again."""
+    names = (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP, signal.SIGTERM, signal.SIGTSTP)
+    before = [signal.getsignal(name) for name in names]
+    assert edit(app, "x", command=script('kill -INT $PPID; kill -QUIT $PPID; echo y > "$1"')) == "y"
+    assert edit(app, "x", command=script('trap "echo heard > \\"$1\\"; exit 0" INT; kill -INT $$')) == "heard"
+    assert [signal.getsignal(name) for name in names] == before
+
+
+# in a real terminal --------------------------------------------------------------------------------------------------
+
+APP = """
+import sys
+from textual.app import App
+from textual.widgets import Static
+from tui.editor import edit
+
+class Edits(App):
+    BINDINGS = [("e", "edit"), ("q", "quit")]
+    def compose(self):
+        yield Static("before", id="text")
+    def action_edit(self):
+        new = edit(self, "José", command=sys.argv[1])
+        self.query_one("#text", Static).update(f"now {new}")
+
+Edits().run()
+"""
+
+
+@contextmanager
+def started(command: str, room: Path) -> Iterator[Terminal]:
+    environment = {"PYTHONPATH": ROOT, "TMPDIR": str(room), "COLUMNS": "", "LINES": ""}  # the size is its own
+    with Terminal([sys.executable, "-P", "-c", APP, command], environment, (60, 10)) as terminal:
+        sees(terminal, "before")
+        yield terminal
+
+
+def sees(terminal: Terminal, text: str, seconds: float = 20) -> None:
+    end = time.monotonic() + seconds
+    while not any(text in line for line in terminal.screen):
+        assert time.monotonic() < end, "\n".join([f"{text} did not come:", *terminal.screen])
+        terminal.read(0.05)
+
+
+def test_a_person_edits_and_is_back(script: Script, room: Path) -> None:
+    """The terminal is an ordinary one meanwhile, echo and all, ^C is the editor's, and the app comes back."""
+    body = 'echo "editing $(cat "$1")"; until read -r line; do :; done; echo "$line" > "$1"'  # ^C ends a `read`
+    command = script(f'trap "echo interrupted" INT; {body}')
+    with started(command, room) as terminal:
+        terminal.write("e")
+        sees(terminal, "editing José")
+        (folder,) = room.iterdir()
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+        terminal.write("\x03")
+        sees(terminal, "interrupted")
+        terminal.write("Ana\n")
+        sees(terminal, "now Ana")
+        assert list(room.iterdir()) == []
+        terminal.write("e")
+        sees(terminal, "editing José")
+        terminal.write("José\n")
+        sees(terminal, "now None")
+        terminal.write("q")
+        end = time.monotonic() + 15
+        while terminal.process.poll() is None and time.monotonic() < end:
+            terminal.read(0.05)
+        assert terminal.process.returncode == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_ended_from_outside_nothing_stays_behind(script: Script, room: Path, number: signal.Signals) -> None:
+    """A closed terminal window or a shutdown while the editor has the text."""
+    with started(script('echo "editing $(cat "$1")"; sleep 3'), room) as terminal:
+        terminal.write("e")
+        sees(terminal, "editing José")
+        assert len(list(room.iterdir())) == 1
+        terminal.process.send_signal(number)
+        assert terminal.process.wait(10) == -number
+        assert list(room.iterdir()) == []

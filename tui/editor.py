@@ -1,0 +1,135 @@
+"""A text in the person's own editor, while the app stands aside."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from textual.app import SuspendNotSupported
+
+from store.errors import MemorandaError
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from textual.app import App
+
+DEFAULTS = ("nano", "vim", "vi")
+
+
+class NoEditor(MemorandaError):
+    """There is no editor, it cannot be started, or the terminal cannot be lent to it; no text was changed."""
+
+    code = "editor"
+
+
+def edit(app: App[object], text: str, suffix: str = ".md", command: str = "") -> str | None:
+    """Let the person edit a text; the new one, or None when it is unchanged or the editor ended with an error.
+
+    The editor is `command`, else $VISUAL, else $EDITOR, else the first of nano, vim, vi; it must stay until the person
+    is through (`code --wait`). It gets a private file in a private folder, both gone when this returns, with what the
+    editor left beside it. A final newline that the editor added is taken off. Blocks the app, which is suspended.
+
+    Raises NoEditor.
+    """
+    words = editor(command, os.environ)
+    folder = tempfile.mkdtemp(prefix="memoranda-")  # 0700
+    try:
+        path = os.path.join(folder, f"text{suffix}")
+        with open(
+            os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600), "w", encoding="utf-8", newline=""
+        ) as file:
+            file.write(text)
+        try:
+            with app.suspend():
+                status = _run([*words, path], lambda: _remove(folder))
+        except SuspendNotSupported:
+            raise NoEditor("This terminal cannot be lent to an editor.", "Use `memoranda correct` instead.") from None
+        if isinstance(status, OSError):  # raised only here: an error inside `suspend` would keep the app from resuming
+            raise NoEditor(f"{words[0]} cannot be started: {status.strerror}.", "Set $VISUAL to an editor.")
+        return _changed(text, path) if status == 0 else None
+    finally:
+        _remove(folder)
+
+
+def editor(command: str, environment: Mapping[str, str]) -> list[str]:
+    """The editor's words: `command`, else $VISUAL, else $EDITOR, else the first default there is. Raises NoEditor."""
+    for source, line in (
+        ("The configured editor", command),
+        ("$VISUAL", environment.get("VISUAL", "")),
+        ("$EDITOR", environment.get("EDITOR", "")),
+    ):
+        if not line.strip():
+            continue
+        try:
+            words = shlex.split(line)
+        except ValueError:
+            raise NoEditor(f"{source} has a quote that is not closed.", 'Write it like "code --wait".') from None
+        if not words or shutil.which(words[0]) is None:
+            raise NoEditor(f"{source} names a program that is not there.", "Name one that is installed: nano, vim.")
+        return words
+    for name in DEFAULTS:
+        if shutil.which(name):
+            return [name]
+    raise NoEditor("No editor was found.", "Set $VISUAL or $EDITOR to one that is installed.")
+
+
+def _run(words: list[str], leave: Callable[[], None]) -> int | OSError:
+    """Run the editor in the terminal to its end: its exit status, or why it could not be started."""
+    with _signals(leave):
+        try:
+            return subprocess.run(words, check=False).returncode
+        except OSError as error:
+            return error
+
+
+@contextmanager
+def _signals(leave: Callable[[], None]) -> Iterator[None]:
+    """The terminal's signals as the person means them while the editor has it.
+
+    ^C and ^\\ are the editor's, and what ends this process first calls `leave`. ^Z stays with Textual, which stops this
+    process beside the editor, until `fg`.
+    """
+
+    def end(number: int, frame: FrameType | None) -> None:
+        leave()
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+    def nothing(number: int, frame: FrameType | None) -> None:
+        """Not SIG_IGN, which the editor would inherit."""
+
+    wanted = {"SIGINT": nothing, "SIGQUIT": nothing, "SIGHUP": end, "SIGTERM": end}
+    before = {
+        number: signal.signal(number, handler)
+        for name, handler in wanted.items()
+        if (number := getattr(signal, name, None)) is not None
+    }
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+
+
+def _changed(text: str, path: str) -> str | None:
+    """What the file holds now, if it is another text."""
+    try:
+        with open(path, encoding="utf-8", errors="replace", newline="") as file:
+            new = file.read()
+    except FileNotFoundError:
+        return None
+    if new.endswith("\n") and not text.endswith("\n"):
+        new = new[:-1].removesuffix("\r")
+    return new if new != text else None
+
+
+def _remove(folder: str) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
