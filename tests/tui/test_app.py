@@ -332,6 +332,18 @@ class TestTimeline:
             await person.press("enter")
             assert preview.scroll_offset.y == 0 and "+LIMIT = 1000" in person.preview, "the diff stays"
 
+    async def test_a_light_theme_writes_dark_on_light(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            person.app.theme = "textual-light"
+            await person.press("2", "j")
+            await person.until(lambda: "+LIMIT = 1000" in person.preview)
+            for widget in (person.main.pane.preview, person.main.list_of("facts"), person.main.list_of("timeline")):
+                for strip in map(widget.render_line, range(widget.size.height)):
+                    for text, style, _ in strip:
+                        if text.strip() and style and style.color and style.bgcolor:
+                            written, ground = map(Color.from_rich_color, (style.color, style.bgcolor))
+                            assert written.brightness < ground.brightness, text
+
     async def test_a_diff_that_comes_late_is_not_added_to_another_record(
         self, story: Story, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -242,7 +242,7 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         style = self._styles_of.get(name)
         if style is None:
             ground = self.background_colors[1]
-            style = palette.style((name,), self.app.theme_variables, ground, self.styles.color)
+            style = palette.style((name,), self.app.theme_variables, ground, self.colors[3])
             self._styles_of[name] = style
         return style
 

@@ -378,6 +378,6 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         if (style := self._styles_of.get((state, name))) is None:
             bits = ((_FLASH, "flash"), (_CURSOR, "cursor"), (_BLURRED, "cursor-blurred"))
             layers = [layer for bit, layer in bits if state & bit]
-            style = palette.style((*layers, name), self.app.theme_variables, self._ground, self.styles.color)
+            style = palette.style((*layers, name), self.app.theme_variables, self._ground, self.colors[3])
             self._styles_of[state, name] = style
         return style
