@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-NAMES = ("redaction", "write", "process", "contention", "git", "start", "screen_floor", "keys", "typing")
+NAMES = ("redaction", "write", "process", "contention", "git", "start", "demo", "screen_floor", "keys", "typing")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

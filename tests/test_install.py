@@ -57,7 +57,7 @@ def installed(tmp_path_factory: pytest.TempPathFactory) -> Path:
             (copy / name).write_bytes((ROOT / name).read_bytes())
     first = commands()[0]
     install, _, start = first.rpartition(" && ")
-    assert start.strip() == ".venv/bin/memoranda", "the first command ends with the application"
+    assert start.strip() == ".venv/bin/memoranda demo", "the first command ends with the application, on something"
     assert "pip install ." in install
     # the very Python that runs the tests stands for the reader's `python3`
     assert install.startswith("python3 -m venv ")
@@ -77,6 +77,13 @@ def test_the_command_works(installed: Path, tmp_path: Path):
     assert "1 fact" in run([memoranda], project)
 
 
+def test_the_demo_works(installed: Path, tmp_path: Path):
+    """What the first command opens can be made from what was installed, its texts included."""
+    memoranda = str(installed / ".venv" / "bin" / "memoranda")
+    assert f"cd {tmp_path}/demo/billing-api && memoranda" in run([memoranda, "demo", "demo"], tmp_path)
+    assert "◆ D#7" in run([memoranda, "search", "why", "sqlite"], tmp_path / "demo" / "billing-api")
+
+
 def test_it_is_installed_and_not_linked(installed: Path):
     """The modules come from the environment, with the SQL they need; nothing of tests or benches came along."""
     python = str(installed / ".venv" / "bin" / "python")
@@ -89,7 +96,8 @@ def test_it_is_installed_and_not_linked(installed: Path):
 
 
 def test_what_the_wheel_holds(installed: Path, tmp_path: Path):
-    """Every module, both `py.typed`, every schema file, the licence, the command; no test, no bench, no picture."""
+    """Every module, both `py.typed`, every schema file, the demo's commits, the licence, the command; no test, no
+    bench, no picture."""
     pip = str(installed / ".venv" / "bin" / "pip")
     run([pip, "wheel", ".", "--no-deps", "--wheel-dir", str(tmp_path)], installed)
     (wheel,) = tmp_path.glob("memoranda-*.whl")
@@ -101,9 +109,9 @@ def test_what_the_wheel_holds(installed: Path, tmp_path: Path):
         str(path.relative_to(installed))
         for package in ("store", "tui")
         for path in (installed / package).rglob("*")
-        if path.suffix in (".py", ".sql", ".tcss") or path.name == "py.typed"
+        if path.suffix in (".py", ".sql", ".tcss", ".txt") or path.name == "py.typed"
     }
-    assert {"store/py.typed", "tui/py.typed", "store/database/schema/0001_spine.sql"} <= code
+    assert {"store/py.typed", "tui/py.typed", "store/database/schema/0001_spine.sql", "tui/demo/commits.txt"} <= code
     assert code <= names
     others = {name for name in names - code if ".dist-info/" not in name}
     assert {name.split("/")[0] for name in others} <= {"store", "tui"}

@@ -76,6 +76,6 @@ def test_every_command_it_shows_exists():
 def test_every_file_it_shows_is_there():
     """Pictures and links to files of the repository."""
     text = README.read_text(encoding="utf-8")
-    for target in re.findall(r"\]\(([^)#\s]+)", text):
+    for target in re.findall(r"(?:\]\(|src(?:set)?=\")([^)#\s\"]+)", text):
         if "://" not in target and not target.startswith("mailto:"):
             assert os.path.exists(README.parent / target), f"README.md links to {target}"

@@ -45,8 +45,8 @@ def demo(session: Session, given: "Given") -> Outcome:
 
 
 def _folder(session: Session, named: str | None) -> str:
-    """Where the demo is made: a new temporary folder, or the one named, if it is new or empty. Raises InvalidInput."""
-    from store.errors import InvalidInput
+    """Where the demo is made: a new temporary folder, or the one named, if it is new or empty. Raises Conflict."""
+    from store.errors import Conflict
 
     if named is None:
         import tempfile
@@ -60,7 +60,7 @@ def _folder(session: Session, named: str | None) -> str:
     except OSError:
         empty = False
     if not empty:
-        raise InvalidInput(f"{folder} is not an empty folder.", "Name a new one, or leave FOLDER out.")
+        raise Conflict(f"{folder} is not an empty folder.", "Name a new one, or leave FOLDER out.")
     return folder
 
 

@@ -37,7 +37,7 @@ FACTS = (
     Fact("316", "work", "The API answers 422 to an invoice without lines", by=AGENT, seen="99"),
     Fact("312", "work", "900 invoices a month, 41,000 in all the years to come we can imagine", "volume"),
     # spring: one file
-    Fact("309", "decisions", "SQLite in WAL mode, one file; PostgreSQL is gone since D#7", seen="40", evidence="D#7"),
+    Fact("309", "decisions", "One file in WAL mode; PostgreSQL is gone since D#7", seen="40", evidence="D#7"),
     Fact("305", "work", "Una migración publicada no se edita nunca; se escribe otra", seen="66", tags="migraciones"),
     Fact("301", "projects", "Every line of CHANGELOG.md is something a client notices", by=FILE, seen="64"),
     Fact("296", "personal", "Greta trabaja de martes a jueves", "greta", seen="100"),
@@ -186,7 +186,7 @@ FACTS = (
 )
 
 CHANGES = (
-    Change("308", "correct", "postgres", "The database is SQLite, one file beside the service", "file"),
+    Change("308", "correct", "postgres", "The database is one file beside the service, billing.db", "file"),
     Change("271", "forget", "standup9"),
     Change("254", "correct", "rounding1", "Rounds half to even, line by line", "rounding2"),
     Change("239", "correct", "latex", "PDFs are rendered from HTML", "html"),

@@ -19,7 +19,7 @@ ITERATIONS = (
 
 EVENTS = (
     Event("318.5", "phase_completed", "sketch", {"invoices": 1, "by_hand": True}),
-    Event("313.2", "measured", "architecture", {"sqlite_insert_s": 0.6, "postgresql_insert_s": 9.8, "rows": 41000}),
+    Event("313.2", "measured", "architecture", {"one_file_s": 0.6, "server_s": 9.8, "rows": 41000}),
     Event("309.5", "gate_passed", "architecture", {"gates": ["one file", "tests green"], "decision": "D#7"}),
     Event("287.2", "gate_passed", "test", {"threads": 8, "numbers": 200, "gaps": 0}),
     Event("262.2", "gate_failed", "test", {"invoice": "2026/A/0117", "off_by_cents": 1}),
@@ -59,7 +59,7 @@ TASKS = (
 )
 
 CHECKPOINTS = (
-    Checkpoint("311", "antes de SQLite"),
+    Checkpoint("311", "antes de cambiar de base"),
     Checkpoint("227", "0.4.0"),
     Checkpoint("152.5", "before refactor"),
     Checkpoint("76", "0.9.0"),
@@ -74,8 +74,8 @@ LINKS = (
     Link("308.2", "one service, one process", 1, by="agent"),
     Link("308.2", "store: first try", 2),
     Link("308.2", "dinero: céntimos enteros", 3),
-    Link("308.2", "store: SQLite, not PostgreSQL", 7),
-    Link("308.2", "store: SQLite, not PostgreSQL", 2, "reverts"),
+    Link("308.2", "store: one file, no server", 7),
+    Link("308.2", "store: one file, no server", 2, "reverts"),
     Link("308.2", "docs: el despliegue es ahora copiar", 7, "relates", by="agent"),
     Link("224.5", "numbering: per series and year", 9),
     Link("224.5", "Merge branch 'pdf'", 10),

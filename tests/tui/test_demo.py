@@ -1,0 +1,441 @@
+"""The demo: what it holds, that it is the same each time, and how `memoranda demo` opens it and takes it away."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.screen import opened
+from support.stories import NOON, Clock
+
+from bench.terminal import Terminal
+from store.database import capture
+from store.errors import StorageError
+from store.exchange.export import document
+from store.memory import Memory
+from store.models import Fact
+from tui import cli, demo
+from tui.badges import FACT_BADGES, fact_badge
+from tui.commands.demo import HOW
+from tui.demo.project import AUTHORS
+
+ROOT = Path(__file__).parents[2]
+COMMAND = [sys.executable, "-P", "-m", "tui.main"]
+SPANISH = re.compile(r"[áéíóúñ¿¡]| (?:una?|los|las|que|con|para) ", re.IGNORECASE)
+ENGLISH = re.compile(r"\b(?:the|and|with|is|are|of)\b", re.IGNORECASE)
+
+
+def git(folder: Path, *words: str) -> str:
+    done = subprocess.run(["git", "-C", str(folder), *words], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo of one noon, which no test changes."""
+    place = demo.build(str(tmp_path_factory.mktemp("demo")), NOON)
+    return Path(place.project or "")
+
+
+@pytest.fixture
+def memory(folder: Path, tmp_path: Path):
+    """A copy of its memory, open."""
+    shutil.copytree(folder / ".memoranda", tmp_path / "billing-api" / ".memoranda")
+    path = str(tmp_path / "billing-api" / ".memoranda" / "memory.db")
+    with Memory.open(path, "app", Clock()) as memory:
+        yield memory
+
+
+def exported(memory: Memory) -> dict[str, Any]:
+    """The whole memory, without the salts of history and what is computed from them: they are random by design."""
+    whole: dict[str, Any] = json.loads("".join(document(memory.database)))
+    salted = {"salt", "leaf", "rows_root", "digest"}
+    for rows in whole["tables"].values():
+        for row in rows:
+            for name in salted & set(row):
+                del row[name]
+    return whole
+
+
+def every(memory: Memory) -> list[Fact]:
+    statuses = ("active", "superseded", "forgotten")
+    return memory.facts.many(memory.facts.ids(NOON, statuses=statuses))
+
+
+def named(memory: Memory, text: str) -> Fact:
+    (found,) = [fact for fact in every(memory) if text in fact.fact]
+    return found
+
+
+def checkpoint(memory: Memory, name: str):
+    (found,) = [found for found in memory.checkpoints.list() if found.name == name]
+    return found
+
+
+# what it holds
+
+
+def test_two_of_one_moment_are_the_same(folder: Path, tmp_path: Path, monkeypatch):
+    """Shas, files, and every record with its ids and times, wherever and in whatever time zone it is made."""
+    monkeypatch.setenv("TZ", "Pacific/Auckland")
+    time.tzset()
+    monkeypatch.setenv("MEMORANDA_DB", str(tmp_path / "mine.db"))
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "nowhere"))
+    try:
+        place = demo.build(str(tmp_path), NOON)
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    other = Path(place.project or "")
+    assert other == tmp_path / "billing-api" and not (tmp_path / "mine.db").exists()
+    assert git(other, "rev-parse", "HEAD") == git(folder, "rev-parse", "HEAD")
+    with Memory.open(place.path) as mine, Memory.open(str(folder / ".memoranda" / "memory.db")) as theirs:
+        assert exported(mine) == exported(theirs)
+
+
+def test_facts_of_every_kind(memory: Memory):
+    facts = every(memory)
+    assert 110 <= len(facts) <= 140
+    badges = Counter(fact_badge(fact, NOON) for fact in facts)
+    assert set(badges) == set(FACT_BADGES) - {"contradicted"}, "nothing writes a contradicted fact yet"
+    assert min(badges["aging"], badges["fresh"]) >= 20 and min(badges.values()) >= 2
+    assert {fact.domain for fact in facts} == {
+        "work",
+        "preferences",
+        "decisions",
+        "personal",
+        "projects",
+        "general",
+        "self_correction",
+    }
+    assert {fact.confidence for fact in facts} == {"high", "medium", "low"}
+    assert {fact.origin for fact in facts} == {"user", "agent", "mcp:claude-code", "hook", "file", "import:notes"}
+    assert sum(bool(fact.tags) for fact in facts) >= 20
+    assert any(fact.pinned and "allergic" in fact.fact for fact in facts)
+    for language in (SPANISH, ENGLISH):
+        assert sum(bool(language.search(fact.fact)) for fact in facts) >= 30
+    doors = dict(memory.database.rows("SELECT DISTINCT actor, door FROM history ORDER BY door"))
+    assert doors["mcp:claude-code"] == "mcp" and doors["import:notes"] == "cli" and doors["user"] == "app"
+
+
+def test_a_first_walk_finds_what_it_needs(memory: Memory):
+    """Aging facts of work to confirm, a wrong fact that another record gives away, the answer to "why sqlite"."""
+    aging = [fact for fact in every(memory) if fact.domain == "work" and fact_badge(fact, NOON) == "aging"]
+    assert len(aging) >= 8
+    assert named(memory, "Team of four").status == "active" and "five people" in named(memory, "The team is").fact
+    chain = memory.facts.chain(named(memory, "Team of four").id)
+    assert [fact.fact.split(":")[0] for fact in chain] == ["Team of three", "Team of four"]
+    why = memory.search("why sqlite").hits[0]
+    assert "Use SQLite, not PostgreSQL" in why.snippet and "one file" in why.snippet.lower()
+    found = {hit.record.id for hit in memory.search("team").hits if hit.kind == "fact"}
+    assert {named(memory, "Team of four").id, named(memory, "The team is five").id} <= found
+
+
+def test_the_old_notes_can_be_taken_back_but_for_two(memory: Memory):
+    """Fourteen imported facts after a checkpoint; the person corrected one and confirmed another since."""
+    notes = [fact for fact in every(memory) if fact.origin == "import:notes"]
+    assert len(notes) == 14
+    assert named(memory, "VAT in Spain is 18 %").status == "superseded"
+    assert named(memory, "VAT in Spain is 21 %").supersedes == named(memory, "VAT in Spain is 18 %").id
+    confirmed = [fact for fact in notes if fact.last_confirmed_at > fact.created_at]
+    assert [fact.fact[:5] for fact in confirmed] == ["Elías"]
+    steps = [step for step in memory.history.steps(limit=-1) if step.actor == "import:notes"]
+    assert len(steps) == 14
+    assert len({step.at[:15] for step in steps}) == 1, "a script takes seconds"
+    assert checkpoint(memory, "before the old notes").seq < min(step.seq for step in steps)
+
+
+def test_decisions(memory: Memory):
+    decisions = memory.decisions.many(memory.decisions.ids(statuses=("active", "superseded", "forgotten")))
+    assert 30 <= len(decisions) <= 40
+    assert {decision.status for decision in decisions} == {"active", "superseded", "forgotten"}
+    assert {decision.impact for decision in decisions} == {"low", "medium", "high", "critical"}
+    assert all(
+        decision.rationale and decision.alternatives and decision.phase for decision in decisions if decision.id != 4
+    )
+    assert sum(decision.context != "" for decision in decisions) >= 15
+    by_id = {decision.id: decision for decision in decisions}
+    rounding = by_id[21]
+    assert by_id[by_id[rounding.supersedes].supersedes].title == "Round half up", "a chain of three"
+    assert all(by_id[decision.supersedes].status == "superseded" for decision in decisions if decision.supersedes)
+
+
+def test_the_journal(memory: Memory):
+    rows = memory.database.rows
+    assert dict(rows("SELECT status, count(*) FROM iterations GROUP BY 1")).keys() == {
+        "completed",
+        "abandoned",
+        "active",
+    }
+    assert dict(rows("SELECT status, count(*) FROM tasks GROUP BY 1")).keys() == {"pending", "in_progress", "done"}
+    assert memory.database.value("SELECT count(*) FROM tasks") == 10
+    assert memory.database.value("SELECT count(*) FROM events") >= 20
+    assert {"before refactor", "Monday, before the sprint"} <= {found.name for found in memory.checkpoints.list()}
+    assert memory.database.value("SELECT count(*) FROM commits WHERE iteration_id IS NOT NULL") > 100
+
+
+MOMENTS = [
+    (datetime(2026, 11, 15, tzinfo=UTC) + timedelta(hours=hours)).strftime("%Y-%m-%dT%H:%M:00.000Z")
+    for hours in (12, 24.1, 36, 47.9, 48.1, 57, 72, 100, 167)
+]
+
+
+@pytest.mark.parametrize("now", MOMENTS)
+def test_whenever_it_is_made(tmp_path: Path, now: str):
+    """Nothing lies ahead, nothing goes back, Monday is a Monday of the last seven days, the rest came after it."""
+    place = demo.build(str(tmp_path), now)
+    with Memory(place, "app", Clock(now)) as memory:
+        times = [at for (at,) in memory.database.rows("SELECT at FROM history ORDER BY seq")]
+        assert all(before < after for before, after in pairwise(times)) and times[-1] <= now
+        assert memory.database.value("SELECT max(committed_at) FROM commits") <= now
+        assert times[0] > (datetime.fromisoformat(now) - timedelta(days=360)).isoformat()
+        monday = checkpoint(memory, "Monday, before the sprint")
+        then = datetime.fromisoformat(monday.created_at)
+        assert then.weekday() == 0
+        assert timedelta(0) < datetime.fromisoformat(now) - then < timedelta(days=8)
+        assert datetime.fromisoformat(now).weekday() != 0 or then.date() != datetime.fromisoformat(now).date()
+        assert len([at for at in times if at > monday.created_at]) == 32
+        assert memory.tasks.get(6).status == memory.tasks.get(8).status == "done"
+        yesterday = (datetime.fromisoformat(now) - timedelta(hours=26)).isoformat()
+        assert len([at for at in times if at > yesterday]) >= 8
+        assert {decision.id for decision in memory.decisions.many([31, 32, 33, 34])} == {31, 32, 33, 34}
+
+
+def test_what_changed_since_monday(memory: Memory):
+    """An agent superseded one decision, forgot another and added three; facts and tasks moved on as they should.
+
+    To go back for the decisions alone makes sense, and to go back for everything is possible.
+    """
+    monday = checkpoint(memory, "Monday, before the sprint")
+    since = [step for step in memory.history.steps(limit=-1) if step.seq > monday.seq]
+    changes = [change for step in since for change in memory.history.changes(step.seq)]
+    touched = Counter(change.table for change in changes)
+    assert set(touched) == {"facts", "decisions", "tasks", "commit_links"} and touched["facts"] >= 15
+    agent = {step.reason for step in since if step.actor == "mcp:claude-code"}
+    assert {"decide D#31", "decide D#32", "decide D#33", "forget D#23"} <= agent
+    memory.checkpoints.restore(monday.id)
+    assert memory.decisions.get(18).status == memory.decisions.get(23).status == "active"
+    assert not memory.decisions.many([31, 32, 33, 34])
+
+
+def test_history_verifies_and_can_be_undone(memory: Memory):
+    """Each step carries the digest of the one before; the newest word of the person can be taken back."""
+    previous = b""
+    for seq, *head, root, digest in memory.database.rows(
+        "SELECT seq, at, actor, door, reason, undoes, changes, rows_root, digest FROM history ORDER BY seq"
+    ):
+        leaves = [
+            leaf for (leaf,) in memory.database.rows("SELECT leaf FROM history_row WHERE seq = ? ORDER BY n", (seq,))
+        ]
+        assert root == hashlib.sha256(b"".join(leaves)).digest()
+        assert digest == hashlib.sha256(previous + capture.framed(seq, *head) + root).digest()
+        previous = digest
+    steps = memory.history.steps(limit=-1)
+    assert len(steps) > 250 and [step.seq for step in steps] == list(range(len(steps), 0, -1))
+    assert memory.history.undo().reason.startswith("task")
+
+
+# its repository
+
+
+def test_the_repository(folder: Path, memory: Memory):
+    """Some 250 commits of three people, all of them in the timeline; git finds nothing amiss, and nothing to commit."""
+    assert 235 <= int(git(folder, "rev-list", "--count", "HEAD")) <= 265
+    assert git(folder, "log", "--format=%H").split() == git(folder, "log", "--all", "--format=%H").split()
+    assert set(git(folder, "log", "--format=%an <%ae>").split("\n")) == set(AUTHORS.values())
+    assert git(folder, "status", "--porcelain") == ""
+    git(folder, "fsck", "--strict", "--no-dangling")
+    shas = {sha for (sha,) in memory.database.rows("SELECT sha FROM commits")}
+    assert shas == set(git(folder, "log", "--format=%H").split())
+    subjects = git(folder, "log", "--format=%s").split("\n")
+    for language in (SPANISH, ENGLISH):
+        assert sum(bool(language.search(subject)) for subject in subjects) >= 30
+    assert sorted(path.name for path in folder.iterdir() if path.suffix != ".md") == sorted(
+        ".git .gitignore .memoranda assets billing data docs locale migrations pyproject.toml tests".split()
+    )
+
+
+def test_its_code_is_code(folder: Path):
+    for path in folder.rglob("*.py"):
+        compile(path.read_text(encoding="utf-8"), str(path), "exec")
+    assert len(list(folder.rglob("*.sql"))) == 8 and len(list(folder.rglob("*.md"))) >= 10
+
+
+def test_commits_of_every_shape(folder: Path):
+    def only(*words: str) -> str:
+        (sha,) = git(folder, "log", "--format=%H", *words).split()
+        return sha
+
+    assert "billing/{money.py => amounts.py}" in git(folder, "show", "--stat", only("--diff-filter=R", "-M"))
+    reverted = only("--grep=^perf: number invoices")
+    assert reverted in git(folder, "show", "--format=%b", only("--grep=^Revert "))
+    assert only("--merges") == only("--grep=^Merge branch 'pdf'")
+    assert "Bin 0 -> " in git(folder, "show", "--stat", only("--", "assets/lamp.png"))
+    assert (folder / "assets" / "lamp.png").read_bytes().startswith(b"\x89PNG\r\n\x1a\n")
+    assert git(folder, "show", "--format=", only("--grep=^Empty on purpose")) == ""
+
+
+def test_trailers_and_links_name_the_right_decisions(folder: Path, memory: Memory):
+    """A trailer's decision is there, was made before the commit, by hours or a day or two."""
+    form = "--format=%(trailers:key=Decision,valueonly,separator=%x2C)%x09%cI%x09%s"
+    trailers = [line.split("\t") for line in git(folder, "log", form).split("\n") if line.startswith("D#")]
+    assert len(trailers) >= 25
+    for cited, at, subject in trailers:
+        decision = memory.decisions.get(int(cited.removeprefix("D#")))
+        gap = datetime.fromisoformat(at) - datetime.fromisoformat(decision.decided_at)
+        assert timedelta(0) < gap < timedelta(days=3), (subject, decision.title)
+    assert memory.database.value("SELECT count(*) FROM commit_links") >= 20
+    kinds = {kind for (kind,) in memory.database.rows("SELECT DISTINCT link_type FROM commit_links")}
+    assert kinds == {"implements", "reverts", "relates"}
+
+
+def test_no_secret_and_no_dead_end(memory: Memory):
+    """Nothing had to be redacted, and every citation in a text can be opened."""
+    from store import records
+    from store.citations import find
+
+    text = "".join(document(memory.database))
+    assert "[REDACTED" not in text
+    for _, _, citation in find(text):
+        if citation.kind != "document":
+            records.lookup(memory.database, citation)
+
+
+# the verb
+
+
+Do = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Do:
+    """Runs one command in a folder with nobody at the keyboard; temporary places are below it."""
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "temporary"))
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    monkeypatch.chdir(tmp_path)
+
+    def do(*words: str) -> tuple[int, str, str]:
+        status = cli.run(words)
+        said = capsys.readouterr()
+        return status, said.out, said.err
+
+    return do
+
+
+def test_without_a_terminal_it_is_kept(do: Do, tmp_path: Path, monkeypatch):
+    """It prints where it is and how to open it; the person's own memory is not made, let alone touched."""
+    monkeypatch.setenv("MEMORANDA_DB", str(tmp_path / "mine.db"))
+    status, out, err = do("demo")
+    (place,) = (tmp_path / "temporary").iterdir()
+    root = place / "billing-api"
+    assert (status, err) == (0, "")
+    assert out.startswith(f"A demo was made: {root}\nOpen it: cd {root} && memoranda\n")
+    assert (root / ".memoranda" / "memory.db").exists() and not (tmp_path / "mine.db").exists()
+    monkeypatch.delenv("MEMORANDA_DB")
+    monkeypatch.chdir(root)
+    assert "117 facts" in do()[1]
+
+
+def test_in_a_folder_of_its_own(do: Do, tmp_path: Path):
+    """A new or an empty one; one that holds anything, or is no folder, is left as it is."""
+    (tmp_path / "empty").mkdir()
+    for name in ("new/deep", "empty"):
+        status, out, _ = do("demo", name, "--json")
+        assert status == 0 and f'"{tmp_path}/{name}/billing-api"' in out
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine.txt").write_text("mine")
+    for name in ("full", "full/mine.txt", "empty"):
+        status, out, err = do("demo", name)
+        assert (status, out) == (1, "")
+        assert err == f"{tmp_path}/{name} is not an empty folder. Name a new one, or leave FOLDER out.\n"
+    assert os.listdir(tmp_path / "full") == ["mine.txt"]
+    assert not os.listdir(tmp_path / "temporary")
+
+
+def test_another_memory_cannot_be_named(do: Do, tmp_path: Path):
+    status, _, err = do("--db", "mine.db", "demo")
+    assert status == 2 and err.startswith("The demo makes a memory of its own.")
+    assert sorted(os.listdir(tmp_path)) == ["temporary"] and not os.listdir(tmp_path / "temporary")
+
+
+def test_without_git_it_says_so_and_leaves_nothing(do: Do, tmp_path: Path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert do("demo") == (1, "", "The demo needs git, and there is none here. Install git and try again.\n")
+    assert not os.listdir(tmp_path / "temporary")
+
+
+def test_it_is_not_built_over_anything(tmp_path: Path):
+    (tmp_path / "billing-api").mkdir()
+    with pytest.raises(StorageError, match="is there already"):
+        demo.build(str(tmp_path), NOON)
+
+
+def screen(terminal: Terminal, text: str) -> None:
+    end = time.monotonic() + 20
+    while not any(text in line for line in terminal.screen):
+        assert time.monotonic() < end, "\n".join(terminal.screen)
+        terminal.read(0.05)
+
+
+@pytest.mark.parametrize("words, kept", [((), False), (("--keep",), True), (("here",), True)])
+def test_in_a_terminal_it_opens_and_goes(tmp_path: Path, monkeypatch, words, kept: bool):
+    """The app opens on the demo; when it is left, the temporary place is gone, unless it was to be kept."""
+    monkeypatch.chdir(tmp_path)
+    environment = {
+        "PYTHONPATH": str(ROOT),
+        "TMPDIR": str(tmp_path),
+        "TZ": "UTC",
+        "COLUMNS": "",
+        "LINES": "",
+        "MEMORANDA_DB": str(tmp_path / "my.db"),
+    }
+    with Terminal([*COMMAND, "demo", *words], environment, (120, 40)) as terminal:
+        screen(terminal, "117 facts")
+        screen(terminal, "wip: count")
+        (place,) = tmp_path.iterdir()
+        assert (place / "billing-api" / ".memoranda" / "memory.db").exists()
+        terminal.write("q")
+        while terminal.process.poll() is None:
+            terminal.read(0.05)
+        while terminal.read(0.05):
+            pass
+        said = terminal.output.decode().rpartition("\x1b[?1049l")[2]
+        assert terminal.process.returncode == 0
+        assert list(tmp_path.iterdir()) == ([place] if kept else [])
+        assert (f"The demo is kept: {place}/billing-api" if kept else "The demo is gone, with its folder") in said
+
+
+def test_a_signal_ends_the_demo_too(tmp_path: Path):
+    """The status of the app is the command's, and the temporary place goes all the same."""
+    environment = {"PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path), "TZ": "UTC", "COLUMNS": "", "LINES": ""}
+    with Terminal([*COMMAND, "demo"], environment, (120, 40)) as terminal:
+        screen(terminal, "117 facts")
+        terminal.process.send_signal(signal.SIGTERM)
+        while terminal.process.poll() is None:
+            terminal.read(0.05)
+        assert terminal.process.returncode == 128 + signal.SIGTERM
+        assert not os.listdir(tmp_path)
+
+
+async def test_in_the_app_it_says_how_to_open_it(tmp_path: Path):
+    (tmp_path / "mine").mkdir()
+    async with opened(tmp_path / "mine") as person:
+        await person.command("demo somewhere")
+        assert person.toasts[-1] == HOW
+    assert os.listdir(tmp_path) == ["mine"] and not (tmp_path / "mine" / "somewhere").exists()
