@@ -1,7 +1,7 @@
-"""Make the README's pictures: `python screenshots/make.py`, from the repository's root.
+"""Make the README's pictures: `python screenshots/make.py [NAME …]`, from the repository's root.
 
-The project they show is the invented one of `tests/support/stories.py`, made on the spot; the application that is drawn
-is the real one. SVG always; PNG too where `rsvg-convert` is installed.
+They show the project of `memoranda demo`, made on the spot for a fixed moment, in the real application, dark and light.
+SVG always; PNG too where `rsvg-convert` and the font are installed (`apt-get install librsvg2-bin fonts-firacode`).
 """
 
 import asyncio
@@ -10,22 +10,30 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
+FOLDER = ROOT / "screenshots"
+sys.path[:0] = [str(ROOT)]
 os.environ.update(TZ="UTC", GIT_CONFIG_GLOBAL=os.devnull, GIT_CONFIG_SYSTEM=os.devnull)
 
-from support import stories  # noqa: E402 - after the path is set
-from textual.pilot import Pilot  # noqa: E402
+from textual.pilot import Pilot  # noqa: E402 - after the path is set
 
+from store.location import Location  # noqa: E402
+from tui import demo  # noqa: E402
 from tui.app import Memoranda  # noqa: E402
 
-# name → (columns, rows), the keys pressed before it is taken
-PICTURES = {
-    "main": ((120, 34), ("2", *("down",) * 11)),
-    "search": ((120, 24), ("slash", *"cache", "down")),
-    "narrow": ((80, 24), ()),
+NOW = "2026-11-21T12:00:00.000Z"
+THEMES = {"dark": "textual-dark", "light": "textual-light"}
+PNG_PIXELS = 10  # for each column: sharp on a screen of twice the usual density, and below 150 KB
+
+WAIT = "wait"
+# name → (columns, rows), the keys pressed before it is taken; WAIT lets the screen come to rest
+PICTURES: dict[str, tuple[tuple[int, int], tuple[str, ...]]] = {
+    "main": ((120, 34), ("2", *("down",) * 10)),
+    "search": ((120, 24), ("slash", *"why", "space", *"sqlite", WAIT, "down")),
+    "narrow": ((80, 24), ("down",)),
 }
 
 
@@ -37,30 +45,44 @@ async def settled(pilot: Pilot[int]) -> None:
         await pilot.pause()
 
 
-async def take(name: str, story: stories.Story, clock: stories.Clock) -> None:
-    """Draw one picture into this folder."""
+async def take(name: str, mode: str, place: Location) -> Path:
+    """Draw one picture in one of the THEMES into this folder; the SVG."""
     (columns, rows), keys = PICTURES[name]
-    app = Memoranda(story.location, os.fspath(story.folder), clock)
+    app = Memoranda(place, place.project or "", lambda: NOW)
     async with app.run_test(size=(columns, rows), tooltips=False) as pilot:
+        app.theme = THEMES[mode]
         await settled(pilot)
         app.clear_notifications()
-        await pilot.press(*keys)
+        for key in keys:
+            await (settled(pilot) if key == WAIT else pilot.press(key))
         await settled(pilot)
         # without this some programs swallow the spaces that columns are made of
         svg = app.export_screenshot(title="memoranda").replace("<svg ", '<svg xml:space="preserve" ', 1)
-    target = ROOT / "screenshots" / f"{name}.svg"
+    target = FOLDER / f"{name}-{mode}.svg"
     target.write_text(svg, encoding="utf-8")
-    if shutil.which("rsvg-convert"):
-        subprocess.run(["rsvg-convert", "-w", "1600", target, "-o", target.with_suffix(".png")], check=True)
+    return target
 
 
-def main() -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        story = stories.tell(Path(folder) / "billing-api")
-        for name in PICTURES:
-            asyncio.run(take(name, story, stories.Clock()))
-            print(f"screenshots/{name}.svg")
+def as_png(svg: Path, columns: int) -> Path:
+    """The same picture for places that show no SVG."""
+    png = svg.with_suffix(".png")
+    subprocess.run(["rsvg-convert", "-w", str(columns * PNG_PIXELS), svg, "-o", png], check=True)
+    if shutil.which("pngquant"):  # a third of the bytes: a screen has few colours
+        subprocess.run(["pngquant", "--force", "--output", png, "64", png], check=True)
+    return png
+
+
+def main(names: Sequence[str]) -> None:
+    converter = shutil.which("rsvg-convert")
+    if not converter:
+        print("rsvg-convert is missing, so there will be no PNG: apt-get install librsvg2-bin fonts-firacode")
+    for name in names or PICTURES:
+        for mode in THEMES:
+            with tempfile.TemporaryDirectory() as folder:  # a demo for each: a picture may change what it shows
+                svg = asyncio.run(take(name, mode, demo.build(folder, NOW)))
+            made = [svg, as_png(svg, PICTURES[name][0][0])] if converter else [svg]
+            print("  ".join(f"{path.relative_to(ROOT)} {path.stat().st_size:,}" for path in made), flush=True)
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])
