@@ -43,3 +43,10 @@ def state_sql(now: str) -> str:
                 cut = from_ms(today - days * DAY_MS)
                 cases.append(f"WHEN confidence = '{confidence}' AND last_confirmed_at <= '{cut}' THEN {index}")
     return f"CASE {' '.join(cases)} ELSE 0 END"
+
+
+def grown_sql(now: str) -> str:
+    """A condition over a row of facts that holds for all that are not fresh, and is answered by the index `facts_age`:
+    old enough for the first threshold of all, and not pinned."""
+    youngest = min(days for thresholds in TABLE.values() for days in thresholds if days is not None)
+    return f"last_confirmed_at <= '{from_ms(to_ms(now) - youngest * DAY_MS)}' AND NOT pinned"

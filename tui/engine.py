@@ -54,6 +54,9 @@ class Lists:
     counts: dict[str, int]
     entries: int
     whole: bool
+    view: View
+    step: int  # of history, that was the newest before they were read
+    journal: tuple[tuple[int, int], ...]  # of the timeline, see there
 
 
 class Engine:
@@ -67,6 +70,8 @@ class Engine:
         self.created = self.screen.created
         self._pen = ThreadPoolExecutor(1, thread_name_prefix="pen")
         self._pen_memory: Memory | None = None
+        # always the same thread: each would keep the memory that it once needed for a million keys
+        self._reader = ThreadPoolExecutor(1, thread_name_prefix="lists")
         self._seeker: Memory | None = None
         self._seeking = Lock()
         self._closed = False
@@ -80,6 +85,7 @@ class Engine:
         if self._seeker is not None:
             self._seeker.database.interrupt()
         self._pen.shutdown(wait=True)
+        self._reader.shutdown(wait=False, cancel_futures=True)
 
     @property
     def closed(self) -> bool:
@@ -171,27 +177,43 @@ class Engine:
         with Memory(self.location, "app", self._clock, create=False) as memory:
             return describe(memory, record)
 
-    def lists(self, view: View, limit: int = -1) -> Lists:
-        """Read the order of facts and timeline, the first `limit` rows of each or all."""
+    def lists(self, view: View, limit: int = -1, last: Lists | None = None, aged: bool = False) -> Lists:
+        """Read the order of facts and timeline, the first `limit` rows of each or all.
+
+        Of the `last` reading, the order of what did not change since is kept; `aged` when time has passed, which moves
+        facts from state to state by itself. What is written meanwhile may be read, and is read again next time.
+        """
+        return self._reader.submit(self._lists, view, limit, last, aged).result()
+
+    def _lists(self, view: View, limit: int, last: Lists | None, aged: bool) -> Lists:
         with Memory(self.location, "app", self._clock, create=False) as memory:
             now = memory.now
-            numbers = memory.facts.ids(
-                now,
-                statuses=view.statuses,
-                domain=view.domain,
-                origin=view.origin,
-                words=view.words,
-                sort=view.sort,
-                limit=limit,
-            )
-            keys, days = by_day(memory.timeline.stream(view.kinds, limit=limit), lambda: time.sleep(0))
-            return Lists(
-                FactRows(array("q", numbers), self.read_facts, now),
-                TimelineRows(keys, days, self.read_entries, self.links),
-                memory.facts.counts(now) if limit < 0 else {},
-                len(keys),
-                limit < 0,
-            )
+            step = memory.database.value("SELECT max(seq) FROM history") or 0
+            journal = memory.timeline.journal() if limit < 0 else ()
+            if last is not None and not last.whole:
+                last = None
+            changed = _changed(memory, last.step) if last is not None else set()
+            if last is not None and last.view == view and "facts" not in changed and not aged:
+                facts, counts = last.facts.anew(now), last.counts
+            else:
+                order = memory.facts.order(
+                    now,
+                    statuses=view.statuses,
+                    domain=view.domain,
+                    origin=view.origin,
+                    words=view.words,
+                    sort=view.sort,
+                    limit=limit,
+                )
+                facts = FactRows(order, self.read_facts, now)
+                counts = memory.facts.counts(now) if limit < 0 else {}
+            same_kind = last is not None and last.view.kind == view.kind
+            if last is not None and same_kind and last.journal == journal and "decisions" not in changed:
+                timeline, entries = last.timeline.anew(), last.entries
+            else:
+                keys, days = by_day(memory.timeline.stream(view.kinds, limit=limit), lambda: time.sleep(0))
+                timeline, entries = TimelineRows(keys, days, self.read_entries, self.links), len(keys)
+            return Lists(facts, timeline, counts, entries, limit < 0, view, step, journal)
 
     def side(self, view: View, names: Sequence[str]) -> dict[str, KeyedRows]:
         """Read the order of those of the other lists that are named."""
@@ -344,6 +366,11 @@ class Asks(InvalidInput):
     """A verb wants an answer first: `message` is its question."""
 
     code = "asks"
+
+
+def _changed(memory: Memory, since: int) -> set[str]:
+    """The recorded tables that were changed after step `since`."""
+    return {table for (table,) in memory.database.rows("SELECT DISTINCT tbl FROM history_row WHERE seq > ?", (since,))}
 
 
 def touched(step: Step, memory: Memory) -> int | None:

@@ -8,9 +8,10 @@ reads nothing.
 from __future__ import annotations
 
 from array import array
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
+from itertools import islice
 
 from rich.cells import cell_len
 from textual.cache import LRUCache
@@ -26,6 +27,8 @@ from tui.visible import visible
 
 PAGE = 64
 PAGES = 24
+NEAR = 4096  # rows around a place that are looked through before all are
+CHUNK = 4096  # entries of the stream that are taken at once
 WIDE = 64  # cells from which a list shows all its columns
 
 Reader = Callable[[Sequence[int]], "dict[int, Record]"]
@@ -46,7 +49,7 @@ class Pages:
 
     def __init__(self, keys: Sequence[int], read: Reader) -> None:
         self.keys = keys
-        self._read = read
+        self.read = read
         self._pages: LRUCache[int, dict[int, Record]] = LRUCache(PAGES)
 
     def drop(self) -> None:
@@ -58,26 +61,42 @@ class Pages:
         number = index // PAGE
         page = self._pages.get(number)
         if page is None:
-            page = self._read(self.keys[number * PAGE : (number + 1) * PAGE])
+            page = self.read(self.keys[number * PAGE : (number + 1) * PAGE])
             self._pages[number] = page
         return page.get(self.keys[index])
 
+    def find(self, key: Hashable, near: int) -> int | None:
+        """Where a key is: looked for around `near`, then at both ends, where what is new stands, then everywhere, which
+        takes 20 ms in a million."""
+        size = len(self.keys)
+        for start, stop in (near - NEAR, near + NEAR), (0, NEAR), (size - NEAR, size), (0, size):
+            try:
+                return self.keys.index(key, max(0, start), stop)
+            except ValueError:
+                continue
+        return None
+
 
 class FactRows:
-    """Facts, in the order given by `ids`."""
+    """Facts, in the order given by `Facts.order`."""
+
+    near = 0
+    """Where the cursor is, or was in the rows that these replace: a key is first looked for there."""
 
     def __init__(self, keys: Sequence[int], read: Reader, now: str) -> None:
         self._pages = Pages(keys, read)
-        self._read = read
         self._now = now
+
+    def anew(self, now: str) -> FactRows:
+        """The same order, its records to be read again; `now` is what ages are counted from."""
+        return FactRows(self._pages.keys, self._pages.read, now)
 
     def without(self, numbers: Iterable[int]) -> FactRows:
         """The same list without these facts."""
         keys = array("q", self._pages.keys)
-        for number in numbers:
-            if number in keys:
-                keys.remove(number)
-        return FactRows(keys, self._read, self._now)
+        for index in sorted((at for number in numbers if (at := self.index_of(number)) is not None), reverse=True):
+            del keys[index]
+        return FactRows(keys, self._pages.read, self._now)
 
     def drop_pages(self) -> None:
         self._pages.drop()
@@ -92,7 +111,7 @@ class FactRows:
         return self._pages.keys[index]
 
     def index_of(self, key: Hashable) -> int | None:
-        return _index(self._pages.keys, key)
+        return self._pages.find(key, self.near)
 
     def record(self, index: int) -> Record | None:
         """The record of a row; None if it went since the order was read."""
@@ -140,14 +159,22 @@ def fact_segments(fact: Fact, now: str, width: int) -> Pairs:
 class TimelineRows:
     """The timeline, with a heading for each of the person's days."""
 
+    near = 0
+    """As of FactRows."""
+
     def __init__(
         self, keys: Sequence[int], days: Sequence[tuple[int, str]], read: Reader, links: Callable[[Record], str]
     ) -> None:
         """`days`: (index among the keys of a day's first entry, the day's name), in order."""
+        self._days = days
         self._pages = Pages(keys, read)
         self._links = links
         self._names = [name for _, name in days]
         self._headings = array("q", [first + number for number, (first, _) in enumerate(days)])  # their lines
+
+    def anew(self) -> TimelineRows:
+        """The same order, its records to be read again."""
+        return TimelineRows(self._pages.keys, self._days, self._pages.read, self._links)
 
     def drop_pages(self) -> None:
         self._pages.drop()
@@ -165,7 +192,7 @@ class TimelineRows:
     def index_of(self, key: Hashable) -> int | None:
         if isinstance(key, tuple):
             return self._headings[self._names.index(key[1])] if key[1] in self._names else None
-        found = _index(self._pages.keys, key)
+        found = self._pages.find(key, self._entry(self.near))
         if found is None:
             return None
         # the entry stands below as many headings as days began up to it
@@ -291,31 +318,27 @@ def marked(text: str, marks: Sequence[tuple[int, int]], width: int, style: str =
 def by_day(stream: Iterable[tuple[int, str]], breathe: Callable[[], None]) -> tuple[array[int], list[tuple[int, str]]]:
     """A stream of (key, moment), newest first, as its keys and where each local day begins among them.
 
-    A day's bounds are worked out once, as text; each entry costs a comparison. `breathe` is called now and then.
+    A day's bounds are worked out once, as text, and where it ends is found by bisection, so that an entry costs next to
+    nothing. `breathe` is called now and then.
     """
     keys = array("q")
     days: list[tuple[int, str]] = []
-    start, end = "\uffff", ""
-    for key, at in stream:
-        if not start <= at < end:
-            start, end, name = _local_day(at)
-            days.append((len(keys), name))
-        keys.append(key)
-        if not len(keys) % 2048:
-            breathe()
+    start = "\uffff"  # of the day that is reached
+    rows = iter(stream)
+    while chunk := list(islice(rows, CHUNK)):
+        numbers, moments = zip(*chunk, strict=True)
+        place = bisect_left(moments, True, key=start.__gt__)
+        while place < len(moments):
+            start, name = _local_day(moments[place])
+            days.append((len(keys) + place, name))
+            place = bisect_left(moments, True, place + 1, key=start.__gt__)
+        keys.extend(numbers)
+        breathe()
     return keys, days
 
 
-def _local_day(at: str) -> tuple[str, str, str]:
-    """(start, end, name) of the local day of a moment; start and end as timestamps."""
+def _local_day(at: str) -> tuple[str, str]:
+    """(start, name) of the local day of a moment; the start as a timestamp."""
     here = datetime.fromisoformat(at).astimezone()
     midnight = here.replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None)
-    start, end = (from_ms(round(day.timestamp() * 1000)) for day in (midnight, midnight + timedelta(days=1)))
-    return start, end, f"{here:%a %d %b %Y}"
-
-
-def _index(keys: Sequence[int], key: Hashable) -> int | None:
-    try:
-        return keys.index(key)
-    except ValueError:
-        return None
+    return from_ms(round(midnight.timestamp() * 1000)), f"{here:%a %d %b %Y}"

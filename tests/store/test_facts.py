@@ -470,6 +470,13 @@ def test_the_default_list_is_read_from_an_index_in_order(memory: Memory) -> None
     assert "TEMP B-TREE" in plan_of(memory, lambda: memory.facts.ids(memory.now, sort="text"))
 
 
+def test_counting_reads_the_index_alone(memory: Memory) -> None:
+    """The top line is right after each write, at a million facts too: no row of the table is looked at."""
+    plan = plan_of(memory, lambda: memory.facts.counts(memory.now))
+    looked = [line for line in plan.splitlines() if "facts" in line]
+    assert looked and all("COVERING INDEX" in line for line in looked), plan
+
+
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_a_list_of_one_domain_uses_its_index(memory: Memory, domain: str) -> None:
     """Choosing a domain in the sidebar reads that domain only, whatever the domain."""

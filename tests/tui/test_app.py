@@ -30,7 +30,7 @@ from tui.engine import Engine
 from tui.keys import KEYS, MOVES, PLAN_KEYS
 from tui.screens.help import HelpScreen
 from tui.screens.main import MainScreen
-from tui.verbs import SLASH, VERBS
+from tui.verbs import VERBS
 from tui.widgets.ask_bar import Line, completed
 from tui.widgets.bars import Footer
 from tui.widgets.record_list import RecordList

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from shutil import get_terminal_size
+from time import monotonic
 from typing import TYPE_CHECKING, cast
 
 from textual import work
@@ -31,7 +32,8 @@ if TYPE_CHECKING:
     from tui.keyed_rows import KeyedRows
     from tui.rows import FactRows, HitRows, TimelineRows
 
-AGES = 120  # looks after which the lists are read anyway, for ages move on by themselves
+AGES = 120  # looks after which the facts are read anyway, for ages move on by themselves
+REST = 3  # times what a reading of the lists took: the pause before what others write is read again
 
 
 class ReadingScreen(ResponsiveScreen[None]):
@@ -53,6 +55,8 @@ class ReadingScreen(ResponsiveScreen[None]):
         self._list_id = "facts"  # the list the person was in last
         self._reading = self._stale = False  # whether the lists are being read, and must be read again
         self._looks = 0
+        self._aged = False  # whether ages may have moved on since the lists were read
+        self._rested = 0.0  # the moment from which on what others wrote may be read
         self._seen = 0  # the version of the file that the lists show
         self._step = 0  # the newest step of history that was shown
         self._status = "opening"
@@ -156,14 +160,17 @@ class ReadingScreen(ResponsiveScreen[None]):
             self.later(self.say, f"Read {new:,} new commit{'' if new == 1 else 's'} from git.")
 
     def _look(self) -> None:
-        """Look whether anybody wrote, in this process or another."""
+        """Look whether anybody wrote, in this process or another; not while the lists are being read, and not right
+        after a reading that took long."""
         self._looks += 1
-        due = self._looks % AGES == 0
-        if self.engine is not None and (due or self.engine.screen.database.changed() != self._seen):
+        self._aged = self._aged or self._looks % AGES == 0
+        if self.engine is None or self._reading or monotonic() < self._rested:
+            return
+        if self._aged or self.engine.screen.database.changed() != self._seen:
             self.reload()
 
     def reload(self) -> None:
-        """Read the order of both lists again, soon; one reading at a time."""
+        """Read again what changed in the order of both lists, soon; one reading at a time."""
         if self._reading:
             self._stale = True
         elif self.engine is not None:
@@ -171,7 +178,8 @@ class ReadingScreen(ResponsiveScreen[None]):
                 self.query_one(SearchBar).again()
             self._reading, self._stale = True, False
             self._seen = self.engine.screen.database.changed()
-            self._read_lists(self.view)
+            self._read_lists(self.view, self._lists, self._aged)
+            self._aged = False
             self.read_side()
 
     def read_side(self) -> None:
@@ -204,13 +212,16 @@ class ReadingScreen(ResponsiveScreen[None]):
         self._draw_titles()
 
     @work(thread=True, group="lists", exit_on_error=False, description="read the lists")
-    def _read_lists(self, view: View) -> None:
+    def _read_lists(self, view: View, last: Lists | None, aged: bool) -> None:
         assert self.engine is not None
+        start = monotonic()
         try:
-            lists = self.engine.lists(view)
+            lists = self.engine.lists(view, last=last, aged=aged)
         except MemorandaError as error:
             self.later(self._failed, error)
             return
+        end = monotonic()
+        self._rested = end + REST * (end - start)
         self.later(self._show_lists, lists)
 
     def _failed(self, error: MemorandaError) -> None:
@@ -223,8 +234,9 @@ class ReadingScreen(ResponsiveScreen[None]):
             self._counts |= lists.counts
             self._sizes |= {FACTS: len(lists.facts), TIMELINE: lists.entries}
             self._reading = False
-        self.list_of("facts").set_rows(lists.facts)
-        self.list_of("timeline").set_rows(lists.timeline)
+        for name, rows in (("facts", lists.facts), ("timeline", lists.timeline)):
+            rows.near = self.list_of(name).cursor_index or 0
+            self.list_of(name).set_rows(rows)
         self._select_wanted(FACTS, TIMELINE)
         if self.pane.record is not None:
             self.pane.again()

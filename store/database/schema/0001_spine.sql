@@ -119,7 +119,7 @@ CREATE TABLE facts(
 );
 CREATE INDEX facts_supersedes ON facts(supersedes) WHERE supersedes IS NOT NULL;
 CREATE INDEX facts_text_hash ON facts(text_hash) WHERE status = 'active';
-CREATE INDEX facts_age ON facts(status, last_confirmed_at, id);
+CREATE INDEX facts_age ON facts(status, last_confirmed_at, id, confidence, pinned);  -- the last two: to count states
 CREATE INDEX facts_domain ON facts(status, domain, last_confirmed_at, id);
 
 CREATE TABLE decisions(

@@ -1,0 +1,213 @@
+"""How the lists are kept true to the memory: what did not change is not read again, and nothing jumps."""
+
+from __future__ import annotations
+
+import time
+from array import array
+from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from support.screen import Person, opened, utc  # noqa: F401  (a fixture)
+from support.stories import NOON, Clock, Story, copy, location
+
+from store.clock import from_ms, to_ms
+from store.memory import Memory
+from tui import rows
+from tui.engine import Engine, Lists
+from tui.rows import Pages, by_day
+from tui.screens.view import FactView
+
+VIEW = FactView()
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Story:
+    return copy(tmp_path / "billing-api")
+
+
+@pytest.fixture
+def engine(story: Story) -> Iterator[Engine]:
+    engine = Engine(story.location, str(story.folder), Clock())
+    yield engine
+    engine.close()
+
+
+def orders(lists: Lists) -> tuple[array[int], array[int]]:
+    """The keys of facts and timeline, as the very arrays that hold them."""
+    return lists.facts._pages.keys, lists.timeline._pages.keys  # type: ignore[return-value]
+
+
+def kept(old: Lists, new: Lists) -> tuple[bool, bool]:
+    """Whether the order of facts, and that of the timeline, was kept and not read again."""
+    return tuple(a is b for a, b in zip(orders(old), orders(new), strict=True))  # type: ignore[return-value]
+
+
+def test_what_did_not_change_is_not_read_again(engine: Engine) -> None:
+    """Of a million rows nothing is read because a minute has passed; the records on screen are, for ages move on."""
+    first = engine.lists(VIEW)
+    again = engine.lists(VIEW, last=first)
+    assert kept(first, again) == (True, True)
+    assert again.facts is not first.facts and again.timeline is not first.timeline
+    assert (again.counts, again.entries, again.whole) == (first.counts, first.entries, True)
+    assert kept(again, engine.lists(VIEW, last=again, aged=True)) == (False, True), "facts age by themselves"
+    assert kept(again, engine.lists(FactView(sort="text"), last=again)) == (False, True)
+    assert kept(again, engine.lists(FactView(hidden=True), last=again)) == (False, True)
+
+
+def test_the_first_rows_are_never_taken_for_all_of_them(engine: Engine) -> None:
+    """What is shown before the whole order is known ends with it."""
+    some = engine.lists(VIEW, 3)
+    whole = engine.lists(VIEW, last=some)
+    assert [len(order) for order in orders(some)] == [3, 3]
+    assert whole.whole and min(len(order) for order in orders(whole)) > 3
+
+
+ACTS: dict[str, tuple[Callable[[Memory, Story], object], tuple[bool, bool]]] = {
+    "remember": (lambda memory, story: memory.facts.remember("something new"), (False, True)),
+    "confirm": (lambda memory, story: memory.facts.confirm([story.facts["fridays"]]), (False, True)),
+    "forget": (lambda memory, story: memory.facts.forget([story.facts["fridays"]]), (False, True)),
+    "correct": (lambda memory, story: memory.facts.correct(story.facts["fridays"], "On Mondays"), (False, True)),
+    "undo": (lambda memory, story: memory.history.undo(), (True, True)),  # of the story's last step, a link
+    "decide": (lambda memory, story: memory.decisions.decide("Queue", "None"), (True, False)),
+    "forget a decision": (lambda memory, story: memory.decisions.forget([story.decisions["pdf"]]), (True, False)),
+    "event": (lambda memory, story: memory.events.log("gate_failed"), (True, False)),
+    "checkpoint": (lambda memory, story: memory.checkpoints.take("now"), (True, False)),
+    "iteration": (lambda memory, story: (memory.iterations.end(), memory.iterations.start("fix")), (True, False)),
+    "commit": (lambda memory, story: memory.commits.log("d" * 40, message="late"), (True, False)),
+    "retention": (lambda memory, story: memory.events.expire("2030-01-01T00:00:00.000Z"), (True, False)),
+    "task": (lambda memory, story: memory.tasks.add("no part of either list"), (True, True)),
+}
+
+
+@pytest.mark.parametrize("name", ACTS)
+def test_only_the_list_that_a_write_concerns_is_read_again(engine: Engine, story: Story, name: str) -> None:
+    """Whoever writes: the new order is that of a reading from nothing, and the other list's is kept."""
+    act, expected = ACTS[name]
+    first = engine.lists(VIEW)
+    with story.open(NOON) as memory:
+        act(memory, story)
+    again = engine.lists(VIEW, last=first)
+    assert kept(first, again) == expected
+    assert orders(again) == orders(engine.lists(VIEW))
+    assert (orders(again) == orders(first)) is (expected == (True, True))
+
+
+@settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
+@given(plan=st.lists(st.integers(0, 2**16), min_size=1, max_size=12), hidden=st.booleans())
+def test_however_one_lives_the_kept_order_is_the_true_one(
+    tmp_path_factory: pytest.TempPathFactory,
+    live: Callable[[Memory, Sequence[int]], None],
+    plan: list[int],
+    hidden: bool,
+) -> None:
+    """Whatever happens to a memory, one reading after another says what a reading from nothing says."""
+    folder = tmp_path_factory.mktemp("life")
+    with Memory(location(folder), "cli", Clock()) as memory:
+        engine = Engine(location(folder), str(folder), Clock())
+        try:
+            view = FactView(hidden=hidden)
+            lists = engine.lists(view)
+            for seed in plan:
+                live(memory, [seed])
+                lists = engine.lists(view, last=lists)
+                true = engine.lists(view)
+                assert orders(lists) == orders(true)
+                assert (lists.counts, lists.entries, len(lists.timeline)) == (
+                    true.counts,
+                    true.entries,
+                    len(true.timeline),
+                )
+        finally:
+            engine.close()
+
+
+class TestTheScreen:
+    async def test_another_s_decision_moves_nothing_in_the_facts(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.press("j", "j", "j")
+            facts = person.main.list_of("facts")
+            before, key, order = person.rows, facts.cursor_key, orders(_lists(person))[0]
+            with story.open() as memory:
+                number = memory.decisions.decide("Queue", "None")
+            person.main._look()
+            await person.settle()
+            assert person.timeline[1].startswith(" ◆") and f"D#{number}" in person.timeline[1]
+            assert (person.rows, facts.cursor_key) == (before, key)
+            assert orders(_lists(person))[0] is order
+
+    async def test_what_others_write_waits_until_a_long_reading_has_rested(self, story: Story) -> None:
+        """Of a million rows a reading takes a second: an agent that writes all day does not keep a core busy with it.
+        What the person does is shown at once."""
+        async with opened(story.folder) as person:
+            main, read = person.main, orders(_lists(person))[0]
+            main._rested = time.monotonic() + 1_000
+            with story.open() as memory:
+                memory.facts.remember("An agent wrote this")
+            main._look()
+            assert not main._reading and orders(_lists(person))[0] is read
+            await person.press("y")
+            assert person.sees("An agent wrote this"), "read with what the person did"
+            with story.open() as memory:
+                memory.facts.remember("And this")
+            main._rested = 0.0
+            main._look()
+            await person.settle()
+            assert person.sees("And this")
+
+    async def test_a_reading_is_followed_by_a_rest(self, story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+        """Three times as long as it took."""
+        async with opened(story.folder) as person:
+            true = Engine.lists
+
+            def slow(*arguments: object, **named: object) -> Lists:
+                time.sleep(0.2)
+                return true(*arguments, **named)  # type: ignore[arg-type]
+
+            monkeypatch.setattr(Engine, "lists", slow)
+            start = time.monotonic()
+            person.main.reload()
+            await person.settle()
+            assert start + 4 * 0.2 <= person.main._rested <= time.monotonic() + 3 * (time.monotonic() - start)
+
+
+def _lists(person: Person) -> Lists:
+    lists = person.main._lists
+    assert lists is not None
+    return lists
+
+
+# rows ----------------------------------------------------------------------------------------------------------------
+
+
+@given(
+    keys=st.lists(st.integers(0, 10**6), unique=True, max_size=40), key=st.integers(0, 10**6), near=st.integers(0, 50)
+)
+def test_a_key_is_found_wherever_it_is_looked_for_first(keys: list[int], key: int, near: int) -> None:
+    """`near` saves time and changes nothing."""
+    pages = Pages(array("q", keys), lambda numbers: {})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rows, "NEAR", 4)
+        assert pages.find(key, near) == (keys.index(key) if key in keys else None)
+        assert [pages.find(each, near) for each in keys] == list(range(len(keys)))
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Europe/Madrid", "America/Santiago", "Asia/Kolkata"])
+@settings(max_examples=40, deadline=None)
+@given(hours=st.lists(st.integers(0, 24 * 400), max_size=40), chunk=st.integers(1, 9))
+def test_days_begin_where_the_clock_on_the_wall_says_so(zone: str, hours: list[int], chunk: int) -> None:
+    """As if each moment's own day were asked for; whatever the zone, where clocks change, and where a chunk ends."""
+    start = to_ms("2026-01-01T00:30:00.000Z")
+    moments = [from_ms(start + hour * 3_600_000) for hour in sorted(hours, reverse=True)]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TZ", zone)
+        time.tzset()
+        patch.setattr(rows, "CHUNK", chunk)
+        keys, days = by_day(iter(enumerate(moments)), lambda: None)  # type: ignore[arg-type]
+        names = [f"{datetime.fromisoformat(moment).astimezone():%a %d %b %Y}" for moment in moments]
+    time.tzset()
+    assert keys.tolist() == list(range(len(moments)))
+    assert days == [(n, name) for n, name in enumerate(names) if n == 0 or names[n - 1] != name]
