@@ -329,7 +329,7 @@ def test_other_encodings_and_no_encoding_at_all(tmp_path: Path) -> None:
             b"committer I\xf1igo <i@example.org> 5 +0000\n",
             b"encoding ISO-8859-1\ndata 8\nma\xf1ana \xe1\nM 100644 inline caf\xe9.txt\ndata 3\n\xe9\xff\n\n",
             b"commit refs/heads/main\ncommitter Z\xff <z@example.org> 6 +0000\n",
-            b"data 7\nraw \xff\xfe!\n",
+            b"data 10\nraw \xff\xfe! \xc3\xb1\n",
             b"commit refs/heads/main\ncommitter Z <z@example.org> 7 +0000\nencoding klingon\ndata 3\n\xe9!!\n",
         ]
     )
@@ -337,8 +337,8 @@ def test_other_encodings_and_no_encoding_at_all(tmp_path: Path) -> None:
     git(tmp_path, "config", "i18n.logOutputEncoding", "ISO-8859-1")
     klingon, raw, latin = everything(tmp_path)
     assert (latin.message, latin.author, latin.files_changed) == ("mañana á", "Iñigo", 1)
-    assert (raw.message, raw.author) == ("raw \ufffd\ufffd!", "Z\ufffd")
-    assert klingon.message == "\ufffd!!"
+    assert (raw.message, raw.author) == ("raw \ufffd\ufffd! ñ", "Zÿ")
+    assert klingon.message == "é!!"
     assert latin.committed_at == "1970-01-01T00:00:05.000Z"
     diff = Repository(str(tmp_path)).diff(latin.sha)
     assert "caf\ufffd.txt" in diff.text
@@ -393,6 +393,35 @@ def test_a_huge_diff_is_cut_without_being_read(tmp_path: Path, children: list[su
     (child,) = children
     assert gone(child)
     assert child.returncode < 0  # killed, with most of the diff unsaid
+
+
+def test_a_diff_of_fifty_megabytes_begins_at_once(tmp_path: Path) -> None:
+    """Two files of 25 MB, every line of them different. 1.1 s where it was measured, nearly all of it git's."""
+    old = "".join(f"line number {number}\n" for number in range(1_250_000))
+    commit(tmp_path, "old", {"big.txt": old})
+    sha = commit(tmp_path, "new", {"big.txt": old.replace("\n", "x\n"), "b.bin": b"\0" * 1_000})
+    del old
+    tracemalloc.start()
+    start = time.monotonic()
+    diff = Repository(str(tmp_path)).diff(sha)
+    took = time.monotonic() - start
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert diff.truncated
+    assert " b.bin   |     Bin 0 -> 1000 bytes\n" in diff.text
+    assert "Binary files /dev/null and b/b.bin differ\n" in diff.text
+    assert "-line number 0\n" in diff.text
+    assert took < 15
+    assert peak < 4_000_000
+
+
+def test_a_file_too_large_to_compare_counts_as_binary(tmp_path: Path) -> None:
+    """git would take ten times its size of memory, whatever limit the repository's configuration names."""
+    sha = commit(tmp_path, "huge", {"huge.txt": "a line\n" * 10_000_000})
+    git(tmp_path, "config", "core.bigFileThreshold", "100g")
+    (read,) = everything(tmp_path)
+    assert (read.files_changed, read.insertions) == (1, 0)
+    assert "Binary files /dev/null and b/huge.txt differ\n" in Repository(str(tmp_path)).diff(sha).text
 
 
 def test_an_endless_line_is_cut_between_characters(tmp_path: Path) -> None:
@@ -450,6 +479,29 @@ def test_cancelling_does_not_wait_for_a_git_that_says_nothing(
     assert gone(children[0])
 
 
+@pytest.mark.parametrize("method", ["tips", "missing", "lost", "reachable", "by hand"])
+def test_every_wait_can_be_cancelled(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, children: list[subprocess.Popen[bytes]], method: str
+) -> None:
+    put_on_path(tmp_path, monkeypatch, "exec sleep 60")  # stands for a git stuck on a dead network disk
+    repository = Repository(str(tmp_path))
+    start = time.monotonic()
+
+    def cancelled() -> bool:
+        return time.monotonic() > start + 0.2
+
+    {
+        "tips": lambda: repository.tips(cancelled),
+        "missing": lambda: repository.missing([], [NOWHERE], cancelled),
+        "lost": lambda: repository.lost([NOWHERE], [NOWHERE[::-1]], cancelled),
+        "reachable": lambda: repository.reachable([NOWHERE], cancelled),
+        "by hand": lambda: repository._walk_by_hand([NOWHERE], cancelled),
+    }[method]()
+    assert time.monotonic() - start < 5
+    assert len(children) == 1
+    assert gone(children[0])
+
+
 # -- hostile repositories and surroundings ----------------------------------------------------------------------------
 
 
@@ -499,18 +551,20 @@ def test_the_configuration_of_a_repository_runs_no_program(trap: tuple[Path, str
 
 
 def test_a_partial_clone_fetches_nothing(tmp_path: Path) -> None:
-    sha = commit(tmp_path / "whole", "one", {"a": "1\n"})
+    """And its commits are told all the same, without their sizes."""
+    first = commit(tmp_path / "whole", "one", {"a": "1\n"})
+    sha = commit(tmp_path / "whole", "two", {"a": "2\n"})
     git(tmp_path / "whole", "config", "uploadpack.allowFilter", "true")
     git(tmp_path, "clone", "--quiet", "--bare", "--filter=blob:none", f"file://{tmp_path / 'whole'}", "partial")
     git(tmp_path / "partial", "config", "protocol.allow", "always")
     git(tmp_path / "partial", "config", "protocol.file.allow", "always")
     repository = Repository(str(tmp_path / "partial"))
-    assert repository.missing([]) == [sha]
-    with pytest.raises(GitError, match="--filter"):
-        list(repository.read([sha]))
+    assert repository.missing([]) == [sha, first]
+    told = [(each.message, each.measured, each.insertions) for each in repository.read([sha, first])]
+    assert told == [("two", False, 0), ("one", False, 0)]
     with pytest.raises(GitError, match="--filter"):
         repository.diff(sha)
-    assert git(tmp_path / "partial", "rev-list", "--objects", "--missing=print", "HEAD").count("?") == 1
+    assert git(tmp_path / "partial", "rev-list", "--objects", "--missing=print", "HEAD").count("?") == 2
 
 
 def test_the_surroundings_of_a_hook_do_not_lead_elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -555,25 +609,101 @@ def test_an_unknown_sha_is_an_error_with_a_cause_and_a_next_step(tmp_path: Path)
     for sha in (NOWHERE, blob):
         with pytest.raises(GitError) as diff:
             repository.diff(sha)
-        with pytest.raises(GitError) as read:
-            list(repository.read([sha]))
-        for error in (diff.value, read.value):
-            assert sha in error.message
-            assert error.next
-            assert error.code == "git"
+        assert sha in diff.value.message
+        assert diff.value.next
+        assert diff.value.code == "git"
 
 
-def test_a_commit_whose_file_is_lost_is_not_given_by_halves(tmp_path: Path) -> None:
-    shas = [commit(tmp_path, str(number), {"a": f"{number}\n" * 9}) for number in range(3)]
-    blob = git(tmp_path, "rev-parse", f"{shas[1]}:a")
-    (tmp_path / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
-    read = []
+def lose(path: Path, revision: str, content: bytes | None = None) -> bytes:
+    """Delete the object that a revision means, or write rubbish over it; returns what it was."""
+    sha = git(path, "rev-parse", revision)
+    file = path / ".git" / "objects" / sha[:2] / sha[2:]
+    kept = file.read_bytes()
+    file.unlink()
+    if content is not None:
+        file.write_bytes(content)
+    return kept
+
+
+def test_what_git_does_not_have_is_left_out(tmp_path: Path) -> None:
+    """A branch was deleted and collected after its commits were listed."""
+    shas = [commit(tmp_path, str(number), {"a": f"{number}\n"}) for number in range(3)]
+    repository = Repository(str(tmp_path))
+    asked = [shas[2], NOWHERE, shas[1], NOWHERE[::-1], shas[0]]
+    assert [each.sha for each in repository.read(asked)] == shas[::-1]
+    assert list(repository.read([NOWHERE])) == []
+
+
+def test_a_lost_file_costs_the_size_of_its_commits_and_nothing_else(tmp_path: Path) -> None:
+    shas = [commit(tmp_path, str(number), {"a": f"{number}\n" * 9}) for number in range(30)]
+    lose(tmp_path, f"{shas[20]}:a")
+    repository = Repository(str(tmp_path))
+    read = list(repository.read(shas[::-1]))
+    assert [(each.sha, each.message) for each in read] == [(sha, str(29 - n)) for n, sha in enumerate(shas[::-1])]
+    assert [each.message for each in read if not each.measured] == ["21", "20"]
+    for each in read:
+        assert each.insertions == (9 if each.measured else 0)
+        assert each.files_changed == (1 if each.measured else 0)
     with pytest.raises(GitError, match="not in this repository"):
-        for each in Repository(str(tmp_path)).read([shas[0], shas[1], shas[2]]):
-            read.append(each)
-    assert {each.sha for each in read} <= {shas[0]}
-    with pytest.raises(GitError, match="not in this repository"):
-        Repository(str(tmp_path)).diff(shas[1])
+        repository.diff(shas[20])
+
+
+def test_a_lost_tree_costs_no_more(tmp_path: Path) -> None:
+    shas = [commit(tmp_path, str(number), {"a": f"{number}\n"}) for number in range(5)]
+    lose(tmp_path, f"{shas[2]}^{{tree}}", b"rubbish")
+    assert [each.measured for each in Repository(str(tmp_path)).read(shas)] == [True, True, False, False, True]
+
+
+@pytest.mark.parametrize("content", [None, b"rubbish", b""], ids=["lost", "damaged", "empty"])
+def test_a_lost_commit_costs_what_only_it_leads_to(tmp_path: Path, content: bytes | None) -> None:
+    """git itself lists nothing then. The trunk is whole by another way; a side branch breaks off."""
+    trunk = [commit(tmp_path, str(number), {"a": f"{number}\n"}, when=FIRST_COMMIT_AT + number) for number in range(4)]
+    git(tmp_path, "switch", "--quiet", "--create", "side", trunk[1])
+    side = [commit(tmp_path, f"side {n}", {"b": f"{n}\n"}, when=FIRST_COMMIT_AT + 10 + n) for n in range(3)]
+    git(tmp_path, "switch", "--quiet", "main")
+    git(tmp_path, "merge", "--quiet", "--no-ff", "-m", "merge", "side", when=FIRST_COMMIT_AT + 99)
+    lose(tmp_path, side[1], content)
+    repository = Repository(str(tmp_path))
+    merge = git(tmp_path, "rev-parse", "HEAD")
+    whole = [merge, side[2], trunk[3], trunk[2], trunk[1], trunk[0]]
+    assert repository.reachable(repository.tips()) == (whole, [side[1]])
+    read = list(repository.read([*whole, side[1]]))
+    assert [each.sha for each in read] == whole
+    assert [each.sha for each in read if not each.measured] == [side[2]]
+
+
+def test_walking_by_hand_gives_gits_own_order(year: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that a repository with a lost commit reads like the others."""
+    repository = Repository(str(year))
+    order, broken = repository.reachable(repository.tips())
+    assert (len(order), broken) == (COMMITS, [])
+    by_hand, broken = repository._walk_by_hand(repository.tips(), lambda: False)
+    assert broken == []
+    assert set(by_hand) == set(order)
+    place = {sha: number for number, sha in enumerate(by_hand)}
+    for line in git(year, "rev-list", "--parents", "HEAD").splitlines():
+        child, *parents = line.split()
+        assert all(place[child] < place[parent] for parent in parents)
+
+
+def test_a_branch_whose_commit_is_lost_does_not_hide_the_others(tmp_path: Path) -> None:
+    first, second = commit(tmp_path, "one", {"a": "1"}), commit(tmp_path, "two", {"a": "2"})
+    git(tmp_path, "branch", "old", first)
+    lose(tmp_path, second)
+    (tmp_path / ".git/refs/heads/garbage").write_text("nonsense\n")
+    repository = Repository(str(tmp_path))
+    assert repository.tips() == sorted([first, second])
+    assert repository.reachable(repository.tips()) == ([first], [second])
+    git(tmp_path, "update-ref", "-d", "refs/heads/old")
+    with pytest.raises(GitError):
+        repository.reachable(repository.tips())
+
+
+def test_a_deepened_clone_does_not_walk_past_its_end_by_hand(tmp_path: Path) -> None:
+    shas = [commit(tmp_path / "whole", str(number), {"a": f"{number}\n"}) for number in range(5)]
+    git(tmp_path, "clone", "--quiet", "--depth=3", f"file://{tmp_path / 'whole'}", "shallow")
+    repository = Repository(str(tmp_path / "shallow"))
+    assert repository._walk_by_hand(repository.tips(), lambda: False) == (shas[:1:-1], [])
 
 
 def test_no_repository_no_folder_and_no_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

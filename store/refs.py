@@ -1,0 +1,95 @@
+"""A repository's own files, looked at without git: where they lie, and whether a branch may have moved.
+
+Nothing is written and no process is started. Only plain files of modest size are read: a repository may have been
+downloaded from anywhere, and a pipe in the place of a file would stop us for ever.
+"""
+
+import os
+import stat
+import time
+
+_POINTER_BYTES = 8_192
+_SHALLOW_BYTES = 8_000_000
+_FOLDERS = 2_000  # of branches; a repository with more is looked at in part
+# A file system's clock ticks: a change in the same tick as the look before would not show. So a look at something
+# this young is not trusted, and the next one differs.
+_SETTLED_NS = 50_000_000
+
+# what moves with HEAD lies in the worktree's own folder, what moves with the branches in the one that all share
+_OWN = ("HEAD", "logs/HEAD")
+_SHARED = ("packed-refs", "shallow", "reftable/tables.list")
+_BRANCHES = "refs/heads"
+
+
+def folders(root: str) -> tuple[str, str] | None:
+    """(the repository's own folder, the one that its worktrees share) of the checkout or bare repository at `root`.
+
+    They differ in a worktree that `git worktree add` made. None where there is no repository.
+    """
+    own = os.path.join(root, ".git")
+    if not os.path.isdir(own):
+        pointer = _read(own, _POINTER_BYTES)
+        if pointer.startswith(b"gitdir:") and b"\0" not in pointer:
+            own = os.path.join(root, os.fsdecode(pointer.removeprefix(b"gitdir:").strip()))
+        elif os.path.isdir(os.path.join(root, "objects")):
+            own = root
+        else:
+            return None
+    shared = os.fsdecode(_read(os.path.join(own, "commondir"), _POINTER_BYTES).strip())
+    return own, os.path.normpath(os.path.join(own, shared)) if shared else own
+
+
+def boundary(root: str) -> list[str]:
+    """The commits whose parents a shallow clone left out, sorted; none in a whole clone. Deepening moves them."""
+    found = folders(root)
+    return (
+        sorted(_read(os.path.join(found[1], "shallow"), _SHALLOW_BYTES).decode("ascii", "replace").split())
+        if found
+        else []
+    )
+
+
+def fingerprint(root: str) -> str:
+    """A text that changes when HEAD or a local branch may have moved, a shallow clone was deepened, or the checkout
+    became another repository; empty where there is no repository. Some 50 µs, and a stat for each folder of branches.
+    """
+    found = folders(root)
+    if found is None:
+        return ""
+    own, shared = found
+    seen = [_look(os.path.join(own, name)) for name in _OWN] + [_look(os.path.join(shared, name)) for name in _SHARED]
+    waiting = [os.path.join(shared, _BRANCHES)]
+    visited = 0
+    while waiting and visited < _FOLDERS:
+        folder = waiting.pop()
+        visited += 1
+        seen.append(_look(folder))  # a branch is replaced by renaming, and that shows on its folder
+        try:
+            with os.scandir(folder) as entries:
+                waiting += sorted(entry.path for entry in entries if entry.is_dir(follow_symlinks=False))
+        except OSError:
+            continue
+    newest = max(modified for modified, _, _ in seen)
+    moment = time.time_ns()
+    unsettled = moment if 0 <= moment - newest < _SETTLED_NS else 0
+    return f"{own} {shared} {hash(tuple(seen))} {unsettled}"
+
+
+def _look(path: str) -> tuple[int, int, int]:
+    """(when it was modified, its size, which file it is); zeros for none."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return 0, 0, 0
+    return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+def _read(path: str, limit: int) -> bytes:
+    """The first `limit` bytes of a plain file; nothing of anything else."""
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            return b""
+        with open(path, "rb") as file:
+            return file.read(limit)
+    except (OSError, ValueError):  # ValueError: a NUL in a name that the repository gave
+        return b""
