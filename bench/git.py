@@ -23,6 +23,7 @@ from tests.support.repositories import build_repository
 
 AIM = 10.0  # seconds: "within seconds", while the application is in use and the batches arrive
 NOTHING_AIM = 20.0  # ms: each command that reads looks for new commits first
+LOOK_AIM = 1.0  # ms: an open window looks every two seconds
 RUNS = 3
 
 
@@ -38,7 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             pass
     heading("git", f"{options.commits:,} commits, {RUNS} new timelines")
     source = Repository(root)
-    whole, first, batches, nothing, reading = [], [], [], [], []
+    whole, first, batches, nothing, looks, moved, reading = [], [], [], [], [], [], []
     for _ in range(RUNS):
         with (
             tempfile.TemporaryDirectory(prefix="memoranda-bench-") as folder,
@@ -54,6 +55,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 start = time.perf_counter()
                 assert worker.catch_up(memory, source) == 0
                 nothing.append(time.perf_counter() - start)
+            seen = worker.stirred(memory, root, "")
+            for _ in range(11):
+                start = time.perf_counter()
+                assert worker.stirred(memory, root, seen or "") is None
+                looks.append(time.perf_counter() - start)
+            with memory.database.write("agent", "bench") as write:
+                write.execute("UPDATE meta SET value = '' WHERE key = ?", (worker.TIPS,))
+            start = time.perf_counter()
+            assert worker.catch_up(memory, source) == 0
+            moved.append(time.perf_counter() - start)
         start = time.perf_counter()
         assert sum(1 for _ in source.read(source.missing([]))) == options.commits
         reading.append(time.perf_counter() - start)
@@ -63,6 +74,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     _line("  until the first 250 are there, s", first, 1)
     _line("  a batch of 250, ms", batches, 1e3)
     print(f"  {'commits per second':42} {options.commits / statistics.median(whole):6,.0f}")
+    _line("all compared, after a tip was collected, ms", moved, 1e3)
+    _line("a look that nothing stirred, ms", looks, 1e3, verdict(statistics.median(looks) * 1e3, LOOK_AIM, " ms"))
     _line("nothing new, ms", nothing, 1e3, verdict(statistics.median(nothing) * 1e3, NOTHING_AIM, " ms"))
 
 

@@ -192,6 +192,23 @@ def known(database: Database, shas: Iterable[str]) -> set[str]:
     return {sha for (sha,) in found}
 
 
+def reachable(database: Database) -> set[str]:
+    """The commits that a branch leads to, as far as is known. Not those that were logged by an abbreviated sha: git's
+    own list could not confirm them."""
+    rows = database.rows("SELECT sha FROM commits WHERE reachable = 1 AND length(sha) IN (40, 64)")
+    return {sha for (sha,) in rows}
+
+
+def mark(write: Write, shas: Iterable[str], reachable: bool) -> None:
+    """Say of these commits whether a branch leads to them. A journal's word: it is not recorded history."""
+    import json
+
+    write.execute(
+        "UPDATE commits SET reachable = ?1 WHERE reachable <> ?1 AND sha IN (SELECT value FROM json_each(?2))",
+        (int(reachable), Verbatim(json.dumps(list(shas)))),
+    )
+
+
 def _commit(row: "tuple[Any, ...]") -> "Commit":
     from store.models import Commit
 

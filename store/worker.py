@@ -2,38 +2,63 @@
 
 import os
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from store import commits
-from store.database import Verbatim
+from store import commits, mentions, refs
+from store.citations import cite
+from store.database import Verbatim, Write
 from store.database.lease import Lease, LeaseLost
 from store.git import CommitInfo, Repository
+from store.git_child import Cancelled, GitError, never
 from store.location import checkout_root
 from store.memory import Memory
 
 BATCH = 250  # commits of one transaction: some 20 ms, so that no writer waits long
 RENEW_SECONDS = 1.0
 TIPS = "git.tips"
+BOUNDARY = "git.shallow"
 BOUND = "git.repository"
 
 Progress = Callable[[int, int], None]
+Say = Callable[[str], None]
+
+
+def _quiet(*told: object) -> None:
+    """Nobody listens."""
 
 
 def start(
     memory: Memory,
     cwd: str,
-    progress: Progress = lambda done, total: None,
-    cancelled: Callable[[], bool] = lambda: False,
+    progress: Progress = _quiet,
+    cancelled: Cancelled = never,
+    trouble: Say = _quiet,
 ) -> int | None:
     """What is due when a memory is opened: events past their retention go, then the timeline catches up with git.
 
-    How many commits were new; None if another process is reading them. Raises GitError.
+    How many commits were new; None if another process is reading them. Each of the two happens only if the
+    configuration lets it. `trouble` is as in `catch_up`. Raises GitError.
     """
-    if memory.database.read_only:
+    if memory.database.read_only or not memory.config["enabled"]:
         return 0
     memory.events.expire(memory.now, memory.config["retention_days"])
+    source = repository(memory, cwd) if captures(memory.config, "commits") else None
+    return catch_up(memory, source, progress, cancelled, trouble) if source else 0
+
+
+def stirred(memory: Memory, cwd: str, before: str) -> str | None:
+    """A cheap look (well below a millisecond, no process) at whether the timeline may lack something that git has.
+
+    None when nothing stirred since the look that gave `before`; else this look's own text, to be given the next time,
+    and `start` is due. The first look, before ``""``, always stirs where there is a repository that may be read. Take
+    it before the first `start`, so that nothing falls between the two. Right after a change the next look may stir
+    once more: the file system's clock is too coarse to tell two changes apart.
+    """
+    if memory.database.read_only or not captures(memory.config, "commits"):
+        return None
     source = repository(memory, cwd)
-    return catch_up(memory, source, progress, cancelled) if source else 0
+    now = refs.fingerprint(source.root) if source else ""
+    return now if now and now != before else None
 
 
 def repository(memory: Memory, cwd: str) -> Repository | None:
@@ -58,39 +83,54 @@ def repository(memory: Memory, cwd: str) -> Repository | None:
 def catch_up(
     memory: Memory,
     source: Repository,
-    progress: Progress = lambda done, total: None,
-    cancelled: Callable[[], bool] = lambda: False,
+    progress: Progress = _quiet,
+    cancelled: Cancelled = never,
+    trouble: Say = _quiet,
 ) -> int | None:
     """Read the commits that the timeline lacks, newest first: how many were new, or None if another process is at it.
 
-    `progress` is called with (done, total) after each batch. What was read stays when it is cancelled or killed; the
-    next start reads the rest. Raises GitError.
+    Commits that no branch leads to any more are kept and marked, and unmarked when they come back. `progress` is called
+    with (done, total) after each batch; `trouble` at most once, with a sentence about what of the history is broken.
+    What was read stays when it is cancelled (a fifth of a second later at most) or killed; the next start reads the
+    rest. Raises GitError when nothing at all can be read.
     """
     database = memory.database
-    tips = source.tips()
-    seen = (database.value("SELECT value FROM meta WHERE key = ?", (TIPS,)) or "").split()
-    if tips == seen:
+    tips, boundary = source.tips(cancelled), " ".join(refs.boundary(source.root))
+    if cancelled() or (tips, boundary) == _remembered(memory):
         return 0
     lease = Lease(database)
     if not lease.take():
         return None
     try:
-        # again, now that nobody else is reading
-        seen = (database.value("SELECT value FROM meta WHERE key = ?", (TIPS,)) or "").split()
-        missing = source.missing(seen)
-        known = commits.known(database, missing)
-        wanted = [sha for sha in missing if sha not in known]
+        seen, seen_boundary = _remembered(memory)  # again, now that nobody else is reading
+        # where a shallow clone was deepened, what lies below the tips is new too
+        now = _compare(source, tips, seen if boundary == seen_boundary else [], cancelled)
+        if cancelled():
+            return 0
+        known = commits.known(database, now.new)
+        wanted = [sha for sha in now.new if sha not in known]
+        lost, back = now.lost, known
+        if lost is None:
+            reachable = commits.reachable(database)
+            back = known - reachable
+            # below a break or the end of a shallow clone nobody can tell what the tips lead to
+            lost = [] if now.broken or boundary else list(reachable.difference(now.new))
         progress(0, len(wanted))
         done = new = highest = 0
+        unmeasured: list[str] = []
+        unread = dict.fromkeys(wanted)
         for batch in _batches(source.read(wanted, cancelled)):
-            with database.write("agent", "git") as write:
+            with database.write(mentions.IMPORTER, "git") as write:
                 lease.renew(write)
                 if not memory.location.project:
-                    _remember(write.execute, BOUND, source.root)  # with the first commits: the rest may never come
+                    _remember(write, BOUND, source.root)  # with the first commits: the rest may never come
                 if not done:
                     highest = commits.reserve(write, len(wanted))
-                for number, info in enumerate(batch, start=done):
-                    new += commits.add(
+                    _remember(write, TIPS, "")  # should the rest not come, the next start compares with everything
+                added = [
+                    info
+                    for number, info in enumerate(batch, start=done)
+                    if commits.add(
                         write,
                         info.sha,
                         info.message,
@@ -101,15 +141,29 @@ def catch_up(
                         info.committed_at,
                         highest - number,
                     )
+                ]
+                if captures(memory.config, "decisions"):
+                    mentions.link(write, added)
+            new += len(added)
             done += len(batch)
+            for info in batch:
+                del unread[info.sha]
+                if not info.measured:
+                    unmeasured.append(info.sha)
             progress(done, len(wanted))
         if cancelled():
             return new
+        broken = [*now.broken, *unread]
         with database.write("agent", "git") as write:
             lease.renew(write)
-            _remember(write.execute, TIPS, " ".join(tips))
+            commits.mark(write, back, reachable=True)
+            commits.mark(write, lost, reachable=False)
+            _remember(write, TIPS, "" if broken else " ".join(tips))  # what is broken may be mended: look again
+            _remember(write, BOUNDARY, boundary)
             if not memory.location.project:
-                _remember(write.execute, BOUND, source.root)
+                _remember(write, BOUND, source.root)
+        if unmeasured or (broken and source.tips(cancelled) == tips):  # else history moved under us, and is read anew
+            trouble(_trouble(broken, unmeasured))
         return new
     except LeaseLost:
         return None
@@ -117,8 +171,54 @@ def catch_up(
         lease.release()
 
 
-def _remember(execute: Callable[..., object], key: str, value: str) -> None:
-    execute(
+class _Compared:
+    """The tips of now and those of the last reading: what is `new`; what was `lost`, None if only a comparison with
+    everything in the memory can tell; the shas of what is `broken`."""
+
+    __slots__ = ("broken", "lost", "new")
+
+    def __init__(self, new: list[str], lost: list[str] | None, broken: Sequence[str] = ()) -> None:
+        self.new = new
+        self.lost = lost
+        self.broken = broken
+
+
+def _compare(source: Repository, tips: list[str], seen: list[str], cancelled: Cancelled) -> _Compared:
+    """Without a walk through all of history where branches only moved on or back."""
+    if seen:
+        try:
+            return _Compared(source.missing(seen, tips, cancelled), source.lost(seen, tips, cancelled))
+        except GitError:
+            pass  # a tip of then was collected, or a commit is broken: the whole walk tells
+    shas, broken = source.reachable(tips, cancelled)
+    return _Compared(shas, None, broken)
+
+
+def _trouble(broken: Sequence[str], unmeasured: Sequence[str]) -> str:
+    """One sentence about the commits that could not be read, or not whole."""
+    said = []
+    if broken:
+        said.append(f"cannot read {_named(broken)}")
+    if unmeasured:
+        said.append(f"cannot tell the size of {_named(unmeasured)}")
+    return (
+        f"git {' and '.join(said)}: objects are lost or were never fetched; `git fsck` names them. The rest was read."
+    )
+
+
+def _named(shas: Sequence[str]) -> str:
+    first = cite("commit", shas[0])
+    return first if len(shas) == 1 else f"{len(shas):,} commits, {first} among them"
+
+
+def _remembered(memory: Memory) -> tuple[list[str], str]:
+    """(the tips up to which history was read, the end of the shallow clone it then was)."""
+    values = dict(memory.database.rows("SELECT key, value FROM meta WHERE key IN (?, ?)", (TIPS, BOUNDARY)))
+    return values.get(TIPS, "").split(), values.get(BOUNDARY, "")
+
+
+def _remember(write: Write, key: str, value: str) -> None:
+    write.execute(
         "INSERT INTO meta(key, value) VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
         (Verbatim(key), Verbatim(value)),
     )

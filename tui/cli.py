@@ -185,19 +185,21 @@ def _catch_up(memory: Memory, cwd: str) -> None:
     from store import worker
 
     deadline = time.monotonic() + GIT_SECONDS
-    remaining = 0
+    remaining: int | None = None  # until git has listed what there is
 
     def progress(done: int, total: int) -> None:
         nonlocal remaining
         remaining = total - done
 
     try:
-        new = worker.start(memory, cwd, progress, lambda: time.monotonic() > deadline)
+        new = worker.start(memory, cwd, progress, lambda: time.monotonic() > deadline, _say)
     except MemorandaError as error:
         _say(f"The timeline could not catch up with git: {error}")
         return
     if new is None:
         _say("Another process is reading git's history right now.")
+    elif remaining is None and time.monotonic() > deadline:
+        _say("git was too slow to say what is new; the next command asks again.")
     elif remaining:
         _say(f"{remaining:,} commits remain to be read; the next command goes on.")
 

@@ -45,7 +45,8 @@ def summary(record: Record) -> tuple[str, str]:
     if isinstance(record, Decision):
         return record.title, record.impact if record.status == "active" else record.status
     if isinstance(record, Commit):
-        return record.subject, f"+{record.insertions} −{record.deletions}"
+        size = f"+{record.insertions} −{record.deletions}"
+        return record.subject, size if record.reachable else f"gone {size}"
     if isinstance(record, Event):
         return f"{record.event_type} {record.phase}".strip(), ""
     if isinstance(record, Iteration):
@@ -181,7 +182,7 @@ def _commit(memory: Memory, commit: Commit, now: str) -> list[Line]:
     if commit.iteration_id is not None:
         lines.append(_row("During", cite("iteration", commit.iteration_id), "cite"))
     if not commit.reachable:
-        lines.append(_row("Gone", "history was rewritten without this commit", "dim"))
+        lines.append(_row("Gone", "no branch leads to this commit any more; it is kept here", "dim"))
     return lines + _links(memory.commits.links_of_commit(commit.id), "decision")
 
 

@@ -300,14 +300,17 @@ class Engine:
             lines.append([(f"… cut here; the rest: memoranda show {commit.citation} --diff", "dim")])
         return lines
 
-    def catch_up(self, progress: Callable[[int, int], None]) -> int | None:
-        """Retention, then the commits the timeline lacks; None when another process is at it. Raises GitError."""
+    def catch_up(
+        self, progress: Callable[[int, int], None], trouble: Callable[[str], None] = lambda sentence: None
+    ) -> int | None:
+        """Retention, then the commits the timeline lacks; None when another process is at it. `trouble` is told what
+        of git's history is broken. Raises GitError."""
         from store import worker
 
         with Memory(self.location, "app", self._clock, create=False) as memory:
             self._stop_git, self._reading_git = False, True
             try:
-                return worker.start(memory, self.cwd, progress, lambda: self._closed or self._stop_git)
+                return worker.start(memory, self.cwd, progress, lambda: self._closed or self._stop_git, trouble)
             finally:
                 self._reading_git = False
 

@@ -18,7 +18,7 @@ from textual.cache import LRUCache
 
 from store.clock import ago, from_ms
 from store.keys import unpack
-from store.models import Decision, Fact, Record
+from store.models import Commit, Decision, Fact, Record
 from store.search import Hit
 from tui.badges import FACT_BADGES, KIND_GLYPHS, fact_badge
 from tui.describe import moment, summary
@@ -231,7 +231,9 @@ class TimelineRows:
 def entry_segments(kind: str, record: Record, width: int, links: str = "") -> Pairs:
     """A timeline entry in one line: glyph, citation, what it says, and a word at the right edge."""
     text, extra = summary(record)
-    gone = isinstance(record, Decision) and record.status != "active"
+    gone = (isinstance(record, Decision) and record.status != "active") or (
+        isinstance(record, Commit) and not record.reachable
+    )
     if links:
         extra = f"{links} {extra}" if width >= WIDE else links
     time = datetime.fromisoformat(moment(record)).astimezone().strftime("%H:%M ") if width >= WIDE else ""

@@ -801,7 +801,7 @@ class TestFiles:
         """The real worker's report, held still: 3,000 commits go by too fast to be seen."""
         let_go = threading.Event()
 
-        def slow(engine: Engine, progress: Callable[[int, int], None]) -> int:
+        def slow(engine: Engine, progress: Callable[[int, int], None], trouble: object) -> int:
             progress(250, 3000)
             let_go.wait(PATIENCE)
             progress(3000, 3000)
@@ -816,6 +816,17 @@ class TestFiles:
             let_go.set()
             await person.until(lambda: not person.sees("reading git"))
             assert person.toasts == ["Read 3,000 new commits from git."]
+
+    async def test_a_broken_history_is_told_and_the_rest_is_there(self, tmp_path: Path) -> None:
+        folder = tmp_path / "fresh"
+        repositories.commit(folder, "feat: lost", {"a.txt": "lost"})
+        blob = repositories.git(folder, "rev-parse", "HEAD:a.txt")
+        sha = repositories.commit(folder, "feat: kept", {"a.txt": "kept"})
+        (folder / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+        async with opened(folder) as person:
+            await person.until(lambda: person.sees("feat: lost") and person.sees("feat: kept"))
+            await person.until(lambda: any("cannot tell the size of 2 commits" in toast for toast in person.toasts))
+            assert any(f"C#{sha[:7]}" in toast for toast in person.toasts)
 
     async def test_first_start_reads_the_commits(self, tmp_path: Path) -> None:
         folder = tmp_path / "fresh"

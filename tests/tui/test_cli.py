@@ -12,6 +12,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,6 +23,7 @@ import pytest
 from support import repositories
 
 from store import models
+from store.git import Repository
 from store.memory import Memory
 from tui import cli
 from tui.verbs import BY_NAME, VERBS
@@ -926,13 +928,58 @@ def test_a_reader_does_not_wait_for_all_of_a_long_history(do: Do, checkout: Path
     """Out of time, it answers from what there is and says what remains; the next command goes on."""
     for number in range(3):
         repositories.commit(checkout, f"number {number}")
+    read = Repository.read
+
+    def slow(self, shas, cancelled):  # the real reading, on a disk that is
+        for info in read(self, shas, cancelled):
+            yield info
+            while not cancelled():
+                time.sleep(0.01)
+
     with monkeypatch.context() as hurry:
         hurry.setattr(cli, "GIT_SECONDS", 0)
         said = do("timeline")
+        assert (said.status, said.err.count("\n")) == (0, 2)
+        assert said.err.endswith("git was too slow to say what is new; the next command asks again.\n")
+        hurry.setattr(cli, "GIT_SECONDS", 2)
+        hurry.setattr(Repository, "read", slow)
+        said = do("timeline")
     assert said.status == 0
-    assert said.err.endswith("4 commits remain to be read; the next command goes on.\n")
+    assert said.err == "3 commits remain to be read; the next command goes on.\n"
     said = do("timeline", "--json")
     assert (len(said.data), said.err) == (4, "")
+
+
+def test_a_commit_that_history_lost_says_so(do: Do, checkout: Path):
+    """In the timeline, in full, and for scripts."""
+    repositories.commit(checkout, "fix: twoo", {"a": "1\n"})
+    assert " gone " not in do("timeline").out
+    lost = repositories.git(checkout, "rev-parse", "HEAD")
+    repositories.commit(checkout, "fix: two", amend=True)
+    lines = {line.partition(": ")[2]: line for line in do("timeline").out.splitlines()}
+    assert lines["twoo  gone +1 −0"]
+    assert lines["two  +1 −0"]
+    assert "Gone         no branch leads to this commit any more; it is kept here" in do("show", f"C#{lost[:7]}").out
+    assert "Gone " not in do("show", "C#" + repositories.git(checkout, "rev-parse", "HEAD")[:7]).out
+    assert {entry["message"]: entry["reachable"] for entry in do("timeline", "--json").data} == {
+        "feat: first commit\n\nBecause.": True,
+        "fix: twoo": False,
+        "fix: two": True,
+    }
+
+
+def test_a_broken_commit_is_told_beside_the_answer(do: Do, checkout: Path):
+    sha = repositories.commit(checkout, "fix: two", {"a": "1\n"})
+    blob = repositories.git(checkout, "rev-parse", "HEAD:a")
+    (checkout / "a").write_text("git would take what was lost from here\n")
+    (checkout / ".git" / "objects" / blob[:2] / blob[2:]).unlink()
+    do("remember", "the team is five")
+    said = do("timeline")
+    assert said.err.startswith(f"git cannot tell the size of C#{sha[:7]}: ") and said.err.count("\n") == 1
+    assert "fix: two" in said.out
+    shown = do("show", f"C#{sha[:7]}", "--diff")
+    assert (shown.status, shown.out) == (1, "")
+    assert shown.err.startswith("An object is not in this repository: ")
 
 
 def test_a_repository_that_cannot_be_read_keeps_nobody_from_reading(do: Do, checkout: Path):

@@ -151,7 +151,7 @@ class ReadingScreen(ResponsiveScreen[None]):
                 self.later(self._show_status, f"reading git {done:,} of {total:,}" if done < total else "")
 
         try:
-            new = engine.catch_up(progress)
+            new = engine.catch_up(progress, lambda sentence: self.later(self.say, sentence, "warning"))
         except MemorandaError as error:
             self.later(self.say, f"The timeline could not catch up with git: {error}", "warning")
             return

@@ -1,0 +1,164 @@
+"""Decisions named in commit messages: which are meant, how, and the links that come of it."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from support.repositories import commit, git
+
+from store.git import Repository
+from store.memory import Memory
+from store.mentions import IMPORTER, folded, mentioned
+from store.worker import catch_up
+
+TITLES = {folded("Use SQLite, not PostgreSQL"): [4], folded("Cache in memory"): [5, 6]}
+NOTHING: dict[int, str] = {}
+
+
+@pytest.mark.parametrize(
+    ("message", "named"),
+    [
+        # trailers: the last paragraph, whatever the case, several of them
+        ("fix: x\n\nDecision: D#12\n", {12: "implements"}),
+        (
+            "fix: x\n\nBody.\n\ndecision : [D#12], D#13 and [d#14]\nSigned-off-by: A\n",
+            dict.fromkeys((12, 13, 14), "implements"),
+        ),
+        ("fix: x\r\n\r\nDecision: D#1\r\nDECISION:\tD#2\r\n", {1: "implements", 2: "implements"}),
+        ("fix: x\n\nDecision: use  sqlite, NOT PostgreSQL", {4: "implements"}),
+        ("fix: x\n\nDecision: Use SQLite,\n  not PostgreSQL\n", {4: "implements"}),
+        ("fix: x\n\nDecision: Cache in memory", {5: "implements", 6: "implements"}),
+        ("fix: x\n\nDecision: Cache in memory, mostly", NOTHING),
+        ("fix: x\n\nDecision: F#12", NOTHING),
+        ("fix: x\n\nDecision: D#12\n\nA last paragraph.", {12: "relates"}),
+        ("Decision: D#12", {12: "relates"}),
+        ("Decision: Cache in memory", NOTHING),
+        ("fix: x\n\nIndecision: D#12", {12: "relates"}),
+        # in the text: the words right before
+        ("feat: store v1 (D#1)", {1: "relates"}),
+        ("implements D#1", {1: "implements"}),
+        ("Implement [D#1]", {1: "implements"}),
+        (
+            "implementing the decision D#1, D#2 and [D#3]; see D#4",
+            {1: "implements", 2: "implements", 3: "implements", 4: "relates"},
+        ),
+        ("reverts D#1", {1: "reverts"}),
+        ("revert: D#1", {1: "reverts"}),
+        ("Reverting (D#1), which undoes\nD#2", {1: "reverts", 2: "reverts"}),
+        ("implements D#1 and reverts D#2", {1: "implements", 2: "reverts"}),
+        ("fixes D#1", {1: "relates"}),
+        ("implements the cache of D#1", {1: "relates"}),
+        (
+            "does not implement D#1, no longer implements D#2, doesn't implement D#3",
+            dict.fromkeys((1, 2, 3), "relates"),
+        ),
+        ("reimplements D#1", {1: "relates"}),
+        # what is said plainly goes before a mention, the first before the second, a trailer before the text
+        ("about D#1: implements D#1", {1: "implements"}),
+        ("implements D#1, reverts D#1", {1: "implements"}),
+        ("reverts D#1\n\nDecision: D#1", {1: "implements"}),
+        # git's own words for a revert quote the other commit's
+        ('Revert "feat: implements D#1"\n\nThis reverts commit 0123456.', {1: "reverts"}),
+        ('Revert "Revert "feat: implements D#1""', {1: "implements"}),
+        ('Revert "feat: x"\n\nSee D#1.', {1: "relates"}),
+        # what is no citation of a decision
+        ("see https://example.org/D#1 and CD#2 and D#0 and D#1x and F#3", NOTHING),
+        ("", NOTHING),
+        ("D#99999999999999999999", NOTHING),
+    ],
+)
+def test_which_decisions_a_message_names(message: str, named: dict[int, str]) -> None:
+    assert mentioned(message, TITLES) == named
+
+
+def test_a_long_message_takes_no_long_time() -> None:
+    """Written to be slow for a pattern: 1 MB of it."""
+    assert mentioned("implement " * 50_000 + "D#1 " + "[D#2 and " * 50_000, {})[1] == "implements"
+
+
+@pytest.fixture
+def read(memory: Memory, tmp_path: Path) -> Callable[[], int | None]:
+    return lambda: catch_up(memory, Repository(str(tmp_path)))
+
+
+def links(memory: Memory) -> set[tuple[str, int, str, str]]:
+    """(the commit's subject, the decision, the kind of link, who made it)."""
+    return set(
+        memory.database.rows(
+            "SELECT substr(message, 1, instr(message || char(10), char(10)) - 1), decision_id, link_type, l.origin"
+            " FROM commit_links AS l JOIN commits ON id = commit_id"
+        )
+    )
+
+
+def test_a_commit_is_linked_as_it_is_read_in_one_step_that_can_be_undone(memory: Memory, tmp_path: Path, read) -> None:
+    """By `import:git`, in the transaction of its commits."""
+    memory.decisions.decide("Use SQLite, not PostgreSQL", "SQLite")
+    memory.decisions.decide("Cache in memory", "a dict")
+    sha = commit(tmp_path, "store: schema\n\nDecision: Use SQLite, not PostgreSQL")
+    commit(tmp_path, "cache, see D#2 and D#3", {"a": "1"})
+    assert read() == 2
+    expected = {("store: schema", 1, "implements", IMPORTER), ("cache, see D#2 and D#3", 2, "relates", IMPORTER)}
+    assert links(memory) == expected
+    step = memory.history.steps(limit=1)[0]
+    assert (step.actor, step.changes) == ("import:git", 2)
+    assert f"link C#{sha[:7]} D#1" in step.reason
+    memory.history.undo(step.seq)
+    assert links(memory) == set()
+    assert read() == 0
+    memory.history.redo()
+    assert links(memory) == expected
+
+
+def test_only_decisions_that_are_there_and_titles_in_force(memory: Memory, tmp_path: Path, read) -> None:
+    old = memory.decisions.decide("Cache in Redis", "Redis 7")
+    memory.decisions.decide("Cache in Redis", "Redis 8", supersedes=old)
+    memory.decisions.forget([memory.decisions.decide("Send a fax", "fax")])
+    commit(tmp_path, "one\n\nDecision: cache in redis")
+    commit(tmp_path, "two\n\nDecision: Send a fax", {"a": "1"})
+    commit(tmp_path, "three: reverts D#1, implements D#77", {"a": "2"})
+    read()
+    assert {link[:3] for link in links(memory)} == {
+        ("one", 2, "implements"),
+        ("three: reverts D#1, implements D#77", 1, "reverts"),
+    }
+    for number in range(80):
+        memory.decisions.decide(f"number {number}", "x")
+    commit(tmp_path, "four", {"a": "3"})
+    read()
+    assert memory.commits.links_of_decision(77) == [], "what came later was not meant"
+
+
+def test_a_link_that_was_taken_away_stays_away(memory: Memory, tmp_path: Path, read) -> None:
+    """Also when the commit goes and comes back, and when all of history is walked again."""
+    memory.decisions.decide("Use SQLite", "SQLite")
+    commit(tmp_path, "zero")
+    sha = commit(tmp_path, "one, D#1", {"a": "1"})
+    read()
+    memory.commits.unlink(sha, 1)
+    git(tmp_path, "reset", "--quiet", "--hard", "HEAD~1")
+    read()
+    git(tmp_path, "reset", "--quiet", "--hard", "ORIG_HEAD")
+    read()
+    memory.database.connection.execute("DELETE FROM meta WHERE key = 'git.tips'")
+    assert read() == 0
+    assert links(memory) == set()
+
+
+def test_a_persons_own_link_is_not_made_twice(memory: Memory, tmp_path: Path, read) -> None:
+    """An agent logged the commit, a person linked it, then git tells of it."""
+    memory.decisions.decide("Use SQLite", "SQLite")
+    sha = commit(tmp_path, "one, D#1", {"a": "1"})
+    memory.commits.log(sha, message="one, D#1")
+    memory.commits.link(sha, 1, "reverts")
+    read()
+    assert links(memory) == {("one, D#1", 1, "reverts", "user")}
+
+
+def test_none_where_the_person_wants_none(memory: Memory, tmp_path: Path, read, monkeypatch) -> None:
+    memory.decisions.decide("Use SQLite", "SQLite")
+    commit(tmp_path, "one, D#1", {"a": "1"})
+    monkeypatch.setattr(Memory, "config", {**memory.config, "capture_decisions": False})
+    assert read() == 1
+    assert links(memory) == set()
+    assert len(memory.history.steps()) == 1

@@ -1,0 +1,21 @@
+"""One line of the timeline, by itself."""
+
+from dataclasses import replace
+
+import pytest
+
+from store.models import Commit
+from tui.rows import entry_segments
+
+COMMIT = Commit(1, "a1b2c3d" + "0" * 33, "fix: two", "José", 1, 3, 1, "2026-11-21T12:00:00.000Z", None, True, "a1b2c3d")
+
+
+@pytest.mark.parametrize("width", [30, 50, 100])
+def test_a_commit_that_no_branch_leads_to_is_dim_and_says_so(width: int) -> None:
+    """By a word too, where there is room for one: colour alone says nothing to some."""
+    for commit in (COMMIT, replace(COMMIT, reachable=False)):
+        segments = entry_segments("commit", commit, width)
+        (style,) = [style for text, style in segments if text.startswith("fix: two")]
+        assert style == ("" if commit.reachable else "dim")
+        said = "".join(text for text, _ in segments)
+        assert ("gone" in said) == (width >= 34 and not commit.reachable)
