@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from store import commits, mentions, refs
 from store.citations import cite
+from store.config import captures
 from store.database import Verbatim, Write
 from store.database.lease import Lease, LeaseLost
 from store.git import CommitInfo, Repository

@@ -7,6 +7,7 @@ millisecond, on a connection of its own.
 
 from __future__ import annotations
 
+import os
 import time
 from array import array
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -27,7 +28,7 @@ from store.location import Location
 from store.memory import Memory
 from store.models import Commit, Record, Step
 from store.search import Answer
-from tui.commands import Outcome, Session, number, run
+from tui.commands import Outcome, Session, count, number, run
 from tui.describe import Line, describe, describe_step
 from tui.keyed_rows import KeyedRows, checkpoint_segments, step_segments, task_segments
 from tui.keys import CHECKPOINTS, FACTS, HISTORY, TASKS
@@ -76,6 +77,7 @@ class Engine:
         self._seeking = Lock()
         self._closed = False
         self._reading_git = self._stop_git = False
+        self._fingerprint = ""  # of the repository, when it was last looked at
         self.subjects: LRUCache[int, str] = LRUCache(4096)  # what the steps of history that are on screen are about
         self._own: set[int] = set()  # steps of history made here, that are not news to this screen
 
@@ -169,6 +171,34 @@ class Engine:
     def lookup(self, citation: Citation) -> Record:
         """The record a citation means. Raises NotFound, Conflict, Unsupported."""
         return records.lookup(self.screen.database, citation)
+
+    def welcome(self) -> list[str]:
+        """What the first start found and did, and what can be done now."""
+        commits, links = (
+            self.screen.database.value(f"SELECT count(*) FROM {table}") for table in ("commits", "commit_links")
+        )
+        lines = [f"A memory for {self.location.name}", ""]
+        if self.location.project:
+            lines.append(f"It lies in {self.location.path}, private, and git ignores it.")
+        if commits:
+            linked = f" {count(links, 'link')} to decisions came with them." if links else ""
+            lines.append(f"Read {count(commits, 'commit')} from git: 2 shows them by day.{linked}")
+        for name in ("MEMORY.md", "CLAUDE.md", "AGENTS.md"):
+            size = _lines(os.path.join(self.location.project or self.cwd, name))
+            if size:
+                lines.append(
+                    f"Found {name}, {count(size, 'line')}; it was left as it is, and nothing was taken from it."
+                )
+        return [
+            *lines,
+            "",
+            "a   remember the first fact: what should not be forgotten here?",
+            "2   the timeline: press a there to record a decision",
+            "/   search everything",
+            "?   all keys and verbs",
+            "",
+            "memoranda demo   opens an invented project to try everything on",
+        ]
 
     # on worker threads
 
@@ -314,6 +344,15 @@ class Engine:
             finally:
                 self._reading_git = False
 
+    def git_stirred(self) -> bool:
+        """Whether the repository changed since it was last looked at; takes well below a millisecond."""
+        from store import worker
+
+        with Memory(self.location, "app", self._clock, create=False) as memory:
+            stirred = worker.stirred(memory, self.cwd, self._fingerprint)
+        self._fingerprint = stirred or self._fingerprint
+        return stirred is not None
+
     def stop_reading_git(self) -> bool:
         """Let the reading of git end here, if one is under way; what was read stays."""
         self._stop_git = self._reading_git
@@ -369,6 +408,17 @@ class Asks(InvalidInput):
     """A verb wants an answer first: `message` is its question."""
 
     code = "asks"
+
+
+def _lines(path: str) -> int:
+    """How many lines a small text file has; 0 if there is none."""
+    try:
+        if os.path.getsize(path) > 1 << 20:
+            return 0
+        with open(path, "rb") as file:
+            return file.read().count(b"\n")
+    except OSError:
+        return 0
 
 
 def _changed(memory: Memory, since: int) -> set[str]:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from tui.rows import FactRows, HitRows, TimelineRows
 
 AGES = 120  # looks after which the facts are read anyway, for ages move on by themselves
+GIT = 4  # looks after which it is asked whether git stirred
 REST = 3  # times what a reading of the lists took: the pause before what others write is read again
 
 
@@ -58,6 +59,8 @@ class ReadingScreen(ResponsiveScreen[None]):
         self._aged = False  # whether ages may have moved on since the lists were read
         self._rested = 0.0  # the moment from which on what others wrote may be read
         self._seen = 0  # the version of the file that the lists show
+        self._watching = True  # whether git is being read, or looked at
+        self._welcome_due = False
         self._step = 0  # the newest step of history that was shown
         self._status = "opening"
         self._wanted: int | None = None  # the key of the record to put the cursor on, when it is in the list
@@ -124,6 +127,9 @@ class ReadingScreen(ResponsiveScreen[None]):
             return
         self.app.call_from_thread(self._opened, engine, first)
         self._catch_up(engine)
+        self.later(self._watched)
+        if engine.created:
+            self.later(self._welcome, engine)
 
     def _opened(self, engine: Engine, first: Lists) -> None:
         self.engine = self.pane.engine = engine
@@ -132,6 +138,7 @@ class ReadingScreen(ResponsiveScreen[None]):
         for warning in engine.screen.database.warnings:
             self.say(warning, "warning", timeout=15)
         if engine.created:
+            self._welcome_due = True
             self.say(f"Started a memory for {self._location.name}: {self._location.path}", timeout=8)
         self._step = engine.newest_step()
         for name in (FACTS, TIMELINE):
@@ -144,29 +151,52 @@ class ReadingScreen(ResponsiveScreen[None]):
         self.reload()
 
     def _catch_up(self, engine: Engine) -> None:
-        """On the opening thread: read what git has and the timeline lacks."""
+        """On a worker thread: read what git has and the timeline lacks."""
 
         def progress(done: int, total: int) -> None:
             if total > 200:
-                self.later(self._show_status, f"reading git {done:,} of {total:,}" if done < total else "")
+                status = f"reading git {done:,} of {total:,}, esc stops" if done < total else ""
+                self.later(self._show_status, status)
 
         try:
+            if not engine.git_stirred():
+                return
             new = engine.catch_up(progress, lambda sentence: self.later(self.say, sentence, "warning"))
         except MemorandaError as error:
             self.later(self.say, f"The timeline could not catch up with git: {error}", "warning")
             return
         self.later(self._show_status, "")
-        if new:
+        if new and not self._welcome_due:
             self.later(self.say, f"Read {new:,} new commit{'' if new == 1 else 's'} from git.")
+
+    @work(thread=True, group="git", exit_on_error=False, description="look whether git has something new")
+    def _watch_git(self, engine: Engine) -> None:
+        self._catch_up(engine)
+        self.later(self._watched)
+
+    def _watched(self) -> None:
+        self._watching = False
+
+    def _welcome(self, engine: Engine) -> None:
+        """The first start says what it found and did."""
+        self._welcome_due = False
+        if not self._counts.get("active") and self.pane.record is None:
+            self.pane.read_out(engine.welcome(), focus=False)
 
     def _look(self) -> None:
         """Look whether anybody wrote, in this process or another; not while the lists are being read, and not right
-        after a reading that took long."""
+        after a reading that took long. Now and then, whether git stirred."""
         self._looks += 1
         self._aged = self._aged or self._looks % AGES == 0
-        if self.engine is None or self._reading or monotonic() < self._rested:
+        engine = self.engine
+        if engine is None:
             return
-        if self._aged or self.engine.screen.database.changed() != self._seen:
+        if self._looks % GIT == 0 and not self._watching:
+            self._watching = True
+            self._watch_git(engine)
+        if self._reading or monotonic() < self._rested:
+            return
+        if self._aged or engine.screen.database.changed() != self._seen:
             self.reload()
 
     def reload(self) -> None:

@@ -59,11 +59,12 @@ class PreviewPane(Kept, Vertical):
         else:
             self._show(record)
 
-    def read_out(self, lines: list[str]) -> None:
-        """Show a verb's text; citations in it can be followed."""
+    def read_out(self, lines: list[str], focus: bool = True) -> None:
+        """Show a text, as a verb gave it; citations in it can be followed."""
         self.follow(None)
         self.preview.show([[(line, "")] for line in lines])
-        self.preview.focus()
+        if focus:
+            self.preview.focus()
 
     def enter(self) -> None:
         """Go into the preview, to the first citation that is on the screen."""
