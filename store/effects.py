@@ -32,7 +32,7 @@ def moved(old: "Row | None", new: "Row | None") -> tuple[str, ...]:
     """The columns that differ; none when the row itself comes or goes."""
     if old is None or new is None:
         return ()
-    return tuple(name for name in new if old.get(name) != new[name])
+    return tuple([name for name, value in new.items() if old.get(name) != value])
 
 
 def would(old: "Row | None", new: "Row | None") -> str:

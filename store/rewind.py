@@ -106,8 +106,9 @@ def without_actor(database: Database, actor: str) -> list[Rewound]:
     """The records that would be otherwise without anything that `actor` wrote, as far as it is in force.
 
     The actor's changes are taken back one by one, newest first, each from the state that the last one left: A→B by
-    them, B→C by me, C→D by them ends in C, which is mine. A record of which nothing could be taken back, because all
-    was changed since, clashes.
+    them, B→C by me, C→D by them ends in C, which is mine. As in any undo, what a column holds is theirs if it is what
+    they wrote, whoever wrote it again. A record of which nothing could be taken back, because all was changed since,
+    clashes.
     """
     rows = database.rows(WRITTEN, (actor,))
     today = rows_now(database, [(table, key) for table, key, *_ in rows])
@@ -129,12 +130,11 @@ def without_actor(database: Database, actor: str) -> list[Rewound]:
 class _Walk:
     """One record on the way back through one actor's changes of it."""
 
-    __slots__ = ("_clashes", "_goes", "_now", "_row", "_touched")
+    __slots__ = ("_clashes", "_goes", "_now", "_row")
 
     def __init__(self, now: Row | None) -> None:
         self._now = now
         self._row = now
-        self._touched = set[str]()  # columns that were taken back
         self._clashes: Row = {}  # columns that somebody else changed since, and what they would be
         self._goes = False  # it would go, but somebody else changed it since
 
@@ -157,9 +157,8 @@ class _Walk:
         for name, value in after.items():
             if row[name] == value:
                 row[name] = before[name]
-                self._touched.add(name)
-            elif row[name] != before[name] and name not in self._touched:
-                self._clashes.setdefault(name, before[name])
+            elif row[name] != before[name] and self._clashes.get(name, value) == value:
+                self._clashes[name] = before[name]
 
     def result(self) -> tuple[Row | None, bool]:
         """(the row then, whether that would overwrite somebody else's change)."""

@@ -144,7 +144,7 @@ def fact_segments(fact: Fact, now: str, width: int) -> Pairs:
             (f"  {fit(origin, 8)}", "dim"),
         ]
     domain = 12 if width >= 44 else 8 if width >= 34 else 0
-    by = "" if origin == "user" or width < 44 else f" {fit(origin, 7).rstrip()}"
+    by = "" if origin == "user" else f" {fit(origin, 7).rstrip()}"
     age = f"{age:>7}" if badge not in ("fresh", "pinned") or width >= 44 else ""  # what is fresh needs no age
     body = max(4, width - 2 - domain - len(age) - len(by))
     return [

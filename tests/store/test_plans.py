@@ -239,18 +239,24 @@ def test_three_strategies_propose_different_things(memory):
 
 
 def test_add_brings_back_what_is_gone_with_what_it_refers_to(memory):
-    """A corrected fact that went with its correction: both come back, the older superseded as it was."""
+    """A corrected fact that went with its correction: both come back, the older out of sight as it was; the newer
+    cannot come without it."""
     memory.facts.remember("one")
     memory.facts.correct(1, "two")
+    memory.facts.forget([1])
     memory.checkpoints.take("then")
+    memory.history.undo(3)
     memory.history.undo(2)
     memory.history.undo(1)
     memory.facts.remember("stays")
     plan = memory.plans.checkpoint(1)
-    assert shown(plan)[1:] == [("+", "F#1", "would come back, superseded"), ("+", "F#2", "would come back")]
+    assert shown(plan)[1:] == [("~", "F#1", "would come back, forgotten"), ("+", "F#2", "would come back")]
+    assert [change.needs for change in plan.changes] == [(), (), (1,)]
+    with pytest.raises(InvalidInput, match=r"F#2 cannot be changed without F#1\."):
+        memory.plans.apply(plan, [2])
     memory.plans.apply(plan, memory.plans.proposed(plan, "add"))
     assert [(fact.fact, fact.status) for fact in memory.facts.many([1, 2, 3])] == [
-        ("one", "superseded"),
+        ("one", "forgotten"),
         ("two", "active"),
         ("stays", "active"),
     ]
@@ -402,14 +408,19 @@ def test_what_refers_to_a_record_keeps_it(memory):
 
 
 def test_what_cannot_go_keeps_what_needs_it_to_go(memory):
-    """Theirs, corrected by them, corrected by me: neither of theirs can go, since mine refers to the newer, and the
-    newer to the older."""
+    """Theirs, corrected by them twice, corrected by me: none of theirs can go, since mine refers to the newest, and
+    each of theirs to the one before."""
     memory.facts.remember("theirs", actor=NOTES)
     memory.facts.correct(1, "theirs again", actor=NOTES)
-    memory.facts.correct(2, "mine")
+    memory.facts.correct(2, "and again", actor=NOTES)
+    memory.facts.correct(3, "mine")
     plan = memory.plans.origin(NOTES)
     reasons = {change.citation: change.blocked for change in plan.changes}
-    assert reasons == {"F#2": "F#3 refers to it.", "F#1": "F#2 refers to it and cannot go."}
+    assert reasons == {
+        "F#3": "F#4 refers to it.",
+        "F#2": "F#3 refers to it and cannot go.",
+        "F#1": "F#2 refers to it and cannot go.",
+    }
     assert memory.plans.proposed(plan) == frozenset()
 
 
@@ -449,6 +460,38 @@ def test_an_origins_correction_of_mine_gives_mine_back(memory):
     assert [fact.fact for fact in memory.facts.many(range(1, 9))] == ["mine", "they undid it"]
     with pytest.raises(NotFound, match="Nobody of that name"):
         memory.plans.origin("import:others")
+
+
+def test_what_somebody_took_back_is_no_longer_theirs(memory):
+    """A step of theirs that I took back is none of what they wrote, whatever I did with the record since; the record
+    that I left as it was still is."""
+    memory.tasks.add("mine")
+    memory.facts.remember("one")
+    memory.facts.remember("two")
+    memory.tasks.move(1, "in_progress", actor=NOTES)
+    memory.facts.forget([1, 2], actor=NOTES)
+    memory.history.undo(4)
+    memory.tasks.move(1, "done")
+    plan = memory.plans.step(5)
+    memory.plans.apply(plan, [index for index, change in enumerate(plan.changes) if change.citation == "F#1"])
+    assert shown(memory.plans.origin(NOTES)) == [("+", "F#2", "active again")]
+
+
+@pytest.mark.parametrize(
+    "writers, then",
+    [((NOTES, NOTES, "user"), "text 0"), ((NOTES, "user", NOTES, "user"), "text 2")],
+)
+def test_overwriting_what_clashes_goes_back_to_before_them(memory, writers, then):
+    """Mine is the last word. Chosen all the same, all of theirs in a row goes, down to what was there before; what I
+    wrote in between stays."""
+    memory.tasks.add("text 0")
+    for place, actor in enumerate(writers, start=1):
+        with memory.database.write(actor, "write") as write:
+            write.execute("UPDATE tasks SET text = ?", (f"text {place}",))
+    plan = memory.plans.origin(NOTES)
+    assert shown(plan) == [("~", "A#1", "text as before")]
+    assert plan.changes[0].clash and plan.changes[0].then["text"] == then
+    assert plan.changes[0].title == f"text {len(writers)}"
 
 
 def test_what_changed_since_is_to_look_at_only(memory):

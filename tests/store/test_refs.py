@@ -147,7 +147,7 @@ def test_where_there_is_nothing_to_read_nothing_stirs(
     commit(tmp_path, "one", {"a": "1"})
     for off in ("enabled", "capture_commits"):
         with monkeypatch.context() as person:
-            person.setattr(Memory, "config", {**memory.config, off: False})
+            person.setattr(Memory, "config", {value.name: value.value for value in memory.config.values} | {off: False})
             assert not watch.stirs()
     assert watch.stirs()
 

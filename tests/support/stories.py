@@ -11,12 +11,12 @@ import tempfile
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from unittest.mock import patch
 
 from support import repositories
 
 from store import worker
 from store.clock import from_ms, to_ms
+from store.config import project_path, put
 from store.location import Location, locate
 from store.memory import Memory
 
@@ -163,8 +163,11 @@ def tell(folder: Path) -> Story:
         clock.back(0.05)
         source = worker.repository(memory, os.fspath(folder))
         assert source is not None
-        with patch.object(Memory, "config", {**memory.config, "capture_decisions": False}):  # the links are told below
-            worker.catch_up(memory, source)
+        settings = project_path(memory.location)
+        assert settings is not None
+        put(settings, "capture_decisions", "false")  # the links are told below
+        worker.catch_up(memory, source)
+        os.remove(settings)
         memory.commits.link(shas["schema"], decisions["sqlite"])
         memory.commits.link(shas["memory"], decisions["memory"])
         memory.commits.link(shas["memory"], decisions["redis"], "reverts")

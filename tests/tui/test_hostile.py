@@ -22,6 +22,7 @@ from store import worker
 from store.keys import pack
 from store.memory import Memory
 from tui.app import Memoranda
+from tui.screens.plan import PlanScreen
 
 PAYLOADS = {
     "clipboard": "\x1b]52;c;cm0gLXJmIC8=\x07",
@@ -285,7 +286,8 @@ async def test_toasts_titles_top_line_and_questions(tmp_path: Path, layer: str) 
             taken = person.toasts[-1].removeprefix("Checkpoint ").rstrip(".")
             await person.command(f"remember and another {name}")
             await person.command(f"restore {taken}")
-            assert person.sees("1 record would change. Go on? y/n")
+            await person.until(lambda: isinstance(person.app.screen, PlanScreen))
+            assert person.sees("1 of 1 chosen")
             judge(person, layer)
             await person.press("escape")
             await person.command(f"facts {text}")

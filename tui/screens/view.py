@@ -82,8 +82,8 @@ def tabs(seen: Sequence[str], current: str, size: str, room: int) -> list[Piece]
     return pieces[:-1]
 
 
-def about(pane: str, view: View, counts: Mapping[str, int], short: bool) -> list[Piece]:
-    """The order and the filters of a pane, and what they leave out; in fewer words where there is little room. A click
+def about(pane: str, view: View, counts: Mapping[str, int], short: int) -> list[Piece]:
+    """The order and the filters of a pane, and what they leave out; in fewer words the higher `short`, up to 2. A click
     changes what it names."""
     if pane == FACTS:
         gone = [f"{counts[word]:,} {word}" for word in ("forgotten", "superseded") if counts.get(word)]
@@ -93,7 +93,7 @@ def about(pane: str, view: View, counts: Mapping[str, int], short: bool) -> list
             (view.domain, "filter"),
             (view.origin, "origin"),
             (f"“{view.words}”" if view.words else None, "all_facts"),
-            (None if short and view.sort == "oldest" else SORT_WORDS.get(view.sort, f"by {view.sort}"), "sort"),
+            (None if short > 1 and view.sort == "oldest" else SORT_WORDS.get(view.sort, f"by {view.sort}"), "sort"),
             ((f"{shown}: H" if view.hidden else f"{words} hidden: H") if gone else None, "hidden"),
         ]
     elif pane == TIMELINE:
@@ -118,7 +118,7 @@ def title(
 ) -> tuple[list[Piece], list[Piece]]:
     """(left, right) of a pane's title, `room` cells wide. Where it is narrow, its left part are the tabs."""
     marks: list[Piece] = [(f"  {marked:,} marked", "$text-accent", "unmark")] if marked else []
-    for short in (False, True):
+    for short in range(3):
         right = about(pane, view, counts, short)
         left = tabs((pane,), pane, size, 1000) if form == "-narrow" else [(pane.upper(), ""), (f" {size}", DIM)]
         if width(left) + width(marks) + width(right) < room:
