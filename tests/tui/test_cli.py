@@ -780,6 +780,9 @@ def test_a_step_in_the_way_of_others_is_taken_back_by_saying_how(do: Do, lived: 
     assert do("show", "4", "--json").data["status"] == "forgotten"
     assert do("undo", str(seq), "--overwrite", "1").out == f"Took back step {seq}: forget F#1 F#4.\n"
     assert [do("show", name, "--json").data["status"] for name in "14"] == ["active", "active"]
+    assert do("redo").status == 0
+    assert do("undo", str(seq), "--overwrite", "1", "--keep", "4").out.endswith(" 1 record kept.\n")
+    assert [do("show", name, "--json").data["status"] for name in "14"] == ["active", "forgotten"]
 
 
 def test_all_that_one_origin_wrote_is_taken_back_but_what_changed_since(do: Do, moved: Path):
