@@ -108,6 +108,7 @@ def test_the_names_of_the_command_line_are_the_settings() -> None:
         ("themes = 'x'", "There is no setting “themes”. Did you mean theme?"),
         ("zzzz = 1", "There is no setting “zzzz”. memoranda config lists them all."),
         ("[memory]\nenabled = false", "There is no setting “memory.enabled”. Did you mean enabled?"),
+        ("[memory]\ntheme = 'x'", "There is no setting “memory.theme”. Did you mean theme?"),
         ("enabled = 'no'", "enabled takes true or false."),
         ("enabled = 0", "enabled takes true or false."),
         ("retention_days = true", "retention_days takes a whole number from 0 to 36500."),
@@ -170,9 +171,13 @@ def test_what_is_no_readable_file_is_said_at_once(place: Location, tmp_path: Pat
     """A folder, a pipe that nobody writes to: neither may keep the program waiting."""
     Path(user_path()).mkdir(parents=True)
     os.mkfifo(project_path(place) or "", 0o600)
-    config = load(place)
-    assert len(config.problems) == 2
-    assert all("is not a plain file" in problem for problem in config.problems)
+    found: list[Config] = []
+    reader = threading.Thread(target=lambda: found.append(load(place)), daemon=True)
+    reader.start()
+    reader.join(10)
+    assert found, "it waits for the pipe"
+    assert len(found[0].problems) == 2
+    assert all("is not a plain file" in problem for problem in found[0].problems)
 
 
 def test_a_file_that_the_system_refuses_is_said(place: Location) -> None:
@@ -338,6 +343,13 @@ def test_files_are_private_whatever_the_mask(place: Location) -> None:
         assert stat.S_IMODE(os.lstat(path).st_mode) == 0o600
         assert stat.S_IMODE(os.lstat(os.path.dirname(path)).st_mode) == 0o700
         assert os.listdir(os.path.dirname(path)) == ["config.toml"]
+
+
+def test_what_others_could_read_is_closed_with_the_next_change() -> None:
+    file = write(user_path(), "theme = 'x'\n", 0o644)
+    file.parent.chmod(0o755)
+    put(user_path(), "theme", "y")
+    assert [stat.S_IMODE(path.stat().st_mode) for path in (file, file.parent)] == [0o600, 0o700]
 
 
 def test_a_project_without_a_memory_is_told_how_to_start_one(tmp_path: Path) -> None:

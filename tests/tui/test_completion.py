@@ -78,6 +78,8 @@ def test_every_known_value_is_offered_where_it_belongs(verb) -> None:
         ("facts --sort ne", ["newest"]),
         ("facts --sort newest --so", []),
         ("facts --sort=newest --so", []),
+        ("facts --sort=newest wo", ["work"]),
+        ("facts wo --sort=newest ", list(DOMAINS)),
         ("decide x --alternative y --al", ["--alternative"]),
         ("remember --tag x --ta", ["--tag"]),
         ("facts wo", ["work"]),
