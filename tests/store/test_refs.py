@@ -68,6 +68,22 @@ def test_what_moves_a_branch_stirs_and_nothing_else_does(watch: Watch, tmp_path:
     assert not watch.stirs()
 
 
+@pytest.mark.parametrize("name", ["HEAD", "logs/HEAD", "packed-refs", "shallow", "reftable/tables.list"])
+def test_each_of_the_files_that_tell_is_looked_at(tmp_path: Path, name: str) -> None:
+    """By hand, because git moves several of them at once, and which ones depends on its version and format."""
+    commit(tmp_path, "one", {"a": "1"})
+    time.sleep(SETTLE)
+    before = refs.fingerprint(str(tmp_path))
+    file = tmp_path / ".git" / name
+    file.parent.mkdir(exist_ok=True)
+    kept = file.read_bytes() if file.exists() else b""
+    file.write_bytes(kept + b"\n")
+    time.sleep(SETTLE)
+    after = refs.fingerprint(str(tmp_path))
+    assert after != before
+    assert refs.fingerprint(str(tmp_path)) == after
+
+
 def test_a_change_in_the_same_tick_as_the_look_is_not_lost(watch: Watch, tmp_path: Path, monkeypatch) -> None:
     """The file system's clock can stand for some milliseconds: the young are not trusted."""
     commit(tmp_path, "one", {"a": "1"})
