@@ -89,6 +89,15 @@ def test_many_is_at_least_one_and_any_may_be_none():
     assert refused("say", SAY, "--to", "Ana") == "say wants TEXT…: what to say. See `memoranda say --help`."
 
 
+def test_many_leave_a_word_to_each_that_stands_behind():
+    """`tag ID… TAG`: the last word is the tag, and one word alone is no fact."""
+    tag = (Argument("ids", "many", "ID", "which"), Argument("tag", "one", "TAG", "what"))
+    assert read("tag", tag, ["1", "2", "x"]).__dict__ == {"ids": ["1", "2"], "tag": "x"}
+    assert read("tag", tag, ["1", "--", "--x"]).__dict__ == {"ids": ["1"], "tag": "--x"}
+    assert refused("tag", tag, "x").startswith("tag wants ID…: which.")
+    assert refused("tag", tag).startswith("tag wants ID…: which.")
+
+
 def test_calls_do_not_share_their_lists():
     """A default list is a new one for each call: what one command appends, the next must not see."""
     first = read("paint", PAINT, ["north"])

@@ -1024,7 +1024,7 @@ def hostile(checkout: Path) -> Path:
         *[("facts", "--all"), ("decisions",), ("checkpoints",), ("history",), ("timeline",), ("stats",), ()],
         *[("history", "--changes"), ("diff", "yesterday"), ("undo", "1", "--dry-run")],
         *[("undo", "--all-by", WRITER, "--dry-run"), ("undo", "--all-by", WRITER, "--yes")],
-        *[("search", "end"), ("search", "owned", "kind:commit")],
+        *[("search", "end"), ("search", "owned", "kind:commit"), ("tasks", "--all"), ("iterations",)],
         *[("show", name) for name in ("F#1", "F#2", "D#1", "E#1", "I#1", "A#1", "K#1", "C#EVIL")],
     ],
     ids=" ".join,
