@@ -215,7 +215,7 @@ class Facts:
         limit: int = -1,
         offset: int = 0,
     ) -> "array[int]":
-        """The ids of the facts that pass the filters, in the order `sort` (a key of SORTS), 8 bytes each. `words` is a
+        """The ids of the facts that pass the filters, in the order `sort` (a key of SORTS), packed. `words` is a
         substring, `tag` a whole tag in whatever capitals, `state` an index of ageing.STATES."""
         from store.ageing import state_sql
 

@@ -1,6 +1,6 @@
 """What the lists show: snapshots of facts, timeline and hits, that read their records a page at a time.
 
-A snapshot is the order of the whole list as an array of keys (8 bytes a row; one index scan, made by a worker) and a
+A snapshot is the order of the whole list as an array of keys (4 bytes a row; one index scan, made by a worker) and a
 few pages of records around what is on screen. So a list knows where any record stands, at any size, and a redraw
 reads nothing.
 """
@@ -9,7 +9,8 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from copy import copy
 from datetime import datetime
 from itertools import islice
 
@@ -17,6 +18,7 @@ from rich.cells import cell_len
 from textual.cache import LRUCache
 
 from store.clock import ago, from_ms
+from store.database.order import CHUNK, packed
 from store.keys import unpack
 from store.models import Commit, Decision, Fact, Record
 from store.search import Hit
@@ -28,7 +30,6 @@ from tui.visible import visible
 PAGE = 64
 PAGES = 24
 NEAR = 4096  # rows around a place that are looked through before all are
-CHUNK = 4096  # entries of the stream that are taken at once
 WIDE = 64  # cells from which a list shows all its columns
 
 Reader = Callable[[Sequence[int]], "dict[int, Record]"]
@@ -93,9 +94,9 @@ class FactRows:
 
     def without(self, numbers: Iterable[int]) -> FactRows:
         """The same list without these facts."""
-        keys = array("q", self._pages.keys)
+        keys = copy(self._pages.keys)
         for index in sorted((at for number in numbers if (at := self.index_of(number)) is not None), reverse=True):
-            del keys[index]
+            del keys[index]  # type: ignore[attr-defined]
         return FactRows(keys, self._pages.read, self._now)
 
     def drop_pages(self) -> None:
@@ -317,26 +318,27 @@ def marked(text: str, marks: Sequence[tuple[int, int]], width: int, style: str =
     return pairs
 
 
-def by_day(stream: Iterable[tuple[int, str]], breathe: Callable[[], None]) -> tuple[array[int], list[tuple[int, str]]]:
+def by_day(stream: Iterable[tuple[int, str]]) -> tuple[array[int], list[tuple[int, str]]]:
     """A stream of (key, moment), newest first, as its keys and where each local day begins among them.
 
     A day's bounds are worked out once, as text, and where it ends is found by bisection, so that an entry costs next to
-    nothing. `breathe` is called now and then.
+    nothing.
     """
-    keys = array("q")
     days: list[tuple[int, str]] = []
-    start = "\uffff"  # of the day that is reached
-    rows = iter(stream)
-    while chunk := list(islice(rows, CHUNK)):
-        numbers, moments = zip(*chunk, strict=True)
-        place = bisect_left(moments, True, key=start.__gt__)
-        while place < len(moments):
-            start, name = _local_day(moments[place])
-            days.append((len(keys) + place, name))
-            place = bisect_left(moments, True, place + 1, key=start.__gt__)
-        keys.extend(numbers)
-        breathe()
-    return keys, days
+
+    def chunks() -> Iterator[tuple[int, ...]]:
+        rows, done, start = iter(stream), 0, "\uffff"  # of the day that is reached
+        while chunk := list(islice(rows, CHUNK)):
+            numbers, moments = zip(*chunk, strict=True)
+            place = bisect_left(moments, True, key=start.__gt__)
+            while place < len(moments):
+                start, name = _local_day(moments[place])
+                days.append((done + place, name))
+                place = bisect_left(moments, True, place + 1, key=start.__gt__)
+            done += len(numbers)
+            yield numbers
+
+    return packed(chunks()), days
 
 
 def _local_day(at: str) -> tuple[str, str]:

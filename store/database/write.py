@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
     Read = TypeVar("Read")
 
-CHUNK = 4096  # keys that are read before the other threads are let in
-
 
 class Verbatim(str):
     """Text that may reach the disk unredacted: ids, words of a closed list, hashes, times. Never a person's words."""
@@ -67,19 +65,15 @@ def _identity(path: str) -> tuple[int, int] | None:
     return status.st_dev, status.st_ino
 
 
-def _numbers(rows: "Iterator[tuple[int]]") -> "array[int]":
-    """The rows' one column as an array. APSW gives the GIL up at every row, so another thread's key waits for no page
-    of them; measured against SQLite packing all into one value, which is twice as fast and takes 30 MB at a million."""
-    from array import array
+def _keys(rows: "Iterator[tuple[int]]") -> "array[int]":
+    """The rows' one column. APSW gives the GIL up at every row, so another thread's key waits for no page of them;
+    SQLite packing all into one value would be twice as fast and takes 30 MB at a million."""
     from itertools import chain, islice
 
-    numbers, column = array("q"), chain.from_iterable(rows)
-    before = -1
-    while len(numbers) > before:
-        before = len(numbers)
-        numbers.extend(islice(column, CHUNK))
-        time.sleep(0)
-    return numbers
+    from store.database.order import CHUNK, packed
+
+    column = chain.from_iterable(rows)
+    return packed(iter(lambda: tuple(islice(column, CHUNK)), ()))
 
 
 def _text(value: object) -> object:
@@ -116,9 +110,9 @@ class Database:
         return self._read(list, sql, parameters)
 
     def keys(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> "array[int]":
-        """The one column of a query, whole numbers all, in its order, as array("q"): 8 bytes a row, where
-        a list of rows takes 90. For the order of long lists; to be read on a thread that is not the screen's."""
-        return self._read(_numbers, sql, parameters)
+        """The one column of a query, whole numbers all, in its order, as an array: 4 bytes a row (8 if a number needs
+        them), where a list of rows takes 90. To be read on a thread that is not the screen's."""
+        return self._read(_keys, sql, parameters)
 
     def _read(
         self,

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 AGES = 120  # looks after which the facts are read anyway, for ages move on by themselves
 GIT = 4  # looks after which it is asked whether git stirred
-REST = 3  # times what a reading of the lists took: the pause before what others write is read again
+REST = 1  # times what a reading of the lists took: the pause before what others write is read again
 
 
 class ReadingScreen(ResponsiveScreen[None]):
@@ -49,6 +49,7 @@ class ReadingScreen(ResponsiveScreen[None]):
         self.engine: Engine | None = None
         self.view = View()
         self._lists: Lists | None = None
+        self._read: Lists | None = None  # and not yet shown
         self._counts: dict[str, int] = {}
         self._sizes: dict[str, int] = {}  # how many rows each list has, once that is known
         self._current, self._second, self._third = FACTS, TIMELINE, HISTORY  # see `view.slots`
@@ -208,7 +209,7 @@ class ReadingScreen(ResponsiveScreen[None]):
                 self.query_one(SearchBar).again()
             self._reading, self._stale = True, False
             self._seen = self.engine.screen.database.changed()
-            self._read_lists(self.view, self._lists, self._aged)
+            self._read_lists(self.view, self._aged)
             self._aged = False
             self.read_side()
 
@@ -242,17 +243,24 @@ class ReadingScreen(ResponsiveScreen[None]):
         self._draw_titles()
 
     @work(thread=True, group="lists", exit_on_error=False, description="read the lists")
-    def _read_lists(self, view: View, last: Lists | None, aged: bool) -> None:
+    def _read_lists(self, view: View, aged: bool) -> None:
         assert self.engine is not None
         start = monotonic()
         try:
-            lists = self.engine.lists(view, last=last, aged=aged)
+            lists = self.engine.lists(view, last=self._lists, aged=aged)
         except MemorandaError as error:
             self.later(self._failed, error)
             return
         end = monotonic()
         self._rested = end + REST * (end - start)
-        self.later(self._show_lists, lists)
+        self._read = lists
+        del lists  # what is passed to another thread, or to a worker, stays for a while; a million keys may not
+        self.later(self._show_read)
+
+    def _show_read(self) -> None:
+        lists, self._read = self._read, None
+        if lists is not None:
+            self._show_lists(lists)
 
     def _failed(self, error: MemorandaError) -> None:
         self._reading = False
