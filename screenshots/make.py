@@ -1,7 +1,8 @@
 """Make the README's pictures: `python screenshots/make.py [NAME …]`, from the repository's root.
 
 They show the project of `memoranda demo`, made on the spot for a fixed moment, in the real application, dark and light.
-SVG always; PNG too where `rsvg-convert` and the font are installed (`apt-get install librsvg2-bin fonts-firacode`).
+SVG always; PNG too where `rsvg-convert` and the font are installed, small where `pngquant` is
+(`apt-get install librsvg2-bin fonts-firacode pngquant`).
 """
 
 import asyncio
@@ -75,7 +76,7 @@ def as_png(svg: Path, columns: int) -> Path:
 def main(names: Sequence[str]) -> None:
     converter = shutil.which("rsvg-convert")
     if not converter:
-        print("rsvg-convert is missing, so there will be no PNG: apt-get install librsvg2-bin fonts-firacode")
+        print("rsvg-convert is missing, so there will be no PNG: apt-get install librsvg2-bin fonts-firacode pngquant")
     for name in names or PICTURES:
         for mode in THEMES:
             with tempfile.TemporaryDirectory() as folder:  # a demo for each: a picture may change what it shows

@@ -140,7 +140,8 @@ def test_a_first_walk_finds_what_it_needs(memory: Memory):
     assert named(memory, "Team of four").status == "active" and "five people" in named(memory, "The team is").fact
     chain = memory.facts.chain(named(memory, "Team of four").id)
     assert [fact.fact.split(":")[0] for fact in chain] == ["Team of three", "Team of four"]
-    why = memory.search("why sqlite").hits[0]
+    why, *others = memory.search("why sqlite").hits
+    assert {hit.kind for hit in others} == {"fact", "commit"}
     assert "Use SQLite, not PostgreSQL" in why.snippet and "one file" in why.snippet.lower()
     found = {hit.record.id for hit in memory.search("team").hits if hit.kind == "fact"}
     assert {named(memory, "Team of four").id, named(memory, "The team is five").id} <= found
