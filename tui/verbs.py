@@ -165,7 +165,7 @@ VERBS = (
     Verb("iterations", "List iterations, newest first, with what belongs to them", "tasks.list_iterations", _LIMIT),
     Verb(
         "search",
-        "Search everything: facts, decisions, commits, events (kind: domain: is: tag: author: since: before:)",
+        "Search everything (kind: domain: is: tag: author: since: before:)",
         "reading.search",
         Argument("query", "many", "QUERY", 'words and filters, "cache kind:decision since:3w"'),
         Argument("limit", "value", "N", "how many at the most (20)", 20, whole=True),

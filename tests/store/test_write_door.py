@@ -328,8 +328,8 @@ def test_a_step_names_who_by_which_door_and_why(tmp_path, clock):
                     "unlink C#a1b2c3d D#1",
                     "decide D#2",
                     "forget D#2",
-                    "task A#1",
-                    "task A#1",
+                    "task add A#1",
+                    "task done A#1",
                 ),
                 strict=True,
             )
