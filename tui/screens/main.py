@@ -217,13 +217,13 @@ class MainScreen(BrowsingScreen):
         """`y` and Enter, for a mouse."""
         self._bar.submit("y")
 
-    @work(thread=True, group="copy", exit_on_error=False, description="copy")
-    def copy(self, text: str, what: str) -> None:
+    @work(group="copy", exit_on_error=False)
+    async def copy(self, text: str, what: str) -> None:
         """Put a text on the clipboard, and say how."""
         from tui.clipboard import copy
 
-        how = copy(self.app, text)
-        self.later(self.say, f"Copied {what} {how}", "information", 4.0, True)
+        how = await copy(self.app, text)
+        self.say(f"Copied {what} {how}", alone=True)
 
     def action_help(self) -> None:
         from tui.screens.help import HelpScreen
