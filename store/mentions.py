@@ -17,9 +17,9 @@ IMPORTER = "import:git"  # the origin of what git's history told us
 NAMED = 3  # links that a step of history names one by one
 
 _TRAILER = r"(?i)decision[ \t]*:[ \t]*(.*)"
-# the words right before a citation, other citations of the same list in between: "implements [D#1], D#2 and D#3"
-_LIST = r"(?:\s|\[|\(|\]|\)|,|&|\+|:|D#\d+|\b(?:and|the|decisions?)\b)*"
-_VERB = rf"(?i)(?:(?P<implements>\bimplement(?:s|ing)?)|(?P<reverts>\b(?:revert(?:s|ing)?|undoes)))\b{_LIST}\Z"
+# what may stand between a verb and its decisions, and between them: "implements [D#1], D#2 and D#3"
+_JOINT = r"(?i)(?:[ \t]|\n(?![ \t]*\n)|\[|\(|\]|\)|,|&|\+|:|\b(?:and|the|decisions?)\b)*"
+_VERB = r"(?i)(?:(?P<implements>\bimplement(?:s|ing)?)|(?P<reverts>\b(?:revert(?:s|ing)?|undoes)))\b"
 _DENIED = r"(?i)(?:\b(?:not|never|longer|cannot|without)|n't)\s+\Z"
 _BEFORE = 200  # characters that are looked at for those words
 
@@ -36,10 +36,12 @@ def mentioned(message: str, titles: dict[str, list[int]]) -> dict[int, str]:
             found.setdefault(int(number), "implements")
     related: list[int] = []
     reverted = _reverted_subject(message)
-    for start, _, citation in find(message):
+    last, verb = 0, ""
+    for start, end, citation in find(message):
         if citation.kind != "decision":
             continue
-        verb = _verb(message[max(0, start - _BEFORE) : start]) if start >= len(reverted) else "reverts"
+        verb = _verb(message[max(last, start - _BEFORE) : start], verb) if start >= len(reverted) else "reverts"
+        last = end
         if verb:
             found.setdefault(int(citation.target), verb)
         else:
@@ -105,10 +107,13 @@ def _reverted_subject(message: str) -> str:
     return subject if re.match(r'Revert "(?!Revert "|Reapply ")', subject) else ""
 
 
-def _verb(before: str) -> str:
+def _verb(before: str, inherited: str) -> str:
+    """The kind of link that the words before a decision say; that of the decision before it in the same list."""
     import re
 
-    match = re.search(_VERB, before)
-    if match is None or re.search(_DENIED, before[: match.start()]):
-        return ""
-    return "implements" if match["implements"] else "reverts"
+    if re.fullmatch(_JOINT, before):
+        return inherited
+    for match in re.finditer(_VERB, before):
+        if re.fullmatch(_JOINT, before[match.end() :]) and not re.search(_DENIED, before[: match.start()]):
+            return "implements" if match["implements"] else "reverts"
+    return ""

@@ -46,6 +46,10 @@ NOTHING: dict[int, str] = {}
         ("revert: D#1", {1: "reverts"}),
         ("Reverting (D#1), which undoes\nD#2", {1: "reverts", 2: "reverts"}),
         ("implements D#1 and reverts D#2", {1: "implements", 2: "reverts"}),
+        ("implements D#1, as D#2, D#3", {1: "implements", 2: "relates", 3: "relates"}),
+        ("implements D#1\n\nD#2 stays as it was", {1: "implements", 2: "relates"}),
+        ("D#1 and D#2", {1: "relates", 2: "relates"}),
+        ("reverts nothing, implements D#1", {1: "implements"}),
         ("fixes D#1", {1: "relates"}),
         ("implements the cache of D#1", {1: "relates"}),
         (

@@ -174,7 +174,7 @@ async def test_every_record_in_list_timeline_and_preview(hostile: Path, layer: s
 
 
 async def test_markup_is_only_text(hostile: Path) -> None:
-    async with opened(hostile, (200, 60)) as person:
+    async with opened(hostile, (400, 60)) as person:
         fact = next(number for number, text in _facts(hostile).items() if text.startswith("markup:"))
         await person.put_cursor(fact)
         no_markup(person, "[/nope]", "[red]red[/red]")
