@@ -22,6 +22,7 @@ _JOINT = r"(?i)(?:[ \t]|\n(?![ \t]*\n)|\[|\(|\]|\)|,|&|\+|:|\b(?:and|the|decisio
 _VERB = r"(?i)(?:(?P<implements>\bimplement(?:s|ing)?)|(?P<reverts>\b(?:revert(?:s|ing)?|undoes)))\b"
 _DENIED = r"(?i)(?:\b(?:not|never|longer|cannot|without)|n't)\s+\Z"
 _BEFORE = 200  # characters that are looked at for those words
+_LONGEST = 20_000  # characters of a message that are read from its start, and for trailers from its end
 
 
 def mentioned(message: str, titles: dict[str, list[int]]) -> dict[int, str]:
@@ -30,10 +31,11 @@ def mentioned(message: str, titles: dict[str, list[int]]) -> dict[int, str]:
     second. That the decisions exist is for the caller to see."""
     message = message.replace("\r\n", "\n").strip("\n")
     found: dict[int, str] = {}
-    for value in _trailers(message):
+    for value in _trailers(message[-_LONGEST:]):
         cited = [citation.target for _, _, citation in find(value) if citation.kind == "decision"]
         for number in titles.get(folded(value)) or cited:
             found.setdefault(int(number), "implements")
+    message = message[:_LONGEST]
     related: list[int] = []
     reverted = _reverted_subject(message)
     last, verb = 0, ""
