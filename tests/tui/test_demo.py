@@ -15,7 +15,6 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
-from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -202,7 +201,7 @@ def test_whenever_it_is_made(tmp_path: Path, now: str):
     place = demo.build(str(tmp_path), now)
     with Memory(place, "app", Clock(now)) as memory:
         times = [at for (at,) in memory.database.rows("SELECT at FROM history ORDER BY seq")]
-        assert all(before < after for before, after in pairwise(times)) and times[-1] <= now
+        assert times == sorted(times) and times[-1] <= now
         assert memory.database.value("SELECT max(committed_at) FROM commits") <= now
         assert times[0] > (datetime.fromisoformat(now) - timedelta(days=360)).isoformat()
         monday = checkpoint(memory, "Monday, before the sprint")
@@ -210,7 +209,7 @@ def test_whenever_it_is_made(tmp_path: Path, now: str):
         assert then.weekday() == 0
         assert timedelta(0) < datetime.fromisoformat(now) - then < timedelta(days=8)
         assert datetime.fromisoformat(now).weekday() != 0 or then.date() != datetime.fromisoformat(now).date()
-        assert len([at for at in times if at > monday.created_at]) == 32
+        assert len([at for at in times if at > monday.created_at]) == 34
         assert memory.tasks.get(6).status == memory.tasks.get(8).status == "done"
         yesterday = (datetime.fromisoformat(now) - timedelta(hours=26)).isoformat()
         assert len([at for at in times if at > yesterday]) >= 8

@@ -32,7 +32,6 @@ def tell(folder: str, calendar: Calendar, project: Project) -> Location:
             memory.database.door = DOORS[by]
             do(record)
         hands.put(calendar.now - 1)
-        memory.database.door = "worker"
         telling.read_git()
     return location
 
@@ -77,10 +76,13 @@ class Telling:
 
     def read_git(self) -> None:
         """Let the repository grow up to this moment, and the timeline read what is new in it."""
+        door = self._memory.database.door
+        self._memory.database.door = "worker"
         if self._project.grow(self._hands.ms):
             source = worker.repository(self._memory, self._project.folder)
             if source is not None:
                 worker.catch_up(self._memory, source)
+        self._memory.database.door = door
 
     def _remember(self, fact: Fact) -> None:
         number, _ = self._memory.facts.remember(
