@@ -66,6 +66,11 @@ def test_the_first_rows_are_never_taken_for_all_of_them(engine: Engine) -> None:
     assert whole.whole and min(len(order) for order in orders(whole)) > 3
 
 
+def _replace_events(memory: Memory, story: Story) -> None:
+    for _ in range(memory.events.expire("2030-01-01T00:00:00.000Z")):
+        memory.events.log("as many as went")
+
+
 ACTS: dict[str, tuple[Callable[[Memory, Story], object], tuple[bool, bool]]] = {
     "remember": (lambda memory, story: memory.facts.remember("something new"), (False, True)),
     "confirm": (lambda memory, story: memory.facts.confirm([story.facts["fridays"]]), (False, True)),
@@ -79,6 +84,7 @@ ACTS: dict[str, tuple[Callable[[Memory, Story], object], tuple[bool, bool]]] = {
     "iteration": (lambda memory, story: (memory.iterations.end(), memory.iterations.start("fix")), (True, False)),
     "commit": (lambda memory, story: memory.commits.log("d" * 40, message="late"), (True, False)),
     "retention": (lambda memory, story: memory.events.expire("2030-01-01T00:00:00.000Z"), (True, False)),
+    "as many events as went": (_replace_events, (True, False)),
     "task": (lambda memory, story: memory.tasks.add("no part of either list"), (True, True)),
 }
 
