@@ -167,7 +167,9 @@ def test_a_persons_own_link_is_not_made_twice(memory: Memory, tmp_path: Path, re
 def test_none_where_the_person_wants_none(memory: Memory, tmp_path: Path, read, monkeypatch) -> None:
     memory.decisions.decide("Use SQLite", "SQLite")
     commit(tmp_path, "one, D#1", {"a": "1"})
-    monkeypatch.setattr(Memory, "config", {**memory.config, "capture_decisions": False})
+    monkeypatch.setattr(
+        Memory, "config", {value.name: value.value for value in memory.config.values} | {"capture_decisions": False}
+    )
     assert read() == 1
     assert links(memory) == set()
     assert len(memory.history.steps()) == 1

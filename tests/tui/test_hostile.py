@@ -23,6 +23,7 @@ from store.keys import pack
 from store.memory import Memory
 from tui.app import Memoranda
 from tui.screens.plan import PlanScreen
+from tui.widgets.record_list import RecordList
 
 PAYLOADS = {
     "clipboard": "\x1b]52;c;cm0gLXJmIC8=\x07",
@@ -193,6 +194,8 @@ async def test_markup_is_only_text(hostile: Path) -> None:
         await person.command("facts --status active")
         no_markup(person, "$variable $primary [$error]e[/]")
         await person.press("question_mark")
+        person.app.screen.query_one("#help-list", RecordList).select("verb:remember")
+        await person.settle()
         no_markup(person, "[--domain D]", "[--confidence C]")
         judge(person)
 

@@ -19,9 +19,9 @@ from store.memory import Memory
 from tui import rows
 from tui.engine import Engine, Lists
 from tui.rows import Pages, by_day
-from tui.screens.view import FactView
+from tui.screens.view import View
 
-VIEW = FactView()
+VIEW = View()
 
 
 @pytest.fixture
@@ -54,8 +54,8 @@ def test_what_did_not_change_is_not_read_again(engine: Engine) -> None:
     assert again.facts is not first.facts and again.timeline is not first.timeline
     assert (again.counts, again.entries, again.whole) == (first.counts, first.entries, True)
     assert kept(again, engine.lists(VIEW, last=again, aged=True)) == (False, True), "facts age by themselves"
-    assert kept(again, engine.lists(FactView(sort="text"), last=again)) == (False, True)
-    assert kept(again, engine.lists(FactView(hidden=True), last=again)) == (False, True)
+    assert kept(again, engine.lists(View(sort="text"), last=again)) == (False, True)
+    assert kept(again, engine.lists(View(hidden=True), last=again)) == (False, True)
 
 
 def test_the_first_rows_are_never_taken_for_all_of_them(engine: Engine) -> None:
@@ -115,7 +115,7 @@ def test_however_one_lives_the_kept_order_is_the_true_one(
     with Memory(location(folder), "cli", Clock()) as memory:
         engine = Engine(location(folder), str(folder), Clock())
         try:
-            view = FactView(hidden=hidden)
+            view = View(hidden=hidden)
             lists = engine.lists(view)
             for seed in plan:
                 live(memory, [seed])

@@ -60,6 +60,8 @@ class BrowsingScreen(ReadingScreen):
     # the preview
 
     def on_record_list_highlighted(self, event: RecordList.Highlighted) -> None:
+        if self.pane.reading_out and self.focused is not event.record_list:
+            return  # a list that was read again does not take away what is being read
         if event.record_list.id == self._list_id:
             self.pane.follow(self._under_cursor(event.record_list))
 

@@ -331,20 +331,25 @@ class ReadingScreen(ResponsiveScreen[None]):
         self._draw_top()
 
     def _draw_top(self) -> None:
-        right: list[Piece] = [(f"{self._status}   ", "$text-warning")] if self._status else []
-        if counts := self._counts:
-            right.append((f"{counts['active']:,} fact{'' if counts['active'] == 1 else 's'}", ""))
-            for state, style in (("aging", "$text-warning"), ("low", DIM), ("stale", "$text-error")):
-                if counts[state]:
-                    right.append((f"  {counts[state]:,} {state}", style))
         left: list[Piece] = [
             (" ≡ memoranda", STRONG, "app.command_palette"),
             (f" {visible(self._location.name)}  ", "bold", "open_memory"),
         ]
+        status: list[Piece] = [(f"{self._status} ", "$text-warning", "leave")] if self._status else []
+        figures: list[Piece] = []
+        if counts := self._counts:
+            figures.append((f"{counts['active']:,} fact{'' if counts['active'] == 1 else 's'}", ""))
+            for state, style in (("aging", "$text-warning"), ("low", DIM), ("stale", "$text-error")):
+                if counts[state]:
+                    figures.append((f"  {counts[state]:,} {state}", style))
         bar = self.query_one("#top", Split)
-        if self.form != "-narrow":
-            left += tabs(self._seen_panes, self._current, "", (bar.size.width or 120) - width(left) - width(right) - 2)
-        bar.put_both(left, [*right, (" ", "")])
+        room = (bar.size.width or 120) - width(left) - 2
+        names = tabs(self._seen_panes, self._current, "", room - width(status) - width(figures))
+        if self.form == "-narrow":
+            names = []
+        if status and width(names) + width(status) + width(figures) > room:
+            figures = []
+        bar.put_both([*left, *names], [*status, ("  ", ""), *figures, (" ", "")])
 
     def _draw_titles(self) -> None:
         self._draw_top()

@@ -37,6 +37,7 @@ class PreviewPane(Kept, Vertical):
         super().__init__(id=id, classes=classes)
         self.engine: Engine | None = None
         self.record: Record | Step | None = None
+        self.reading_out = False  # whether a verb's text stands here
         self._described: list[Line] | None = None  # how the record was described when it was shown
         self._trail: list[Record | Step] = []  # where the citations that were followed stood
         self._ahead: list[Record | Step] = []  # what going back left
@@ -51,6 +52,7 @@ class PreviewPane(Kept, Vertical):
 
     def follow(self, record: Record | Step | None) -> None:
         """Show what a list's cursor came to; the trail ends."""
+        self.reading_out = False
         self._trail.clear()
         self._ahead.clear()
         if record is None:
@@ -62,6 +64,7 @@ class PreviewPane(Kept, Vertical):
     def read_out(self, lines: list[str], focus: bool = True) -> None:
         """Show a text, as a verb gave it; citations in it can be followed."""
         self.follow(None)
+        self.reading_out = True
         self.preview.show([[(line, "")] for line in lines])
         if focus:
             self.preview.focus()
