@@ -43,8 +43,9 @@ if TYPE_CHECKING:
 
 FIRST = 256  # rows of a list that are shown before its whole order is known
 DIFF_BYTES = 120_000
+CACHE = -256  # kB of the file that are kept while an order is read: each page is needed once
 HITS = 100  # of a search, that are shown
-M_MMAP_THRESHOLD = -3  # of mallopt(3)
+M_MMAP_THRESHOLD, M_ARENA_MAX = -3, -8  # of mallopt(3)
 LARGE = 1 << 19  # bytes of a block that is given back by itself
 
 
@@ -222,6 +223,7 @@ class Engine:
             last = None
             _give_back()
         with Memory(self.location, "app", self._clock, create=False) as memory:
+            memory.database.connection.pragma("cache_size", CACHE)
             now = memory.now
             step = memory.database.value("SELECT max(seq) FROM history") or 0
             journal = memory.timeline.journal() if limit < 0 else ()
@@ -430,7 +432,9 @@ def _give_back() -> None:
     import ctypes
 
     with contextlib.suppress(OSError, AttributeError, TypeError):
-        ctypes.CDLL(None).mallopt(M_MMAP_THRESHOLD, LARGE)
+        library = ctypes.CDLL(None)
+        library.mallopt(M_MMAP_THRESHOLD, LARGE)
+        library.mallopt(M_ARENA_MAX, 1)  # no heap for each thread
 
 
 def _changed(memory: Memory, since: int) -> set[str]:
