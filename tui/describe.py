@@ -7,13 +7,15 @@ them. Texts are raw: whoever shows them makes them visible first.
 import json
 from collections.abc import Iterable, Mapping
 
+from store import effects
 from store.citations import cite
 from store.clock import ago, local_time
 from store.history import KINDS
 from store.memory import Memory
 from store.models import Change, Checkpoint, Commit, Decision, Event, Fact, Iteration, Link, Record, Step, Task
 from store.records import many
-from tui.badges import FACT_BADGES, KIND_GLYPHS, fact_badge
+from store.vocabulary import PERSON
+from tui.badges import FACT_BADGES, fact_badge
 
 Piece = tuple[str, str]
 Line = list[Piece]
@@ -22,7 +24,7 @@ LABEL = 13  # cells of the left column
 STEPS = 12  # of a record's history
 CHAIN = 8
 NAMED = {"last_confirmed_at": "confirmed", "created_at": "made", "updated_at": "changed", "decided_at": "decided"}
-SHOWN = 40  # records of a step
+SHOWN = 40  # records of a step, or changed since a checkpoint
 SILENT = frozenset(("id", "text_hash", "commit_id", "scope", "importance"))  # columns that tell a person nothing
 BELONGING = 30  # of an iteration's decisions, commits or tasks
 
@@ -271,18 +273,42 @@ def _task(memory: Memory, task: Task, now: str) -> list[Line]:
 
 
 def _checkpoint(memory: Memory, checkpoint: Checkpoint, now: str) -> list[Line]:
-    changed = memory.checkpoints.changed_since(checkpoint.id)
-    return [
+    changes = memory.plans.since(checkpoint.seq).changes
+    changed = len(changes)
+    lines: list[Line] = [
         _head("checkpoint", checkpoint),
         [(checkpoint.name, "title")],
         [(_when(checkpoint.created_at, now), "dim")],
         [],
-        _row("Taken", "by a person" if checkpoint.trigger == "person" else "just before a restore"),
+        _row(
+            "Taken",
+            f"by {'a person' if checkpoint.origin == PERSON else checkpoint.origin}"
+            if checkpoint.trigger == "person"
+            else "just before a restore",
+        ),
         _row("At step", str(checkpoint.seq)),
-        _row("Since then", f"{changed} record{'' if changed == 1 else 's'} changed"),
-        [],
-        [(f"{KIND_GLYPHS['checkpoint']} :restore {checkpoint.citation} brings this moment back", "dim")],
+        _row(
+            "Since then", f"{changed:,} record{'' if changed == 1 else 's'} changed" if changed else "nothing changed"
+        ),
     ]
+    for change in changes[:SHOWN]:
+        sign = effects.sign(change.then, change.now)
+        looks = {"+": "added", "-": "removed", "~": "glyph-aging"}
+        lines.append(
+            [
+                (f"  {sign} ".replace("-", "−"), looks[sign]),
+                (change.citation, "cite" if change.kind != "link" else "dim"),
+                (f"  {effects.happened(change.then, change.now)}  ", "dim"),
+                (change.title.partition("\n")[0], "plain"),  # cut at the edge
+            ]
+        )
+    if changed > SHOWN:
+        lines.append([(f"  … and {changed - SHOWN:,} more", "dim")])
+    return [*lines, [], [(f"R, or :restore {checkpoint.citation}, shows what going back would change", "dim")]]
+
+
+def _by(origin: str) -> str:
+    return "by a person" if origin == PERSON else f"by {origin}"
 
 
 def _life(memory: Memory, kind: str, number: int, now: str) -> list[Line]:

@@ -202,7 +202,7 @@ def test_a_checkpoint(story: Story) -> None:
         lines = said(memory, "K#1")
         assert lines[:3] == ["K#1  checkpoint", "before refactor", "20 Nov 2026 00:00 (1 d ago)"]
         assert "Taken        by a person" in lines
-        assert lines[-1] == "▪ :restore K#1 brings this moment back"
+        assert lines[-1] == "R, or :restore K#1, shows what going back would change"
         changed = memory.checkpoints.changed_since(1)
         assert f"Since then   {changed} records changed" in lines
 
