@@ -20,7 +20,7 @@ from tui.app import Memoranda
 from tui.screens.main import MainScreen
 from tui.widgets.record_list import RecordList
 
-WIDE, NARROW = (120, 40), (80, 24)
+WIDE, NARROW, HUGE = (120, 40), (80, 24), (200, 60)
 PATIENCE = 15.0  # seconds that a machine busy with other things may take
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.content import Content
 
 from tui.keys import KEYS
 from tui.verbs import VERBS
@@ -15,7 +16,7 @@ HIDDEN = ("palette.open", "mark.range")  # of no use from a palette
 def entries(remapped: dict[str, str]) -> list[tuple[str, str, str]]:
     """(name, help, what `action_palette` takes) of every key and verb."""
     keys = [
-        (f"{key.label or key.id.partition('.')[2]}  [{key.shown(remapped)}]", key.help, f"key:{key.id}")
+        (f"{key.label or key.id.partition('.')[2]}   {key.shown(remapped)}", key.help, f"key:{key.id}")
         for key in KEYS
         if key.id not in HIDDEN
     ]
@@ -27,14 +28,14 @@ class Everything(Provider):
 
     async def discover(self) -> Hits:
         for name, text, target in self._entries:
-            yield DiscoveryHit(name, partial(self._do, target), help=text)
+            yield DiscoveryHit(Content(name), partial(self._do, target), text=name, help=text)
 
     async def search(self, query: str) -> Hits:
         matcher = self.matcher(query)
         for name, text, target in self._entries:
             score = max(matcher.match(name), matcher.match(text) * 0.9)
             if score > 0:
-                yield Hit(score, matcher.highlight(name), partial(self._do, target), text=name, help=text)
+                yield Hit(score, Content(name), partial(self._do, target), text=name, help=text)
 
     @property
     def _entries(self) -> list[tuple[str, str, str]]:
