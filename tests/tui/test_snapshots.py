@@ -107,7 +107,7 @@ async def marks(person: Person) -> None:
 
 
 async def a_question(person: Person) -> None:
-    await person.press("1", "ctrl+a", "H", "ctrl+a", "ctrl+a", "y")
+    await person.press("1", "H", "ctrl+a", "y")
 
 
 async def a_correction(person: Person) -> None:

@@ -67,7 +67,8 @@ class PlanRows:
         cited = visible(change.citation)
         says = visible(happened(change.then, change.now) if self._looking else change.says) if width >= 46 else ""
         cells = min(24, max(10, len(says)))
-        taken = 2 + 10 + (cells + 1 if says else 0) + len(by) + (0 if self._looking else 4)
+        name = max(9, len(cited))  # a link's is longer
+        taken = 2 + name + 1 + (cells + 1 if says else 0) + len(by) + (0 if self._looking else 4)
         body = max(4, width - taken)
         chosen = index in self._chosen
         quiet = "" if chosen or self._looking else "dim"
@@ -75,7 +76,7 @@ class PlanRows:
         return [
             *pairs,
             (f"{sign} ", look if chosen or self._looking else "dim"),
-            (fit(cited, 9) + " ", "dim"),
+            (fit(cited, name) + " ", "dim"),
             (fit(visible(change.title), body), quiet),
             (f" {fit(says, cells)}" if says else "", "dim"),
             (by, "dim"),

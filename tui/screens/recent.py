@@ -27,7 +27,8 @@ class RecentScreen(ModalScreen["str | None"]):
     DEFAULT_CSS = """
     RecentScreen { align: center middle; }
     RecentScreen > Vertical { width: 70%; height: auto; max-height: 70%; padding: 1 2; background: $panel; }
-    RecentScreen OptionList { height: auto; max-height: 16; border: none; background: $panel; }
+    RecentScreen OptionList { height: auto; max-height: 16; margin: 1 0; background: $panel; }
+    RecentScreen OptionList, RecentScreen OptionList:focus { border: none; }
     """
 
     def __init__(self, current: str) -> None:
