@@ -67,7 +67,8 @@ class MainScreen(BrowsingScreen):
         ToastRack { margin-bottom: 2; }  /* never over a question that is being asked */
         &.-searching .list { display: none; }
         &.-searching #hits-pane { display: block; }
-        &.-wide #hits-pane { width: 22fr; }
+        &.-wide #facts-pane { width: 13fr; }
+        &.-wide #hits-pane { width: 24fr; }
         &.-huge #hits-pane { width: 33fr; }
         &.-huge #preview-pane { width: 15fr; }
         &.-wide .list, &.-huge .list, &.-wide #preview-pane, &.-huge #preview-pane {

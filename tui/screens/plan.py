@@ -278,6 +278,8 @@ class PlanScreen(ResponsiveScreen[object]):
             mine = [index for index in proposed if self._plan.changes[index].kind == self._only]
             self.chosen = frozenset().union(*map(self._plan.along, mine))
         self._draw()
+        if self.chosen:
+            self.query_one("#plan", RecordList).select(min(self.chosen))
 
     # the end
 
