@@ -152,15 +152,15 @@ def _decision(memory: Memory, decision: Decision, now: str) -> list[Line]:
     for index, alternative in enumerate(decision.alternatives):
         lines.append(_row("" if index else "Instead of", alternative))
     lines += _section("Because", decision.rationale)
-    if decision.iteration_id is not None:
-        lines.append(_row("During", cite("iteration", decision.iteration_id), "cite"))
+    lines += _links(memory.commits.links_of_decision(decision.id), "commit")
     lines.append(_row("Said by", decision.origin))
     if decision.supersedes is not None:
         lines.append(_row("Supersedes", cite("decision", decision.supersedes), "cite"))
     successor = memory.decisions.successor(decision.id)
     if successor is not None:
         lines.append([("Replaced by".ljust(LABEL), "label"), (cite("decision", successor), "cite")])
-    lines += _links(memory.commits.links_of_decision(decision.id), "commit")
+    if decision.iteration_id is not None:
+        lines.append(_row("During", cite("iteration", decision.iteration_id), "cite"))
     return lines + _life(memory, "decision", decision.id, now)
 
 
@@ -299,7 +299,7 @@ def _checkpoint(memory: Memory, checkpoint: Checkpoint, now: str) -> list[Line]:
                 (f"  {sign} ".replace("-", "−"), looks[sign]),
                 (change.citation, "cite" if change.kind != "link" else "dim"),
                 (f"  {effects.happened(change.then, change.now)}  ", "dim"),
-                (change.title.partition("\n")[0], "plain"),  # cut at the edge
+                (change.title.partition("\n")[0], "cut"),
             ]
         )
     if changed > SHOWN:
@@ -333,7 +333,7 @@ def describe_step(memory: Memory, step: Step) -> list[Line]:
     if step.undoes is not None:
         lines.append(_row("Takes back", f"step {step.undoes}"))
     if step.undone_by is not None:
-        lines.append(_row("Taken back", f"by step {step.undone_by}: no longer in force", "dim"))
+        lines.append(_row("Taken back", _how_far(memory, step), "dim"))
     else:
         lines += [[], [("U takes this step back; W all that ", "dim"), (step.actor, "dim"), (" wrote", "dim")]]
     changes = memory.history.changes(step.seq, limit=SHOWN)
@@ -342,6 +342,14 @@ def describe_step(memory: Memory, step: Step) -> list[Line]:
     if step.changes > len(changes):
         lines += [[], [(f"… and {step.changes - len(changes):,} more records", "dim")]]
     return lines
+
+
+def _how_far(memory: Memory, step: Step) -> str:
+    """Which step took a step back, and whether all of it."""
+    by = memory.history.step(step.undone_by or 0)
+    if by.undoes == step.seq and by.changes < step.changes:
+        return f"by step {by.seq}: {by.changes} of {step.changes} records"
+    return f"by step {by.seq}: no longer in force"
 
 
 def _change(change: Change) -> list[Line]:

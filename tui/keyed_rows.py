@@ -63,7 +63,7 @@ def checkpoint_segments(checkpoint: Checkpoint, width: int, now: str, newest: in
     by_itself = checkpoint.trigger != "person"
     when = f"  {local_time(checkpoint.created_at)}" if width >= WIDE else f" {ago(now, checkpoint.created_at):>6}"
     citation = f"{checkpoint.citation:<6} "
-    steps = steps if width >= 40 else ""
+    steps = steps if width >= 54 else ""
     body = max(4, width - 2 - len(citation) - len(steps) - len(when))
     return [
         (f"{KIND_GLYPHS['checkpoint']} ", "rule" if by_itself else "glyph-record"),

@@ -110,7 +110,7 @@ class TestFacts:
                 assert memory.facts.get(fact).status == "forgotten"
             await person.press("u")
             assert person.rows == before, "in its old place, under the cursor"
-            assert person.toasts[-1] == f"Took back: forget F#{fact}"
+            assert person.toasts[-1] == f"Took back: forget F#{fact}; ^r puts it back"
             assert person.record is not None and person.record.citation == f"F#{fact}"
             await person.press("ctrl+r")
             assert not any("Deploy" in row for row in person.rows)
@@ -294,8 +294,9 @@ class TestTimeline:
             await person.press("enter")
             assert person.at == "preview"
             preview = person.main.pane.preview
-            assert str(preview.citations[preview.selected]) == "I#1"
             await person.press("right")
+            assert str(preview.citations[preview.selected]) == f"C#{story.shas['readme'][:7]}"
+            await person.press("left")
             assert str(preview.citations[preview.selected]) == f"C#{story.shas['schema'][:7]}"
             await person.press("enter")
             assert person.record is not None and person.record.citation == f"C#{story.shas['schema'][:7]}"
@@ -427,7 +428,7 @@ class TestSearch:
     async def test_a_filter_that_is_no_filter_is_said(self, story: Story) -> None:
         async with opened(story.folder) as person:
             await person.search("kind:nonsense cache")
-            assert person.sees("FOUND 3  1 superseded or forgotten left out: is:  kind: takes fact")
+            assert person.sees("FOUND 3  1 left out; is:forgotten, is:superseded show them  kind:")
 
     async def test_nothing_found_says_what_to_try(self, story: Story) -> None:
         async with opened(story.folder) as person:
@@ -730,7 +731,7 @@ class TestOthers:
             with story.open(door="mcp") as memory:
                 memory.facts.remember("an agent was here", actor="agent")
             await person.press("u")
-            assert person.toasts[-1] == "Took back: forget F#1"
+            assert person.toasts[-1] == "Took back: forget F#1; ^r puts it back"
             with story.open() as memory:
                 assert memory.facts.get(15).status == "active"
 

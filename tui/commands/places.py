@@ -19,10 +19,13 @@ def where(session: Session, given: "Given") -> Outcome:
 
 
 def init(session: Session, given: "Given") -> Outcome:
+    from tui import recent
+
     chosen = session.location
     location = chosen if chosen.kind in ("option", "environment") else here(session.cwd)
     with Memory(location, "cli") as memory:
         said = "Started a memory" if memory.created else "There is a memory already"
+    recent.add(location.path)
     return Outcome(f"{said}: {location.path}", lambda: _json(location))
 
 

@@ -158,6 +158,9 @@ class BrowsingScreen(ReadingScreen):
     # marks
 
     def action_mark(self) -> None:
+        if self.focused is self.pane.preview:
+            self.pane.preview.action_scroll_by_page(1)
+            return
         self.list_of(self._list_id).mark()
 
     def action_mark_range(self) -> None:
@@ -190,10 +193,21 @@ class BrowsingScreen(ReadingScreen):
         self._draw_titles()
         self.reload()
 
+    def _narrows(self) -> bool:
+        """Whether the lists are in sight that these keys are about; a search is narrowed by its own words."""
+        searching = self.has_class("-searching")
+        if searching:
+            self.say("A search is narrowed by kind: domain: is: tag: author: since: before: in its words.", "warning")
+        return not searching
+
     def action_sort(self) -> None:
+        if not self._narrows():
+            return
         self.change_view(sort=_next(SORT_ORDER, self.view.sort))
 
     def action_filter(self) -> None:
+        if not self._narrows():
+            return
         if self._current == TIMELINE:
             self.change_view(kind=_next(KIND_ORDER, self.view.kind))
         else:
@@ -207,6 +221,8 @@ class BrowsingScreen(ReadingScreen):
             self.later(lambda: self.change_view(**{field: _next(order, getattr(self.view, field))}))
 
     def action_hidden(self) -> None:
+        if not self._narrows():
+            return
         self.change_view(hidden=not self.view.hidden)
 
     def action_all_facts(self) -> None:
@@ -262,10 +278,11 @@ class BrowsingScreen(ReadingScreen):
             self.add_class("-searching")
             self.list_of("hits").unmark()
         self.list_of("hits").set_rows(HitRows(answer.hits, self.engine.screen.now), keep=event.again)
+        self._select_wanted("hits")
         shown = f"the best {len(answer.hits)}" if answer.total > len(answer.hits) else "best first"
         left: list[Piece] = [("FOUND ", ""), (f"{answer.total:,}", "$foreground 60%")]
         if answer.left_out:
-            left.append((f"  {answer.left_out:,} superseded or forgotten left out: is:", "$foreground 50%"))
+            left.append((f"  {answer.left_out:,} left out; is:forgotten, is:superseded show them", "$foreground 50%"))
         left += [(f"  {note}", "$text-warning") for note in answer.notes]
         self.query_one("#hits-title", Split).put_both(left, [(shown, "$foreground 50%")])
         if not event.again:

@@ -10,11 +10,13 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from store.citations import cite
+from store.clock import to_ms
 from store.errors import MemorandaError
 from store.keys import pack
 from store.models import Checkpoint, Commit, Decision, Fact, Step, Task
 from store.vocabulary import PERSON
 from tui.commands import count
+from tui.describe import how_long_ago
 from tui.engine import touched
 
 if TYPE_CHECKING:
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
     Things = Sequence[Record | Step]
 
 MANY = 10
+FRESH_MS = 600_000  # what was done longer ago than that is undone with a word about it
 JOURNAL = "Only facts, decisions and tasks can be changed; the rest is a journal of what happened."
 
 
@@ -144,7 +147,7 @@ def _decide(screen: MainScreen, old: Decision | None) -> None:
             _made("Recorded", "decision"),
         ))  # fmt: skip
 
-    screen.ask(f"{about}decision, in a few words", old.title if old else "", titled)
+    screen.ask(f"{about}decision, in a few words", old.title if old else "", titled, over=True)
 
 
 def _add_task(screen: MainScreen, text: str) -> None:
@@ -370,23 +373,29 @@ def since(screen: MainScreen) -> None:
     """What changed since a day or a checkpoint: the checkpoint under the cursor, unless another moment is typed."""
     record = screen.target() if screen.place == "checkpoints" else None
     start = record.citation if isinstance(record, Checkpoint) else "yesterday"
-    screen.ask("changed since", start, lambda text: screen.show_since(text))
+    screen.ask("changed since", start, screen.show_since, over=True)
 
 
 def undo(screen: MainScreen) -> None:
-    _take_back(screen, lambda memory: memory.history.undo(), "Took back")
+    _take_back(screen, lambda memory: memory.history.undo(), "Took back", "^r puts it back")
 
 
 def redo(screen: MainScreen) -> None:
-    _take_back(screen, lambda memory: memory.history.redo(), "Put back")
+    _take_back(screen, lambda memory: memory.history.redo(), "Put back", "u takes it back")
 
 
-def _take_back(screen: MainScreen, work: Callable[[Memory], Step], said: str) -> None:
+def _take_back(screen: MainScreen, work: Callable[[Memory], Step], said: str, again: str) -> None:
     def stepped(memory: Memory) -> object:
         step = work(memory)
-        return f"{said}: {step.reason}", touched(step, memory)
+        return f"{said}: {step.reason}{_if_old(memory.now, step.at)}; {again}", touched(step, memory)
 
     _write(screen, stepped, lambda result: result)  # type: ignore[arg-type, return-value]
+
+
+def _if_old(now: str, at: str) -> str:
+    """How long ago, of what was not done just now."""
+    old = to_ms(now) - to_ms(at) > FRESH_MS
+    return f" ({how_long_ago(now, at)})" if old else ""
 
 
 # out of the memory

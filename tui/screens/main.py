@@ -57,17 +57,19 @@ class MainScreen(BrowsingScreen):
         layout: vertical; overflow: hidden;
         #top { height: 1; background: $panel; }
         #body { height: 1fr; layout: horizontal; }
-        .pane { width: 11fr; height: 1fr; }
+        .pane { width: 1fr; height: 1fr; }
         .pane-title { height: 1; padding: 0 1; color: $foreground 70%; }
         .pane:focus-within > .pane-title { color: $text-accent; text-style: bold; }
         .pane.-behind { display: none; }
         #hits-pane { display: none; }
-        #preview-pane { padding: 0 0 0 1; width: 12fr; }
+        #preview-pane { padding: 0 0 0 1; }
         #footer { height: 1; background: $footer-background; }
         ToastRack { margin-bottom: 2; }  /* never over a question that is being asked */
         &.-searching .list { display: none; }
         &.-searching #hits-pane { display: block; }
+        &.-wide .list, &.-huge .list { width: 11fr; }
         &.-wide #facts-pane { width: 13fr; }
+        &.-wide #preview-pane { width: 12fr; }
         &.-wide #hits-pane { width: 24fr; }
         &.-huge #hits-pane { width: 33fr; }
         &.-huge #preview-pane { width: 15fr; }
@@ -76,7 +78,6 @@ class MainScreen(BrowsingScreen):
         }
         &.-wide #facts-pane, &.-huge #facts-pane { border-left: none; }
         &.-narrow #body { layout: vertical; }
-        &.-narrow .pane { width: 1fr; }
         &.-narrow #preview-pane { border-top: solid $foreground 20%; }
     }
     """
@@ -153,11 +154,19 @@ class MainScreen(BrowsingScreen):
 
     # asking, and the `:` bar: `commands` does it
 
-    def ask(self, label: str, value: str, answer: Callable[[str], None], verbs: bool = False) -> None:
-        """Ask for one line at the bottom."""
+    def ask(
+        self,
+        label: str,
+        value: str,
+        answer: Callable[[str], None],
+        verbs: bool = False,
+        one_key: bool = False,
+        over: bool = False,
+    ) -> None:
+        """Ask for one line at the bottom; see `AskBar.ask`."""
         if self.engine is None or not self.query("#ask"):
             return
-        self._bar.ask(label, value, answer, verbs)
+        self._bar.ask(label, value, answer, verbs, one_key, over)
         if not verbs:
             self.query_one("#footer", Footer).hint(
                 (" enter", "$footer-key-foreground bold", "answer"),
@@ -198,7 +207,7 @@ class MainScreen(BrowsingScreen):
             run_line(self, text)
 
     def ask_first(self, question: str, agreed: Callable[[], None]) -> None:
-        """Ask before something is replaced: `y` and Enter go on, everything else leaves it."""
+        """Ask before something is replaced: `y` goes on, everything else leaves it."""
 
         def answer(text: str) -> None:
             if text.strip().lower() in ("y", "yes", "s", "si", "sí"):
@@ -206,16 +215,16 @@ class MainScreen(BrowsingScreen):
             else:
                 self.say("Nothing was changed.")
 
-        self.ask(f"{question} y/n", "", answer)
+        self.ask(f"{question} y/n", "", answer, one_key=True)
         self.query_one("#footer", Footer).hint(
             (" y", "$footer-key-foreground bold", "agree"),
-            (" and enter: yes ", "", "agree"),
-            (" esc", "$footer-key-foreground bold", "leave_bar"),
+            (" yes ", "", "agree"),
+            (" n", "$footer-key-foreground bold", "leave_bar"),
             (" no, nothing changes", "", "leave_bar"),
         )
 
     def action_agree(self) -> None:
-        """`y` and Enter, for a mouse."""
+        """`y`, for a mouse."""
         self._bar.submit("y")
 
     @work(group="copy", exit_on_error=False)

@@ -125,6 +125,7 @@ class PlanScreen(ResponsiveScreen[object]):
         self._strategy = "replace"
         self._only: str | None = None
         self._applying = False
+        self._by_hand: dict[int, bool] = {}  # what was chosen, or left, one by one: it holds whatever is proposed
         self.chosen = engine.proposed(plan, self._strategy)
 
     @property
@@ -177,7 +178,9 @@ class PlanScreen(ResponsiveScreen[object]):
                 (f"  {KINDS[self._only]}", "", "kind"),
             ]
             if clashes := sum(change.clash for change in changes):
-                left.append((f"  {clashes:,} changed since [!]: left as they are unless chosen", "$text-warning"))
+                left.append((f"  [!] {clashes:,} changed since: kept unless chosen", "$text-warning"))
+            if stuck := sum(bool(change.blocked) for change in changes):
+                left.append((f"  [-] {stuck:,} cannot change", "$foreground 60%"))
         self.query_one("#plan-count", Split).put_both(left, [(self._note, "$foreground 60%")])
 
     # the preview
@@ -238,6 +241,7 @@ class PlanScreen(ResponsiveScreen[object]):
             self.app.notify(visible(change.blocked), severity="warning", markup=False)
             return
         if index in self.chosen:
+            self._by_hand[index] = False
             self.chosen -= self._plan.against(index)
         else:
             wanted = self._plan.along(index)
@@ -247,13 +251,14 @@ class PlanScreen(ResponsiveScreen[object]):
             if stuck:
                 self.app.notify(visible(stuck), severity="warning", markup=False)
                 return
+            self._by_hand[index] = True
             self.chosen |= wanted
         self._draw()
 
     def action_all(self) -> None:
         every = frozenset(index for index, change in enumerate(self._plan.changes) if not change.blocked)
         self.chosen = frozenset() if self.chosen else every
-        self._only = None
+        self._only, self._by_hand = None, {}
         self._draw()
 
     def action_kind(self) -> None:
@@ -277,6 +282,11 @@ class PlanScreen(ResponsiveScreen[object]):
         else:
             mine = [index for index in proposed if self._plan.changes[index].kind == self._only]
             self.chosen = frozenset().union(*map(self._plan.along, mine))
+        for index, wanted in self._by_hand.items():
+            if self._only in (None, self._plan.changes[index].kind):
+                self.chosen = (
+                    self.chosen | self._plan.along(index) if wanted else self.chosen - self._plan.against(index)
+                )
         self._draw()
         if self.chosen:
             self.query_one("#plan", RecordList).select(min(self.chosen))

@@ -117,11 +117,13 @@ class ReadingScreen(ResponsiveScreen[None]):
     def _open(self) -> None:
         from rich.text import Text
 
+        from tui import recent
         from tui.engine import FIRST, Engine
 
         try:
             engine = Engine(self._location, self._cwd, self._clock)
             first = engine.lists(self.view, FIRST)
+            recent.add(self._location.path)
         except MemorandaError as error:
             reason = Text(visible(str(error)))  # a str would be read as markup
             self.app.call_from_thread(self.app.exit, None, error.exit_status, reason)

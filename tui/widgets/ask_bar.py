@@ -12,6 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal
 from textual.message import Message
 from textual.widgets import Input
+from textual.widgets.input import Selection
 
 from tui.display import content
 from tui.visible import visible
@@ -26,7 +27,7 @@ class Line(Field):
     """The input of the ask bar: Escape leaves, Tab completes, the arrows bring back what was typed before."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "Leave", show=False, id="ask.leave", tooltip="Leave without an answer"),
+        Binding("escape,ctrl+c", "leave", "Leave", show=False, id="ask.leave", tooltip="Leave without an answer"),
         Binding("tab", "complete", "Complete", show=False, id="ask.complete", tooltip="Complete the word"),
         Binding("up", "past(1)", "Older", show=False, id="ask.older", tooltip="The line typed before"),
         Binding("down", "past(-1)", "Newer", show=False, id="ask.newer", tooltip="The line typed after"),
@@ -101,6 +102,7 @@ class AskBar(Kept, Horizontal):
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
         self._answer: Callable[[str], None] = lambda text: None
+        self._one_key = False
         self._start = ""  # what the text was when it was asked for
 
     def compose(self) -> ComposeResult:
@@ -112,8 +114,17 @@ class AskBar(Kept, Horizontal):
         """Whether a verb is asked for."""
         return self.query_one("#line", Line).verbs
 
-    def ask(self, label: str, value: str, answer: Callable[[str], None], verbs: bool = False) -> None:
-        """Wait for one line under `label`, starting from `value`; `answer` gets it. Nothing is asked before start.
+    def ask(
+        self,
+        label: str,
+        value: str,
+        answer: Callable[[str], None],
+        verbs: bool = False,
+        one_key: bool = False,
+        over: bool = False,
+    ) -> None:
+        """Wait for one line under `label`, starting from `value`, or with `one_key` for a single letter; `answer` gets
+        it. With `over` what is typed takes the place of `value`. Nothing is asked before start.
 
         `value` is made visible to be edited, so that nothing hides in it; left as it was, it is given back as it was.
         """
@@ -127,7 +138,11 @@ class AskBar(Kept, Horizontal):
         line = self.query_one("#line", Line)
         line.verbs, line.live, self._answer = verbs, line.has_focus, answer
         self._start = value
+        self._one_key = False
         line.put(visible(value))
+        self._one_key = one_key
+        if over:
+            line.selection = Selection(0, len(line.value))
         self.screen.set_focus(line)  # at once: the next keys are for it
         if verbs:
             self.post_message(self.Typed(value))
@@ -145,6 +160,8 @@ class AskBar(Kept, Horizontal):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
+        if self._one_key and event.value:
+            self.submit()  # yes or no: one key says it
         if self.query_one("#line", Line).verbs and self.has_class("-asking"):
             self.post_message(self.Typed(event.value))
 

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from rich.cells import cell_len, chop_cells
 from rich.segment import Segment
 from rich.style import Style
 from textual import events
+from textual.binding import Binding, BindingType
 from textual.cache import LRUCache
 from textual.color import Color
 from textual.geometry import Region, Size
@@ -24,6 +25,7 @@ from textual.strip import Strip
 
 from store.citations import Citation, find
 from tui import palette
+from tui.keys import MOVES
 from tui.visible import visible
 from tui.widgets.kept import Kept
 
@@ -31,13 +33,17 @@ if TYPE_CHECKING:
     from tui.describe import Line
 
 Row = tuple[tuple[str, str, int], ...]  # a wrapped line: (text, style, index of its citation or -1)
-UNWRAPPED = frozenset(("added", "removed", "hunk", "plain"))  # a diff's lines are cut at the edge, not wrapped
+CODE = frozenset(("added", "removed", "hunk", "plain"))  # a diff's lines, which hold no citations and break anywhere
 
 
 class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
     """Shows lines of (text, style) pieces; `Opened` says that a citation in them was followed."""
 
     ALLOW_SELECT = False
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding(key.keys, f"scroll_by_{key.action}", key.help, show=False, id=f"preview.{key.id}", tooltip="Scroll")
+        for key in MOVES
+    ]
     DEFAULT_CSS = """
     Preview {
         width: 1fr; height: 1fr; overflow-x: hidden; overflow-y: hidden;
@@ -122,6 +128,18 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         self.post_message(self.Opened(self.citations[self.selected]))
         return True
 
+    def action_scroll_by_move(self, step: int) -> None:
+        self.scroll_relative(y=step, animate=False, force=True)
+
+    def action_scroll_by_page(self, pages: float) -> None:
+        self.scroll_relative(y=int(max(2, self.size.height - 1) * pages), animate=False, force=True)
+
+    def action_scroll_by_first(self) -> None:
+        self.scroll_to(y=0, animate=False, force=True)
+
+    def action_scroll_by_last(self) -> None:
+        self.scroll_to(y=len(self._rows), animate=False, force=True)
+
     def watch_selected(self) -> None:
         self.refresh()
 
@@ -152,8 +170,10 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         self._rows = []
         for line in self.lines:
             pieces = [part for text, style in line for part in self._linked(text, style)]
-            if any(style in UNWRAPPED for _, style in line):
+            if any(style == "cut" for _, style in line):
                 self._rows.append(tuple(pieces))
+            elif len(line) == 1 and line[0][1] in CODE:
+                self._rows += [((part, line[0][1], -1),) for part in chop_cells(pieces[0][0], width)] or [()]
             else:
                 self._rows += map(tuple, _wrapped(pieces, width))
         # without the layout of the whole screen that the reactive would ask for at every move of a cursor
@@ -162,7 +182,7 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
     def _linked(self, text: str, style: str) -> list[tuple[str, str, int]]:
         """A piece, cut where citations stand in it, each with its place among the citations."""
         text = visible(text)
-        if "#" not in text or style in UNWRAPPED:
+        if "#" not in text or style in CODE or style == "cut":
             return [(text, style, -1)]
         pieces, at = [], 0
         for start, end, citation in find(text):

@@ -67,7 +67,7 @@ class PreviewPane(Kept, Vertical):
         self.reading_out = True
         self.preview.show([[(line, "")] for line in lines])
         if focus:
-            self.preview.focus()
+            self.screen.set_focus(self.preview)  # at once, or what is under the list's cursor would take its place
 
     def enter(self) -> None:
         """Go into the preview, to the first citation that is on the screen."""

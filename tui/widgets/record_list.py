@@ -193,6 +193,8 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
             else:
                 anchor = rows.index_of(old.key(top)) if top < len(old) else None
                 scroll = top if anchor is None else anchor
+        if top == 0 and cursor < max(1, self._height):
+            scroll = 0  # at the top one sees what comes in there
         self.cursor_index = self._selectable_from(cursor, 1)
         self.cursor_key = None if self.cursor_index is None else rows.key(self.cursor_index)
         if self.is_mounted:
