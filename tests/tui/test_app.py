@@ -114,7 +114,7 @@ class TestFacts:
             assert person.record is not None and person.record.citation == f"F#{fact}"
             await person.press("ctrl+r")
             assert not any("Deploy" in row for row in person.rows)
-            assert person.toasts[-1] == f"Put back: forget F#{fact}"
+            assert person.toasts[-1] == f"Put back: forget F#{fact}; u takes it back"
 
     async def test_forget_several_in_a_row_without_looking(self, story: Story) -> None:
         async with opened(story.folder) as person:

@@ -187,7 +187,7 @@ class MainScreen(BrowsingScreen):
         if bar.has_class("-asking"):
             bar.remove_class("-asking")
             if self.focused is None or self.focused.id == "line":  # else a click has gone elsewhere already
-                self.list_of(self._list_id).focus()
+                self.set_focus(self.list_of(self._list_id))  # at once: the answer may ask the next question
             self.draw_footer()
         if event.answer is not None:  # only now: it may take the focus somewhere
             event.answer()
