@@ -7,10 +7,12 @@ import os
 import signal
 from typing import TYPE_CHECKING
 
+from textual import events
 from textual.app import App
 from textual.binding import Binding
 from textual.filter import LineFilter
 from textual.screen import Screen
+from textual.timer import Timer
 
 from store import config
 from store.clock import Clock, utc_now
@@ -21,11 +23,13 @@ from tui.keys import IDS
 from tui.responsive import forget_startup
 from tui.screens.main import MainScreen
 from tui.visible import visible
+from tui.widgets.field import Field
 
 if TYPE_CHECKING:
     from textual.command import Provider
 
 DEFAULT_THEME = "textual-dark"
+HOLD_SECONDS = 2.0  # that keys are kept at the most
 
 
 def _everything() -> type[Provider]:
@@ -46,6 +50,8 @@ class Memoranda(App[int]):
         self._clock = clock
         self._filter = StripControls()
         self._ascii = Ascii()
+        self._held: list[events.Event] | None = None  # keys that are kept; None while they go their way
+        self._hold: Timer | None = None
         self.config = config.load(location, IDS)
         self._main = MainScreen(location, cwd, clock)
         self._configure()
@@ -107,6 +113,32 @@ class Memoranda(App[int]):
             if said not in self.config.problems:
                 self.config.problems.append(said)
                 self.notify(said, severity="warning", timeout=10, markup=False)
+
+    # keys that come too early
+
+    def hold_keys(self) -> None:
+        """Keep what is typed from now on, until `release_keys`: what it is for is not there yet."""
+        if self._held is None:
+            self._held = []
+            self._hold = self.set_timer(HOLD_SECONDS, self.release_keys)
+
+    def release_keys(self) -> None:
+        """Give the keys that were kept to what has the focus now."""
+        if self._hold is not None:
+            self._hold.stop()
+        held, self._held = self._held or [], None
+        for event in held:
+            self.post_message(event)
+
+    async def on_event(self, event: events.Event) -> None:
+        typed = isinstance(event, events.Key | events.Paste) and not event.is_forwarded  # it comes back as it bubbles
+        if typed and self._held is not None:
+            self._held.append(event)
+            return
+        ends = typed and isinstance(self.focused, Field) and getattr(event, "key", "") == "enter"
+        await super().on_event(event)
+        if ends:  # what is typed next is for what comes of it
+            self.hold_keys()
 
     # another memory
 

@@ -16,6 +16,7 @@ import pytest
 from support import repositories
 from support.screen import NARROW, PATIENCE, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
 from support.stories import NOON, Clock, Story, copy
+from textual import events
 from textual.binding import Binding
 from textual.color import Color
 from textual.widgets import Input
@@ -35,6 +36,7 @@ from tui.verbs import VERBS
 from tui.widgets.ask_bar import Line, completed
 from tui.widgets.bars import Footer
 from tui.widgets.record_list import RecordList
+from tui.widgets.search_bar import SearchBar
 
 ORDERS = ("by age", "by state", "by domain", "newest first", "by text")
 SIZES = pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x40"])
@@ -900,3 +902,14 @@ class TestSizes:
             assert visited == ["timeline", "preview", "facts", "timeline"]
             await person.press("shift+tab")
             assert person.at == "facts"
+
+
+async def test_what_is_typed_right_after_enter_is_for_what_is_found(story: Story) -> None:
+    """A query, Enter and a verb in one breath, as fast fingers send them: the verb is about the first hit."""
+    async with opened(story.folder) as person:
+        await person.pilot.press("slash")
+        await person.until(lambda: person.at == "query")
+        for key in (*"jenkins", "enter", "c"):
+            person.app.post_message(events.Key(key, key if len(key) == 1 else "\r"))
+        await person.until(lambda: person.at == "line")
+        assert person.sees("correct F#6") and person.main.query_one(SearchBar).query_text == "jenkins"

@@ -34,6 +34,8 @@ TYPING = ("search", "command", "ask_for")
 class BrowsingScreen(ReadingScreen):
     """The screen's moves. Nothing here changes the memory."""
 
+    _to_hits = False  # whether the person pressed Enter before anything was found
+
     # the bars under the person's hands
 
     def on_descendant_focus(self) -> None:
@@ -287,9 +289,21 @@ class BrowsingScreen(ReadingScreen):
         self.query_one("#hits-title", Split).put_both(left, [(shown, "$foreground 50%")])
         if not event.again:
             self.pane.follow(self._under_cursor(self.list_of("hits")))
+        self._go_to_hits(False)
 
     def on_search_bar_entered(self) -> None:
-        self.action_to_hits()
+        if self.query_one(SearchBar).waiting:
+            self._to_hits = True
+        else:
+            self._go_to_hits(True)
+
+    def _go_to_hits(self, now: bool) -> None:
+        """To what was found, if Enter was pressed; what was typed behind it is for the hits."""
+        if now or self._to_hits:
+            self._to_hits = False
+            if self.has_class("-searching"):
+                self.set_focus(self.list_of("hits"))
+            self.app.release_keys()  # type: ignore[attr-defined]
 
     def on_search_bar_cleared(self, event: SearchBar.Cleared) -> None:
         if event.left:

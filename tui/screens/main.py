@@ -191,6 +191,7 @@ class MainScreen(BrowsingScreen):
             self.draw_footer()
         if event.answer is not None:  # only now: it may take the focus somewhere
             event.answer()
+        self.app.release_keys()  # type: ignore[attr-defined]
 
     def on_ask_bar_typed(self, event: AskBar.Typed) -> None:
         from tui.screens.commands import hint

@@ -61,6 +61,7 @@ class SearchBar(Kept, Horizontal):
         super().__init__(id=id)
         self._engine: Engine | None = None
         self._number = 0  # of the question; the answer to an older one is not shown
+        self._answered = 0  # the number of the newest question whose answer is shown
         self._debounce: Timer | None = None
 
     def compose(self) -> ComposeResult:
@@ -78,6 +79,11 @@ class SearchBar(Kept, Horizontal):
         query = Field(id="query", compact=True, select_on_focus=False)
         query.placeholder = "search everything"
         self.mount(query, after="#slash")
+
+    @property
+    def waiting(self) -> bool:
+        """Whether the answer to what stands here is still to come."""
+        return bool(self.query_text.strip()) and self._answered != self._number
 
     @property
     def _input(self) -> Input:
@@ -124,8 +130,10 @@ class SearchBar(Kept, Horizontal):
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
-        if event.value.strip():
-            self.post_message(self.Entered())
+        if self.waiting and self._debounce is not None:
+            self._debounce.stop()
+            self._seek()  # nothing more will be typed
+        self.post_message(self.Entered())
 
     def on_key(self, event: events.Key) -> None:
         if event.key == "down" and self.query_text.strip():
@@ -159,5 +167,6 @@ class SearchBar(Kept, Horizontal):
 
     def _show(self, answer: Answer, number: int, again: bool) -> None:
         if number == self._number:
+            self._answered = number
             self.query_one("#found", Bar).put((f"{answer.total:,} found  {answer.milliseconds:.0f} ms", "dim"))
             self.post_message(self.Found(answer, again))
