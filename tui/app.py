@@ -140,11 +140,18 @@ class Memoranda(App[int]):
         if ends:  # what is typed next is for what comes of it
             self.hold_keys()
 
+    def action_command_palette(self) -> None:
+        """The palette holds what the main screen does; the others name all their keys themselves."""
+        if isinstance(self.screen, MainScreen):
+            super().action_command_palette()
+
     # another memory
 
     async def open(self, location: Location, cwd: str) -> None:
         """Show another memory in the place of this one."""
         await self._close_engine()
+        if not self._main._result_callbacks:  # Textual gives the first screen none, and yet takes one from it
+            self._main._push_result_callback(self._main, None)
         self.config = config.load(location, IDS)
         self._configure()
         self._main = MainScreen(location, cwd, self._clock)

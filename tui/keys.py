@@ -38,7 +38,8 @@ def show(key: str) -> str:
 
 class Key:
     """`id` is stable (for remapping), `keys` as Textual writes them, `action` a method of the screen; `label` is the
-    footer's word (empty: not in the footer) and `panes` where the footer shows it; `verb` is the verb it runs."""
+    footer's word (empty: not in the footer) and `panes` where it belongs: the footer shows it there, and the palette
+    names it first there; `verb` is the verb it runs."""
 
     __slots__ = ("_help", "action", "id", "keys", "label", "panes", "verb")
 
@@ -111,7 +112,7 @@ KEYS = (
     ),
     Key("record.forget", "f", "change('forget')", "forget", verb="forget", panes=RECORDS),
     Key("record.correct", "c", "ask_for('correct')", "correct", verb="correct", panes=(*RECORDS, TASKS)),
-    Key("record.confirm", "y", "change('confirm')", "confirm", verb="confirm", panes=(FACTS,)),
+    Key("record.confirm", "y", "change('confirm')", "confirm", verb="confirm", panes=(FACTS, HITS)),
     Key(
         "record.add",
         "a",
@@ -138,14 +139,21 @@ KEYS = (
     Key("search.open", "slash", "search", "search", verb="search", panes=(*LISTS, PREVIEW)),
     Key("command.open", "colon", "command", "command", "Any verb, as on the command line", panes=LISTS),
     Key("help.open", "question_mark,f1", "help", "help", "All keys and verbs", panes=(*LISTS, PREVIEW)),
-    Key("palette.open", "ctrl+p", "app.command_palette", "all", "Find any key or verb by its name", panes=LISTS),
+    Key(
+        "palette.open",
+        "ctrl+p",
+        "app.command_palette",
+        "all",
+        "Find any key or verb by its name",
+        panes=(*LISTS, PREVIEW),
+    ),
     Key(
         "mark.toggle", "space", "mark", "mark", "Mark the record and move on; verbs then act on all marked", panes=LISTS
     ),
     Key("mark.range", "v", "mark_range", "", "Mark from here to where the cursor goes; again to end it"),
-    Key("mark.all", "ctrl+a", "mark_all", "", "Mark all of the list, or none"),
+    Key("mark.all", "ctrl+a", "mark_all", "", "Mark all of the list, or none", panes=LISTS),
     Key("record.copy", "Y", "change('copy')", "copy", "Copy the citations", panes=LISTS),
-    Key("record.copy-text", "ctrl+y", "change('copy_text')", "", "Copy the texts"),
+    Key("record.copy-text", "ctrl+y", "change('copy_text')", "", "Copy the texts", panes=LISTS),
     Key(
         "record.edit",
         "E",
@@ -178,7 +186,14 @@ KEYS = (
         "Record a decision that takes the place of this one",
         panes=(TIMELINE,),
     ),
-    Key("iteration.turn", "i", "ask_for('iteration')", "", "Start an iteration, or end the one under way"),
+    Key(
+        "iteration.turn",
+        "i",
+        "ask_for('iteration')",
+        "",
+        "Start an iteration, or end the one under way",
+        panes=(TIMELINE, TASKS),
+    ),
     Key(
         "history.since",
         "D",
@@ -189,11 +204,27 @@ KEYS = (
     ),
     Key("memory.checkpoint", "b", "ask_for('checkpoint')", "checkpoint", verb="checkpoint", panes=(HISTORY,)),
     Key("memory.export", "x", "ask_for('export')", "", verb="export"),
-    Key("list.sort", "s", "sort", "", "The next order of the facts: oldest, state, domain, newest, text"),
-    Key("list.filter", "d", "filter", "", "Only the next domain (in the timeline: the next kind), at last all again"),
-    Key("list.origin", "o", "origin", "", "Only what the next origin wrote, at last all again"),
-    Key("list.hidden", "H", "hidden", "", "Show the superseded and forgotten facts, and tasks done; or hide them"),
-    Key("list.day", "t", "ask_for('day')", "", "To a day: 2026-10-01, yesterday, 3w"),
+    Key(
+        "list.sort", "s", "sort", "", "The next order of the facts: oldest, state, domain, newest, text", panes=(FACTS,)
+    ),
+    Key(
+        "list.filter",
+        "d",
+        "filter",
+        "",
+        "Only the next domain (in the timeline: the next kind), at last all again",
+        panes=(FACTS, TIMELINE),
+    ),
+    Key("list.origin", "o", "origin", "", "Only what the next origin wrote, at last all again", panes=(FACTS, HISTORY)),
+    Key(
+        "list.hidden",
+        "H",
+        "hidden",
+        "",
+        "Show the superseded and forgotten facts, and tasks done; or hide them",
+        panes=(FACTS, TASKS),
+    ),
+    Key("list.day", "t", "ask_for('day')", "", "To a day: 2026-10-01, yesterday, 3w", panes=(TIMELINE, HISTORY)),
     Key("search.next", "n", "hit(1)", "", "The next hit of the search"),
     Key("search.previous", "N", "hit(-1)", "", "The hit before"),
     Key("pane.facts", "1", "pane('facts')", "", "To the facts"),

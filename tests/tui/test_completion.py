@@ -146,7 +146,6 @@ def test_config_offers_every_setting_and_key() -> None:
 @pytest.mark.parametrize(
     ("typed", "shown"),
     [
-        ("fac", " enter does it   tab completes   esc leaves"),
         ("facts ", f" facts {' '.join(argument.usage for argument in BY_NAME['facts'].arguments)}   "),
         ("facts --s", " --status   --sort"),
         ("facts --sort ", " oldest   newest   domain   text   state"),

@@ -90,6 +90,69 @@ def after(terminal: Terminal) -> str:
     return " ".join(re.sub(r"\x1b\[[0-9;?<>=]*[a-zA-Z]", "", rest).split())
 
 
+def click(terminal: Terminal, text: str, button: int = 0) -> None:
+    """Press and release a mouse button (2: the right one) where `text` is first seen, as a terminal reports it."""
+    sees(terminal, text)
+    terminal.quiet()  # nobody clicks on what is still being drawn
+    y, line = next((y, line) for y, line in enumerate(terminal.screen, 1) if text in line)
+    at = f"{button};{line.index(text) + 1};{y}"
+    terminal.write(f"\x1b[<{at}M\x1b[<{at}m")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (200, 60)], ids=["80x24", "200x60"])
+def test_a_session_with_the_mouse(story: Story, size: tuple[int, int]) -> None:
+    with started(story, size) as terminal:
+        sees(terminal, "? help")
+        click(terminal, "Uses Jenkins", button=2)
+        click(terminal, "Pin the fact")
+        sees(terminal, "Pinned F#")
+        click(terminal, "2 timeline")
+        sees(terminal, "supersede" if size[0] > 100 else "a add  enter open")
+        click(terminal, "Facturas en PDF/A", button=2)
+        click(terminal, "supersede  ")
+        click(terminal, "enter does it")
+        sees(terminal, "D#4: chosen")
+        terminal.write("PDF/A-4")
+        sees(terminal, "chosen PDF/A-4")
+        click(terminal, "enter does it")
+        sees(terminal, "instead of (")
+        click(terminal, "enter does it")
+        sees(terminal, "because")
+        click(terminal, "enter does it")
+        sees(terminal, "Recorded D#")
+        click(terminal, "search everything")
+        terminal.write("jenkins")
+        sees(terminal, "FOUND", "✕")
+        click(terminal, "✕")
+        gone(terminal, "FOUND")
+        click(terminal, "≡ memoranda")
+        sees(terminal, "Search for commands")
+        click(terminal, "? help")  # beside the palette: it goes
+        gone(terminal, "Search for commands")
+        click(terminal, "? help")
+        click(terminal, "esc closes")
+        gone(terminal, "esc closes")
+        terminal.write("q")
+        assert ended(terminal) == 0
+        restored(terminal)
+
+
+def test_another_memory_is_opened_and_left_again(story: Story, tmp_path: Path) -> None:
+    other = copy(tmp_path / "shop-api")
+    with started(story, (80, 24)) as terminal:
+        sees(terminal, "? help")
+        for folder, name in ((other.folder, "shop-api"), (story.folder, "billing-api"), (other.folder, "shop-api")):
+            click(terminal, "billing-api" if name == "shop-api" else "shop-api")
+            click(terminal, "another folder")
+            sees(terminal, ": open")
+            terminal.write(str(folder))
+            click(terminal, "enter")
+            sees(terminal, f"memoranda {name}", "10 facts")
+        terminal.write("q")
+        assert ended(terminal) == 0
+        restored(terminal)
+
+
 @pytest.mark.parametrize("size", [(80, 24), (120, 40)], ids=["80x24", "120x40"])
 def test_a_session(story: Story, size: tuple[int, int]) -> None:
     with started(story, size) as terminal:

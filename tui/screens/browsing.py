@@ -35,6 +35,7 @@ class BrowsingScreen(ReadingScreen):
     """The screen's moves. Nothing here changes the memory."""
 
     _to_hits = False  # whether the person pressed Enter before anything was found
+    _found: tuple[list[Piece], list[Piece]] = ([], [])  # both parts of the title over what was found
 
     # the bars under the person's hands
 
@@ -69,6 +70,10 @@ class BrowsingScreen(ReadingScreen):
 
     def on_record_list_chosen(self) -> None:
         self.pane.enter()
+
+    def on_record_list_asked(self) -> None:
+        """The right button: the palette, which names first what is about the list's records."""
+        self.app.action_command_palette()
 
     def on_preview_pane_failed(self, event: PreviewPane.Failed) -> None:
         self.say(str(event.error), "warning")
@@ -170,20 +175,24 @@ class BrowsingScreen(ReadingScreen):
         marking.mark_range()
         if marking.marking:
             self.query_one("#footer", Footer).hint(
-                (" Move to mark more; ", ""), ("v", "$footer-key-foreground bold"), (" ends it, ", ""),
+                (" Move to mark more; ", ""), ("v", "$footer-key-foreground bold", "mark_range"),
+                (" ends it, ", "", "mark_range"),
                 ("esc", "$footer-key-foreground bold", "leave"), (" unmarks", "", "leave"),
             )  # fmt: skip
         else:
             self.draw_footer()
 
     def action_mark_all(self) -> None:
+        self.set_focus(self.list_of(self._list_id))  # what follows is about the marks, not about the preview
         if not self.list_of(self._list_id).mark_all():
             self.say(f"Marks hold {MOST_MARKS:,} records: narrow the list with d, o or a search first.", "warning")
 
     def action_unmark(self) -> None:
         self.list_of(self._list_id).unmark()
 
-    def on_record_list_marked(self) -> None:
+    def on_record_list_marked(self, event: RecordList.Marked) -> None:
+        if event.record_list.id == "hits":
+            self._draw_found()
         self._draw_titles()
         self.draw_footer()
 
@@ -253,6 +262,10 @@ class BrowsingScreen(ReadingScreen):
     def action_search(self) -> None:
         self.query_one(SearchBar).start()
 
+    def action_search_for(self, query: str) -> None:
+        """Search for what a click stands for."""
+        self.search_for(query)
+
     def search_for(self, query: str) -> None:
         """Search, as if typed in the search bar."""
         self.query_one(SearchBar).ask(query)
@@ -286,10 +299,18 @@ class BrowsingScreen(ReadingScreen):
         if answer.left_out:
             left.append((f"  {answer.left_out:,} left out; is:forgotten, is:superseded show them", "$foreground 50%"))
         left += [(f"  {note}", "$text-warning") for note in answer.notes]
-        self.query_one("#hits-title", Split).put_both(left, [(shown, "$foreground 50%")])
+        self._found = (left, [(shown, "$foreground 50%")])
+        self._draw_found()
         if not event.again:
             self.pane.follow(self._under_cursor(self.list_of("hits")))
         self._go_to_hits(False)
+
+    def _draw_found(self) -> None:
+        """The title over what was found."""
+        left, right = self._found
+        marked = len(self.list_of("hits").marks)
+        marks: list[Piece] = [(f"  {marked:,} marked", "$text-accent", "unmark")] if marked else []
+        self.query_one("#hits-title", Split).put_both([*left, *marks], right)
 
     def on_search_bar_entered(self) -> None:
         if self.query_one(SearchBar).waiting:
@@ -319,6 +340,10 @@ class BrowsingScreen(ReadingScreen):
         self.remove_class("-searching")
         if self._list_id == "hits":
             self._list_id = self._current
+
+    def action_leave_search(self) -> None:
+        """Escape, for a mouse."""
+        self._leave_search()
 
     def _leave_search(self) -> None:
         self._end_search()

@@ -42,10 +42,11 @@ def run_line(screen: MainScreen, text: str, agreed: bool = False) -> None:
 
 
 def hint(text: str) -> str:
-    """How the verb that is being typed is used, or what the word that is being typed may become, for the footer."""
+    """How the verb that is being typed is used, or what the word that is being typed may become, for the footer; empty
+    while no verb is known."""
     found = find(text.split())
     if found is None:
-        return " enter does it   tab completes   esc leaves"
+        return ""
     verb = found[0]
     words, current = split(text)
     options = [f"--{argument.name}" for argument in verb.arguments if argument.form in ("value", "list")]

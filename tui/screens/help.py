@@ -1,4 +1,4 @@
-"""Help: every key and every verb, from their tables. Enter, or a double click, does what the cursor is on."""
+"""Help: every key and every verb, from their tables. Enter, or a click on the key, does it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tui.keys import KEYS, MOVES, PLAN_KEYS
 from tui.responsive import ResponsiveScreen
 from tui.rows import Pairs
 from tui.verbs import BY_NAME, VERBS
-from tui.widgets.bars import Split
+from tui.widgets.bars import Bar, Split
 from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
 
@@ -42,6 +42,9 @@ def entries(remapped: Mapping[str, str]) -> list[Entry]:
     ]
 
 
+NAME = 16  # cells of the cursor and the key or verb, to be clicked
+
+
 class HelpRows:
     """Keys and verbs, one a line, with headings."""
 
@@ -64,7 +67,7 @@ class HelpRows:
         target, name, text = self._entries[index]
         if not target:
             return [(f"{name} ", "heading"), ("─" * max(0, width - len(name) - 2), "rule")]
-        return [(f"  {name:<13}", "own"), (fit(text, max(4, width - 15)), "")]
+        return [(f"  {name:<{NAME - 3}}", "own"), (fit(text, max(4, width - NAME + 1)), "")]
 
 
 class HelpScreen(ResponsiveScreen["str | None"]):
@@ -72,11 +75,15 @@ class HelpScreen(ResponsiveScreen["str | None"]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q,question_mark,f1", "dismiss", "Close", id="help.close", tooltip="Close the help"),
+        Binding(
+            "equals_sign", "rekey", "Another key", id="help.rekey", tooltip="Give what the cursor is on another key"
+        ),
     ]
     DEFAULT_CSS = """
     HelpScreen {
         layout: vertical; overflow: hidden;
         Split { height: 1; background: $panel; }
+        #help-keys { height: 1; background: $footer-background; }
         #help-more { height: 8; border-top: solid $foreground 20%; padding: 0 0 0 1; }
     }
     """
@@ -91,14 +98,30 @@ class HelpScreen(ResponsiveScreen["str | None"]):
         yield RecordList(HelpRows(self._entries), id="help-list")
         with Vertical(id="help-more"):
             yield Preview(id="help-preview")
+        yield Bar(id="help-keys")
 
     def on_mount(self) -> None:
         badges = "  ".join(f"{glyph} {word}" for glyph, word in FACT_BADGES.values() if word != "contradicted")
-        self.query_one("#help-title", Split).put_both(
-            [(" HELP", "bold $text-accent"), (f"   {badges}", "")],
-            [("enter does it   ", "$foreground 60%"), ("esc closes ", "$foreground 60%", "dismiss")],
-        )
-        self.query_one("#help-list", RecordList).focus()
+        self.query_one("#help-title", Split).put_both([(" HELP", "bold $text-accent"), (f"   {badges}", "")], [])
+        key = "$footer-key-foreground bold"
+        self.query_one("#help-keys", Bar).put(
+            (" enter", key, "choose"), (" does it ", "", "choose"),
+            (" =", key, "rekey"), (" another key for it ", "", "rekey"),
+            (" esc", key, "dismiss"), (" closes ", "", "dismiss"),
+        )  # fmt: skip
+        found = self.query_one("#help-list", RecordList)
+        found.mark_cells = NAME
+        found.focus()
+
+    def action_rekey(self) -> None:
+        """Ask for another key for what the cursor is on."""
+        kind, _, name = str(self.query_one("#help-list", RecordList).cursor_key).partition(":")
+        if kind in ("key", "move", "plan"):
+            self.dismiss(f"verb:config keys.{name}")
+
+    def action_choose(self) -> None:
+        """Enter, for a mouse."""
+        self.query_one("#help-list", RecordList).action_choose()
 
     def on_record_list_highlighted(self, event: RecordList.Highlighted) -> None:
         kind, _, name = str(event.key).partition(":")
@@ -118,6 +141,13 @@ class HelpScreen(ResponsiveScreen["str | None"]):
             [("All its keys: ", "dim"), (keys.replace(",", "  "), "")],
             [("To give it another: ", "dim"), (f":config keys.{key.id} KEY", "")],
         ]
+
+    def on_record_list_marked(self, event: RecordList.Marked) -> None:
+        """A click on the key itself; nothing is marked here."""
+        found = event.record_list
+        if found.marks:
+            found.unmark()
+            found.action_choose()
 
     def on_record_list_chosen(self, event: RecordList.Chosen) -> None:
         target = str(event.key)

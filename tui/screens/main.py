@@ -15,7 +15,7 @@ from store.errors import MemorandaError
 from tui.keys import CHECKPOINTS, FACTS, HISTORY, KEYS, TASKS, TIMELINE
 from tui.screens.browsing import TYPING, BrowsingScreen
 from tui.screens.view import EMPTY, HUGE, WIDE
-from tui.widgets.bars import Footer, Split
+from tui.widgets.bars import Footer, Piece, Split
 from tui.widgets.kept import Kept
 from tui.widgets.preview_pane import PreviewPane
 from tui.widgets.record_list import RecordList
@@ -179,6 +179,10 @@ class MainScreen(BrowsingScreen):
         """Enter, for a mouse."""
         self._bar.submit()
 
+    def action_complete(self) -> None:
+        """Tab, for a mouse."""
+        self._bar.complete()
+
     def action_leave_bar(self) -> None:
         self._bar.leave()
 
@@ -196,7 +200,12 @@ class MainScreen(BrowsingScreen):
     def on_ask_bar_typed(self, event: AskBar.Typed) -> None:
         from tui.screens.commands import hint
 
-        self.query_one("#footer", Footer).hint((hint(event.text), "$footer-description-foreground"))
+        usage = hint(event.text)
+        words = ("", "", "") if usage else (" does it ", " completes ", " leaves")
+        pieces: list[Piece] = []
+        for name, word, action in zip(("enter", "tab", "esc"), words, ("answer", "complete", "leave_bar"), strict=True):
+            pieces += [(f" {name}", "$footer-key-foreground bold", action), (word, "", action)]
+        self.query_one("#footer", Footer).hint(*pieces, (f"  {usage}", "$footer-description-foreground"))
 
     def action_command(self, line: str = "") -> None:
         self.ask(":", line, self._command, verbs=True)

@@ -154,7 +154,9 @@ class PlanScreen(ResponsiveScreen[object]):
         footer.remapped = self.app.remapped  # type: ignore[attr-defined]
         footer.show_keys(self._keys)
         self._draw()
-        self.query_one("#plan", RecordList).focus()
+        plan = self.query_one("#plan", RecordList)
+        plan.mark_cells = 1 if self.looking else 1 + len("[x]")
+        plan.focus()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return not self.looking or action not in ("choose", "all", "kind", "strategy")
@@ -165,10 +167,12 @@ class PlanScreen(ResponsiveScreen[object]):
         self.query_one("#plan", RecordList).refresh_rows()
         right: list[Piece] = []
         if self._kind == "checkpoint":
-            right = [("strategy  ", "$foreground 60%")]
-            for name, word in STRATEGIES.items():
+            right = [("strategy ", "$foreground 60%", "strategy")]
+            shown = [self._strategy] if self.has_class("-narrow") else STRATEGIES
+            for name in shown:
+                word, action = STRATEGIES[name], "strategy" if len(shown) == 1 else f"choose_strategy('{name}')"
                 look = "bold $text-accent" if name == self._strategy else "$foreground 60%"
-                right += [(f" {word} ", look, f"choose_strategy('{name}')")]
+                right += [(f" {word} ", look, action)]
         self.query_one("#plan-title", Split).put_both([(visible(self._heading), "bold")], right)
         changes = self._plan.changes
         left: list[Piece] = [(count(len(changes), "record"), "")]
@@ -227,7 +231,7 @@ class PlanScreen(ResponsiveScreen[object]):
             chosen_list.action_move(1)
 
     def on_record_list_marked(self, event: RecordList.Marked) -> None:
-        """A click on the left edge, or with ctrl."""
+        """A click on the box, or with ctrl."""
         marks = event.record_list.marks
         event.record_list.unmark()
         for key in marks:
@@ -288,8 +292,8 @@ class PlanScreen(ResponsiveScreen[object]):
                     self.chosen | self._plan.along(index) if wanted else self.chosen - self._plan.against(index)
                 )
         self._draw()
-        if self.chosen:
-            self.query_one("#plan", RecordList).select(min(self.chosen))
+        if self._only is not None and self.chosen:
+            self.query_one("#plan", RecordList).select(min(self.chosen))  # they may be far down
 
     # the end
 

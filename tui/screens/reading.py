@@ -97,7 +97,12 @@ class ReadingScreen(ResponsiveScreen[None]):
     def later(self, function: Callable[..., object], *arguments: object) -> None:
         """Call a function on the screen's thread; once the app is ending, not at all."""
         if self.engine is not None and not self.engine.closed and self.app.is_running:
-            self.app.call_from_thread(function, *arguments)
+            self.app.call_from_thread(self._still, function, *arguments)
+
+    def _still(self, function: Callable[..., object], *arguments: object) -> None:
+        """Call a function, unless the memory was left in the meantime for another one."""
+        if self.engine is not None and not self.engine.closed:
+            function(*arguments)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         """A worker's defect is said, not swallowed."""
@@ -343,7 +348,9 @@ class ReadingScreen(ResponsiveScreen[None]):
             figures.append((f"{counts['active']:,} fact{'' if counts['active'] == 1 else 's'}", ""))
             for state, style in (("aging", "$text-warning"), ("low", DIM), ("stale", "$text-error")):
                 if counts[state]:
-                    figures.append((f"  {counts[state]:,} {state}", style))
+                    figures += [("  ", ""), (f"{counts[state]:,} {state}", style, f"search_for('is:{state}')")]
+        if not self.query("#top"):
+            return  # this memory was left for another one
         bar = self.query_one("#top", Split)
         room = (bar.size.width or 120) - width(left) - 2
         names = tabs(self._seen_panes, self._current, "", room - width(status) - width(figures))

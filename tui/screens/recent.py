@@ -14,6 +14,7 @@ from textual.widgets.option_list import Option
 
 from tui import recent
 from tui.display import content
+from tui.widgets.bars import Bar
 
 
 class RecentScreen(ModalScreen["str | None"]):
@@ -42,10 +43,18 @@ class RecentScreen(ModalScreen["str | None"]):
                 *(Option(content(recent.shown(place)), id=str(number)) for number, place in enumerate(self._places)),
                 Option(Content("another folder or file …"), id="other"),
             )
-            yield Static(Content.styled("enter opens it   esc stays here", "$foreground 60%"))
+            yield Bar(id="recent-keys")
 
     def on_mount(self) -> None:
+        look = "$foreground 60%"
+        self.query_one("#recent-keys", Bar).put(
+            ("enter opens it", look, "open"), ("   ", ""), ("esc stays here", look, "leave")
+        )
         self.query_one(OptionList).focus()
+
+    def action_open(self) -> None:
+        """Enter, for a mouse."""
+        self.query_one(OptionList).action_select()
 
     def action_move(self, step: int) -> None:
         choices = self.query_one(OptionList)

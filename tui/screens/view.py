@@ -97,9 +97,15 @@ def about(pane: str, view: View, counts: Mapping[str, int], short: int) -> list[
             ((f"{shown}: H" if view.hidden else f"{words} hidden: H") if gone else None, "hidden"),
         ]
     elif pane == TIMELINE:
-        filters = [(view.kind and f"only {view.kind}s", "filter"), ("newest first", "filter")]
+        filters = [
+            (view.kind and f"only {view.kind}s", "filter"),
+            (None if short and view.kind else "newest first", "filter"),
+        ]
     elif pane == HISTORY:
-        filters = [(view.actor and f"only {view.actor}", "origin"), ("newest first", "origin")]
+        filters = [
+            (view.actor and f"only {view.actor}", "origin"),
+            (None if short and view.actor else "newest first", "origin"),
+        ]
     elif pane == TASKS:
         done = counts.get("done", 0)
         hidden = f"{done:,} done shown: H" if view.hidden else f"{done:,} done hidden: H"

@@ -136,7 +136,7 @@ class AskBar(Kept, Horizontal):
         self.query_one("#label", Bar).update(content(shown))
         self.add_class("-asking")
         line = self.query_one("#line", Line)
-        line.verbs, line.live, self._answer = verbs, line.has_focus, answer
+        line.verbs, line.live, self._answer = verbs, self.screen.focused is line, answer  # its events may still come
         self._start = value
         self._one_key = False
         line.put(visible(value))
@@ -153,6 +153,10 @@ class AskBar(Kept, Horizontal):
         if text is not None:
             line.value = text
         line.post_message(Input.Submitted(line, line.value))
+
+    def complete(self) -> None:
+        """Complete a verb's word, as Tab does."""
+        self.query_one("#line", Line).action_complete()
 
     def leave(self) -> None:
         """Leave without an answer, as Escape does."""

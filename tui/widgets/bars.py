@@ -14,6 +14,7 @@ from tui.keys import KEYS, PLAN, Key
 from tui.visible import visible
 from tui.widgets.kept import Kept
 
+LAST = ("palette.open", "help.open", "plan.leave")  # keys that a footer always has room for
 # a text, its style, and the screen's action that a click on it runs (or none)
 Piece = tuple[str, str] | tuple[str, str, str]
 
@@ -63,8 +64,8 @@ class Split(Bar):
 
 
 class Footer(Bar):
-    """The keys that matter where the cursor is, from the table; as many as there is room for, help always. Each can be
-    clicked."""
+    """The keys that matter where the cursor is, from the table; as many as there is room for, help and
+    leaving always. Each can be clicked."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)
@@ -92,8 +93,8 @@ class Footer(Bar):
             self._draw()
 
     def _draw(self) -> None:
-        keys = [key for key in self._keys if self._pane in key.panes]
-        last = [key for key in keys if key.id in ("palette.open", "help.open")]
+        keys = [key for key in self._keys if key.label and self._pane in key.panes]
+        last = [key for key in keys if key.id in LAST]
         others = [key for key in keys if key not in last]
         room = self.size.width or 80
         while others and sum(map(self._width, (*others, *last))) > room:

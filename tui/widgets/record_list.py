@@ -31,6 +31,7 @@ from tui.widgets.kept import Kept
 
 FLASH_SECONDS = 0.6
 MOST_MARKS = 10_000
+RIGHT = 3  # the mouse's right button
 _HEADINGS = 8  # more headings than this in a row are not looked across, so that no key walks a million rows
 _CURSOR, _BLURRED, _MARKED, _FLASH = 1, 2, 4, 8  # the states of a row, as bits
 
@@ -89,8 +90,14 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
     class Chosen(RowMessage):
         """The row of `key` was opened, by Enter or a double click."""
 
+    class Asked(RowMessage):
+        """What can be done with the row of `key` was asked, by the right button."""
+
     class Marked(RowMessage):
         """Other rows are marked than before."""
+
+    mark_cells = 1
+    """How many cells at the left edge a click marks in, the gutter among them."""
 
     empty_text: reactive[str] = reactive("")
     """What stands here while there are no rows: what will live here, and the key that adds the first one."""
@@ -244,12 +251,14 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         offset = event.get_content_offset(self)
         index = -1 if offset is None else self._top + offset.y
         if self.rows and 0 <= index < len(self.rows) and self.rows.selectable(index):
-            if event.shift and self._anchor is None:
+            if event.shift and self._anchor is None and event.button != RIGHT:
                 self.mark_range()
             self._move_to(index)
-            if event.shift:
+            if event.button == RIGHT:
+                self.post_message(self.Asked(self, self.cursor_key))
+            elif event.shift:
                 self._anchor = None
-            elif event.ctrl or (offset is not None and offset.x == 0):  # the cell where marks stand
+            elif event.ctrl or (offset is not None and offset.x < self.mark_cells):  # the cell where marks stand
                 self.marks = self._marks ^ {self.rows.key(index)}
             elif event.chain == 2:
                 self.action_choose()

@@ -12,7 +12,7 @@ from textual.message import Message
 from textual.timer import Timer
 
 from store.errors import MemorandaError
-from tui.widgets.bars import Bar
+from tui.widgets.bars import Bar, Split
 from tui.widgets.kept import Kept
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class SearchBar(Kept, Horizontal):
         height: 1; padding: 0 1;
         & > #slash { width: 2; }
         & > Input { width: 1fr; height: 1; border: none; padding: 0; background: transparent; }
-        & > #found { width: 40%; text-align: right; }
+        & > #found { width: 40%; }
     }
     """
 
@@ -66,7 +66,7 @@ class SearchBar(Kept, Horizontal):
 
     def compose(self) -> ComposeResult:
         yield Bar("/ ", id="slash")
-        yield Bar("", id="found")
+        yield Split(id="found")
 
     def ready(self, engine: Engine) -> None:
         """Search with this engine from now on. The input comes only now: it is no part of the first frame."""
@@ -112,7 +112,7 @@ class SearchBar(Kept, Horizontal):
             field = self._input
             with self.prevent(type(field).Changed):
                 field.value = ""
-        self.query_one("#found", Bar).update("")
+        self.query_one("#found", Split).put_both((), ())
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
@@ -125,7 +125,7 @@ class SearchBar(Kept, Horizontal):
         if event.value.strip():
             self._debounce = self.set_timer(DEBOUNCE, self._seek)
         else:
-            self.query_one("#found", Bar).update("")
+            self.query_one("#found", Split).put_both((), ())
             self.post_message(self.Cleared(left=False))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
@@ -168,5 +168,6 @@ class SearchBar(Kept, Horizontal):
     def _show(self, answer: Answer, number: int, again: bool) -> None:
         if number == self._number:
             self._answered = number
-            self.query_one("#found", Bar).put((f"{answer.total:,} found  {answer.milliseconds:.0f} ms", "dim"))
+            figures = f"{answer.total:,} found  {answer.milliseconds:.0f} ms  "
+            self.query_one("#found", Split).put_both((), ((figures, "dim"), ("✕", "bold", "leave_search")))
             self.post_message(self.Found(answer, again))
