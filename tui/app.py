@@ -5,21 +5,25 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import sys
 from typing import TYPE_CHECKING
 
 from textual import events
 from textual.app import App
-from textual.binding import Binding
-from textual.filter import LineFilter
+from textual.constants import COLOR_SYSTEM, TEXTUAL_ANIMATIONS
+from textual.filter import LineFilter, Monochrome, NoColor
 from textual.screen import Screen
 from textual.timer import Timer
 
 from store import config
 from store.clock import Clock, utc_now
+from store.config.settings import nearest
 from store.errors import MemorandaError
 from store.location import Location
-from tui.display import Ascii, StripControls
-from tui.keys import IDS
+from tui.display import Ascii, Colourless, OwnColours, StripControls
+from tui.glyphs import only_plain
+from tui.keys import BY_ID, FIXED, named, remap
+from tui.palette import mended
 from tui.responsive import forget_startup
 from tui.screens.main import MainScreen
 from tui.visible import visible
@@ -44,75 +48,122 @@ class Memoranda(App[int]):
     TITLE = "memoranda"
     ENABLE_COMMAND_PALETTE = True
     COMMANDS = {_everything}  # noqa: RUF012 - as App declares it
+    # where there are only the terminal's own colours, or none, Textual's cursors are reversed or underlined: its list
+    # of options knows no reversed text
+    CSS = """
+    Input:ansi > .input--cursor { color: ansi_default; background: ansi_default; text-style: reverse; }
+    OptionList:ansi > .option-list--option-highlighted {
+        color: ansi_black; background: ansi_white; text-style: bold underline;
+    }
+    """
 
     def __init__(self, location: Location, cwd: str, clock: Clock = utc_now) -> None:
         super().__init__()
         self._clock = clock
-        self._filter = StripControls()
-        self._ascii = Ascii()
+        self._clean, self._ascii, self._colourless, self._own = StripControls(), Ascii(), Colourless(), OwnColours()
         self._held: list[events.Event] | None = None  # keys that are kept; None while they go their way
         self._hold: Timer | None = None
-        self.config = config.load(location, IDS)
+        self._plain = only_plain()
+        # Textual draws on standard error; where that is no terminal, TERM says nothing
+        at_terminal = COLOR_SYSTEM == "standard" or (sys.__stderr__ is not None and sys.__stderr__.isatty())
+        self._sixteen = at_terminal and self.console.color_system == "standard"
+        self._asked = ""  # the theme that the configuration asks for
+        self._unkept = ""  # a theme that was chosen and is not yet in the file
+        self.config = config.load(location, BY_ID, FIXED)
         self._main = MainScreen(location, cwd, clock)
         self._configure()
 
     @property
     def remapped(self) -> dict[str, str]:
         """The keys that were given to other letters: id → keys."""
-        return self.config.keys
+        return self._remapped
 
     def get_default_screen(self) -> Screen[None]:
         return self._main
 
     def get_line_filters(self) -> list[LineFilter]:
-        """The second layer against hostile text, behind every widget (TUI §4); and plain letters for our glyphs where
-        a person wants them."""
-        plain = [self._ascii] if self.config["badges"] == "ascii" else []
-        return [*super().get_line_filters(), self._filter, *plain]
+        """The second layer against hostile text, behind every widget (TUI §4); plain letters for our glyphs where a
+        person or their terminal wants them; and no colour that it has not."""
+        filters = [*super().get_line_filters(), self._clean]
+        if self._plain or self.config["badges"] == "ascii":
+            filters.append(self._ascii)
+        if self.no_color:  # Textual's own would still write greys
+            filters = [one for one in filters if not isinstance(one, Monochrome | NoColor)]
+            filters.append(self._colourless)
+        elif self.native_ansi_color:
+            filters.append(self._own)
+        return filters
+
+    def get_css_variables(self) -> dict[str, str]:
+        """The theme's variables, so that what is written in them can be read."""
+        variables = super().get_css_variables()
+        self.theme_variables = mended(self.theme, variables)
+        return self.theme_variables
 
     # configuration
 
     def _configure(self) -> None:
         """Do what the configuration says."""
-        self.set_keymap(self.remapped)
-        theme = self.config["theme"] or DEFAULT_THEME
-        if theme in self.available_themes:
-            self.theme = theme
-        else:
-            near = ", ".join(sorted(self.available_themes))
-            self.config.problems.append(f"There is no theme “{visible(theme)}”. There are: {near}.")
-        if self.config["motion"] == "none":
-            self.animation_level = "none"
+        self._remapped, problems = remap(self.config.keys)
+        self.config.problems += problems
+        self.set_keymap(self._remapped)
+        wanted = self.config["theme"] or DEFAULT_THEME
+        if wanted not in self.available_themes:
+            self.config.problems.append(
+                f"There is no theme “{visible(wanted[:40])}”.{nearest(wanted, self.available_themes)} "
+                f"{named('theme.choose')} shows them all."
+            )
+            wanted = DEFAULT_THEME
+        self._asked = wanted
+        self.theme = self._shown(wanted)
+        self.animation_level = "none" if self.config["motion"] == "none" else TEXTUAL_ANIMATIONS
+
+    def _shown(self, theme: str) -> str:
+        """The theme in whose place this terminal can show `theme`: one of its own colours where it has no others."""
+        if self.no_color or self._sixteen:
+            return "ansi-dark" if self.available_themes[theme].dark else "ansi-light"
+        return theme
 
     def configure_again(self) -> None:
         """Take the configuration as it is now, after a change of it."""
-        self.config = config.load(self._main.location, IDS)
+        self.config = config.load(self._main.location, BY_ID, FIXED)
         self._configure()
         self._main.configured()
         self.screen.refresh(layout=True)
+        self._complain()
+
+    def _complain(self) -> None:
+        """Say what of the configuration could not be done."""
         for problem in self.config.problems:
             self.notify(visible(problem), severity="warning", timeout=10, markup=False)
 
     def _watch_theme(self, theme_name: str) -> None:
         """Keep a theme that was chosen here for the next start."""
         super()._watch_theme(theme_name)
-        if self.is_running and theme_name != (self.config["theme"] or DEFAULT_THEME):
+        if self.is_running and theme_name not in (self._asked, self._shown(self._asked)):
+            self._asked = self._unkept = theme_name
             self.run_worker(self._keep_theme, name="theme", thread=True, exclusive=True, exit_on_error=False)
+            self.theme = self._shown(theme_name)
 
     def _keep_theme(self) -> None:
+        chosen, self._unkept = self._unkept, ""
+        if not chosen:
+            return
         try:
-            config.put(config.user_path(), "theme", self.theme)
+            config.put(config.user_path(), "theme", chosen)
+            said = ""
         except MemorandaError as error:
-            self.call_from_thread(self.notify, visible(str(error)), severity="warning", markup=False)
-        self.config = config.load(self._main.location, IDS)
-
-    def handle_bindings_clash(self, clashed_bindings: set[Binding], node: object) -> None:
-        """Two things on one key, by the configuration: said once."""
-        for binding in clashed_bindings:
-            said = f"{binding.key} means more than one thing in your configuration; memoranda config shows them."
-            if said not in self.config.problems:
-                self.config.problems.append(said)
-                self.notify(said, severity="warning", timeout=10, markup=False)
+            said = f"{chosen} is the theme until you leave: {error}"
+        found = config.load(self._main.location, BY_ID, FIXED).find("theme")
+        if not said and found is not None and found.source == "project":
+            said = (
+                f"{chosen} is kept in your file, but {found.path} says “{found.value}”, which counts at a start here."
+            )
+        elif not said and self._shown(chosen) != chosen:
+            why = "NO_COLOR is set" if self.no_color else "this terminal has sixteen colours"
+            said = f"{chosen} is kept; it cannot be shown here, for {why}."
+        if said and self.is_running:
+            self.call_from_thread(self.notify, visible(said), severity="warning", timeout=8, markup=False)
 
     # keys that come too early
 
@@ -152,22 +203,26 @@ class Memoranda(App[int]):
         await self._close_engine()
         if not self._main._result_callbacks:  # Textual gives the first screen none, and yet takes one from it
             self._main._push_result_callback(self._main, None)
-        self.config = config.load(location, IDS)
+        self.config = config.load(location, BY_ID, FIXED)
         self._configure()
         self._main = MainScreen(location, cwd, self._clock)
         self.clear_notifications()
         await self.switch_screen(self._main)
+        self._complain()
 
     # the beginning and the end
 
     def on_ready(self) -> None:
         forget_startup()
+        self._complain()
         if not self.is_headless and hasattr(signal, "SIGTERM") and os.name == "posix":
             # asked to end from outside: the terminal is given back as it was found
             status = 128 + signal.SIGTERM
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, self.exit, None, status)
 
     async def on_unmount(self) -> None:
+        if self._unkept:  # chosen right before the end
+            await asyncio.to_thread(self._keep_theme)
         await self._close_engine()
 
     async def _close_engine(self) -> None:

@@ -22,9 +22,7 @@ GIT_SECONDS = 2.0  # how long a command that reads lets the timeline catch up fi
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command; the exit status."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")  # a terminal that cannot show ◐ shows ?
+    _letters_for_glyphs()
     as_json = "--json" in _before_dashes(list(arguments))
     try:
         return _run(list(arguments))
@@ -40,8 +38,9 @@ def run(arguments: Sequence[str]) -> int:
 
 def _run(arguments: list[str]) -> int:
     option, as_json, rest = _everywhere(arguments)
+    _place.option = option
     if rest and rest[0] in HELP:
-        print(_help(BY_NAME[rest[1]]) if len(rest) > 1 and rest[1] in BY_NAME else overall_help())
+        _out(_plain(_help(BY_NAME[rest[1]]) if len(rest) > 1 and rest[1] in BY_NAME else overall_help()))
         return 0
     if rest and rest[0] in ("-V", "--version"):
         from store import __version__
@@ -56,7 +55,7 @@ def _run(arguments: list[str]) -> int:
     if verb is None:
         raise _unknown(rest[0])
     if any(word in HELP[:2] for word in _before_dashes(rest[1:])):
-        print(_help(verb))
+        _out(_plain(_help(verb)))
         return 0
     given = read(verb.name, verb.arguments, rest[1:])
     if verb.opens == "nothing":
@@ -77,6 +76,21 @@ def _execute(verb: Verb, session: Session, given: Given) -> Outcome:
     from tui.commands import run as run_handler
 
     return run_handler(session, verb.handler, given)
+
+
+def _letters_for_glyphs() -> None:
+    """Where an encoding cannot write ◐, let + stand for it."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            if (stream.encoding or "").lower().startswith("utf"):
+                stream.reconfigure(errors="replace")  # a lone surrogate
+            else:
+                import codecs
+
+                from tui.glyphs import instead
+
+                codecs.register_error("memoranda", instead)
+                stream.reconfigure(errors="memoranda")
 
 
 def _help(verb: Verb) -> str:
@@ -251,7 +265,7 @@ def _say(text: str, end: str = "\n") -> None:
     from tui.visible import visible
 
     try:
-        print(visible(text), end=end, flush=True, file=sys.stderr)
+        print(_lettered(visible(text)), end=end, flush=True, file=sys.stderr)
     except OSError:
         pass  # nobody reads it; what was asked for is done all the same
 
@@ -261,7 +275,36 @@ def _plain(text: str) -> str:
         return text
     from tui.visible import plain
 
-    return plain(text)
+    return _lettered(plain(text))
+
+
+def _lettered(text: str) -> str:
+    """`text`, our glyphs as letters where the person or their locale wants that."""
+    if text.isascii():
+        return text
+    from tui.glyphs import ASCII, plain_locale
+
+    return text.translate(ASCII) if plain_locale() or _wants_letters() else text
+
+
+def _wants_letters() -> bool:
+    """Whether the configuration says so; false where there is no telling."""
+    from store import config
+
+    try:
+        place = location.locate(_place.option, os.environ, _folder())
+        return bool(config.load(place)["badges"] == "ascii")
+    except MemorandaError:
+        return False
+
+
+class _Place:
+    """What --db says: which project's file of settings counts."""
+
+    option: str | None = None
+
+
+_place = _Place()
 
 
 def _complain(error: MemorandaError, as_json: bool) -> None:

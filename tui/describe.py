@@ -324,6 +324,8 @@ def _life(memory: Memory, kind: str, number: int, now: str) -> list[Line]:
 
 def describe_step(memory: Memory, step: Step) -> list[Line]:
     """A step of history: who, when, through which door, why, and every record before and after."""
+    from tui.keys import named
+
     now = memory.now
     lines: list[Line] = [
         [(f"step {step.seq}", "own"), (f"  {step.actor}, {step.door}", "dim")],
@@ -335,7 +337,14 @@ def describe_step(memory: Memory, step: Step) -> list[Line]:
     if step.undone_by is not None:
         lines.append(_row("Taken back", _how_far(memory, step), "dim"))
     else:
-        lines += [[], [("U takes this step back; W all that ", "dim"), (step.actor, "dim"), (" wrote", "dim")]]
+        lines += [
+            [],
+            [
+                (f"{named('step.undo')} takes this step back; {named('step.undo-all')} all that ", "dim"),
+                (step.actor, "dim"),
+                (" wrote", "dim"),
+            ],
+        ]
     changes = memory.history.changes(step.seq, limit=SHOWN)
     for change in changes:
         lines += [[], *_change(change)]

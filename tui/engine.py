@@ -31,7 +31,7 @@ from store.search import Answer
 from tui.commands import Outcome, Session, count, number, run
 from tui.describe import Line, describe, describe_step
 from tui.keyed_rows import KeyedRows, checkpoint_segments, step_segments, task_segments
-from tui.keys import CHECKPOINTS, FACTS, HISTORY, TASKS
+from tui.keys import CHECKPOINTS, FACTS, HISTORY, TASKS, named
 from tui.rows import FactRows, TimelineRows, by_day
 from tui.screens.view import View
 from tui.verbs import Verb
@@ -180,12 +180,13 @@ class Engine:
         commits, links = (
             self.screen.database.value(f"SELECT count(*) FROM {table}") for table in ("commits", "commit_links")
         )
+        add, days = named("record.add"), named("pane.timeline")
         lines = [f"A memory for {self.location.name}", ""]
         if self.location.project:
             lines.append(f"It lies in {self.location.path}, private, and git ignores it.")
         if commits:
             linked = f" {count(links, 'link')} to decisions came with them." if links else ""
-            lines.append(f"Read {count(commits, 'commit')} from git: 2 shows them by day.{linked}")
+            lines.append(f"Read {count(commits, 'commit')} from git: {days} shows them by day.{linked}")
         for name in ("MEMORY.md", "CLAUDE.md", "AGENTS.md"):
             size = _lines(os.path.join(self.location.project or self.cwd, name))
             if size:
@@ -195,10 +196,10 @@ class Engine:
         return [
             *lines,
             "",
-            "a   remember the first fact: what should not be forgotten here?",
-            "2   the timeline: press a there to record a decision",
-            "/   search everything",
-            "?   all keys and verbs",
+            f"{add:<3} remember the first fact: what should not be forgotten here?",
+            f"{days:<3} the timeline: press {add} there to record a decision",
+            f"{named('search.open'):<3} search everything",
+            f"{named('help.open'):<3} all keys and verbs",
             "",
             "memoranda demo   opens an invented project to try everything on",
         ]
@@ -286,7 +287,7 @@ class Engine:
         """(what would change, a title, a note) of going back to a checkpoint, of taking a step back or all that an
         origin wrote; or what did change since a moment. Raises NotFound, Conflict, InvalidInput."""
         with Memory(self.location, "app", self._clock, create=False) as memory:
-            plans, later = memory.plans, "u takes it all back"
+            plans, later = memory.plans, f"{named('memory.undo')} takes it all back"
             if kind == "checkpoint":
                 found = memory.checkpoints.get(int(target))
                 title = f"RESTORE {found.citation} “{found.name}”   {local_time(found.created_at)}"

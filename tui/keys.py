@@ -68,7 +68,7 @@ class Key:
         return self._help or BY_NAME[self.verb].summary
 
     def shown(self, remapped: Mapping[str, str] = {}) -> str:
-        """Its first key, as footer and help show it."""
+        """Its first key, as footer and help show it; empty if another took its only one."""
         return show(remapped.get(self.id, self.keys).split(",")[0])
 
 
@@ -270,4 +270,70 @@ MOVES = (
     Key("list.first", "g,home", "first", help="To the first record"),
     Key("list.last", "G,end", "last", help="To the last record"),
 )
-IDS = tuple(key.id for key in (*KEYS, *PLAN_KEYS, *MOVES))
+BY_ID = {key.id: key for key in (*KEYS, *PLAN_KEYS, *MOVES)}
+# what a line to type in, or a list of choices, needs as it is
+FIXED = {
+    "ask.leave": "the line that asks", "ask.complete": "the line that asks", "ask.older": "the line that asks",
+    "ask.newer": "the line that asks", "list.open": "every list", "help.close": "the help",
+    "recent.leave": "the list of memories", "recent.down": "the list of memories", "recent.up": "the list of memories",
+}  # fmt: skip
+"""The keys that cannot be others, and what needs them."""
+# what works whatever is remapped, so that nobody is locked out
+ALWAYS = {"app.quit": "ctrl+q", "palette.open": "ctrl+p"}
+# the keys that are heard at one time, in the order in which they keep a key that two of them want
+PLACES = ((*KEYS, *MOVES), (*PLAN_KEYS, *MOVES))
+
+_remapped: dict[str, str] = {}
+
+
+def remap(wanted: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+    """Give ids other keys, in all that names keys from now on; returns what `resolve` does."""
+    changed, problems = resolve(wanted)
+    _remapped.clear()
+    _remapped.update(changed)
+    return changed, problems
+
+
+def named(id: str) -> str:
+    """The key of this id as a sentence shows it, remapped or not; where to find it in the palette if it has none."""
+    return BY_ID[id].shown(_remapped) or f"{show(ALWAYS['palette.open'])} {id}"
+
+
+def resolve(wanted: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+    """(the keys that ids have by `wanted`, where they are not their own; sentences about what could not be had).
+
+    Of two on one key in the same place the first in the table keeps it. ctrl+q and ctrl+p keep what they do.
+    """
+    if not wanted:
+        return {}, []
+    keys = {id: _split(wanted.get(id, key.keys)) for id, key in BY_ID.items()}
+    problems: list[str] = []
+    for owner, always in ALWAYS.items():
+        for id, own in keys.items():
+            if id != owner and always in own:
+                problems.append(f"{always} is {owner}, whatever else is set; {id} cannot have it.")
+                own.remove(always)
+        if always not in keys[owner]:
+            keys[owner].append(always)
+    for place in PLACES:
+        holders: dict[str, str] = {}
+        for key in place:
+            for one in keys[key.id].copy():
+                holder = holders.setdefault(one, key.id)
+                if holder != key.id and (holder in wanted or key.id in wanted):
+                    problems.append(f"{show(one)} would be {holder} and {key.id}; {holder} keeps it.")
+                    keys[key.id].remove(one)
+    for id in wanted:
+        if id in keys and not keys[id]:  # it has its own again, as far as nobody else has them
+            others = {one for place in PLACES if BY_ID[id] in place for key in place for one in keys[key.id]}
+            keys[id] = [one for one in _split(BY_ID[id].keys) if one not in others]
+    changed = {id: ",".join(own) for id, own in keys.items() if own != _split(BY_ID[id].keys)}
+    return changed, list(dict.fromkeys(problems))
+
+
+def _split(keys: str) -> list[str]:
+    """Keys as Textual names them: a sign is called by its name, so that `/` and `slash` are one key."""
+    return [_CODES.get(key, key) for key in keys.split(",")]
+
+
+_CODES = {sign: name for name, sign in NAMES.items() if len(sign) == 1 and sign.isascii()}

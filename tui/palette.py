@@ -1,23 +1,56 @@
-"""The looks that the lists and the preview share: one table, in the theme's own tokens.
+"""The looks that the lists and the preview share: one table, in the theme's own tokens; and what of a theme must be
+mended so that it can be read.
 
 Not component classes: Textual works the style of each of them out again at every change of a class or a size, for each
 widget; 85 of them took a third of the time to first paint.
+
+A theme of mixed colours is blended here, and moved away from its ground until it can be read. An ANSI theme has the
+terminal's own colours, of which nobody knows what they look like: there dim text is the terminal's dim, and the
+cursor's row is reversed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 
 from rich.style import Style
 from textual.color import Color
 
+READ, SEEN = 4.5, 3.0  # contrast of what must be read, and of what may stand back (WCAG 2.2)
+OWN_COLOURS = "ansi_"  # what the terminal's own colours are called
+# the tokens that text is written in, and what they are written on
+ON_PANES = ("background", "surface", "panel")
+TEXTS = {
+    **dict.fromkeys(("foreground", "text-primary", "text-secondary", "text-accent"), ON_PANES),
+    **dict.fromkeys(("text-success", "text-warning", "text-error"), ON_PANES),
+    **dict.fromkeys(("footer-key-foreground", "footer-description-foreground"), ("footer-background",)),
+}
+# what Textual's own widgets need to be told apart in an ANSI theme, and without colours
+IN_OWN_COLOURS = {
+    "dim": "ansi_default dim", "faint": "ansi_default dim", "dim-colour": "ansi_default", "line": "ansi_default",
+    "dim-text": "dim", "input-cursor-background": "ansi_default", "input-cursor-foreground": "ansi_default",
+    "input-cursor-text-style": "reverse", "block-cursor-background": "ansi_default",
+    "block-cursor-foreground": "ansi_default", "block-cursor-text-style": "bold reverse",
+    "block-cursor-blurred-background": "ansi_default", "block-cursor-blurred-foreground": "ansi_default",
+    "block-cursor-blurred-text-style": "reverse", "border-blurred": "ansi_default", "text-muted": "ansi_default",
+    "text-disabled": "ansi_default", "foreground-muted": "ansi_default", "scrollbar-background": "ansi_default",
+    "scrollbar-background-hover": "ansi_default", "scrollbar-background-active": "ansi_default",
+    "ansi-background": "ansi_default", "ansi-foreground": "ansi_default",
+}  # fmt: skip
+
 
 class Look:
-    """A colour and a ground, as `token` or `token 60%` of the theme, and a text style; empty where nothing changes."""
+    """A colour and a ground, as `token` or `token 60%` of the theme, and a text style; empty where nothing changes.
+    `least` is the contrast it needs; `plain` the text style in its place where the colours are the terminal's own."""
 
-    __slots__ = ("colour", "ground", "text")
+    __slots__ = ("colour", "ground", "least", "plain", "text")
 
-    def __init__(self, colour: str = "", text: str = "", ground: str = "") -> None:
+    def __init__(
+        self, colour: str = "", text: str = "", ground: str = "", least: float = READ, plain: str | None = None
+    ) -> None:
+        self.least = least
+        self.plain = text if plain is None else plain
         self.colour = colour
         self.text = text
         self.ground = ground
@@ -27,9 +60,9 @@ LOOKS = {
     "title": Look(text="bold"),
     "own": Look("text-accent", "bold"),
     "heading": Look("text-secondary", "bold"),
-    "label": Look("foreground 60%"),
-    "dim": Look("foreground 60%"),
-    "rule": Look("foreground 35%"),
+    "label": Look("foreground 60%", plain="dim"),
+    "dim": Look("foreground 60%", plain="dim"),
+    "rule": Look("foreground 35%", least=SEEN, plain="dim"),
     "accent": Look("text-accent"),
     "cite": Look("text-accent", "underline"),
     "selected": Look("text-accent", "underline reverse"),
@@ -41,39 +74,115 @@ LOOKS = {
     "glyph-fresh": Look("text-success"),
     "glyph-pinned": Look("text-success"),
     "glyph-aging": Look("text-warning"),
-    "glyph-low": Look("foreground 60%"),
+    "glyph-low": Look("foreground 60%", plain="dim"),
     "glyph-stale": Look("text-error"),
     "glyph-proposed": Look("text-accent"),
-    "glyph-gone": Look("foreground 35%"),
-    "glyph-superseded": Look("foreground 45%"),
-    "glyph-contradicted": Look("foreground 45%"),
-    "glyph-forgotten": Look("foreground 45%"),
+    "glyph-gone": Look("foreground 35%", least=SEEN, plain="dim"),
+    "glyph-superseded": Look("foreground 45%", least=SEEN, plain="dim"),
+    "glyph-contradicted": Look("foreground 45%", least=SEEN, plain="dim"),
+    "glyph-forgotten": Look("foreground 45%", least=SEEN, plain="dim"),
     "glyph-record": Look("text-primary"),
     # what a row is, whatever stands in it
     "marked": Look("text-accent", "bold"),
-    "cursor": Look(text="bold", ground="primary-muted"),
+    "cursor": Look(text="bold", ground="primary-muted", plain="bold reverse"),
     "cursor-blurred": Look(ground="foreground 10%"),
-    "flash": Look(ground="warning-muted"),
+    "flash": Look(ground="warning-muted", plain="underline"),
 }
 
 
 def style(names: Iterable[str], variables: Mapping[str, str], ground: Color, colour: Color) -> Style:
     """The looks `names`, later ones over earlier ones, on a widget's own ground and colour; unknown names change
     nothing. `variables` are the theme's. Transparent colours are blended here, with what lies below."""
-    text = Style()
+    if variables["foreground"].startswith(OWN_COLOURS):
+        return _in_own_colours(names, variables)
+    text, least = Style(), READ
     for name in names:
         look = LOOKS.get(name)
         if look is not None:
             if look.ground:
                 ground += _colour(look.ground, variables)
             if look.colour:
-                colour = _colour(look.colour, variables)
+                colour, least = _colour(look.colour, variables), look.least
             if look.text:
                 text += Style.parse(look.text)
-    return Style.from_color((ground + colour).rich_color, ground.rich_color) + text
+    front = legible(ground + colour, (ground,), least)
+    return Style.from_color(front.rich_color, ground.rich_color) + text
+
+
+def _in_own_colours(names: Iterable[str], variables: Mapping[str, str]) -> Style:
+    colour, text = "ansi_default", Style()
+    for name in names:
+        look = LOOKS.get(name)
+        if look is not None:
+            if look.colour:
+                colour = variables[look.colour.partition(" ")[0]]
+            text += Style.parse(look.plain)
+    if text.reverse and text.dim:
+        text += Style(dim=False)  # what is dim cannot be read as a ground
+    default = Color.parse("ansi_default")
+    # on a reversed row a colour would be a patch of ground
+    front = default if text.reverse else Color.parse(colour)
+    return Style.from_color(front.rich_color, default.rich_color) + text
 
 
 def _colour(spec: str, variables: Mapping[str, str]) -> Color:
     token, _, share = spec.partition(" ")
     colour = Color.parse(variables[token])
     return colour.with_alpha(int(share.rstrip("%")) / 100) if share else colour
+
+
+@lru_cache(1024)
+def legible(colour: Color, grounds: tuple[Color, ...], least: float) -> Color:
+    """`colour`, or as little nearer to white or black as gives it a contrast of `least` to each of the grounds."""
+    if all(contrast(colour, ground) >= least for ground in grounds):
+        return colour
+    ends = [Color(255, 255, 255), Color(0, 0, 0)]
+    end = max(ends, key=lambda end: min(contrast(end, ground) for ground in grounds))
+    for step in range(1, 20):
+        nearer = colour.blend(end, step / 20, alpha=1)
+        if all(contrast(nearer, ground) >= least for ground in grounds):
+            return nearer
+    return end
+
+
+def contrast(one: Color, other: Color) -> float:
+    """The contrast of two opaque colours, from 1 to 21, as WCAG works it out."""
+    lighter, darker = sorted((_luminance(one), _luminance(other)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def _luminance(colour: Color) -> float:
+    red, green, blue = (
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in colour.normalized
+    )
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+_mended: dict[str, dict[str, str]] = {}
+
+
+def mended(theme: str, variables: Mapping[str, str]) -> dict[str, str]:
+    """A theme's variables so that what is written in them can be read, with our own: `dim` and `faint` text, the
+    `line`s between panes; `dim-colour` and `dim-text` are the two parts of `dim`, for CSS.
+
+    Worked out once: Textual asks several times for one start.
+    """
+    if theme not in _mended:
+        _mended[theme] = _mend(variables)
+    return _mended[theme]
+
+
+def _mend(variables: Mapping[str, str]) -> dict[str, str]:
+    if variables["foreground"].startswith(OWN_COLOURS):
+        return {**variables, **IN_OWN_COLOURS}
+    back = Color.parse(variables["background"])
+
+    def grounds(names: tuple[str, ...]) -> tuple[Color, ...]:
+        return tuple(back + Color.parse(variables[name]) for name in names)
+
+    new = {name: legible(back + Color.parse(variables[name]), grounds(on), READ).hex for name, on in TEXTS.items()}
+    front = Color.parse(new["foreground"])
+    dim = legible(back.blend(front, 0.6, alpha=1), grounds(ON_PANES), READ).hex
+    faint = legible(back.blend(front, 0.5, alpha=1), grounds(ON_PANES), SEEN).hex
+    line = back.blend(front, 0.2, alpha=1).hex
+    return {**variables, **new, "dim": dim, "faint": faint, "dim-colour": dim, "dim-text": "none", "line": line}

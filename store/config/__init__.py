@@ -9,7 +9,7 @@ from store.errors import InvalidInput, StorageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
     from typing import Any
 
     from store.location import Location
@@ -73,7 +73,7 @@ class Config:
         """The remapped keys: a key's id → keys as the app writes them, `F` or `ctrl+f,f`."""
         return {name.removeprefix(KEYS): value.value for name, value in self._values.items() if name.startswith(KEYS)}
 
-    def take(self, source: str, path: str, key_ids: "Collection[str]") -> None:
+    def take(self, source: str, path: str, key_ids: "Collection[str]", fixed: "Mapping[str, str]") -> None:
         """Take what the file at `path` says, over what there is."""
         try:
             found = entries(path)
@@ -81,17 +81,27 @@ class Config:
             self.problems.append(str(error))
             return
         for name, value in found.items():
-            problem = self._put(source, path, name, value, key_ids)
+            problem = self._put(source, path, name, value, key_ids, fixed)
             if problem:
                 self.problems.append(f"{path}: {problem}")
 
-    def _put(self, source: str, path: str, name: str, value: object, key_ids: "Collection[str]") -> str:
+    def _put(
+        self,
+        source: str,
+        path: str,
+        name: str,
+        value: object,
+        key_ids: "Collection[str]",
+        fixed: "Mapping[str, str]",
+    ) -> str:
         """Take one value; what is wrong with it, or an empty text."""
         try:
             setting = known(name)
         except InvalidInput as error:
             return str(error)
         key = name.removeprefix(KEYS)
+        if key != name and key in fixed:
+            return f"{key} cannot have other keys: {fixed[key]} needs it as it is."
         if key != name and key_ids and key not in key_ids:
             return f"There is no key “{key[:40]}”.{nearest(key, key_ids)}"
         if setting.own and source == "project":
@@ -102,15 +112,20 @@ class Config:
         return ""
 
 
-def load(location: "Location", key_ids: "Collection[str]" = ()) -> Config:
+def load(
+    location: "Location",
+    key_ids: "Collection[str]" = (),
+    fixed: "Mapping[str, str]" = {},  # noqa: B006 - only read
+) -> Config:
     """What is set for this memory. Never raises: what cannot be used is in `problems`, and the default stands.
 
-    `key_ids` are the keys that there are, to check `[keys]` against; without them every id is believed.
+    `key_ids` are the keys that there are, to check `[keys]` against; without them every id is believed. `fixed` are
+    those that cannot be others, and what needs each.
     """
     config = Config()
-    config.take("user", user_path(), key_ids)
+    config.take("user", user_path(), key_ids, fixed)
     if path := project_path(location):
-        config.take("project", path, key_ids)
+        config.take("project", path, key_ids, fixed)
     return config
 
 

@@ -85,7 +85,7 @@ SETTINGS = (
     Setting("capture_decisions", "bool", True, "Capture the decisions that agents and hooks log"),
     Setting("capture_commits", "bool", True, "Capture the commits of the git checkout"),
     Setting("retention_days", "int", 365, "Days that events are kept; 0 keeps them for ever", most=36_500),
-    Setting("theme", "text", "", "The theme of the application; empty: the terminal's own default"),
+    Setting("theme", "text", "", "The theme of the application; empty: textual-dark"),
     Setting(
         "badges",
         "choice",

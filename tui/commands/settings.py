@@ -6,14 +6,13 @@ from store.config import KEYS, Config, Value, known, load, project_path, put, re
 from store.config.settings import nearest
 from store.errors import InvalidInput, NotFound
 from tui.commands import Outcome, Session
-from tui.keys import KEYS as ALL_KEYS
+from tui.keys import BY_ID, FIXED, resolve
 from tui.visible import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tui.arguments import Given
 
-_IDS = {key.id: key for key in ALL_KEYS}
 _WHOSE = {"default": "default", "user": "yours", "project": "project"}
 
 
@@ -27,7 +26,7 @@ def config(session: Session, given: "Given") -> Outcome:
         raise InvalidInput("--project says where to write, and there is nothing to write.", "Add a value, or --unset.")
     if writes:
         return _write(session, given)
-    found = load(session.location, _IDS)
+    found = load(session.location, BY_ID, FIXED)
     if given.name:
         value = _value(found, given.name)
         return Outcome(lines=[*_one(value), *map(visible, found.problems)], data=lambda: _json(value))
@@ -56,7 +55,7 @@ def _write(session: Session, given: "Given") -> Outcome:
         _known(name)
         value = put(path, name, given.value)
         done = f"{name} is now {as_text(value)}, in {path}."
-    found = load(session.location, _IDS)
+    found = load(session.location, BY_ID, FIXED)
     try:
         now = _value(found, name)
     except InvalidInput:  # a misspelt name was taken out, and means nothing
@@ -66,6 +65,8 @@ def _write(session: Session, given: "Given") -> Outcome:
         done += f" {overrides} says {as_text(now.value)}, which counts here: {now.path}."
     elif given.unset:
         done += f" It is {as_text(now.value)} again."
+    if name.startswith(KEYS):
+        done = " ".join([done, *resolve(found.keys)[1]])
     return Outcome(done, lambda: {**_json(now), "written": path})
 
 
@@ -73,16 +74,18 @@ def _known(name: str) -> None:
     """Raises InvalidInput if there is no such setting, or no key of that id."""
     known(name)
     key = name.removeprefix(KEYS)
-    if key != name and key not in _IDS:
+    if key != name and key in FIXED:
+        raise InvalidInput(f"{key} cannot have other keys: {FIXED[key]} needs it as it is.")
+    if key != name and key not in BY_ID:
         raise InvalidInput(
-            f"There is no key “{key[:40]}”.", nearest(key, _IDS).strip() or f"There are {', '.join(_IDS)}."
+            f"There is no key “{key[:40]}”.", nearest(key, BY_ID).strip() or f"There are {', '.join(BY_ID)}."
         )
 
 
 def _value(found: Config, name: str) -> Value:
     """A setting, or a key, remapped or as it comes. Raises InvalidInput."""
     _known(name)
-    return found.find(name) or Value(known(name), _IDS[name.removeprefix(KEYS)].keys, "default", "")
+    return found.find(name) or Value(known(name), BY_ID[name.removeprefix(KEYS)].keys, "default", "")
 
 
 def _all(session: Session, found: Config) -> Outcome:
@@ -99,6 +102,7 @@ def _all(session: Session, found: Config) -> Outcome:
         lines.append(
             f"{whose:<7}  {visible(path)}{state}" if path else f"{whose:<7}  none: this memory is no project's"
         )
+    found.problems += resolve(found.keys)[1]
     problems = [visible(problem) for problem in found.problems]
     if problems:
         lines += ["", *problems]
@@ -128,7 +132,7 @@ def _json(value: Value) -> dict[str, object]:
         "value": value.value,
         "source": value.source,
         "path": value.path or None,
-        "default": _IDS[value.name.removeprefix(KEYS)].keys if value.setting.kind == "keys" else value.setting.default,
+        "default": BY_ID[value.name.removeprefix(KEYS)].keys if value.setting.kind == "keys" else value.setting.default,
         "kind": value.setting.kind,
         "choices": list(value.setting.choices),
         "meaning": value.setting.meaning,

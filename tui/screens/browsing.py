@@ -10,7 +10,7 @@ from textual.widgets import Input
 
 from store.citations import parse
 from store.errors import MemorandaError
-from tui.keys import FACTS, HISTORY, PANES, PREVIEW, TIMELINE
+from tui.keys import FACTS, HISTORY, PANES, PREVIEW, TIMELINE, named
 from tui.screens.reading import ReadingScreen
 from tui.screens.view import DOMAIN_ORDER, KIND_ORDER, SORT_ORDER, slots
 from tui.widgets.bars import Footer, Piece, Split
@@ -175,9 +175,10 @@ class BrowsingScreen(ReadingScreen):
         marking.mark_range()
         if marking.marking:
             self.query_one("#footer", Footer).hint(
-                (" Move to mark more; ", ""), ("v", "$footer-key-foreground bold", "mark_range"),
+                (" Move to mark more; ", ""),
+                (named("mark.range"), "$footer-key-foreground bold", "mark_range"),
                 (" ends it, ", "", "mark_range"),
-                ("esc", "$footer-key-foreground bold", "leave"), (" unmarks", "", "leave"),
+                (named("screen.leave"), "$footer-key-foreground bold", "leave"), (" unmarks", "", "leave"),
             )  # fmt: skip
         else:
             self.draw_footer()
@@ -185,7 +186,11 @@ class BrowsingScreen(ReadingScreen):
     def action_mark_all(self) -> None:
         self.set_focus(self.list_of(self._list_id))  # what follows is about the marks, not about the preview
         if not self.list_of(self._list_id).mark_all():
-            self.say(f"Marks hold {MOST_MARKS:,} records: narrow the list with d, o or a search first.", "warning")
+            self.say(
+                f"Marks hold {MOST_MARKS:,} records: narrow the list with {named('list.filter')}, "
+                f"{named('list.origin')} or a search first.",
+                "warning",
+            )
 
     def action_unmark(self) -> None:
         self.list_of(self._list_id).unmark()
@@ -280,7 +285,10 @@ class BrowsingScreen(ReadingScreen):
             self.list_of("hits").action_move(step)
             self.list_of("hits").focus()
         else:
-            self.say("n goes to the next hit of a search; / starts one.", "warning")
+            self.say(
+                f"{named('search.next')} goes to the next hit of a search; {named('search.open')} starts one.",
+                "warning",
+            )
 
     def on_search_bar_found(self, event: SearchBar.Found) -> None:
         from tui.rows import HitRows
@@ -295,11 +303,11 @@ class BrowsingScreen(ReadingScreen):
         self.list_of("hits").set_rows(HitRows(answer.hits, self.engine.screen.now), keep=event.again)
         self._select_wanted("hits")
         shown = f"the best {len(answer.hits)}" if answer.total > len(answer.hits) else "best first"
-        left: list[Piece] = [("FOUND ", ""), (f"{answer.total:,}", "$foreground 60%")]
+        left: list[Piece] = [("FOUND ", ""), (f"{answer.total:,}", "$dim")]
         if answer.left_out:
-            left.append((f"  {answer.left_out:,} left out; is:forgotten, is:superseded show them", "$foreground 50%"))
+            left.append((f"  {answer.left_out:,} left out; is:forgotten, is:superseded show them", "$faint"))
         left += [(f"  {note}", "$text-warning") for note in answer.notes]
-        self._found = (left, [(shown, "$foreground 50%")])
+        self._found = (left, [(shown, "$faint")])
         self._draw_found()
         if not event.again:
             self.pane.follow(self._under_cursor(self.list_of("hits")))

@@ -18,6 +18,7 @@ from store.vocabulary import PERSON
 from tui.commands import count
 from tui.describe import how_long_ago
 from tui.engine import touched
+from tui.keys import named
 
 if TYPE_CHECKING:
     from store.memory import Memory
@@ -41,7 +42,11 @@ def forget(screen: MainScreen) -> None:
     decisions = [thing.id for thing in things if isinstance(thing, Decision)]
     if not facts and not decisions:
         _refuse(
-            screen, things, "A task is finished with m; what was done is never forgotten." if _tasks(things) else ""
+            screen,
+            things,
+            f"A task is finished with {named('task.move')}; what was done is never forgotten."
+            if _tasks(things)
+            else "",
         )
         return
 
@@ -58,7 +63,7 @@ def forget(screen: MainScreen) -> None:
         _write(
             screen,
             work,
-            f"Forgot {_counted(facts, 'fact', decisions, 'decision')}, u to undo",
+            f"Forgot {_counted(facts, 'fact', decisions, 'decision')}{undoes()}",
             back=pack("fact", facts[0]) if len(facts) == 1 else None,
         )
 
@@ -77,7 +82,7 @@ def confirm(screen: MainScreen) -> None:
         screen,
         f"Confirm {said}?",
         len(facts),
-        lambda: _write(screen, lambda memory: memory.facts.confirm(numbers), f"Confirmed {said}, u to undo"),
+        lambda: _write(screen, lambda memory: memory.facts.confirm(numbers), f"Confirmed {said}{undoes()}"),
     )
 
 
@@ -95,7 +100,7 @@ def pin(screen: MainScreen) -> None:
         screen,
         f"{'Pin' if pinned else 'Unpin'} {said}?",
         len(numbers),
-        lambda: _write(screen, lambda memory: memory.facts.pin(numbers, pinned), f"{word} {said}, u to undo"),
+        lambda: _write(screen, lambda memory: memory.facts.pin(numbers, pinned), f"{word} {said}{undoes()}"),
     )
 
 
@@ -117,8 +122,8 @@ def add(screen: MainScreen) -> None:
 def _add_fact(screen: MainScreen, text: str, domain: str) -> None:
     def said(result: object) -> tuple[str, int | None]:
         number, new = result if isinstance(result, tuple) else (0, True)
-        known = f"{cite('fact', number)} was known already: confirmed, u to undo"
-        return f"Remembered {cite('fact', number)}, u to undo" if new else known, pack("fact", number)
+        known = f"{cite('fact', number)} was known already: confirmed{undoes()}"
+        return f"Remembered {cite('fact', number)}{undoes()}" if new else known, pack("fact", number)
 
     if text.strip():
         _write(screen, lambda memory: memory.facts.remember(text, domain=domain), said)
@@ -209,8 +214,8 @@ def replace(screen: MainScreen, record: Record | Step, work: Callable[[Memory, s
 
     def said(new: object) -> tuple[str, int | None]:
         if isinstance(record, Decision):
-            return f"{_cited('decision', new)} supersedes {record.citation}, u to undo", _key("decision", new)
-        return f"Corrected {_name(record)}, u to undo", _key("fact", new) if isinstance(record, Fact) else None
+            return f"{_cited('decision', new)} supersedes {record.citation}{undoes()}", _key("decision", new)
+        return f"Corrected {_name(record)}{undoes()}", _key("fact", new) if isinstance(record, Fact) else None
 
     if text.strip():
         _write(screen, lambda memory: work(memory, text), said)
@@ -221,7 +226,7 @@ def supersede(screen: MainScreen) -> None:
     if isinstance(record, Decision):
         _decide(screen, record)
     elif record is not None:
-        screen.say("Only a decision is superseded by another; c corrects a fact.", "warning")
+        screen.say(f"Only a decision is superseded by another; {named('record.correct')} corrects a fact.", "warning")
 
 
 def tag(screen: MainScreen) -> None:
@@ -236,10 +241,10 @@ def tag(screen: MainScreen) -> None:
         if not word:
             return
         if word.startswith("-"):
-            said = f"Took the tag {word[1:]} off {count(len(numbers), 'fact')}, u to undo"
+            said = f"Took the tag {word[1:]} off {count(len(numbers), 'fact')}{undoes()}"
             _write(screen, lambda memory: memory.facts.untag(numbers, word[1:]), said)
         else:
-            said = f"Tagged {count(len(numbers), 'fact')} {word}, u to undo"
+            said = f"Tagged {count(len(numbers), 'fact')} {word}{undoes()}"
             _write(screen, lambda memory: memory.facts.tag(numbers, word), said)
 
     known = ", ".join(dict.fromkeys(word for fact in facts for word in fact.tags))
@@ -293,7 +298,7 @@ def _link(screen: MainScreen, pairs: list[tuple[str, int]]) -> None:
     def said(result: object) -> tuple[str, int | None]:
         made, taken = result if isinstance(result, tuple) else (0, 0)
         parts = [f"made {count(made, 'link')}" if made else "", f"took {count(taken, 'link')} away" if taken else ""]
-        return " and ".join(part for part in parts if part).capitalize() + ", u to undo", None
+        return " and ".join(part for part in parts if part).capitalize() + undoes(), None
 
     _write(screen, turn, said)
 
@@ -304,7 +309,7 @@ def _link(screen: MainScreen, pairs: list[tuple[str, int]]) -> None:
 def move_task(screen: MainScreen) -> None:
     tasks = [thing for thing in screen.targets() if isinstance(thing, Task)]
     if not tasks:
-        screen.say("m starts and finishes tasks; 5 goes to them.", "warning")
+        screen.say(f"{named('task.move')} starts and finishes tasks; {named('pane.tasks')} goes to them.", "warning")
         return
     status = {"pending": "in_progress", "in_progress": "done", "done": "pending"}[tasks[0].status]
     word = {"in_progress": "Started", "done": "Done:", "pending": "Open again:"}[status]
@@ -312,7 +317,7 @@ def move_task(screen: MainScreen) -> None:
     _write(
         screen,
         lambda memory: memory.tasks.move_all(numbers, status),
-        f"{word} {_names(tasks)}, u to undo",
+        f"{word} {_names(tasks)}{undoes()}",
     )
 
 
@@ -337,14 +342,21 @@ def restore(screen: MainScreen) -> None:
     if isinstance(record, Checkpoint):
         screen.show_plan("checkpoint", record.id)
     elif record is not None:
-        screen.say("R goes back to a checkpoint; 3 lists them.", "warning")
+        screen.say(
+            f"{named('checkpoint.restore')} goes back to a checkpoint; {named('pane.checkpoints')} lists them.",
+            "warning",
+        )
 
 
 def take_back(screen: MainScreen) -> None:
     """Take the step under the cursor back: at once if nothing stands in the way, else it is shown and decided."""
     record = screen.target()
     if not isinstance(record, Step):
-        screen.say("U takes back a step of the history; 4 goes there. u takes back your newest change.", "warning")
+        screen.say(
+            f"{named('step.undo')} takes back a step of the history; {named('pane.history')} goes there. "
+            f"{named('memory.undo')} takes back your newest change.",
+            "warning",
+        )
     elif record.undone_by is not None:
         screen.say(f"Step {record.seq} was taken back already, by step {record.undone_by}.", "warning")
     else:
@@ -353,7 +365,7 @@ def take_back(screen: MainScreen) -> None:
 
 def take_back_now(screen: MainScreen, plan: Plan) -> None:
     """Apply a plan of one record, in whose way nothing stands."""
-    said = f"Took back step {plan.undoes}: {plan.changes[0].title[:40]}, u to undo"
+    said = f"Took back step {plan.undoes}: {plan.changes[0].title[:40]}{undoes()}"
     _write(screen, lambda memory: memory.plans.apply(plan, {0}), said)
 
 
@@ -362,9 +374,14 @@ def take_back_all(screen: MainScreen) -> None:
     record = screen.target()
     origin = record.actor if isinstance(record, Step) else getattr(record, "origin", "")
     if not origin:
-        screen.say("W takes back all that one origin wrote: stand on something it wrote.", "warning")
+        screen.say(
+            f"{named('step.undo-all')} takes back all that one origin wrote: stand on something it wrote.", "warning"
+        )
     elif origin == PERSON:
-        screen.say("That is you. A checkpoint takes you back to a moment of yours: 3 lists them.", "warning")
+        screen.say(
+            f"That is you. A checkpoint takes you back to a moment of yours: {named('pane.checkpoints')} lists them.",
+            "warning",
+        )
     else:
         screen.show_plan("origin", origin)
 
@@ -435,6 +452,11 @@ def day(screen: MainScreen) -> None:
 # words
 
 
+def undoes() -> str:
+    """What is said after a change: how it is taken back."""
+    return f", {named('memory.undo')} to undo"
+
+
 def _tasks(things: Things) -> bool:
     return any(isinstance(thing, Task) for thing in things)
 
@@ -455,7 +477,7 @@ def _names(things: Things) -> str:
 
 def _made(word: str, kind: str) -> Callable[[object], tuple[str, int | None]]:
     """What to say of a record that was made, by its id, and its key."""
-    undo = "" if kind == "checkpoint" else ", u to undo"
+    undo = "" if kind == "checkpoint" else undoes()
     return lambda new: (f"{word} {_cited(kind, new)}{undo}", _key(kind, new))
 
 

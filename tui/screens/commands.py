@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from store.errors import MemorandaError
 from tui.arguments import Given, Usage, help_text, read
 from tui.completion import complete, split
+from tui.keys import named
 from tui.verbs import Verb, find
 
 if TYPE_CHECKING:
@@ -26,7 +27,7 @@ def run_line(screen: MainScreen, text: str, agreed: bool = False) -> None:
         return
     found = find(words)
     if found is None:
-        screen.say(f"There is no verb “{words[0][:40]}”. ? lists them all.", "warning")
+        screen.say(f"There is no verb “{words[0][:40]}”. {named('help.open')} lists them all.", "warning")
         return
     verb, rest = found
     try:

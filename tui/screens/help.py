@@ -84,7 +84,7 @@ class HelpScreen(ResponsiveScreen["str | None"]):
         layout: vertical; overflow: hidden;
         Split { height: 1; background: $panel; }
         #help-keys { height: 1; background: $footer-background; }
-        #help-more { height: 8; border-top: solid $foreground 20%; padding: 0 0 0 1; }
+        #help-more { height: 8; border-top: solid $line; padding: 0 0 0 1; }
     }
     """
 

@@ -12,9 +12,9 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 
 from store.errors import MemorandaError
-from tui.keys import CHECKPOINTS, FACTS, HISTORY, KEYS, TASKS, TIMELINE
+from tui.keys import CHECKPOINTS, FACTS, HISTORY, KEYS, TASKS, TIMELINE, named
 from tui.screens.browsing import TYPING, BrowsingScreen
-from tui.screens.view import EMPTY, HUGE, WIDE
+from tui.screens.view import HUGE, WIDE, empty
 from tui.widgets.bars import Footer, Piece, Split
 from tui.widgets.kept import Kept
 from tui.widgets.preview_pane import PreviewPane
@@ -58,7 +58,7 @@ class MainScreen(BrowsingScreen):
         #top { height: 1; background: $panel; }
         #body { height: 1fr; layout: horizontal; }
         .pane { width: 1fr; height: 1fr; }
-        .pane-title { height: 1; padding: 0 1; color: $foreground 70%; }
+        .pane-title { height: 1; padding: 0 1; color: $dim-colour; text-style: $dim-text; }
         .pane:focus-within > .pane-title { color: $text-accent; text-style: bold; }
         .pane.-behind { display: none; }
         #hits-pane { display: none; }
@@ -74,11 +74,14 @@ class MainScreen(BrowsingScreen):
         &.-huge #hits-pane { width: 33fr; }
         &.-huge #preview-pane { width: 15fr; }
         &.-wide .list, &.-huge .list, &.-wide #preview-pane, &.-huge #preview-pane {
-            border-left: solid $foreground 20%;
+            border-left: solid $line;
         }
         &.-wide #facts-pane, &.-huge #facts-pane { border-left: none; }
         &.-narrow #body { layout: vertical; }
-        &.-narrow #preview-pane { border-top: solid $foreground 20%; }
+        &.-narrow #preview-pane { border-top: solid $line; }
+        /* where the keys go can be told without colours */
+        &.-wide #preview-pane:focus-within, &.-huge #preview-pane:focus-within { border-left: heavy $text-accent; }
+        &.-narrow #preview-pane:focus-within { border-top: heavy $text-accent; }
     }
     """
 
@@ -108,8 +111,8 @@ class MainScreen(BrowsingScreen):
 
         super()._complete()
         self.query_one(SearchBar).add_input()
-        others = (_list_pane(name, "list", "-behind", empty_text=EMPTY[name]) for name in (CHECKPOINTS, HISTORY, TASKS))
-        hits = _list_pane("hits", empty_text=EMPTY["hits"])
+        others = (_list_pane(name, "list", "-behind", empty_text=empty(name)) for name in (CHECKPOINTS, HISTORY, TASKS))
+        hits = _list_pane("hits", empty_text=empty("hits"))
         self.query_one("#body").mount(*others, hits, before="#preview-pane")
         self.mount(AskBar(id="ask"), before="#footer")
         self.place_panes()
@@ -330,7 +333,7 @@ def applied_words(applied: Applied) -> str:
     from tui.commands import count
 
     before = f"; K#{applied.checkpoint} is how it was" if applied.checkpoint else ""
-    return f"{count(applied.changed, 'record')} changed{before}; u takes it all back"
+    return f"{count(applied.changed, 'record')} changed{before}; {named('memory.undo')} takes it all back"
 
 
 def _list_pane(name: str, *classes: str, empty_text: str = "") -> Pane:

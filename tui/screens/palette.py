@@ -7,6 +7,7 @@ from functools import partial
 from rich.text import Text
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 from textual.markup import escape
+from textual.widgets import Input
 
 from tui.display import fit
 from tui.keys import HITS, KEYS, RECORDS, Key
@@ -38,6 +39,11 @@ def _about(key: Key, place: str) -> bool:
 
 class Everything(Provider):
     """Finds keys by what they do and verbs by their names. Nothing in them is markup, whatever a key is called."""
+
+    async def startup(self) -> None:
+        if self.app.animation_level == "none":
+            for line in self.app.screen.query(Input):
+                line.cursor_blink = False
 
     async def discover(self) -> Hits:
         room = self.app.size.width - EDGE

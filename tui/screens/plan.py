@@ -19,7 +19,7 @@ from store.errors import MemorandaError
 from tui.commands import count
 from tui.describe import Line, compare, how_long_ago
 from tui.display import fit
-from tui.keys import LOOKING_KEYS, PLAN_KEYS, Key
+from tui.keys import LOOKING_KEYS, PLAN_KEYS, Key, named
 from tui.responsive import ResponsiveScreen
 from tui.rows import WIDE as ROOMY
 from tui.rows import Pairs
@@ -105,10 +105,10 @@ class PlanScreen(ResponsiveScreen[object]):
         .plan-bar { height: 1; padding: 0 1; background: $panel; }
         #plan-body { height: 1fr; layout: horizontal; }
         #plan-pane { width: 3fr; height: 1fr; }
-        #plan-preview-pane { width: 2fr; height: 1fr; padding: 0 0 0 1; border-left: solid $foreground 20%; }
+        #plan-preview-pane { width: 2fr; height: 1fr; padding: 0 0 0 1; border-left: solid $line; }
         &.-narrow #plan-body { layout: vertical; }
         &.-narrow #plan-pane, &.-narrow #plan-preview-pane { width: 1fr; border-left: none; }
-        &.-narrow #plan-preview-pane { border-top: solid $foreground 20%; }
+        &.-narrow #plan-preview-pane { border-top: solid $line; }
         Footer { height: 1; background: $footer-background; }
     }
     """
@@ -167,11 +167,11 @@ class PlanScreen(ResponsiveScreen[object]):
         self.query_one("#plan", RecordList).refresh_rows()
         right: list[Piece] = []
         if self._kind == "checkpoint":
-            right = [("strategy ", "$foreground 60%", "strategy")]
+            right = [("strategy ", "$dim", "strategy")]
             shown = [self._strategy] if self.has_class("-narrow") else STRATEGIES
             for name in shown:
                 word, action = STRATEGIES[name], "strategy" if len(shown) == 1 else f"choose_strategy('{name}')"
-                look = "bold $text-accent" if name == self._strategy else "$foreground 60%"
+                look = "bold $text-accent" if name == self._strategy else "$dim"
                 right += [(f" {word} ", look, action)]
         self.query_one("#plan-title", Split).put_both([(visible(self._heading), "bold")], right)
         changes = self._plan.changes
@@ -184,8 +184,8 @@ class PlanScreen(ResponsiveScreen[object]):
             if clashes := sum(change.clash for change in changes):
                 left.append((f"  [!] {clashes:,} changed since: kept unless chosen", "$text-warning"))
             if stuck := sum(bool(change.blocked) for change in changes):
-                left.append((f"  [-] {stuck:,} cannot change", "$foreground 60%"))
-        self.query_one("#plan-count", Split).put_both(left, [(self._note, "$foreground 60%")])
+                left.append((f"  [-] {stuck:,} cannot change", "$dim"))
+        self.query_one("#plan-count", Split).put_both(left, [(self._note, "$dim")])
 
     # the preview
 
@@ -314,7 +314,11 @@ class PlanScreen(ResponsiveScreen[object]):
         if self._applying:
             return
         if not self.chosen:
-            self.app.notify("Nothing is chosen: space chooses a record, esc leaves.", severity="warning", markup=False)
+            self.app.notify(
+                f"Nothing is chosen: {named('plan.choose')} chooses a record, {named('plan.leave')} leaves.",
+                severity="warning",
+                markup=False,
+            )
             return
         self._applying = True
         plan, chosen = self._plan, self.chosen

@@ -17,9 +17,9 @@ from store.clock import Clock, utc_now
 from store.errors import Defect, MemorandaError
 from store.keys import unpack
 from store.location import Location
-from tui.keys import FACTS, HISTORY, PANES, TASKS, TIMELINE
+from tui.keys import FACTS, HISTORY, PANES, TASKS, TIMELINE, named
 from tui.responsive import ResponsiveScreen
-from tui.screens.view import DIM, EMPTY, FILTERED, STRONG, View, layout, tabs, title
+from tui.screens.view import DIM, STRONG, View, empty, filtered, layout, tabs, title
 from tui.visible import visible
 from tui.widgets.bars import Piece, Split, width
 from tui.widgets.preview_pane import PreviewPane
@@ -150,7 +150,7 @@ class ReadingScreen(ResponsiveScreen[None]):
             self.say(f"Started a memory for {self._location.name}: {self._location.path}", timeout=8)
         self._step = engine.newest_step()
         for name in (FACTS, TIMELINE):
-            self.list_of(name).empty_text = EMPTY[name]
+            self.list_of(name).empty_text = empty(name)
         self._show_lists(first)
         self.call_after_refresh(self._complete)
 
@@ -163,7 +163,7 @@ class ReadingScreen(ResponsiveScreen[None]):
 
         def progress(done: int, total: int) -> None:
             if total > 200:
-                status = f"reading git {done:,} of {total:,}, esc stops" if done < total else ""
+                status = f"reading git {done:,} of {total:,}, {named('screen.leave')} stops" if done < total else ""
                 self.later(self._show_status, status)
 
         try:
@@ -241,7 +241,7 @@ class ReadingScreen(ResponsiveScreen[None]):
             return  # a newer reading is under way
         for name, rows in lists.items():
             found = self.list_of(name)
-            found.empty_text = FILTERED.get(name, EMPTY[name]) if name == HISTORY and view.actor else EMPTY[name]
+            found.empty_text = filtered(name) if name == HISTORY and view.actor else empty(name)
             found.set_rows(rows)
             self._sizes[name] = len(rows)
         self._select_wanted(*lists)
@@ -285,8 +285,8 @@ class ReadingScreen(ResponsiveScreen[None]):
         self._select_wanted(FACTS, TIMELINE)
         if self.pane.record is not None:
             self.pane.again()
-        self.list_of(FACTS).empty_text = (EMPTY if self.view.shows_all else FILTERED)[FACTS]
-        self.list_of(TIMELINE).empty_text = (FILTERED if self.view.kind else EMPTY)[TIMELINE]
+        self.list_of(FACTS).empty_text = (empty if self.view.shows_all else filtered)(FACTS)
+        self.list_of(TIMELINE).empty_text = (filtered if self.view.kind else empty)(TIMELINE)
         self._flash_changes()
         self._draw_top()
         self._draw_titles()

@@ -46,7 +46,7 @@ class RecentScreen(ModalScreen["str | None"]):
             yield Bar(id="recent-keys")
 
     def on_mount(self) -> None:
-        look = "$foreground 60%"
+        look = "$dim"
         self.query_one("#recent-keys", Bar).put(
             ("enter opens it", look, "open"), ("   ", ""), ("esc stays here", look, "leave")
         )

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from store.vocabulary import DOMAINS
-from tui.keys import CHECKPOINTS, FACTS, HISTORY, PANES, TASKS, TIMELINE
+from tui.keys import CHECKPOINTS, FACTS, HISTORY, HITS, PANES, TASKS, TIMELINE, named
 from tui.visible import visible
 from tui.widgets.bars import Piece, width
 
@@ -15,7 +15,7 @@ SORT_WORDS = {"oldest": "by age", "newest": "newest first"}
 DOMAIN_ORDER = (None, *DOMAINS)
 KIND_ORDER = (None, "decision", "commit", "event", "iteration", "checkpoint")
 WIDE, HUGE = 100, 180  # columns from which two lists, and three, stand beside the preview
-DIM, FAINT, STRONG = "$foreground 60%", "$foreground 50%", "bold $text-accent"
+DIM, FAINT, STRONG = "$dim", "$faint", "bold $text-accent"
 
 
 @dataclass(frozen=True)
@@ -85,6 +85,7 @@ def tabs(seen: Sequence[str], current: str, size: str, room: int) -> list[Piece]
 def about(pane: str, view: View, counts: Mapping[str, int], short: int) -> list[Piece]:
     """The order and the filters of a pane, and what they leave out; in fewer words the higher `short`, up to 2. A click
     changes what it names."""
+    key = named("list.hidden")
     if pane == FACTS:
         gone = [f"{counts[word]:,} {word}" for word in ("forgotten", "superseded") if counts.get(word)]
         words = f"{counts.get('forgotten', 0) + counts.get('superseded', 0):,}" if short else ", ".join(gone)
@@ -94,7 +95,7 @@ def about(pane: str, view: View, counts: Mapping[str, int], short: int) -> list[
             (view.origin, "origin"),
             (f"“{view.words}”" if view.words else None, "all_facts"),
             (None if short > 1 and view.sort == "oldest" else SORT_WORDS.get(view.sort, f"by {view.sort}"), "sort"),
-            ((f"{shown}: H" if view.hidden else f"{words} hidden: H") if gone else None, "hidden"),
+            ((f"{shown}: {key}" if view.hidden else f"{words} hidden: {key}") if gone else None, "hidden"),
         ]
     elif pane == TIMELINE:
         filters = [
@@ -108,7 +109,7 @@ def about(pane: str, view: View, counts: Mapping[str, int], short: int) -> list[
         ]
     elif pane == TASKS:
         done = counts.get("done", 0)
-        hidden = f"{done:,} done shown: H" if view.hidden else f"{done:,} done hidden: H"
+        hidden = f"{done:,} done {'shown' if view.hidden else 'hidden'}: {key}"
         filters = [(hidden if done else None, "hidden")]
     else:
         filters = [("newest first", "")]
@@ -134,17 +135,27 @@ def title(
     return [*left, *marks], right
 
 
-EMPTY = {
-    FACTS: "No facts yet. Press a to add the first one: what should be remembered here?",
-    TIMELINE: "Nothing happened here yet. Decisions, commits and events will stand here, newest first. Press a to "
-    "record a decision.",
-    CHECKPOINTS: "No checkpoints yet. Press a to name this moment; R then shows what going back to it would change.",
-    HISTORY: "Nothing was changed yet. Every change will stand here, with who made it, and U takes it back.",
-    TASKS: "No tasks to be done. Press a to add one; m starts and finishes it.",
-    "hits": "Nothing found. Try fewer words, or without kind: domain: is: tag: author: since: before:",
-}
-FILTERED = {
-    FACTS: "No fact passes the filter. d and o choose the next one; :facts shows all of them.",
-    TIMELINE: "Nothing of this kind. d shows the next kind, at last all of them.",
-    HISTORY: "Nothing by this origin. o shows the next one, at last all of them.",
-}
+def empty(pane: str) -> str:
+    """What stands in a list that has nothing: what will stand there, and the key that makes it."""
+    add = named("record.add")
+    return {
+        FACTS: f"No facts yet. Press {add} to add the first one: what should be remembered here?",
+        TIMELINE: "Nothing happened here yet. Decisions, commits and events will stand here, newest first. "
+        f"Press {add} to record a decision.",
+        CHECKPOINTS: f"No checkpoints yet. Press {add} to name this moment; {named('checkpoint.restore')} then shows "
+        "what going back to it would change.",
+        HISTORY: "Nothing was changed yet. Every change will stand here, with who made it, and "
+        f"{named('step.undo')} takes it back.",
+        TASKS: f"No tasks to be done. Press {add} to add one; {named('task.move')} starts and finishes it.",
+        HITS: "Nothing found. Try fewer words, or without kind: domain: is: tag: author: since: before:",
+    }[pane]
+
+
+def filtered(pane: str) -> str:
+    """What stands in a list of which the filter leaves nothing; empty for one that has no filter."""
+    kind, origin = named("list.filter"), named("list.origin")
+    return {
+        FACTS: f"No fact passes the filter. {kind} and {origin} choose the next one; :facts shows all of them.",
+        TIMELINE: f"Nothing of this kind. {kind} shows the next kind, at last all of them.",
+        HISTORY: f"Nothing by this origin. {origin} shows the next one, at last all of them.",
+    }.get(pane, "")

@@ -93,7 +93,7 @@ class Footer(Bar):
             self._draw()
 
     def _draw(self) -> None:
-        keys = [key for key in self._keys if key.label and self._pane in key.panes]
+        keys = [key for key in self._keys if key.label and self._pane in key.panes and key.shown(self.remapped)]
         last = [key for key in keys if key.id in LAST]
         others = [key for key in keys if key not in last]
         room = self.size.width or 80

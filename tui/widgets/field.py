@@ -1,5 +1,6 @@
 """The input of the bars."""
 
+from textual import events
 from textual.geometry import Size
 from textual.reactive import Reactive
 from textual.widgets import Input
@@ -10,3 +11,7 @@ class Field(Input):
     outgrown it; here it scrolls, and a letter costs a letter."""
 
     virtual_size: Reactive[Size] = Reactive(Size(0, 0))
+
+    def on_focus(self, event: events.Focus) -> None:
+        """A cursor that blinks is motion."""
+        self.cursor_blink = self.app.animation_level != "none"

@@ -69,7 +69,7 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         width: 1fr; height: 1fr; overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1;
     }
     """
-    GUTTER: ClassVar[tuple[str, ...]] = (" ", "▹", "▸", "✓", "✓", "»")
+    GUTTER: ClassVar[tuple[str, ...]] = (" ", "▹", "▸", "✓", "›", "»")
     """The cell at the left edge: none, a cursor where the focus is not, the cursor; the same of a marked row."""
 
     @dataclass

@@ -169,5 +169,5 @@ class SearchBar(Kept, Horizontal):
         if number == self._number:
             self._answered = number
             figures = f"{answer.total:,} found  {answer.milliseconds:.0f} ms  "
-            self.query_one("#found", Split).put_both((), ((figures, "dim"), ("✕", "bold", "leave_search")))
+            self.query_one("#found", Split).put_both((), ((figures, "$dim"), ("✕", "bold", "leave_search")))
             self.post_message(self.Found(answer, again))

@@ -1,0 +1,141 @@
+"""Plain letters for our glyphs, in the app and on the command line, by wish or where there is nothing else."""
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+from support.screen import opened, utc
+from support.stories import Story, copy
+from textual.color import Color
+
+import tui
+from store.config import user_path
+from tui import cli
+from tui.glyphs import ASCII, instead, only_plain, plain_locale
+
+__all__ = ["utc"]
+
+ROOT = Path(tui.__file__).parent.parent
+# whose texts are records' own, or patterns of what a record may hold
+OTHERS = ("tui/demo/", "store/visible.py", "store/redaction/", "store/search/", "store/database/", "tui/glyphs.py")
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Story:
+    return copy(tmp_path / "billing-api")
+
+
+def wish(text: str = "badges = 'ascii'\n") -> None:
+    target = Path(user_path())
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(text)
+
+
+def shown() -> dict[str, str]:
+    """Every glyph in a text of the source, and where it is; docstrings are shown to nobody."""
+    found = {}
+    for path in sorted([*ROOT.glob("tui/**/*.py"), *ROOT.glob("store/**/*.py")]):
+        name = path.relative_to(ROOT).as_posix()
+        if name.startswith(OTHERS) or name == "tui/visible.py":
+            continue
+        tree = ast.parse(path.read_text(encoding="utf-8"))
+        bare = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in bare:
+                found |= {char: f"{name}:{node.lineno}" for char in node.value if not char.isascii()}
+    return {char: place for char, place in found.items() if char.isprintable() and not char.isalpha()}
+
+
+def test_every_glyph_that_is_shown_has_its_letter() -> None:
+    glyphs = shown()
+    assert {"●", "▸", "…", "−", "“", "⏎", "⇧"} <= set(glyphs)
+    missing = {char: place for char, place in glyphs.items() if ord(char) not in ASCII}
+    assert not missing, f"give these a letter in tui.glyphs: {missing}"
+
+
+def test_the_marks_of_what_is_hidden_have_letters_too() -> None:
+    from tui.visible import visible
+
+    assert visible("\x1b\x7f\u202e\n").translate(ASCII).isascii()
+
+
+def test_a_letter_is_as_wide_as_its_glyph() -> None:
+    for code, letter in ASCII.items():
+        assert letter.isascii() and len(letter) == cell_len(chr(code)), f"{chr(code)} as {letter}"
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 40)])
+async def test_in_the_app_only_the_records_own_letters_are_left(story: Story, size: tuple[int, int]) -> None:
+    wish()
+    async with opened(story.folder, size) as person:
+        for keys in (
+            ("space", "f"), ("2", "enter"), ("3",), ("4", "enter"), ("5",), ("escape", "question_mark"),
+            ("escape", "ctrl+p"), ("escape", "slash", "m", "a", "i"), ("escape", "c"), ("escape", "D", "enter"),
+        ):  # fmt: skip
+            await person.press(*keys)
+            text = ""
+            for strip in person.strips:
+                for line_filter in person.app.get_line_filters():
+                    strip = strip.apply_filter(line_filter, Color(0, 0, 0))
+                assert strip.cell_length == size[0]
+                text += strip.text
+            assert not [char for char in text if not char.isascii() and not char.isalpha()]
+
+
+VERBS = (
+    "facts --all", "timeline", "show D#1", "history", "history --changes", "checkpoints", "restore 1 --dry-run",
+    "--help", "restore --help", "tasks", "config", "show F#999",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("line", VERBS)
+def test_on_the_command_line_too(story: Story, capsys: pytest.CaptureFixture[str], line: str) -> None:
+    words = line.split()
+    with story.open() as memory:
+        memory.checkpoints.take("here")
+        memory.facts.forget([1])
+    cli.run([*words, "--db", str(story.path)])
+    before = "".join(capsys.readouterr())
+    wish()
+    cli.run([*words, "--db", str(story.path)])
+    after = "".join(capsys.readouterr())
+    assert not [char for char in after if not char.isascii() and not char.isalpha()]
+    assert after.count("\n") >= before.count("\n") > 0
+
+
+def test_letters_of_records_stay_and_scripts_get_what_is_there(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    wish()
+    cli.run(["facts", "--db", str(story.path)])
+    assert "Alérgica al maní" in capsys.readouterr().out
+    with story.open() as memory:
+        memory.facts.remember("an arrow → and “quotes”")
+    cli.run(["facts", "--json", "--db", str(story.path)])
+    assert "an arrow → and “quotes”" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("given", [{"LC_ALL": "C"}, {"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "POSIX"}])
+def test_where_glyphs_cannot_be_written_there_are_letters(story: Story, given: dict[str, str]) -> None:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), **given}
+    command = [sys.executable, "-P", "-m", "tui.main", "--db", str(story.path)]
+    run = subprocess.run([*command, "facts"], env=environment, capture_output=True, check=True)
+    text = run.stdout.decode("utf-8")
+    assert "* " in text or "! " in text
+    assert not [char for char in text if not char.isascii() and not char.isalpha()]
+    data = subprocess.run([*command, "facts", "--json"], env=environment, capture_output=True, check=True)
+    assert "maní" in data.stdout.decode("utf-8")
+
+
+def test_what_has_no_letter_is_a_question_mark_of_its_width() -> None:
+    assert instead(UnicodeEncodeError("ascii", "a●é漢", 1, 4, "no")) == ("*???", 4)
+
+
+def test_which_locales_are_plain() -> None:
+    assert plain_locale({"LC_ALL": "C"}) and plain_locale({"LANG": "POSIX"})
+    assert not plain_locale({}) and not plain_locale({"LC_ALL": "C.UTF-8", "LANG": "C"})
+    assert only_plain({"LC_CTYPE": "C"})

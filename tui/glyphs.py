@@ -1,0 +1,60 @@
+"""Our own glyphs in plain letters: for poor fonts, and for terminals whose encoding has no others.
+
+The command line starts fast, so this module imports nothing; a text of ASCII never needs it.
+"""
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ASCII = str.maketrans(
+    {
+        # badges, kinds, boxes, marks
+        "●": "*", "◐": "+", "◌": "-", "○": "o", "★": "!", "↷": "/", "≠": "#", "✕": "x", "◆": "D", "·": ".",
+        "↻": "I", "☐": "_", "◧": "~", "☑": "X", "▪": "K", "•": ".", "↶": "<", "▸": ">", "▹": ":", "✓": "v",
+        "›": ")", "»": "}",
+        # signs and signs of sentences
+        "…": ".", "−": "-", "→": ">", "←": "<", "↑": "^", "↓": "v", "⌫": "<", "≡": "=", "“": '"', "”": '"', "«": "{",
+        "⇧": "S", "⌥": "A", "⏎": "/", "×": "x",
+        # the marks of what cannot be seen, see `visible`
+        "⟨": "<", "⟩": ">", "␡": "?", "\ufffd": "?", **{chr(code): "?" for code in range(0x2400, 0x2421)},
+        # what rules, frames, thumbs and bars are made of, those of Textual's own widgets too
+        **{chr(code): "+" for code in range(0x2500, 0x2580)}, **{chr(code): "#" for code in range(0x2580, 0x25A0)},
+        **dict.fromkeys("─━┄┅┈┉═╌╍╴╶╸╺▔▀", "-"), **dict.fromkeys("│┃┆┇┊┋║╎╏╵╷╹╻▏▎▍▌▕▐", "|"),
+        **dict.fromkeys("▁▂▃▄", "_"), "🔎": "/ ", "❯": ">", "⭘": "o", "❌": "x ",
+    }
+)  # fmt: skip
+"""Every glyph of ours, and of the widgets we use, as ASCII of the same width."""
+
+
+def plain_locale(environ: "Mapping[str, str]" = os.environ) -> bool:
+    """Whether the person's locale says in so many words that there are only plain letters: Python would write UTF-8 all
+    the same."""
+    named = environ.get("LC_ALL") or environ.get("LC_CTYPE") or environ.get("LANG") or ""
+    return named.upper() in ("C", "POSIX")
+
+
+def only_plain(environ: "Mapping[str, str]" = os.environ) -> bool:
+    """Whether glyphs cannot be written here: the locale or the encoding of the terminal has none."""
+    stream = sys.__stdout__
+    try:
+        "●◐…".encode(getattr(stream, "encoding", None) or "utf-8")
+    except (UnicodeEncodeError, LookupError):
+        return True
+    return plain_locale(environ)
+
+
+def instead(error: UnicodeError) -> tuple[str, int]:
+    """An error handler for `codecs`: our glyphs as letters, anything else that cannot be written as `?`, as wide."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    from unicodedata import east_asian_width
+
+    letters = [
+        ASCII.get(ord(char)) or ("??" if east_asian_width(char) in "WF" else "?")
+        for char in error.object[error.start : error.end]
+    ]
+    return "".join(map(str, letters)), error.end
