@@ -201,8 +201,6 @@ class Memoranda(App[int]):
     async def open(self, location: Location, cwd: str) -> None:
         """Show another memory in the place of this one."""
         await self._close_engine()
-        if not self._main._result_callbacks:  # Textual gives the first screen none, and yet takes one from it
-            self._main._push_result_callback(self._main, None)
         self.config = config.load(location, BY_ID, FIXED)
         self._configure()
         self._main = MainScreen(location, cwd, self._clock)

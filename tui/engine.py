@@ -10,7 +10,7 @@ from __future__ import annotations
 import contextlib
 import os
 from array import array
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from threading import Lock
@@ -111,13 +111,14 @@ class Engine:
         return steps
 
     def read_marked(self, name: str, marks: Iterable[Hashable]) -> list[Record | Step]:
-        """The records that are marked in the list `name`, in no particular order."""
-        keys = [key for key in marks if isinstance(key, int)]
-        if name == FACTS:
-            return list(self.read_facts(keys).values())
+        """The records that are marked in the list `name`, the oldest first."""
+        keys = sorted(key for key in marks if isinstance(key, int))
+        found: Mapping[int, Record | Step]
         if name == HISTORY:
-            return list(self.read_steps(keys).values())
-        return list(self.read_entries(keys).values())
+            found = self.read_steps(keys)
+        else:
+            found = self.read_facts(keys) if name == FACTS else self.read_entries(keys)
+        return [found[key] for key in keys if key in found]
 
     def done_tasks(self) -> int:
         """How many tasks are done."""
@@ -295,7 +296,9 @@ class Engine:
             if kind == "step":
                 step = memory.history.step(int(target))
                 title = f"TAKE BACK step {step.seq}: {step.reason}   {local_time(step.at)}, by {step.actor}"
-                return plans.step(step.seq), title, later
+                again = named("memory.redo") if step.undoes is None else f"{named('step.undo')} on the new step"
+                back = f"{again} puts it back"
+                return plans.step(step.seq), title, back  # not u, which goes on to the step before the newest
             if kind == "origin":
                 plan = plans.origin(str(target))
                 return plan, f"TAKE BACK all that {target} wrote", f"a checkpoint is taken first; {later}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence, Set
 from typing import Any
 
 from rich.cells import cell_len
@@ -46,6 +46,9 @@ class KeyedRows:
             return self._pages.keys.index(key)
         except ValueError:
             return None
+
+    def among(self, keys: Set[Hashable]) -> frozenset[Hashable]:
+        return self._pages.among(keys)
 
     def record(self, index: int) -> Item | None:
         """The record of a row; None if it went since the order was read."""

@@ -18,9 +18,11 @@ from store.clock import Clock as AnyClock
 from store.models import Record
 from tui.app import Memoranda
 from tui.screens.main import MainScreen
+from tui.screens.plan import PlanScreen
+from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
 
-WIDE, NARROW, HUGE = (120, 40), (80, 24), (200, 60)
+NARROW, WIDE, HUGE = (80, 24), (120, 40), (200, 60)
 PATIENCE = 15.0  # seconds that a machine busy with other things may take
 
 
@@ -66,18 +68,54 @@ class Person:
         return self._rows("timeline")
 
     @property
+    def checkpoints(self) -> list[str]:
+        return self._rows("checkpoints")
+
+    @property
+    def history(self) -> list[str]:
+        return self._rows("history")
+
+    @property
+    def tasks(self) -> list[str]:
+        return self._rows("tasks")
+
+    @property
     def hits(self) -> list[str]:
         return self._rows("hits")
 
     def _rows(self, name: str) -> list[str]:
-        found = self.main.list_of(name)
-        count = min(len(found.rows or ()), found.size.height)
-        return [found.render_line(y).text.rstrip() for y in range(count)]
+        return _shown(self.main.list_of(name))
+
+    @property
+    def seen(self) -> list[str]:
+        """The lists that are on the screen, from the left."""
+        lists = [found for found in self.main.query(RecordList) if found.region.width]
+        return [found.id or "" for found in sorted(lists, key=lambda found: found.region.x)]
+
+    @property
+    def title(self) -> str:
+        """The title of the list the person is in."""
+        bar = self.main.query_one(f"#{self.main.place}-title").region
+        return self.lines[bar.y][bar.x : bar.right].strip()
 
     @property
     def preview(self) -> list[str]:
         """The preview's lines, those below its edge too."""
-        return ["".join(text for text, _, _ in row).rstrip() for row in self.main.pane.preview._rows]
+        return _texts(self.main.pane.preview)
+
+    @property
+    def plan(self) -> list[str]:
+        """The rows of the screen that shows what would change."""
+        return _shown(self.app.screen.query_one("#plan", RecordList))
+
+    @property
+    def plan_preview(self) -> list[str]:
+        return _texts(self.app.screen.query_one("#plan-preview", Preview))
+
+    @property
+    def planning(self) -> bool:
+        """Whether that screen is there."""
+        return isinstance(self.app.screen, PlanScreen)
 
     @property
     def record(self) -> Record | None:
@@ -127,17 +165,36 @@ class Person:
         assert found.select(key), f"{key} is not in the {name}"
         await self.settle()
 
+    async def plan_of(self, *keys: str) -> None:
+        """Press keys, and wait for the screen that shows what would change."""
+        await self.pilot.press(*keys)
+        await self.until(lambda: self.planning)
+        await self.settle()
+
     async def settle(self) -> None:
-        """Wait until the pen is idle, the workers are through and the lists are read."""
+        """Wait until every message has arrived, the pen is idle, the workers are through and the lists are read."""
         while True:
-            engine = self.main.engine
-            if engine is not None:
-                await asyncio.wrap_future(engine._pen.submit(lambda: None))
-            with contextlib.suppress(WorkerCancelled):
-                await self.app.workers.wait_for_complete()
+            await self._work()
             await self.pilot.pause()
-            if not (self.main._reading or list(self.app.workers)):
+            if self._messages():
+                continue
+            await self._work()  # what the last messages asked for
+            if not (self.main._reading or list(self.app.workers) or self._messages()):
                 return
+
+    async def _work(self) -> None:
+        engine = self.main.engine
+        if engine is not None and not engine.closed:
+            await asyncio.wrap_future(engine._pen.submit(lambda: None))
+        with contextlib.suppress(WorkerCancelled):
+            await self.app.workers.wait_for_complete()
+
+    def _messages(self) -> bool:
+        """Whether a message is still under way. A pause ends when the process is idle, as it is on a busy machine whose
+        turn it is not."""
+        screen = self.app.screen
+        pumps = [self.app, *screen.walk_children(with_self=True)]
+        return bool(screen._callbacks) or any(pump.message_queue_size or pump._next_callbacks for pump in pumps)
 
     async def until(self, condition: Callable[[], object], seconds: float = PATIENCE) -> None:
         """Wait until `condition` holds."""
@@ -155,9 +212,18 @@ async def opened(folder: Path, size: tuple[int, int] = WIDE, clock: AnyClock | N
     app = Memoranda(location(folder), os.fspath(folder), clock or Clock())
     async with app.run_test(size=size, notifications=True) as pilot:
         person = Person(app, pilot)
-        await person.until(lambda: person.main.engine is not None)
+        await person.until(lambda: person.main.query("#line"))  # the last thing to come
         await person.settle()
         yield person
+
+
+def _shown(found: RecordList) -> list[str]:
+    count = min(len(found.rows or ()), found.size.height)
+    return [found.render_line(y).text.rstrip() for y in range(count)]
+
+
+def _texts(preview: Preview) -> list[str]:
+    return ["".join(text for text, _, _ in row).rstrip() for row in preview._rows]
 
 
 @pytest.fixture(autouse=True)

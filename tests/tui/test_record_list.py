@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Sequence, Set
 
 import pytest
 from textual.app import App, ComposeResult
@@ -48,6 +48,9 @@ class Facts:
 
     def index_of(self, key: Hashable) -> int | None:
         return self.names.index(key) if key in self.names else None  # type: ignore[arg-type]
+
+    def among(self, keys: Set[Hashable]) -> frozenset[Hashable]:
+        return frozenset(key for key in keys if self.index_of(key) is not None)
 
 
 class Names(Sequence[str]):

@@ -74,7 +74,7 @@ def strange(told: Path, tmp_path: Path) -> Path:
 
 
 def drawn(person: Person) -> str:
-    """What is on the screen; how long a search took is nobody's to know beforehand."""
+    """What is on the screen; how long a search took, in one digit or two, is nobody's to know beforehand."""
     text = "\n".join(person.lines) + "\n"
     return re.sub(r" *(\d+) found +\d+ ms", r"  \1 found in … ms", text)
 

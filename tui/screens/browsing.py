@@ -199,7 +199,8 @@ class BrowsingScreen(ReadingScreen):
         if event.record_list.id == "hits":
             self._draw_found()
         self._draw_titles()
-        self.draw_footer()
+        if not event.record_list.marking:  # while a range grows, the footer says how it ends
+            self.draw_footer()
 
     # order and filters
 

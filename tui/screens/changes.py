@@ -311,9 +311,12 @@ def move_task(screen: MainScreen) -> None:
     if not tasks:
         screen.say(f"{named('task.move')} starts and finishes tasks; {named('pane.tasks')} goes to them.", "warning")
         return
-    status = {"pending": "in_progress", "in_progress": "done", "done": "pending"}[tasks[0].status]
+    # of several, those that were begun decide: all of them are done then
+    first = min((task.status for task in tasks), key=("in_progress", "pending", "done").index)
+    status = {"pending": "in_progress", "in_progress": "done", "done": "pending"}[first]
     word = {"in_progress": "Started", "done": "Done:", "pending": "Open again:"}[status]
-    numbers = [task.id for task in tasks if task.status != status]
+    tasks = [task for task in tasks if task.status != status]
+    numbers = [task.id for task in tasks]
     _write(
         screen,
         lambda memory: memory.tasks.move_all(numbers, status),
@@ -363,9 +366,9 @@ def take_back(screen: MainScreen) -> None:
         screen.show_plan("step", record.seq)
 
 
-def take_back_now(screen: MainScreen, plan: Plan) -> None:
-    """Apply a plan of one record, in whose way nothing stands."""
-    said = f"Took back step {plan.undoes}: {plan.changes[0].title[:40]}{undoes()}"
+def take_back_now(screen: MainScreen, plan: Plan, undone_by: str) -> None:
+    """Apply a plan of one record, in whose way nothing stands; `undone_by` says what takes that back."""
+    said = f"Took back step {plan.undoes}: {plan.changes[0].title[:40]}; {undone_by}"
     _write(screen, lambda memory: memory.plans.apply(plan, {0}), said)
 
 
@@ -394,11 +397,11 @@ def since(screen: MainScreen) -> None:
 
 
 def undo(screen: MainScreen) -> None:
-    _take_back(screen, lambda memory: memory.history.undo(), "Took back", "^r puts it back")
+    _take_back(screen, lambda memory: memory.history.undo(), "Took back", f"{named('memory.redo')} puts it back")
 
 
 def redo(screen: MainScreen) -> None:
-    _take_back(screen, lambda memory: memory.history.redo(), "Put back", "u takes it back")
+    _take_back(screen, lambda memory: memory.history.redo(), "Put back", f"{named('memory.undo')} takes it back")
 
 
 def _take_back(screen: MainScreen, work: Callable[[Memory], Step], said: str, again: str) -> None:

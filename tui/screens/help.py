@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Set
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -62,6 +62,9 @@ class HelpRows:
 
     def index_of(self, key: Hashable) -> int | None:
         return next((index for index in range(len(self)) if self.key(index) == key), None)
+
+    def among(self, keys: Set[Hashable]) -> frozenset[Hashable]:
+        return frozenset(key for key in keys if self.index_of(key) is not None)
 
     def segments(self, index: int, width: int) -> Pairs:
         target, name, text = self._entries[index]

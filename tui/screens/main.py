@@ -12,7 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 
 from store.errors import MemorandaError
-from tui.keys import CHECKPOINTS, FACTS, HISTORY, KEYS, TASKS, TIMELINE, named
+from tui.keys import CHECKPOINTS, FACTS, HISTORY, KEYS, TASKS, TIMELINE
 from tui.screens.browsing import TYPING, BrowsingScreen
 from tui.screens.view import HUGE, WIDE, empty
 from tui.widgets.bars import Footer, Piece, Split
@@ -100,6 +100,11 @@ class MainScreen(BrowsingScreen):
         self.configured()
         self._draw_titles()
         self.call_after_refresh(self._start)
+
+    def _pop_result_callback(self) -> None:
+        """Textual's; the screen that the app began with has none, and may be replaced all the same."""
+        if self._result_callbacks:
+            super()._pop_result_callback()
 
     def _start(self) -> None:
         """After the first frame: all that takes time."""
@@ -314,26 +319,28 @@ class MainScreen(BrowsingScreen):
         elif kind == "step" and len(plan.changes) == 1 and engine.proposed(plan, "replace") == frozenset((0,)):
             from tui.screens.changes import take_back_now
 
-            take_back_now(self, plan)
+            take_back_now(self, plan, note)
         else:
-            self.app.push_screen(PlanScreen(engine, plan, title, note, kind, self.form), self._plan_done)
+            undone_by = note.rpartition("; ")[2]
+            shown = PlanScreen(engine, plan, title, note, kind, self.form)
+            self.app.push_screen(shown, lambda result: self._plan_done(result, undone_by))
 
-    def _plan_done(self, result: object) -> None:
+    def _plan_done(self, result: object, undone_by: str) -> None:
         from store.plans import Applied
 
         if isinstance(result, str):
             self.open_citation(result)
         elif isinstance(result, Applied):
-            self.say(applied_words(result), alone=True, timeout=6)
+            self.say(applied_words(result, undone_by), alone=True, timeout=6)
             self.refresh_records()
 
 
-def applied_words(applied: Applied) -> str:
-    """What was done, and that it can be taken back."""
+def applied_words(applied: Applied, undone_by: str) -> str:
+    """What was done, and how it can be taken back."""
     from tui.commands import count
 
     before = f"; K#{applied.checkpoint} is how it was" if applied.checkpoint else ""
-    return f"{count(applied.changed, 'record')} changed{before}; {named('memory.undo')} takes it all back"
+    return f"{count(applied.changed, 'record')} changed{before}; {undone_by}"
 
 
 def _list_pane(name: str, *classes: str, empty_text: str = "") -> Pane:

@@ -5,7 +5,7 @@ Every record stands with a mark, and its two states in the preview. What is chos
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Set
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
@@ -58,6 +58,9 @@ class PlanRows:
 
     def index_of(self, key: Hashable) -> int | None:
         return key if isinstance(key, int) and key < len(self) else None
+
+    def among(self, keys: Set[Hashable]) -> frozenset[Hashable]:
+        return frozenset(key for key in keys if self.index_of(key) is not None)
 
     def segments(self, index: int, width: int) -> Pairs:
         change = self._plan.changes[index]

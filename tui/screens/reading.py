@@ -128,12 +128,12 @@ class ReadingScreen(ResponsiveScreen[None]):
         try:
             engine = Engine(self._location, self._cwd, self._clock)
             first = engine.lists(self.view, FIRST)
-            recent.add(self._location.path)
         except MemorandaError as error:
             reason = Text(visible(str(error)))  # a str would be read as markup
             self.app.call_from_thread(self.app.exit, None, error.exit_status, reason)
             return
         self.app.call_from_thread(self._opened, engine, first)
+        recent.add(self._location.path)
         self._catch_up(engine)
         self.later(self._watched)
         if engine.created:
@@ -361,6 +361,8 @@ class ReadingScreen(ResponsiveScreen[None]):
         bar.put_both([*left, *names], [*status, ("  ", ""), *figures, (" ", "")])
 
     def _draw_titles(self) -> None:
+        if not self.query("#top"):
+            return  # another memory took this screen's place meanwhile
         self._draw_top()
         for name in self._seen_panes:
             for bar in self.query(f"#{name}-title").results(Split):

@@ -54,6 +54,9 @@ class Rows(Protocol):
     def index_of(self, key: Hashable) -> int | None:
         """Where the row of `key` is in this snapshot, None if it is not in it."""
 
+    def among(self, keys: Set[Hashable]) -> frozenset[Hashable]:
+        """Those of these keys whose rows are in this snapshot."""
+
 
 class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
     """A list of records with one cursor; `Highlighted` says where it is, `Chosen` that a record was opened."""
@@ -204,6 +207,8 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
             scroll = 0  # at the top one sees what comes in there
         self.cursor_index = self._selectable_from(cursor, 1)
         self.cursor_key = None if self.cursor_index is None else rows.key(self.cursor_index)
+        if self._marks:  # what is not seen here any more is not acted on
+            self.marks = rows.among(self._marks)
         if self.is_mounted:
             self.virtual_size = Size(1, len(rows))
             self.scroll_to(y=scroll, animate=False, force=True)

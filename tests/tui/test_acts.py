@@ -1,0 +1,830 @@
+"""What a person does to the memory in the application, each act as it is done: marks, tags, tasks, links, decisions,
+the editor, the clipboard, the configuration, another memory; and that keys, palette, bar and help know the same."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import threading
+import tomllib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from support import repositories
+from support.screen import HUGE, NARROW, PATIENCE, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
+from support.stories import Clock, Story, copy, location
+from textual.command import CommandPalette
+from textual.widgets import OptionList
+
+from store.clock import to_ms
+from store.config import user_path
+from store.database.tables import RECORDED
+from store.errors import MemorandaError
+from store.memory import Memory
+from tui import recent
+from tui.app import Memoranda
+from tui.arguments import Usage, read
+from tui.commands import Session, run
+from tui.completion import complete
+from tui.engine import Engine
+from tui.keys import KEYS, LISTS, PREVIEW
+from tui.screens.changes import MANY
+from tui.screens.help import HelpScreen
+from tui.screens.palette import HIDDEN, entries
+from tui.screens.recent import RecentScreen
+from tui.verbs import BY_NAME, SLASH, VERBS, Verb, find
+from tui.widgets.ask_bar import Line
+from tui.widgets.bars import Footer
+from tui.widgets.record_list import RecordList
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Story:
+    return copy(tmp_path / "billing-api")
+
+
+@pytest.fixture
+def crowd(story: Story) -> list[int]:
+    """A dozen facts more, in a domain of their own."""
+    with story.open(now="2026-11-20T12:00:00.000Z") as memory:
+        return [memory.facts.remember(f"Invoice series {number} is closed", domain="work")[0] for number in range(12)]
+
+
+def steps(story: Story) -> list[str]:
+    """The reasons of the steps of history that the story did not tell, oldest first."""
+    with story.open() as memory:
+        return [step.reason for step in memory.history.steps() if step.seq > 30 and step.door == "app"][::-1]
+
+
+async def answer(person: Person, *texts: str) -> None:
+    """Answer one question after the other, each from an empty line."""
+    for text in texts:
+        person.main.query_one(Line).put("")
+        await person.paste(text)
+        await person.press("enter")
+
+
+class TestMarks:
+    async def test_mark_move_on_and_act_on_all_in_one_step(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.press("space", "space", "j", "space")
+            assert [row[0] for row in person.rows[:6]] == ["✓", "✓", " ", "✓", "▸", " "]
+            assert "3 marked" in person.title
+            await person.press("f")
+            assert person.toasts == ["Forgot 3 facts, u to undo"] and len(person.rows) == 7
+            assert "marked" not in person.title and steps(story) == ["forget F#1 F#2 F#7"]
+            await person.press("u")
+            assert len(person.rows) == 10
+
+    async def test_a_range_grows_and_shrinks_with_the_cursor(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.press("j", "v", "j", "j")
+            assert "3 marked" in person.title and person.lines[-1].lstrip().startswith("Move to mark more; v ends it")
+            await person.press("k")
+            assert "2 marked" in person.title
+            await person.press("v", "j", "j")
+            assert "2 marked" in person.title and "f forget" in person.lines[-1], "it has ended"
+            await person.press("escape")
+            assert "marked" not in person.title
+
+    async def test_all_and_none(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.press("ctrl+a")
+            assert "10 marked" in person.title
+            await person.press("space")
+            assert "9 marked" in person.title
+            await person.press("ctrl+a", "ctrl+a")
+            assert "marked" not in person.title
+
+    async def test_what_goes_is_no_longer_marked(self, story: Story) -> None:
+        """Marked is what is in the list: what another process forgot, or a filter hides, is not acted on."""
+        fact = story.facts["release"]
+        async with opened(story.folder) as person:
+            await person.press("ctrl+a")
+            with story.open(door="mcp") as memory:
+                memory.facts.forget([fact])
+            await person.until(lambda: len(person.rows) == 9)
+            await person.settle()
+            assert "9 marked" in person.title
+            await person.press("p")
+            assert person.toasts[-1].startswith("Pinned 9 facts")
+            with story.open() as memory:
+                assert not memory.facts.get(fact).pinned
+
+    async def test_each_list_has_marks_of_its_own(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.press("space", "2")
+            assert "marked" not in person.title
+            await person.press("space", "space", "1")
+            assert "1 marked" in person.title
+            await person.press("f")
+            assert person.toasts == ["Forgot 1 fact, u to undo"]
+
+
+class TestBulk:
+    @pytest.mark.parametrize(
+        ("keys", "said", "reason"),
+        [
+            ("y", "Confirmed 3 facts, u to undo", "confirm F#2 F#6 F#7"),
+            ("p", "Pinned 3 facts, u to undo", "pin F#2 F#6 F#7"),
+            ("f", "Forgot 3 facts, u to undo", "forget F#2 F#6 F#7"),
+        ],
+    )
+    async def test_one_step_that_one_key_takes_back(self, story: Story, keys: str, said: str, reason: str) -> None:
+        async with opened(story.folder) as person:
+            before = person.rows
+            await person.press("j", "space", "space", "space", *keys)
+            assert person.toasts == [said] and steps(story) == [reason] and "marked" not in person.title
+            await person.press("u")
+            assert [row[1:] for row in person.rows] == [row[1:] for row in before]
+
+    @pytest.mark.parametrize(("key", "question"), [("f", "Forget"), ("y", "Confirm"), ("p", "Pin")])
+    async def test_above_ten_it_asks(self, story: Story, crowd: list[int], key: str, question: str) -> None:
+        assert len(crowd) > MANY
+        async with opened(story.folder) as person:
+            await person.command("facts Invoice")
+            await person.press("ctrl+a", key)
+            assert person.sees(f"{question} 12 facts? y/n") and steps(story) == []
+            await person.press("n", "enter")
+            assert person.toasts[-1] == "Nothing was changed." and steps(story) == []
+            await person.press(key, "escape")
+            assert steps(story) == [] and "12 marked" in person.title
+            await person.press(key, "y", "enter")
+            assert len(steps(story)) == 1 and person.toasts[-1].endswith("12 facts, u to undo")
+
+    async def test_ten_are_not_asked_about(self, story: Story, crowd: list[int]) -> None:
+        async with opened(story.folder) as person:
+            await person.command("facts Invoice")
+            await person.press(*["space"] * 10, "f")
+            assert person.toasts == ["Forgot 10 facts, u to undo"] and len(person.rows) == 2
+
+    async def test_pinning_some_pinned_ones_pins_all(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.press("space", "space", "p")
+            assert [row[1] for row in person.rows[:2]] == ["★", "★"]
+            await person.press("g", "space", "space", "p")
+            assert person.toasts == ["Unpinned 2 facts, u to undo"] and [row[1] for row in person.rows[:2]] == [
+                "○",
+                "○",
+            ]
+
+    async def test_tags_come_and_go(self, story: Story) -> None:
+        facts = [story.facts[name] for name in ("nuts", "release")]
+        async with opened(story.folder) as person:
+            await person.press("space", "space", "number_sign")
+            assert person.sees("tag F#1 F#2")
+            await answer(person, "care")
+            assert person.toasts == ["Tagged 2 facts care, u to undo"] and steps(story) == ["tag F#1 F#2"]
+            await person.press("g")
+            assert "Tags         care" in person.preview
+            await person.press("number_sign")
+            assert person.sees("tag F#1 (care)")
+            await answer(person, "-care")
+            assert person.toasts == ["Took the tag care off 1 fact, u to undo"]
+            with story.open() as memory:
+                assert [memory.facts.get(fact).tags for fact in facts] == [(), ("care",)]
+            await person.press("u", "u")
+            with story.open() as memory:
+                assert [memory.facts.get(fact).tags for fact in facts] == [(), ()]
+            await person.press("number_sign", "enter")
+            await person.press("2", "number_sign")
+            assert person.toasts[-1] == "Only facts have tags." and len(steps(story)) == 4
+
+    async def test_forgetting_facts_and_decisions_in_one_list(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.search("cache kind:decision,fact")
+            await person.press("enter", "ctrl+a", "f")
+            assert person.toasts[-1].startswith("Forgot ") and "decision" in person.toasts[-1]
+
+
+class TestTasks:
+    async def test_add_and_move_through_its_states(self, story: Story) -> None:
+        async with opened(story.folder, NARROW) as person:
+            await person.press("5", "a")
+            assert person.sees("to be done")
+            await answer(person, "call the printer")
+            assert person.toasts == ["Added A#4, u to undo"]
+            assert any(row.startswith("▸☐ A#4    call the printer") for row in person.tasks)
+            for said, mark in (("Started A#4, u to undo", "◧"), ("Done: A#4, u to undo", "")):
+                await person.press("m")
+                assert person.toasts == [said]
+                shown = [row for row in person.tasks if "A#4" in row]
+                assert [row[1] for row in shown] == ([mark] if mark else []), "done ones are hidden"
+            await person.press("H")
+            await person.put_cursor(_task(4), "tasks")
+            await person.press("m")
+            assert person.toasts == ["Open again: A#4, u to undo"]
+            assert steps(story) == ["task add A#4", "task start A#4", "task done A#4", "task reopen A#4"]
+
+    async def test_correct_and_refuse(self, story: Story) -> None:
+        async with opened(story.folder, NARROW) as person:
+            await person.press("5", "c")
+            assert person.sees("correct A#2 probar el redondeo")
+            await person.paste(", dos veces")
+            await person.press("enter")
+            assert "probar el redondeo, dos veces" in person.tasks[0] and person.toasts == ["Corrected A#2, u to undo"]
+            await person.press("f")
+            assert person.toasts[-1].startswith("A task is finished with m")
+            await person.press("y")
+            assert person.toasts[-1] == "Only facts age, so only facts are confirmed."
+            await person.press("1", "m")
+            assert person.toasts[-1] == "m starts and finishes tasks; 5 goes to them."
+
+    async def test_several_at_once(self, story: Story) -> None:
+        async with opened(story.folder, NARROW) as person:
+            await person.press("5", "ctrl+a", "m")
+            assert person.toasts[0].startswith("Done: ") and "A#2" in person.toasts[0] and "A#3" in person.toasts[0]
+            assert person.tasks == [] and len(steps(story)) == 1
+            assert person.sees("3 done hidden: H", "No tasks to be done.")
+            await person.press("u")
+            assert [row[1] for row in person.tasks] == ["◧", "☐"]
+
+    async def test_an_iteration_is_ended_and_started_by_one_key(self, story: Story) -> None:
+        async with opened(story.folder, HUGE) as person:
+            line = person.main.query_one(Line)
+            await person.press("i")
+            assert line.value == "iteration complete 2"
+            await person.press("enter")
+            assert "I#2" in person.toasts[-1]
+            await person.press("i")
+            assert line.value == "iteration start feature "
+            await person.paste("exportar a PDF")
+            await person.press("enter")
+            assert any("exportar" in row and "active" in row for row in person.timeline)
+            await person.command("iteration abandon")
+            assert any("exportar" in row and "abandoned" in row for row in person.timeline)
+
+
+def _task(number: int) -> int:
+    from store.keys import pack
+
+    return pack("task", number)
+
+
+def _key(kind: str, number: int) -> int:
+    from store.keys import pack
+
+    return pack(kind, number)
+
+
+class TestDecisions:
+    async def test_record_one_by_its_questions(self, story: Story) -> None:
+        async with opened(story.folder, NARROW) as person:
+            await person.press("2", "a")
+            assert person.sees("decision, in a few words")
+            await answer(person, "Send by e-mail", "SMTP", "fax; post ;", "Everybody has it.")
+            assert person.toasts == ["Recorded D#6, u to undo"] and person.at == "timeline"
+            assert person.record is not None and person.record.citation == "D#6", "the cursor is on it"
+            with story.open() as memory:
+                made = memory.decisions.get(6)
+            assert (made.title, made.chosen, made.alternatives, made.rationale) == (
+                "Send by e-mail",
+                "SMTP",
+                ("fax", "post"),
+                "Everybody has it.",
+            )
+
+    async def test_supersede(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.press("2")
+            await person.put_cursor(_key("decision", story.decisions["pdf"]), "timeline")
+            line, labels = person.main.query_one(Line), []
+            await person.press("S")
+            for said in ("Facturas en PDF", "PDF 2.0", None, "Readers are everywhere."):
+                labels.append(person.lines[-2].partition(line.value or "\0")[0].strip())
+                if said is None:
+                    assert line.value == "PDF/A-3", "what was chosen before is the first alternative"
+                    await person.press("enter")
+                else:
+                    await answer(person, said)
+            assert labels == [
+                "instead of D#4: decision, in a few words",
+                "instead of D#4: chosen",
+                "instead of (; between several)",
+                "because",
+            ]
+            assert person.toasts == ["Recorded D#6, u to undo"] and "Supersedes   D#4" in person.preview
+            with story.open() as memory:
+                assert memory.decisions.get(4).status == "superseded"
+                assert memory.decisions.get(6).alternatives == ("PDF/A-3",)
+            await person.press("u")
+            with story.open() as memory:
+                assert memory.decisions.get(4).status == "active"
+
+    @pytest.mark.parametrize("left", range(4))
+    async def test_leaving_any_of_the_questions_leaves_all(self, story: Story, left: int) -> None:
+        async with opened(story.folder) as person:
+            await person.press("2")
+            await person.put_cursor(_key("decision", story.decisions["pdf"]), "timeline")
+            await person.press("S", *["x", "enter"] * left)
+            assert person.at == "line"
+            await person.press("escape")
+            assert person.at == "timeline" and not person.main.query_one("#ask").display and steps(story) == []
+            if left < 2:
+                await person.press("S", *["x", "enter"] * left)
+                await answer(person, "  ")
+                assert person.at == "timeline" and steps(story) == [], "without a title or a choice there is none"
+
+    async def test_only_decisions_are_superseded(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.press("S")
+            assert person.toasts == ["Only a decision is superseded by another; c corrects a fact."]
+
+    async def test_links_between_what_is_marked(self, story: Story) -> None:
+        sha, decision = story.shas["cache"], story.decisions["redis"]
+        async with opened(story.folder) as person:
+            await person.press("2")
+            commit = _commit(story, sha)
+            for key in (commit, _key("decision", decision)):
+                await person.put_cursor(key, "timeline")
+                await person.press("space")
+            await person.press("L")
+            assert person.toasts == ["Made 1 link, u to undo"] and "marked" not in person.title
+            assert "D#2" in next(row for row in person.timeline if "feat: redis" in row)
+            for key in (commit, _key("decision", decision)):
+                await person.put_cursor(key, "timeline")
+                await person.press("space")
+            await person.press("L")
+            assert person.toasts == ["Took 1 link away, u to undo"]
+            assert "D#2" not in next(row for row in person.timeline if "feat: redis" in row)
+            await person.press("u")
+            assert "D#2" in next(row for row in person.timeline if "feat: redis" in row)
+
+    async def test_links_by_asking_from_either_end(self, story: Story) -> None:
+        sha = story.shas["cache"]
+        async with opened(story.folder) as person:
+            await person.press("2")
+            await person.put_cursor(_commit(story, sha), "timeline")
+            await person.press("L")
+            assert person.sees(f"link C#{sha[:7]} with which decision?")
+            await answer(person, "D#2")
+            assert person.toasts == ["Made 1 link, u to undo"] and "Implements   D#2" in person.preview
+            await person.put_cursor(_key("decision", 2), "timeline")
+            await person.press("L")
+            assert person.sees("link D#2 with which commit? C#…")
+            await answer(person, sha[:8])
+            assert person.toasts == ["Took 1 link away, u to undo"]
+            for text, said in (
+                ("C#ffffff1", "There is no commit"),
+                ("D#1", "D#1 is"),
+                ("nonsense", ""),
+            ):
+                await person.press("L")
+                await answer(person, text)
+                assert person.toasts[-1].startswith(said) and "link" not in person.toasts[-1], text
+            await person.press("1", "L")
+            assert person.toasts[-1] == "Put the cursor on a commit or a decision, or mark one of each."
+            assert len(steps(story)) == 2
+
+
+def _commit(story: Story, sha: str) -> int:
+    with story.open() as memory:
+        return _key("commit", memory.commits.resolve(sha))
+
+
+class TestCheckpoints:
+    async def test_by_b_from_anywhere_and_by_a_in_their_list(self, story: Story) -> None:
+        async with opened(story.folder, NARROW) as person:
+            await person.press("b")
+            assert person.sees("name this moment")
+            await answer(person, "before lunch")
+            assert person.toasts == ["Took K#2"] and person.at == "facts"
+            await person.press("3", "a")
+            await answer(person, "after lunch")
+            assert person.toasts == ["Took K#3"]
+            assert ["after lunch" in person.checkpoints[0], "before lunch" in person.checkpoints[1]] == [True, True]
+            assert person.record is not None and person.record.citation == "K#3"
+            await person.press("b", "escape")
+            assert len(person.checkpoints) == 3
+
+
+class TestOut:
+    async def test_copy_a_citation_and_a_text(self, story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+        for name in ("DISPLAY", "WAYLAND_DISPLAY"):
+            monkeypatch.delenv(name, raising=False)
+        written: list[str] = []
+        async with opened(story.folder) as person:
+            monkeypatch.setattr(person.app._driver, "write", written.append)
+            await person.press("Y")
+            assert person.app.clipboard == "F#1" and person.toasts == ["Copied F#1 by the terminal (OSC 52)"]
+            assert any(text.startswith("\x1b]52;c;RiMx") for text in written), "F#1, as the terminal takes it"
+            await person.press("ctrl+y")
+            assert person.app.clipboard == "Alérgica al maní"
+            assert person.toasts == ["Copied the text of F#1 by the terminal (OSC 52)"]
+            await person.press("space", "space", "space", "Y")
+            assert person.app.clipboard == "F#1 F#2 F#6" and "3 marked" in person.title, "copying changes nothing"
+            await person.press("ctrl+y")
+            assert len(person.app.clipboard.split("\n")) == 3
+            assert steps(story) == []
+
+    async def test_the_editor(self, story: Story, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        script = tmp_path / "editor"
+        script.write_text("#!/bin/sh\nprintf ', escrito a mano' >>\"$1\"\n")
+        script.chmod(0o755)
+        monkeypatch.delenv("VISUAL", raising=False)
+        monkeypatch.setenv("EDITOR", shlex.quote(str(script)))
+
+        @contextmanager
+        def aside(_: Memoranda) -> Iterator[None]:
+            yield  # there is no terminal to lend here; test_editor.py has one
+
+        monkeypatch.setattr(Memoranda, "suspend", aside)
+        async with opened(story.folder) as person:
+            await person.press("E")
+            assert person.toasts == ["Corrected F#1, u to undo"]
+            assert person.preview[1] == "Alérgica al maní, escrito a mano"
+            await person.press("5", "E")
+            assert "A#2" in person.toasts[-1]
+            with story.open() as memory:
+                assert memory.tasks.get(2).text == "probar el redondeo, escrito a mano"
+            await person.press("2", "E")
+            assert person.toasts[-1].startswith("Only facts, decisions and tasks can be changed")
+            script.write_text("#!/bin/sh\nexit 0\n")
+            await person.press("1", "E")
+            assert person.toasts[-1] == "Nothing was changed."
+            monkeypatch.setenv("EDITOR", "no-such-editor")
+            await person.press("E")
+            assert person.toasts[-1].startswith("$EDITOR names a program that is not there.")
+            await person.command(f"config editor {shlex.quote(str(script))}")
+            await person.press("1", "E")
+            assert person.toasts[-1] == "Nothing was changed.", "the configured one goes first"
+
+
+class TestConfiguration:
+    async def test_a_theme_that_is_chosen_is_kept(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.pilot.press("T")
+            await person.until(lambda: isinstance(person.app.screen, CommandPalette))
+            for key in "nord":
+                await person.pilot.press(key)
+            await person.until(lambda: person.app.screen.query_one(OptionList).option_count == 1)
+            await person.pilot.press("down", "enter")
+            await person.until(lambda: person.app.theme == "nord")
+            await person.until(lambda: os.path.exists(user_path()))
+            await person.settle()
+            assert tomllib.loads(Path(user_path()).read_text())["theme"] == "nord"
+        async with opened(story.folder) as person:
+            assert person.app.theme == "nord" and person.toasts == []
+
+    async def test_a_theme_from_the_bar_is_worn_at_once(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.command("config theme gruvbox")
+            assert person.app.theme == "gruvbox"
+            await person.command("config theme --unset")
+            assert person.app.theme == "textual-dark"
+            await person.command("config theme nosuch")
+            assert person.app.theme == "textual-dark" and person.toasts
+
+    async def test_a_remapped_key_changes_footer_help_and_what_it_does_at_once(self, story: Story) -> None:
+        async with opened(story.folder, HUGE) as person:
+            assert "f forget" in person.lines[-1]
+            await person.command("config keys.record.forget z")
+            await person.press("1")
+            assert "z forget" in person.lines[-1] and "f forget" not in person.lines[-1]
+            await person.press("f")
+            assert len(person.rows) == 10, "the old key does nothing"
+            await person.press("z")
+            assert len(person.rows) == 9 and person.toasts == ["Forgot 1 fact, u to undo"]
+            assert ("forget   z", BY_NAME["forget"].summary, "key:record.forget") in entries(person.app.remapped)
+            await person.press("question_mark")
+            assert any(line.split()[:2] == ["z", "Hide"] for line in _help(person))
+            await person.press("escape")
+            await person.command("config keys.record.forget --unset")
+            await person.press("1", "f")
+            assert len(person.rows) == 8 and "f forget" in person.lines[-1]
+
+    async def test_ascii_badges_at_once(self, story: Story) -> None:
+        async with opened(story.folder, NARROW) as person:
+            assert "★" in person.lines[3]
+            await person.command("config badges ascii")
+            await person.press("j")
+            screen = [
+                strip.apply_filter(person.app._ascii, person.app.screen.background_colors[1]).text
+                for strip in person.strips
+            ]
+            assert person.app.get_line_filters()[-1] is person.app._ascii and not any("★" in line for line in screen)
+
+
+def _help(person: Person) -> list[str]:
+    rows = person.app.screen.query_one("#help-list", RecordList).rows
+    assert rows is not None
+    return ["".join(text for text, _ in rows.segments(index, 200)).rstrip() for index in range(len(rows))]
+
+
+class TestOtherMemories:
+    async def test_open_another_and_come_back(self, story: Story, tmp_path: Path) -> None:
+        other = tmp_path / "web-shop"
+        with Memory.open(str(other / ".memoranda" / "memory.db"), "cli", Clock()) as memory:
+            memory.facts.remember("The shop closes at eight")
+        async with opened(story.folder) as person:
+            await person.press("O")
+            assert isinstance(person.app.screen, RecentScreen) and not person.sees("web-shop")
+            await person.press("enter")
+            assert person.main.query_one(Line).value == "open "
+            await person.paste(str(other))
+            await person.pilot.press("enter")
+            await _arrived(person, "web-shop")
+            assert person.rows == ["▸● general The shop closes at eight"] and person.record is not None
+            await person.press("f")
+            assert person.toasts == ["Forgot 1 fact, u to undo"]
+            await person.press("O")
+            assert person.sees("billing-api")
+            await person.pilot.press("enter")
+            await _arrived(person, "billing-api")
+            assert len(person.rows) == 10 and person.sees("10 facts")
+            assert [os.path.dirname(os.path.dirname(place)) for place in recent.read()] == [
+                str(story.folder),
+                str(other),
+            ]
+
+    async def test_what_is_no_memory_is_refused_and_escape_stays(self, story: Story, tmp_path: Path) -> None:
+        async with opened(story.folder) as person:
+            await person.press("O", "escape")
+            assert person.at == "facts"
+            await person.command(f"open {tmp_path / 'nowhere'}")
+            assert person.toasts and person.sees("billing-api", "10 facts")
+            await person.command("open")
+            assert isinstance(person.app.screen, RecentScreen)
+            await person.press("j", "k", "q")
+            assert person.app.screen is person.main
+
+    async def test_the_first_start_says_what_it_found(self, tmp_path: Path) -> None:
+        folder = tmp_path / "fresh"
+        for number in range(3):
+            repositories.commit(folder, f"feat: number {number}", {"CLAUDE.md": "be\nkind\n"})
+        async with opened(folder) as person:
+            await person.until(lambda: person.preview)
+            text = " ".join(" ".join(person.preview).split())
+            assert text.startswith("A memory for fresh") and "Read 3 commits from git" in text
+            assert "Found CLAUDE.md, 2 lines; it was left as it is" in text and "memoranda demo" in text
+            assert person.at == "facts"
+            await person.press("a")
+            await answer(person, "the first one")
+            assert person.preview[1] == "the first one"
+        async with opened(folder) as person:
+            assert "A memory for fresh" not in " ".join(person.preview), "only once"
+
+
+async def _arrived(person: Person, name: str) -> None:
+    await person.until(
+        lambda: person.main.location.name == name and person.main.engine is not None and person.main.query("#line")
+    )
+    await person.settle()
+
+
+class TestOthers:
+    async def test_only_what_others_change_is_lit(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            facts = person.main.list_of("facts")
+            await person.press("y")
+            await person.press("j", "p")
+            assert not facts._flashing, "one's own changes are no news"
+            with story.open(door="mcp") as memory:
+                memory.facts.confirm([story.facts["jenkins"]], actor="agent")
+                memory.decisions.correct(story.decisions["pdf"], "PDF 2.0", actor="agent")
+            await person.until(lambda: facts._flashing == {story.facts["jenkins"]})
+            await person.until(lambda: person.main.list_of("timeline")._flashing)
+
+    async def test_a_changed_task_is_lit(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.press("5")
+            with story.open(door="mcp") as memory:
+                memory.tasks.move(3, "in_progress", actor="agent")
+            await person.until(lambda: person.main.list_of("tasks")._flashing == {_task(3)})
+
+    async def test_new_commits_appear_while_it_is_open(self, story: Story) -> None:
+        async with opened(story.folder) as person:
+            await person.press("2")
+            when = to_ms("2026-11-21T11:30:00.000Z") // 1000
+            sha = repositories.commit(story.folder, "feat: while you looked", {"b.txt": "b"}, when=when)
+            await person.until(lambda: any(f"C#{sha[:7]} feat: while" in row for row in person.timeline))
+            await person.until(lambda: "Read 1 new commit from git." in person.toasts)
+
+    async def test_escape_stops_reading_git_and_what_was_read_stays(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The real reading, held after its first report until Escape was pressed."""
+        folder = tmp_path / "long"
+        repositories.build_repository(folder, commits=1200, merges=5)
+        told, pressed = threading.Event(), threading.Event()
+        read_all = Engine.catch_up
+
+        def held(engine: Engine, progress: Callable[[int, int], None], trouble: Callable[[str], None]) -> int | None:
+            def slowly(done: int, total: int) -> None:
+                progress(done, total)
+                if done:
+                    told.set()
+                    pressed.wait(PATIENCE)
+
+            return read_all(engine, slowly, trouble)
+
+        monkeypatch.setattr(Engine, "catch_up", held)
+        app = Memoranda(location(folder), str(folder), Clock())
+        async with app.run_test(size=WIDE, notifications=True) as pilot:
+            person = Person(app, pilot)
+            await person.until(told.is_set)
+            await person.until(lambda: person.sees("esc stops"))
+            await pilot.press("escape")
+            pressed.set()
+            await person.settle()
+            assert "Stopped reading git; what was read stays, and the next start goes on." in person.toasts
+            with Memory(location(folder), "cli", Clock()) as memory:
+                read_now = memory.database.value("SELECT count(*) FROM commits")
+            assert 0 < read_now < 1200
+
+
+class TestTheSameEverywhere:
+    def test_the_palette_lists_exactly_keys_and_verbs(self) -> None:
+        targets = [target for _, _, target in entries({})]
+        keys = [key.id for key in KEYS if key.id not in HIDDEN]
+        assert targets == [*(f"key:{name}" for name in keys), *(f"verb:{verb.name}" for verb in VERBS)]
+        assert set(HIDDEN) < {key.id for key in KEYS} and len(HIDDEN) == 2
+        assert all(name and text for name, text, _ in entries({}))
+
+    def test_bar_palette_completion_and_command_line_know_the_same_verbs(self) -> None:
+        names = {verb.name for verb in VERBS}
+        assert {target.partition(":")[2] for _, _, target in entries({}) if target.startswith("verb:")} == names
+        assert {candidate.text for candidate in complete([], "", everywhere=())} >= names
+        for verb in VERBS:
+            for typed in (verb.name, f"/{verb.name}", *(f"/{slash}" for slash in verb.slash)):
+                found = find(typed.split())
+                assert found is not None and found[0] is verb, typed
+        assert all(SLASH[slash] is verb for verb in VERBS for slash in verb.slash)
+
+    async def test_the_palette_does_what_it_lists(self, story: Story) -> None:
+        async def choose(*keys: str) -> None:
+            await person.pilot.press("ctrl+p")
+            await person.until(lambda: isinstance(person.app.screen, CommandPalette))
+            found = person.app.screen.query_one(OptionList)
+            await person.until(lambda: found.option_count == len(entries({})))
+            await person.pilot.press(*keys)
+            await person.until(lambda: 0 < found.option_count < 9 and found.highlighted == 0)
+            await person.pilot.press("enter")
+            await person.until(lambda: person.app.screen is person.main)
+            await person.settle()
+
+        async with opened(story.folder) as person:
+            await choose(*"forget")
+            assert person.toasts == ["Forgot 1 fact, u to undo"]
+            await choose("colon", *"stats")
+            assert person.main.query_one(Line).value == "stats "
+            await person.press("enter")
+            assert person.at == "preview" and any("facts" in line for line in person.preview)
+
+    @pytest.mark.parametrize("half", range(2))
+    async def test_each_entry_of_the_palette_can_be_done(self, story: Story, half: int) -> None:
+        """Without a crash, from wherever it leads back to the lists; what it writes is a step of history."""
+        quits = ("key:app.quit", "key:app.suspend")
+        targets = [target for _, _, target in entries({}) if target not in quits and target != "key:record.edit"]
+        async with opened(story.folder) as person:
+            for target in targets[half::2]:
+                person.main.action_palette(target)
+                await person.settle()
+                if target.startswith("verb:"):
+                    assert person.main.query_one(Line).value == f"{target.partition(':')[2]} ", target
+                for _ in range(4):
+                    if person.app.screen is not person.main or person.at not in LISTS:
+                        await person.pilot.press("escape")
+                await person.until(lambda: person.app.screen is person.main and person.at in LISTS)
+                assert not any("defect" in said.lower() for said in person.toasts), (target, person.toasts)
+
+    async def test_help_says_of_each_verb_how_it_is_used(self, story: Story) -> None:
+        async with opened(story.folder, HUGE) as person:
+            await person.press("question_mark")
+            help_screen = person.app.screen
+            assert isinstance(help_screen, HelpScreen)
+            for verb in VERBS:
+                text = "\n".join("".join(part for part, _ in line) for line in help_screen._more("verb", verb.name))
+                assert text.startswith(f"memoranda {verb.name}") and verb.summary in text
+                assert all(argument.help in text for argument in verb.arguments), verb.name
+                assert all(f"/{slash}" in text for slash in verb.slash)
+            await person.press("G")
+            assert person.sees(f"memoranda {VERBS[-1].name} SHELL")
+            await person.press("enter")
+            assert person.app.screen is person.main and person.main.query_one(Line).value == "completion "
+
+    async def test_help_does_the_key_under_its_cursor(self, story: Story) -> None:
+        async with opened(story.folder, HUGE) as person:
+            await person.press("question_mark")
+            assert person.app.screen.query_one("#help-list", RecordList).select("key:pane.tasks")
+            await person.press("enter")
+            assert person.app.screen is person.main and person.at == "tasks"
+
+    def test_the_footer_names_only_panes_that_are(self) -> None:
+        assert {pane for key in KEYS for pane in key.panes} <= {*LISTS, PREVIEW}
+
+    async def test_every_label_of_the_footer_is_a_key_that_works_there(self, story: Story) -> None:
+        async with opened(story.folder, HUGE) as person:
+            footer = person.main.query_one("#footer", Footer)
+            for number, pane in enumerate(("facts", "timeline", "checkpoints", "history", "tasks"), 1):
+                await person.press(str(number))
+                shown = str(footer.render())
+                for key in KEYS:
+                    if pane in key.panes and f" {key.shown()} {key.label} " in shown:
+                        name = key.keys.split(",")[0]
+                        assert name in person.app.screen.active_bindings, (pane, key.id)
+
+
+LINES = (
+    "remember the sky is blue --domain work --tag sky",
+    "facts work",
+    "correct 7 Deploy on Mondays",
+    "confirm 2 F#6",
+    "pin 6",
+    "unpin 6",
+    "tag 2 6 care",
+    "untag 6 care",
+    "forget 8",
+    "decide 'Send by e-mail' --chosen SMTP --alternative fax --impact high",
+    "decisions",
+    "link {sha} 4",
+    "unlink {sha} D#4",
+    "task add buy tea",
+    "task start 4",
+    "task done A#4",
+    "task reopen 4",
+    "tasks --all",
+    "iteration complete",
+    "iteration start fix the tea",
+    "iterations",
+    "search cache kind:decision",
+    "show D#1",
+    "show C#{sha} --diff",
+    "timeline --kind commit",
+    "timeline",
+    "history --actor agent",
+    "history --record F#6 --changes",
+    "diff K#1",
+    "undo",
+    "redo",
+    "undo 24 --overwrite A#2 --keep A#3",
+    "undo 6 --overwrite F#6",
+    "checkpoint a quiet evening",
+    "checkpoints",
+    "restore 1 --dry-run",
+    "restore K#1 --kind task --yes",
+    "undo --all-by agent --yes",
+    "export {home}/memory.json --yes",
+    "stats",
+    "index",
+    "index rebuild",
+    "init",
+    "open",
+    "demo",
+    "where",
+    "config badges ascii",
+    "config",
+    "completion zsh",
+)
+
+
+def test_each_verb_has_a_line() -> None:
+    assert {line.split()[0] for line in LINES} == set(BY_NAME)
+
+
+async def test_every_verb_in_the_bar_does_what_the_command_line_does(story: Story, tmp_path: Path) -> None:
+    """The same lines, one after the other, in the bar of one memory and by the command line's own way on its twin:
+    after each the two hold the same."""
+    twin = copy(tmp_path / "twin" / "billing-api")
+    with twin.open() as memory:
+        async with opened(story.folder, HUGE) as person:
+            session = Session(twin.location, memory, str(twin.folder), lambda question: True)
+            for template in LINES:
+                line = template.format(sha=story.shas["cache"][:10], home=Path.home())
+                verb, rest = find(shlex.split(line)) or pytest.fail(line)
+                try:
+                    expected = run(session, verb.handler, read(verb.name, verb.arguments, rest)).message
+                    refused = ""
+                except MemorandaError as error:
+                    expected, refused = "", str(error)
+                person.app.clear_notifications()
+                person.main.action_command(line)  # as if typed: pressing each key takes half of a minute
+                person.main.action_answer()
+                await person.settle()
+                said = person.toasts
+                assert not refused or refused in said, (line, refused, said)
+                assert not expected or verb.name in ("init", "open", "where", "demo", "config") or expected in said, (
+                    line
+                )
+                assert held(story) == held(twin), line
+                for _ in range(4):
+                    if person.app.screen is not person.main or person.at not in LISTS:
+                        await person.press("escape")
+                assert person.app.screen is person.main, line
+
+
+def held(story: Story) -> dict[str, list[tuple[object, ...]]]:
+    """Every row of every recorded table, of checkpoints and iterations."""
+    tables = (*RECORDED, "checkpoints", "iterations")
+    with story.open() as memory:
+        return {table: sorted(memory.database.rows(f"SELECT * FROM {table}"), key=repr) for table in tables}
+
+
+@pytest.mark.parametrize("verb", VERBS, ids=[verb.name for verb in VERBS])
+def test_a_verb_without_what_it_wants_says_how_it_is_used(verb: Verb) -> None:
+    if any(argument.form in ("one", "many") for argument in verb.arguments):
+        with pytest.raises(Usage) as refused:
+            read(verb.name, verb.arguments, [])
+        assert refused.value.message.startswith(verb.name)

@@ -1,0 +1,190 @@
+"""The history pane: who, when, why and what of every change, and the way from there to records and days."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
+from support.stories import Story, copy
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Story:
+    return copy(tmp_path / "billing-api")
+
+
+def told(person: Person) -> str:
+    """The preview, whose lines are wrapped, as one."""
+    return " ".join(" ".join(person.preview).split())
+
+
+def numbers(person: Person) -> list[int]:
+    """The steps that a roomy list shows."""
+    return [int(row[2:8]) for row in person.history]
+
+
+class TestRows:
+    @pytest.mark.parametrize("size", [NARROW, WIDE, HUGE], ids=["80x24", "120x40", "200x60"])
+    async def test_newest_first_with_who_when_why_and_about_what(self, story: Story, size: tuple[int, int]) -> None:
+        async with opened(story.folder, size) as person:
+            await person.press("4")
+            first, started = person.history[0], next(row for row in person.history if "task start" in row)
+            assert first.startswith("▸•") and "link C#a383156" in first and "agent" in first
+            assert "probar" in started and ("3 h" in started or "21 Nov 2026 08:24" in started)
+            if size == NARROW:
+                assert numbers(person) == list(range(30, 30 - len(person.history), -1))
+                assert "user cli" in started, "who and through which door, where there is room"
+            else:
+                assert len(person.history) == 30 and "user" not in started, "you need no telling of yourself"
+
+    async def test_what_a_step_changed_before_and_after(self, story: Story) -> None:
+        async with opened(story.folder, HUGE) as person:
+            await person.press("4")
+            await person.put_cursor(5, "history")
+            assert person.preview[:2] == ["step 5  user, cli", "correct F#4"]
+            assert person.preview[2].startswith("11 Sep 2026 12:00 (71 d ago)")
+            changed = [line.split() for line in person.preview]
+            at = changed.index(["F#4", "changed"])
+            assert changed[at + 1 : at + 3] == [["status", "−", "active"], ["+", "superseded"]]
+            assert ["F#5", "came"] in changed
+            assert ["fact", "+", "Team", "of", "five,", "two", "of", "them", "part", "time"] in changed
+
+    async def test_a_step_taken_back_is_marked_and_so_is_the_one_that_did_it(self, story: Story) -> None:
+        async with opened(story.folder, NARROW) as person:
+            await person.press("4")
+            await person.put_cursor(24, "history")
+            await person.press("u", "g")
+            undo = person.history[0]
+            assert undo.startswith("▸↷") and "undo" in undo and "user app" in undo
+            back = next(row for row in person.history if "taken back" in row)
+            assert back[1] == "↶"
+            number = int(back[2:8])
+            assert f"Takes back step {number}" in told(person) or f"step {number}" in told(person)
+            await person.put_cursor(number, "history")
+            assert "31" in told(person) and "aken back" in told(person)
+
+    async def test_a_change_elsewhere_comes_in_on_top_and_moves_nothing(self, story: Story) -> None:
+        async with opened(story.folder, NARROW) as person:
+            await person.press("4", "j", "j")
+            record = person.record
+            with story.open(door="mcp") as memory:
+                memory.facts.remember("an agent was here", actor="mcp:codex")
+            await person.until(lambda: _has(person, 31))
+            assert person.record == record and person.history[2].startswith("▸")
+
+
+def _has(person: Person, seq: int) -> bool:
+    rows = person.main.list_of("history").rows
+    return rows is not None and rows.index_of(seq) is not None
+
+
+class TestFilter:
+    async def test_only_one_origin_then_the_next(self, story: Story) -> None:
+        async with opened(story.folder, HUGE) as person:
+            await person.press("4")
+            shown = []
+            for _ in range(5):
+                await person.press("o")
+                title = " ".join(person.title.removesuffix("newest first").split())
+                shown.append((title, len(person.history)))
+            assert shown == [
+                ("HISTORY 25 only user", 25),
+                ("HISTORY 3 only agent", 3),
+                ("HISTORY 1 only hook", 1),
+                ("HISTORY 1 only mcp:claude-code", 1),
+                ("HISTORY 30", 30),
+            ]
+            assert len(person.rows) == 10 and person.main.view.origin is None, "the facts have an origin of their own"
+
+    @pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x40"])
+    async def test_a_filter_is_always_said(self, story: Story, size: tuple[int, int]) -> None:
+        async with opened(story.folder, size) as person:
+            await person.command("history --actor mcp:claude-code")
+            assert person.at == "history" and "only mcp:claude-code" in person.title
+            assert len(person.history) == 1 and "F#11" in person.history[0]
+            await person.command("history")
+            assert "only" not in person.title and len(person.history) > 8
+
+    async def test_nothing_by_an_origin_says_what_to_do(self, story: Story) -> None:
+        async with opened(story.folder, WIDE) as person:
+            await person.command("history --actor nobody")
+            assert person.history == [] and person.sees("Nothing by this origin.")
+            await person.press("o")
+            assert person.history and "only" not in person.title
+
+    async def test_one_records_history_is_read_out(self, story: Story) -> None:
+        async with opened(story.folder, WIDE) as person:
+            await person.command("history --record A#2")
+            assert person.at == "preview"
+            assert "task start A#2" in told(person) and "task add A#2" in told(person)
+            assert "task add A#3" not in told(person)
+
+
+class TestDays:
+    @pytest.mark.parametrize(
+        ("day", "seq"), [("2026-10-23", 15), ("2026-10-22", 14), ("2026-11-19", 17), ("today", 30), ("2025-12-01", 1)]
+    )
+    async def test_to_the_newest_step_of_a_day_or_before_it(self, story: Story, day: str, seq: int) -> None:
+        async with opened(story.folder, NARROW) as person:
+            await person.press("4", "t")
+            assert person.sees("to the day (2026-10-01, yesterday, 3w)")
+            await person.paste(day)
+            await person.press("enter")
+            assert person.at == "history" and person.main.list_of("history").cursor_key == seq
+            assert any(row.startswith("▸") for row in person.history), "it is scrolled to"
+
+    async def test_in_the_timeline_and_from_the_facts(self, story: Story) -> None:
+        async with opened(story.folder, WIDE) as person:
+            for start in ("2", "1"):
+                await person.press(start, "t")
+                await person.paste("2026-11-19")
+                await person.press("enter")
+                assert person.at == "timeline" and person.record is not None
+                assert person.record.citation == f"C#{story.shas['cache'][:7]}", "the newest of the day"
+                await person.press("g")
+
+    async def test_before_everything_and_no_day(self, story: Story) -> None:
+        async with opened(story.folder, WIDE) as person:
+            await person.press("4", "t")
+            await person.paste("1999-01-01")
+            await person.press("enter")
+            assert person.toasts == ["Nothing stands there or before."]
+            await person.press("t")
+            await person.paste("someday")
+            await person.press("enter")
+            assert len(person.toasts) == 2 and person.main.list_of("history").cursor_key == 30
+            await person.press("t", "escape")
+            assert person.at == "history" and len(person.toasts) == 2
+
+    async def test_under_a_filter_the_day_is_that_origins(self, story: Story) -> None:
+        async with opened(story.folder, NARROW) as person:
+            await person.command("history --actor agent")
+            await person.press("t")
+            await person.paste("2026-11-20")
+            await person.press("enter")
+            assert person.main.list_of("history").cursor_key == 7
+
+
+class TestLinks:
+    async def test_the_records_of_a_step_open_and_back_leads_to_it(self, story: Story) -> None:
+        async with opened(story.folder, WIDE) as person:
+            await person.press("4")
+            await person.put_cursor(5, "history")
+            await person.press("enter")
+            preview = person.main.pane.preview
+            assert person.at == "preview" and {str(citation) for citation in preview.citations} == {"F#4", "F#5"}
+            chosen = str(preview.citations[preview.selected])
+            await person.press("enter")
+            assert person.record is not None and person.record.citation == chosen
+            await person.press("backspace")
+            assert person.preview[0].startswith("step 5") and person.at == "preview"
+            await person.press("shift+right")
+            assert person.record.citation == chosen
+            await person.press("backspace", "escape")
+            assert person.at == "history" and person.main.list_of("history").cursor_key == 5
+
+    async def test_a_copied_step_is_named(self, story: Story) -> None:
+        async with opened(story.folder, WIDE) as person:
+            await person.press("4", "Y")
+            assert person.app.clipboard == "step 30"

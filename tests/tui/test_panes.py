@@ -1,0 +1,287 @@
+"""The panes: which lists are seen at which width, what their titles say, and that a change of size loses no place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
+from support.stories import Clock, Story, copy
+
+from store.memory import Memory
+from tui.keys import PANES
+from tui.screens.view import EMPTY
+from tui.widgets.record_list import RecordList
+
+Size = tuple[int, int]
+SIZES = pytest.mark.parametrize("size", [NARROW, WIDE, HUGE], ids=["80x24", "120x40", "200x60"])
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Story:
+    return copy(tmp_path / "billing-api")
+
+
+@pytest.fixture
+def full(story: Story) -> Story:
+    """A memory with more of everything than a screen has lines."""
+    with story.open() as memory:
+        for number in range(70):
+            memory.facts.remember(f"Invoice series {number} is closed", domain="projects")
+        for number in range(70):
+            memory.tasks.add(f"close series {number}")
+    return story
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Path:
+    """A project without git, whose memory holds nothing yet."""
+    folder = tmp_path / "bare"
+    with Memory.open(str(folder / ".memoranda" / "memory.db"), "cli", Clock()):
+        return folder
+
+
+def number_of(pane: str) -> str:
+    return str(PANES.index(pane) + 1)
+
+
+class TestWhichAreSeen:
+    async def test_narrow_shows_the_one_the_person_is_in(self, story: Story) -> None:
+        async with opened(story.folder, NARROW) as person:
+            assert person.seen == ["facts"]
+            for pane in (*PANES[1:], "facts"):
+                await person.press(number_of(pane))
+                assert person.seen == [pane] and person.at == pane
+                shown = person.main.list_of(pane).region
+                assert shown.width == 80 and shown.bottom < person.main.pane.region.y + 1, "the preview is below"
+
+    async def test_wide_keeps_the_facts_and_shows_the_last_other_list_beside_them(self, story: Story) -> None:
+        async with opened(story.folder, WIDE) as person:
+            assert person.seen == ["facts", "timeline"]
+            for key, second in (("3", "checkpoints"), ("5", "tasks"), ("1", "tasks"), ("4", "history")):
+                await person.press(key)
+                assert person.seen == ["facts", second] and person.at == PANES[int(key) - 1]
+                assert person.main.list_of(second).region.right <= person.main.pane.region.x, "the preview is right"
+
+    async def test_huge_shows_three_lists(self, story: Story) -> None:
+        async with opened(story.folder, HUGE) as person:
+            assert person.seen == ["facts", "timeline", "history"] and person.history
+            for key, third in (("3", "checkpoints"), ("2", "checkpoints"), ("5", "tasks"), ("1", "tasks")):
+                await person.press(key)
+                assert person.seen == ["facts", "timeline", third] and person.at == PANES[int(key) - 1]
+
+    @pytest.mark.parametrize(
+        ("size", "order"),
+        [
+            (NARROW, ["timeline", "checkpoints", "history", "tasks", "preview", "facts"]),
+            (WIDE, ["timeline", "preview", "facts"]),
+            (HUGE, ["timeline", "history", "preview", "facts"]),
+        ],
+        ids=["80x24", "120x40", "200x60"],
+    )
+    async def test_tab_goes_round_and_back(self, story: Story, size: Size, order: list[str]) -> None:
+        async with opened(story.folder, size) as person:
+            visited = []
+            for _ in order:
+                await person.press("tab")
+                visited.append(person.at)
+            assert visited == order
+            await person.press("shift+tab")
+            assert person.at == "preview"
+            await person.press("shift+tab")
+            assert person.at == order[-3]
+
+    @SIZES
+    async def test_all_panes_are_named_and_the_ones_seen_counted(self, story: Story, size: Size) -> None:
+        async with opened(story.folder, size) as person:
+            line = person.lines[2] if size == NARROW else person.lines[0]
+            assert all(f"{number_of(pane)} {pane}" in line for pane in PANES)
+            counts = []
+            for pane in PANES:
+                await person.press(number_of(pane))
+                title = person.title
+                counts.append(title.split(pane if size == NARROW else pane.upper())[1].split()[0])
+            assert counts == ["10", "13", "1", "30", "2"]
+
+    async def test_no_room_for_names_leaves_the_numbers(self, story: Story) -> None:
+        async with opened(story.folder, (44, 20)) as person:
+            await person.press("4")
+            assert person.title.startswith("1  2  3  4 history 30  5")
+
+
+class TestSizes:
+    @pytest.mark.parametrize("pane", ["facts", "timeline", "checkpoints", "history", "tasks"])
+    async def test_any_change_of_size_keeps_pane_record_and_marks(self, full: Story, pane: str) -> None:
+        async with opened(full.folder, WIDE) as person:
+            await person.press(number_of(pane), "space", "ctrl+d", "ctrl+d", "j")
+            found = person.main.list_of(pane)
+            key, record, marks = found.cursor_key, person.record, found.marks
+            assert record is not None and len(marks) == 1
+            for size in (NARROW, HUGE, WIDE, (60, 15), HUGE, NARROW, WIDE):
+                await person.pilot.resize_terminal(*size)
+                await person.settle()
+                assert (person.at, found.cursor_key, person.record, found.marks) == (pane, key, record, marks), size
+                assert pane in person.seen
+                assert found._on_screen(found.cursor_index), f"the cursor is on the screen, {size}"
+                assert len(person.lines) == size[1] and all(len(line) <= size[0] for line in person.lines)
+
+    async def test_what_is_scrolled_stays_scrolled(self, full: Story) -> None:
+        async with opened(full.folder, WIDE) as person:
+            await person.press("ctrl+d", "j", "j", "j")
+            facts = person.main.list_of("facts")
+            top, shown = facts.scroll_offset.y, person.rows
+            assert top > 10 and shown[3].startswith("▸")
+            for size in (HUGE, WIDE, NARROW, (60, 24), WIDE):
+                await person.pilot.resize_terminal(*size)
+                await person.settle()
+                assert facts.scroll_offset.y == top, f"its first line is the same, {size}"
+            assert person.rows == shown
+
+    async def test_the_preview_keeps_its_citation(self, story: Story) -> None:
+        async with opened(story.folder, WIDE) as person:
+            await person.press("2", "G", "k", "enter", "right")
+            preview = person.main.pane.preview
+            chosen = str(preview.citations[preview.selected])
+            for size in (NARROW, HUGE, (60, 15), WIDE):
+                await person.pilot.resize_terminal(*size)
+                await person.settle()
+                assert person.at == "preview" and str(preview.citations[preview.selected]) == chosen, size
+            await person.press("enter")
+            assert person.record is not None and person.record.citation == chosen
+
+    async def test_the_pane_that_was_left_last_is_the_one_that_stays(self, story: Story) -> None:
+        async with opened(story.folder, HUGE) as person:
+            await person.press("5")
+            await person.pilot.resize_terminal(*NARROW)
+            await person.settle()
+            assert person.seen == ["tasks"] and person.at == "tasks"
+            await person.pilot.resize_terminal(*WIDE)
+            await person.settle()
+            assert person.seen == ["facts", "tasks"]
+            await person.press("2")
+            await person.pilot.resize_terminal(*HUGE)
+            await person.settle()
+            assert person.seen == ["facts", "timeline", "tasks"] and person.tasks, "what comes into sight is read"
+
+    async def test_a_plan_is_resized_too(self, story: Story) -> None:
+        async with opened(story.folder, WIDE) as person:
+            await person.press("3")
+            await person.plan_of("R")
+            await person.press("j", "j", "j", "j", "space", "j")
+            before, shown = person.plan, person.app.screen.query_one("#plan", RecordList)
+            key = shown.cursor_key
+            for size in (NARROW, HUGE, (60, 15), WIDE):
+                await person.pilot.resize_terminal(*size)
+                await person.settle()
+                assert person.planning and shown.cursor_key == key
+                assert len(person.lines) == size[1] and all(len(line) <= size[0] for line in person.lines)
+                assert any(row.startswith("▸") for row in person.plan) and "10 of 11 chosen" in person.lines[-2]
+            assert person.plan == before
+            await person.press("escape")
+            assert person.at == "checkpoints"
+
+
+class TestWhatTheyHold:
+    async def test_checkpoints(self, story: Story) -> None:
+        with story.open() as memory:
+            memory.checkpoints.take("quiet evening", actor="agent")
+        async with opened(story.folder, NARROW) as person:
+            await person.press("3")
+            assert [" ".join(row.split()) for row in person.checkpoints] == [
+                "▸▪ K#2 quiet evening nothing since 21 Nov 2026 12:00",
+                "▪ K#1 before refactor 13 steps since 20 Nov 2026 00:00",
+            ]
+            await person.until(lambda: any(line.startswith("At step") for line in person.preview))
+            await person.press("j")
+            await person.until(lambda: "Since then   11 records changed" in person.preview)
+            assert "At step      17" in person.preview
+
+    async def test_tasks_open_ones_first_done_ones_hidden(self, story: Story) -> None:
+        async with opened(story.folder, NARROW) as person:
+            await person.press("5")
+            assert [row[1:7].strip() for row in person.tasks] == ["◧ A#2", "☐ A#3"]
+            assert person.title.endswith("1 done hidden: H")
+            await person.press("H")
+            assert [row[1:7].strip() for row in person.tasks] == ["◧ A#2", "☐ A#3", "☑ A#1"]
+            assert person.title.endswith("1 done shown: H") and "done" in person.tasks[2]
+            await person.press("H")
+            assert len(person.tasks) == 2
+
+    async def test_what_changes_while_a_pane_is_out_of_sight_is_there_when_it_comes(self, story: Story) -> None:
+        async with opened(story.folder, NARROW) as person:
+            await person.press("5", "1")
+            with story.open() as memory:
+                memory.tasks.add("call the printer")
+            await person.until(lambda: not person.main._reading and person.main._step > 30)
+            await person.press("5")
+            assert any("call the printer" in row for row in person.tasks)
+            with story.open() as memory:
+                memory.tasks.add("and the lawyer")
+            await person.until(lambda: any("and the lawyer" in row for row in person.tasks))
+
+    async def test_the_timeline_by_kind(self, story: Story) -> None:
+        async with opened(story.folder, WIDE) as person:
+            await person.press("2")
+            shown = []
+            for _ in range(6):
+                await person.press("d")
+                marks = {row[1] for row in person.timeline if "──" not in row}
+                shown.append((" ".join(person.title.removesuffix("newest first").split()[2:]), marks))
+            assert shown == [
+                ("only decisions", {"◆"}),
+                ("only commits", {"│"}),
+                ("only events", {"·"}),
+                ("only iterations", {"↻"}),
+                ("only checkpoints", {"▪"}),
+                ("", set("◆│·↻▪")),
+            ]
+
+    async def test_facts_by_origin(self, story: Story) -> None:
+        async with opened(story.folder, WIDE) as person:
+            found = []
+            for _ in range(5):
+                await person.press("o")
+                found.append((person.main.view.origin, len(person.rows)))
+            assert found == [("user", 7), ("agent", 1), ("hook", 1), ("mcp:claude-code", 1), (None, 10)]
+
+    async def test_an_origin_without_living_facts_says_so(self, story: Story) -> None:
+        with story.open() as memory:
+            number, _ = memory.facts.remember("only for a moment", actor="import:notes")
+            memory.facts.forget([number])
+        async with opened(story.folder, WIDE) as person:
+            await person.command("facts --origin import:notes")
+            assert person.rows == [] and person.sees("No fact passes the filter.", "import:notes")
+
+
+class TestEmpty:
+    @SIZES
+    async def test_empty_panes_teach(self, bare: Path, size: Size) -> None:
+        async with opened(bare, size) as person:
+            for pane in PANES:
+                await person.press(number_of(pane))
+                shown = person.main.list_of(pane)
+                text = " ".join(
+                    shown.render_line(y).text.strip() for y in range(shown.size.height) if shown.render_line(y).text
+                )
+                assert " ".join(text.split()) == " ".join(EMPTY[pane].split())
+                if size == NARROW:
+                    await person.press("G", "space", "v", "Y", "f", "m", "U", "W", "R", "enter", "escape")
+            with Memory.open(str(bare / ".memoranda" / "memory.db"), "cli", Clock()) as memory:
+                assert memory.history.steps() == []
+
+    async def test_the_key_it_names_fills_it(self, bare: Path) -> None:
+        async with opened(bare, NARROW) as person:
+            for pane, answers in (
+                ("facts", ["the first fact"]),
+                ("timeline", ["a first decision", "this", "that", "why not"]),
+                ("checkpoints", ["the first moment"]),
+                ("tasks", ["the first task"]),
+            ):
+                await person.press(number_of(pane), "a")
+                for answer in answers:
+                    await person.paste(answer)
+                    await person.press("enter")
+                assert any(answers[0] in row for row in person._rows(pane)), pane
+                assert person.at == pane
+            await person.press("4")
+            assert [row.split()[2] for row in person.history] == ["task", "decide", "remember"]
