@@ -8,7 +8,6 @@ millisecond, on a connection of its own.
 from __future__ import annotations
 
 import contextlib
-import os
 from array import array
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -20,7 +19,7 @@ from textual.cache import LRUCache
 
 from store import records
 from store.citations import Citation, cite
-from store.clock import DAY_MS, Clock, from_ms, local_time, parse_moment, to_ms, utc_now
+from store.clock import DAY_MS, Clock, from_ms, parse_moment, to_ms, utc_now
 from store.errors import Defect, InvalidInput, MemorandaError
 from store.history import KINDS
 from store.keys import pack
@@ -28,12 +27,13 @@ from store.location import Location
 from store.memory import Memory
 from store.models import Commit, Record, Step
 from store.search import Answer
-from tui.commands import Outcome, Session, count, number, run
+from tui import readings
+from tui.commands import Outcome, Session, run
 from tui.describe import Line, describe, describe_step
-from tui.keyed_rows import KeyedRows, checkpoint_segments, step_segments, task_segments
-from tui.keys import CHECKPOINTS, FACTS, HISTORY, TASKS, named
-from tui.rows import FactRows, TimelineRows, by_day
+from tui.keys import CHECKPOINTS, FACTS, HISTORY, TASKS
+from tui.rows import FactRows, KeyedRows, TimelineRows, by_day
 from tui.screens.view import View
+from tui.side_lines import checkpoint_segments, step_segments, task_segments
 from tui.verbs import Verb
 
 TYPE_CHECKING = False
@@ -45,6 +45,7 @@ FIRST = 256  # rows of a list that are shown before its whole order is known
 DIFF_BYTES = 120_000
 CACHE = -256  # kB of the file that are kept while an order is read: each page is needed once
 HITS = 100  # of a search, that are shown
+OWN = 200  # steps made here that are remembered as such
 M_MMAP_THRESHOLD, M_ARENA_MAX = -3, -8  # of mallopt(3)
 LARGE = 1 << 19  # bytes of a block that is given back by itself
 
@@ -82,7 +83,7 @@ class Engine:
         self._reading_git = self._stop_git = False
         self._fingerprint = ""  # of the repository, when it was last looked at
         self.subjects: LRUCache[int, str] = LRUCache(4096)  # what the steps of history that are on screen are about
-        self._own: set[int] = set()  # steps of history made here, that are not news to this screen
+        self._own: list[int] = []  # the last steps of history made here, which are no news to this screen
 
     def close(self) -> None:
         """Let what is being written finish, then close."""
@@ -155,8 +156,8 @@ class Engine:
             (since,),
         )
         newest = max((seq for seq, _, _ in rows), default=since)
-        changed = {pack(KINDS[table], number) for seq, table, number in rows if seq not in self._own}
-        self._own = {seq for seq in self._own if seq > newest}
+        own = set(self._own[-OWN:])  # a copy: the pen may be adding one
+        changed = {pack(KINDS[table], number) for seq, table, number in rows if seq not in own}
         return newest, changed
 
     def links(self, record: Record) -> str:
@@ -178,32 +179,7 @@ class Engine:
 
     def welcome(self) -> list[str]:
         """What the first start found and did, and what can be done now."""
-        commits, links = (
-            self.screen.database.value(f"SELECT count(*) FROM {table}") for table in ("commits", "commit_links")
-        )
-        add, days = named("record.add"), named("pane.timeline")
-        lines = [f"A memory for {self.location.name}", ""]
-        if self.location.project:
-            lines.append(f"It lies in {self.location.path}, private, and git ignores it.")
-        if commits:
-            linked = f" {count(links, 'link')} to decisions came with them." if links else ""
-            lines.append(f"Read {count(commits, 'commit')} from git: {days} shows them by day.{linked}")
-        for name in ("MEMORY.md", "CLAUDE.md", "AGENTS.md"):
-            size = _lines(os.path.join(self.location.project or self.cwd, name))
-            if size:
-                lines.append(
-                    f"Found {name}, {count(size, 'line')}; it was left as it is, and nothing was taken from it."
-                )
-        return [
-            *lines,
-            "",
-            f"{add:<3} remember the first fact: what should not be forgotten here?",
-            f"{days:<3} the timeline: press {add} there to record a decision",
-            f"{named('search.open'):<3} search everything",
-            f"{named('help.open'):<3} all keys and verbs",
-            "",
-            "memoranda demo   opens an invented project to try everything on",
-        ]
+        return readings.welcome(self.screen, self.cwd)
 
     # on worker threads
 
@@ -285,25 +261,9 @@ class Engine:
             return [origin for (origin,) in rows]
 
     def plan(self, kind: str, target: int | str) -> tuple[Plan, str, str]:
-        """(what would change, a title, a note) of going back to a checkpoint, of taking a step back or all that an
-        origin wrote; or what did change since a moment. Raises NotFound, Conflict, InvalidInput."""
+        """What would change, or did, and what to say about it; see `readings.plan`."""
         with Memory(self.location, "app", self._clock, create=False) as memory:
-            plans, later = memory.plans, f"{named('memory.undo')} takes it all back"
-            if kind == "checkpoint":
-                found = memory.checkpoints.get(int(target))
-                title = f"RESTORE {found.citation} “{found.name}”   {local_time(found.created_at)}"
-                return plans.checkpoint(found.id), title, f"a checkpoint is taken first; {later}"
-            if kind == "step":
-                step = memory.history.step(int(target))
-                title = f"TAKE BACK step {step.seq}: {step.reason}   {local_time(step.at)}, by {step.actor}"
-                again = named("memory.redo") if step.undoes is None else f"{named('step.undo')} on the new step"
-                back = f"{again} puts it back"
-                return plans.step(step.seq), title, back  # not u, which goes on to the step before the newest
-            if kind == "origin":
-                plan = plans.origin(str(target))
-                return plan, f"TAKE BACK all that {target} wrote", f"a checkpoint is taken first; {later}"
-            seq, words = since(memory, str(target))
-            return plans.since(seq), f"CHANGED since {words}", "before and after"
+            return readings.plan(memory, kind, target)
 
     def proposed(self, plan: Plan, strategy: str) -> frozenset[int]:
         """Which changes of a plan are chosen at first."""
@@ -378,7 +338,8 @@ class Engine:
                     self._pen_memory = Memory(self.location, "app", self._clock, create=False)
                 result, error = work(self._pen_memory), None
                 if (step := self._pen_memory.database.last_step) is not None:
-                    self._own.add(step)
+                    self._own.append(step)
+                    del self._own[:-OWN]
             except MemorandaError as failure:
                 result, error = None, failure
             except Exception as defect:  # the pen outlives a defect, and says so; its thread would swallow it
@@ -404,30 +365,10 @@ class Engine:
         self.write(work, done)
 
 
-def since(memory: Memory, text: str) -> tuple[int, str]:
-    """(the newest step of history at a moment or a checkpoint, how to call it). Raises InvalidInput, NotFound."""
-    if "#" in text:
-        found = memory.checkpoints.get(number(text, "checkpoint"))
-        return found.seq, f"{found.citation} “{found.name}”"
-    moment = parse_moment(text, memory.now)
-    return memory.history.before(moment), f"{text} ({local_time(moment)})"
-
-
 class Asks(InvalidInput):
     """A verb wants an answer first: `message` is its question."""
 
     code = "asks"
-
-
-def _lines(path: str) -> int:
-    """How many lines a small text file has; 0 if there is none."""
-    try:
-        if os.path.getsize(path) > 1 << 20:
-            return 0
-        with open(path, "rb") as file:
-            return file.read().count(b"\n")
-    except OSError:
-        return 0
 
 
 def _give_back() -> None:

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from array import array
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from copy import copy
 from datetime import datetime
 from itertools import islice
+from typing import Any
 
 from rich.cells import cell_len
 from textual.cache import LRUCache
@@ -48,16 +49,16 @@ BADGE_STYLES = {
 class Pages:
     """Records by key, read a page at a time from wherever in the list they are asked for."""
 
-    def __init__(self, keys: Sequence[int], read: Reader) -> None:
+    def __init__(self, keys: Sequence[int], read: Callable[[Sequence[int]], Mapping[int, Any]]) -> None:
         self.keys = keys
         self.read = read
-        self._pages: LRUCache[int, dict[int, Record]] = LRUCache(PAGES)
+        self._pages: LRUCache[int, Mapping[int, Any]] = LRUCache(PAGES)
 
     def drop(self) -> None:
         """Read every page again when it is next asked for."""
         self._pages.clear()
 
-    def record(self, index: int) -> Record | None:
+    def record(self, index: int) -> Any:
         """The record at `index`; None if it went since the order was read."""
         number = index // PAGE
         page = self._pages.get(number)
@@ -82,26 +83,20 @@ class Pages:
         return None
 
 
-class FactRows:
-    """Facts, in the order given by `Facts.order`."""
+class KeyedRows:
+    """Records in the order of `keys`, each drawn by `draw(record, width)`."""
 
     near = 0
     """Where the cursor is, or was in the rows that these replace: a key is first looked for there."""
 
-    def __init__(self, keys: Sequence[int], read: Reader, now: str) -> None:
+    def __init__(
+        self,
+        keys: Sequence[int],
+        read: Callable[[Sequence[int]], Mapping[int, Any]],
+        draw: Callable[[Any, int], Pairs],
+    ) -> None:
         self._pages = Pages(keys, read)
-        self._now = now
-
-    def anew(self, now: str) -> FactRows:
-        """The same order, its records to be read again; `now` is what ages are counted from."""
-        return FactRows(self._pages.keys, self._pages.read, now)
-
-    def without(self, numbers: Iterable[int]) -> FactRows:
-        """The same list without these facts."""
-        keys = copy(self._pages.keys)
-        for index in sorted((at for number in numbers if (at := self.index_of(number)) is not None), reverse=True):
-            del keys[index]  # type: ignore[attr-defined]
-        return FactRows(keys, self._pages.read, self._now)
+        self._draw = draw
 
     def drop_pages(self) -> None:
         self._pages.drop()
@@ -121,15 +116,32 @@ class FactRows:
     def among(self, keys: Set[Hashable]) -> frozenset[Hashable]:
         return self._pages.among(keys)
 
-    def record(self, index: int) -> Record | None:
+    def record(self, index: int) -> Any:
         """The record of a row; None if it went since the order was read."""
         return self._pages.record(index)
 
     def segments(self, index: int, width: int) -> Pairs:
-        record = self._pages.record(index)
-        if not isinstance(record, Fact):
-            return [("  …", "dim")]
-        return fact_segments(record, self._now, width)
+        record = self.record(index)
+        return [("  …", "dim")] if record is None else self._draw(record, width)
+
+
+class FactRows(KeyedRows):
+    """Facts, in the order given by `Facts.order`."""
+
+    def __init__(self, keys: Sequence[int], read: Reader, now: str) -> None:
+        super().__init__(keys, read, lambda fact, width: fact_segments(fact, now, width))
+        self._now = now
+
+    def anew(self, now: str) -> FactRows:
+        """The same order, its records to be read again; `now` is what ages are counted from."""
+        return FactRows(self._pages.keys, self._pages.read, now)
+
+    def without(self, numbers: Iterable[int]) -> FactRows:
+        """The same list without these facts."""
+        keys = copy(self._pages.keys)
+        for index in sorted((at for number in numbers if (at := self.index_of(number)) is not None), reverse=True):
+            del keys[index]  # type: ignore[attr-defined]
+        return FactRows(keys, self._pages.read, self._now)
 
 
 def fact_segments(fact: Fact, now: str, width: int) -> Pairs:

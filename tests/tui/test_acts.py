@@ -30,7 +30,7 @@ from tui.commands import Session, run
 from tui.completion import complete
 from tui.engine import Engine
 from tui.keys import KEYS, LISTS, PREVIEW
-from tui.screens.changes import MANY
+from tui.acts import MANY
 from tui.screens.help import HelpScreen
 from tui.screens.palette import HIDDEN, entries
 from tui.screens.recent import RecentScreen

@@ -156,7 +156,7 @@ def _run(screen: MainScreen, verb: Verb, given: Given, text: str, agreed: bool) 
     if engine is None:
         return
     if verb.name == "export" and not given.file:
-        from tui.screens.changes import export_path
+        from tui.acts.out import export_path
 
         given.set("file", export_path(engine.location.name))
 

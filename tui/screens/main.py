@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from importlib import import_module
 from shlex import quote
 from typing import TYPE_CHECKING, ClassVar, cast
 
@@ -130,7 +131,7 @@ class MainScreen(BrowsingScreen):
     def on_resize(self) -> None:
         self.call_after_refresh(self.place_panes)
 
-    # changing the memory: `changes` does it
+    # changing the memory: `tui.acts` does it
 
     @property
     def place(self) -> str:
@@ -153,10 +154,10 @@ class MainScreen(BrowsingScreen):
         return str(self.app.config[name])  # type: ignore[attr-defined]
 
     def action_change(self, name: str) -> None:
-        from tui.screens import changes
-
+        """Do an act, `module.function` below `tui.acts`."""
+        module, _, function = name.partition(".")
         if self.engine is not None:
-            getattr(changes, name)(self)
+            getattr(import_module(f"tui.acts.{module}"), function)(self)
 
     action_ask_for = action_change  # what asks for a line of text: see TYPING
 
@@ -317,7 +318,7 @@ class MainScreen(BrowsingScreen):
                 "Nothing changed since." if kind in ("since", "checkpoint") else "Nothing of it is in force any more."
             )
         elif kind == "step" and len(plan.changes) == 1 and engine.proposed(plan, "replace") == frozenset((0,)):
-            from tui.screens.changes import take_back_now
+            from tui.acts.past import take_back_now
 
             take_back_now(self, plan, note)
         else:

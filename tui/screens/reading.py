@@ -29,8 +29,7 @@ from tui.widgets.search_bar import SearchBar
 if TYPE_CHECKING:
     from store.models import Record, Step
     from tui.engine import Engine, Lists
-    from tui.keyed_rows import KeyedRows
-    from tui.rows import FactRows, HitRows, TimelineRows
+    from tui.rows import HitRows, KeyedRows, TimelineRows
 
 AGES = 120  # looks after which the facts are read anyway, for ages move on by themselves
 GIT = 4  # looks after which it is asked whether git stirred
@@ -114,7 +113,7 @@ class ReadingScreen(ResponsiveScreen[None]):
         rows, index = source.rows, source.cursor_index
         if self.engine is None or rows is None or index is None:
             return None
-        return cast("FactRows | TimelineRows | HitRows | KeyedRows", rows).record(index)
+        return cast("KeyedRows | TimelineRows | HitRows", rows).record(index)
 
     # opening, reading, catching up
 

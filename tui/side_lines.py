@@ -1,62 +1,15 @@
-"""The lists beside facts and timeline: checkpoints, steps of history, tasks. Each is an array of keys."""
+"""How the lists beside facts and timeline draw a line: checkpoints, steps of history, tasks."""
 
 from __future__ import annotations
-
-from collections.abc import Callable, Hashable, Mapping, Sequence, Set
-from typing import Any
 
 from rich.cells import cell_len
 
 from store.clock import ago, local_time
-from store.models import Checkpoint, Record, Step, Task
+from store.models import Checkpoint, Step, Task
 from tui.badges import KIND_GLYPHS, TASK_GLYPHS
 from tui.display import fit
-from tui.rows import WIDE, Pages, Pairs
+from tui.rows import WIDE, Pairs
 from tui.visible import visible
-
-Item = Record | Step
-
-
-class KeyedRows:
-    """Records in the order of `keys`, each drawn by `draw(record, width)`."""
-
-    def __init__(
-        self,
-        keys: Sequence[int],
-        read: Callable[[Sequence[int]], Mapping[int, Item]],
-        draw: Callable[[Any, int], Pairs],
-    ) -> None:
-        self._pages = Pages(keys, read)  # type: ignore[arg-type]
-        self._draw = draw
-
-    def drop_pages(self) -> None:
-        self._pages.drop()
-
-    def __len__(self) -> int:
-        return len(self._pages.keys)
-
-    def selectable(self, index: int) -> bool:
-        return True
-
-    def key(self, index: int) -> Hashable:
-        return self._pages.keys[index]
-
-    def index_of(self, key: Hashable) -> int | None:
-        try:
-            return self._pages.keys.index(key)
-        except ValueError:
-            return None
-
-    def among(self, keys: Set[Hashable]) -> frozenset[Hashable]:
-        return self._pages.among(keys)
-
-    def record(self, index: int) -> Item | None:
-        """The record of a row; None if it went since the order was read."""
-        return self._pages.record(index)
-
-    def segments(self, index: int, width: int) -> Pairs:
-        record = self.record(index)
-        return [("  …", "dim")] if record is None else self._draw(record, width)
 
 
 def checkpoint_segments(checkpoint: Checkpoint, width: int, now: str, newest: int) -> Pairs:

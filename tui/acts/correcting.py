@@ -1,0 +1,76 @@
+"""Putting another text in the place of a record's own, in the line below or in an editor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from store.errors import MemorandaError
+from store.models import Decision, Fact, Step, Task
+from tui.acts import JOURNAL, cited, key_of, name_of, undoes, write
+
+if TYPE_CHECKING:
+    from store.memory import Memory
+    from store.models import Record
+    from tui.screens.main import MainScreen
+
+
+def correct(screen: MainScreen) -> None:
+    record = screen.target()
+    if record is not None and (work := correction(record)) is not None:
+        label = f"{record.citation} now chooses" if isinstance(record, Decision) else f"correct {name_of(record)}"
+        screen.ask(label, said_by(record), lambda text: replace(screen, record, work, text))
+    elif record is not None:
+        screen.say(JOURNAL, "warning")
+
+
+def edit(screen: MainScreen) -> None:
+    """`correct`, in the person's editor."""
+    from tui.editor import edit as in_editor
+
+    record = screen.target()
+    if record is None or (work := correction(record)) is None:
+        if record is not None:
+            screen.say(JOURNAL, "warning")
+        return
+    try:
+        text = in_editor(screen.app, said_by(record), command=screen.setting("editor"))
+    except MemorandaError as error:
+        screen.say(str(error), "error")
+        return
+    if text is None:
+        screen.say("Nothing was changed.")
+    else:
+        replace(screen, record, work, text)
+
+
+def said_by(record: Record | Step) -> str:
+    """The text of a record that a correction replaces."""
+    if isinstance(record, Fact):
+        return record.fact
+    if isinstance(record, Decision):
+        return record.chosen
+    return record.text if isinstance(record, Task) else ""
+
+
+def correction(record: Record | Step) -> Callable[[Memory, str], object] | None:
+    """What correcting a record does; None for what cannot be corrected."""
+    if isinstance(record, Fact):
+        return lambda memory, text: memory.facts.correct(record.id, text)
+    if isinstance(record, Decision):
+        return lambda memory, text: memory.decisions.correct(record.id, text)
+    if isinstance(record, Task):
+        return lambda memory, text: memory.tasks.correct(record.id, text)
+    return None
+
+
+def replace(screen: MainScreen, record: Record | Step, work: Callable[[Memory, str], object], text: str) -> None:
+    """Put another text in the place of a record's own."""
+
+    def said(new: object) -> tuple[str, int | None]:
+        if isinstance(record, Decision):
+            return f"{cited('decision', new)} supersedes {record.citation}{undoes()}", key_of("decision", new)
+        return f"Corrected {name_of(record)}{undoes()}", key_of("fact", new) if isinstance(record, Fact) else None
+
+    if text.strip():
+        write(screen, lambda memory: work(memory, text), said)

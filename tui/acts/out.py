@@ -1,0 +1,45 @@
+"""What leaves the memory: copies and exports; and the jump to a day."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from shlex import quote
+from typing import TYPE_CHECKING
+
+from store.models import Step
+from tui.acts import name_of, names_of
+
+if TYPE_CHECKING:
+    from store.models import Record
+    from tui.screens.main import MainScreen
+
+
+def copy(screen: MainScreen) -> None:
+    _copy(screen, lambda thing: name_of(thing), "")
+
+
+def copy_text(screen: MainScreen) -> None:
+    from store.search.keyword import body
+
+    _copy(screen, lambda thing: thing.reason if isinstance(thing, Step) else body(thing), "the text of ")
+
+
+def _copy(screen: MainScreen, form: Callable[[Record | Step], str], what: str) -> None:
+    things = list(screen.targets())
+    if things:
+        texts = [form(thing) for thing in sorted(things, key=lambda thing: (type(thing).__name__, name_of(thing)))]
+        screen.copy("\n".join(texts) if what else " ".join(texts), what + names_of(things))
+
+
+def export(screen: MainScreen) -> None:
+    home, name = export_path(screen.name_of_memory).split("/", 1)
+    screen.action_command(f"export {home}/{quote(name)}")
+
+
+def export_path(name: str) -> str:
+    """Where an export goes unless it is said: home, not the checkout, where the next `git add` would publish it."""
+    return f"~/{name}-memory.json"
+
+
+def day(screen: MainScreen) -> None:
+    screen.ask("to the day (2026-10-01, yesterday, 3w)", "", screen.go_to_day)

@@ -1,0 +1,106 @@
+"""Checkpoints, and taking back: the newest change, a step from the middle, all that one origin wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from store.clock import to_ms
+from store.models import Checkpoint, Step
+from store.vocabulary import PERSON
+from tui.acts import made, write
+from tui.describe import how_long_ago
+from tui.engine import touched
+from tui.keys import named
+
+if TYPE_CHECKING:
+    from store.memory import Memory
+    from store.plans import Plan
+    from tui.screens.main import MainScreen
+
+FRESH_MS = 600_000  # what was done longer ago than that is undone with a word about it
+
+
+def checkpoint(screen: MainScreen) -> None:
+    def answer(text: str) -> None:
+        write(screen, lambda memory: memory.checkpoints.take(text), made("Took", "checkpoint"))
+
+    screen.ask("name this moment", "", answer)
+
+
+def restore(screen: MainScreen) -> None:
+    record = screen.target()
+    if isinstance(record, Checkpoint):
+        screen.show_plan("checkpoint", record.id)
+    elif record is not None:
+        screen.say(
+            f"{named('checkpoint.restore')} goes back to a checkpoint; {named('pane.checkpoints')} lists them.",
+            "warning",
+        )
+
+
+def take_back(screen: MainScreen) -> None:
+    """Take the step under the cursor back: at once if nothing stands in the way, else it is shown and decided."""
+    record = screen.target()
+    if not isinstance(record, Step):
+        screen.say(
+            f"{named('step.undo')} takes back a step of the history; {named('pane.history')} goes there. "
+            f"{named('memory.undo')} takes back your newest change.",
+            "warning",
+        )
+    elif record.undone_by is not None:
+        screen.say(f"Step {record.seq} was taken back already, by step {record.undone_by}.", "warning")
+    else:
+        screen.show_plan("step", record.seq)
+
+
+def take_back_now(screen: MainScreen, plan: Plan, undone_by: str) -> None:
+    """Apply a plan of one record, in whose way nothing stands; `undone_by` says what takes that back."""
+    said = f"Took back step {plan.undoes}: {plan.changes[0].title[:40]}; {undone_by}"
+    write(screen, lambda memory: memory.plans.apply(plan, {0}), said)
+
+
+def take_back_all(screen: MainScreen) -> None:
+    """Everything that whoever made this step, or wrote this record, has written."""
+    record = screen.target()
+    origin = record.actor if isinstance(record, Step) else getattr(record, "origin", "")
+    if not origin:
+        screen.say(
+            f"{named('step.undo-all')} takes back all that one origin wrote: stand on something it wrote.", "warning"
+        )
+    elif origin == PERSON:
+        screen.say(
+            f"That is you. A checkpoint takes you back to a moment of yours: {named('pane.checkpoints')} lists them.",
+            "warning",
+        )
+    else:
+        screen.show_plan("origin", origin)
+
+
+def since(screen: MainScreen) -> None:
+    """What changed since a day or a checkpoint: the checkpoint under the cursor, unless another moment is typed."""
+    record = screen.target() if screen.place == "checkpoints" else None
+    start = record.citation if isinstance(record, Checkpoint) else "yesterday"
+    screen.ask("changed since", start, screen.show_since, over=True)
+
+
+def undo(screen: MainScreen) -> None:
+    _take_back(screen, lambda memory: memory.history.undo(), "Took back", f"{named('memory.redo')} puts it back")
+
+
+def redo(screen: MainScreen) -> None:
+    _take_back(screen, lambda memory: memory.history.redo(), "Put back", f"{named('memory.undo')} takes it back")
+
+
+def _take_back(screen: MainScreen, work: Callable[[Memory], Step], said: str, again: str) -> None:
+    def stepped(memory: Memory) -> object:
+        step = work(memory)
+        return f"{said}: {step.reason}{_if_old(memory.now, step.at)}; {again}", touched(step, memory)
+
+    write(screen, stepped, lambda result: result)  # type: ignore[arg-type, return-value]
+
+
+def _if_old(now: str, at: str) -> str:
+    """How long ago, of what was not done just now."""
+    old = to_ms(now) - to_ms(at) > FRESH_MS
+    return f" ({how_long_ago(now, at)})" if old else ""

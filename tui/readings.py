@@ -1,0 +1,80 @@
+"""What is read of an open memory for a screen of its own: a plan and its heading, the welcome of a first start."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from store.clock import local_time, parse_moment
+from store.memory import Memory
+from tui.commands import count, number
+from tui.keys import named
+
+if TYPE_CHECKING:
+    from store.plans import Plan
+
+
+def plan(memory: Memory, kind: str, target: int | str) -> tuple[Plan, str, str]:
+    """(what would change, a title, a note) of going back to a checkpoint, of taking a step back or all that an
+    origin wrote; or what did change since a moment. Raises NotFound, Conflict, InvalidInput."""
+    plans, later = memory.plans, f"{named('memory.undo')} takes it all back"
+    if kind == "checkpoint":
+        found = memory.checkpoints.get(int(target))
+        title = f"RESTORE {found.citation} “{found.name}”   {local_time(found.created_at)}"
+        return plans.checkpoint(found.id), title, f"a checkpoint is taken first; {later}"
+    if kind == "step":
+        step = memory.history.step(int(target))
+        title = f"TAKE BACK step {step.seq}: {step.reason}   {local_time(step.at)}, by {step.actor}"
+        again = named("memory.redo") if step.undoes is None else f"{named('step.undo')} on the new step"
+        back = f"{again} puts it back"
+        return plans.step(step.seq), title, back  # not u, which goes on to the step before the newest
+    if kind == "origin":
+        return plans.origin(str(target)), f"TAKE BACK all that {target} wrote", f"a checkpoint is taken first; {later}"
+    seq, words = _since(memory, str(target))
+    return plans.since(seq), f"CHANGED since {words}", "before and after"
+
+
+def _since(memory: Memory, text: str) -> tuple[int, str]:
+    """(the newest step of history at a moment or a checkpoint, how to call it). Raises InvalidInput, NotFound."""
+    if "#" in text:
+        found = memory.checkpoints.get(number(text, "checkpoint"))
+        return found.seq, f"{found.citation} “{found.name}”"
+    moment = parse_moment(text, memory.now)
+    return memory.history.before(moment), f"{text} ({local_time(moment)})"
+
+
+def welcome(memory: Memory, cwd: str) -> list[str]:
+    """What the first start found and did, and what can be done now."""
+    commits, links = (memory.database.value(f"SELECT count(*) FROM {table}") for table in ("commits", "commit_links"))
+    add, days = named("record.add"), named("pane.timeline")
+    lines = [f"A memory for {memory.location.name}", ""]
+    if memory.location.project:
+        lines.append(f"It lies in {memory.location.path}, private, and git ignores it.")
+    if commits:
+        linked = f" {count(links, 'link')} to decisions came with them." if links else ""
+        lines.append(f"Read {count(commits, 'commit')} from git: {days} shows them by day.{linked}")
+    for name in ("MEMORY.md", "CLAUDE.md", "AGENTS.md"):
+        size = _lines(os.path.join(memory.location.project or cwd, name))
+        if size:
+            lines.append(f"Found {name}, {count(size, 'line')}; it was left as it is, and nothing was taken from it.")
+    return [
+        *lines,
+        "",
+        f"{add:<3} remember the first fact: what should not be forgotten here?",
+        f"{days:<3} the timeline: press {add} there to record a decision",
+        f"{named('search.open'):<3} search everything",
+        f"{named('help.open'):<3} all keys and verbs",
+        "",
+        "memoranda demo   opens an invented project to try everything on",
+    ]
+
+
+def _lines(path: str) -> int:
+    """How many lines a small text file has; 0 if there is none."""
+    try:
+        if os.path.getsize(path) > 1 << 20:
+            return 0
+        with open(path, "rb") as file:
+            return file.read().count(b"\n")
+    except OSError:
+        return 0
