@@ -40,6 +40,17 @@ WHERE made.seq = ? AND made.tbl = 'decisions' AND made.op = 'INSERT' AND link.op
   AND step.undone_by IS NULL AND step.undoes IS NULL
 """
 
+# the newest step in force that a person made by hand; an undo is one too when it was of a step from the middle, or of
+# somebody else's: taking back the newest of one's own, again and again, is not what one means to take back
+NEXT_UNDO = f"""
+SELECT seq FROM history AS done WHERE {BY_HAND} AND undone_by IS NULL AND (undoes IS NULL
+  OR EXISTS (SELECT 1 FROM history AS target WHERE target.seq = done.undoes AND target.undoes IS NULL
+    AND (NOT ({BY_HAND.replace("actor", "target.actor").replace("door", "target.door")})
+      OR EXISTS (SELECT 1 FROM history AS later WHERE later.seq > target.seq AND later.seq < done.seq
+        AND {BY_HAND.replace("actor", "later.actor").replace("door", "later.door")}
+        AND later.undoes IS NULL AND (later.undone_by IS NULL OR later.undone_by > done.seq)))))
+ORDER BY seq DESC LIMIT 1
+"""
 TEXTS = ("$.fact", "$.title", "$.text")
 SUBJECTS = f"""
 SELECT r.seq, coalesce({", ".join(f"json_extract(r.after, '{text}')" for text in TEXTS)},
@@ -170,10 +181,7 @@ class History:
 
     def next_undo(self) -> int:
         """The step that `undo` without a number takes back. Raises NotFound."""
-        seq: int | None = self._database.value(
-            f"SELECT seq FROM history WHERE {BY_HAND} AND undoes IS NULL AND undone_by IS NULL"
-            " ORDER BY seq DESC LIMIT 1"
-        )
+        seq: int | None = self._database.value(NEXT_UNDO)
         if seq is None:
             raise NotFound("There is nothing to undo.", "Look at `memoranda history` for what others did.")
         return seq

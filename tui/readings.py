@@ -25,9 +25,9 @@ def plan(memory: Memory, kind: str, target: int | str) -> tuple[Plan, str, str]:
     if kind == "step":
         step = memory.history.step(int(target))
         title = f"TAKE BACK step {step.seq}: {step.reason}   {local_time(step.at)}, by {step.actor}"
-        again = named("memory.redo") if step.undoes is None else f"{named('step.undo')} on the new step"
-        back = f"{again} puts it back"
-        return plans.step(step.seq), title, back  # not u, which goes on to the step before the newest
+        if step.undoes is not None:  # what undoes an undo is the redo, and u goes on to what was before it
+            later = f"{named('step.undo')} on the new step takes it back"
+        return plans.step(step.seq), title, later
     if kind == "origin":
         return plans.origin(str(target)), f"TAKE BACK all that {target} wrote", f"a checkpoint is taken first; {later}"
     seq, words = _since(memory, str(target))

@@ -33,7 +33,7 @@ PAGES = 24
 NEAR = 4096  # rows around a place that are looked through before all are
 WIDE = 64  # cells from which a list shows all its columns
 
-Reader = Callable[[Sequence[int]], "dict[int, Record]"]
+Reader = Callable[[Sequence[int]], "Mapping[int, Any]"]
 Pairs = list[tuple[str, str]]
 
 # badge → class of RecordList
@@ -49,7 +49,7 @@ BADGE_STYLES = {
 class Pages:
     """Records by key, read a page at a time from wherever in the list they are asked for."""
 
-    def __init__(self, keys: Sequence[int], read: Callable[[Sequence[int]], Mapping[int, Any]]) -> None:
+    def __init__(self, keys: Sequence[int], read: Reader) -> None:
         self.keys = keys
         self.read = read
         self._pages: LRUCache[int, Mapping[int, Any]] = LRUCache(PAGES)
@@ -92,7 +92,7 @@ class KeyedRows:
     def __init__(
         self,
         keys: Sequence[int],
-        read: Callable[[Sequence[int]], Mapping[int, Any]],
+        read: Reader,
         draw: Callable[[Any, int], Pairs],
     ) -> None:
         self._pages = Pages(keys, read)

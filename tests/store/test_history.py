@@ -549,3 +549,21 @@ def test_a_changed_past_is_seen(memory, forgery):
         for statement in forgery.split(";"):
             write.execute(statement)
     assert set(broken_digests(memory)) & {2, 3}
+
+
+def test_undo_takes_back_an_undo_from_the_middle_and_of_somebody_else(memory: Memory):
+    """What a person did last is what one key takes back: also when it was to undo an old step, or another's. A run of
+    plain undos goes on backwards."""
+    one, _ = memory.facts.remember("one")
+    two, _ = memory.facts.remember("two")
+    three, _ = memory.facts.remember("three", actor="agent")
+    theirs = memory.history.steps(limit=1)[0].seq
+    first = memory.history.steps(record=("fact", one))[0].seq
+    memory.history.undo(first)
+    assert memory.history.undo().reason == f"undo {first}" and memory.facts.get(one).status == "active"
+    memory.history.undo(theirs)
+    assert memory.history.undo().reason == f"undo {theirs}" and memory.facts.get(three).fact == "three"
+    assert [memory.history.undo().reason for _ in range(2)] == [f"remember F#{two}", f"remember F#{one}"]
+    with pytest.raises(NotFound):
+        memory.history.undo()
+    assert memory.history.redo().reason == f"remember F#{one}"

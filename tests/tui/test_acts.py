@@ -24,13 +24,13 @@ from store.database.tables import RECORDED
 from store.errors import MemorandaError
 from store.memory import Memory
 from tui import recent
+from tui.acts import MANY
 from tui.app import Memoranda
 from tui.arguments import Usage, read
 from tui.commands import Session, run
 from tui.completion import complete
 from tui.engine import Engine
 from tui.keys import KEYS, LISTS, PREVIEW
-from tui.acts import MANY
 from tui.screens.help import HelpScreen
 from tui.screens.palette import HIDDEN, entries
 from tui.screens.recent import RecentScreen
