@@ -51,6 +51,7 @@ class Memoranda(App[int]):
     # where there are only the terminal's own colours, or none, Textual's cursors are reversed or underlined: its list
     # of options knows no reversed text
     CSS = """
+    Toast { padding: 0 1; }  /* one line says most of it */
     Input:ansi > .input--cursor { color: ansi_default; background: ansi_default; text-style: reverse; }
     OptionList:ansi > .option-list--option-highlighted {
         color: ansi_black; background: ansi_white; text-style: bold underline;

@@ -13,7 +13,7 @@ from tui.arguments import help_text
 from tui.badges import FACT_BADGES
 from tui.describe import Line
 from tui.display import fit
-from tui.keys import KEYS, MOVES, PLAN_KEYS
+from tui.keys import FACTS, KEYS, MOVES, PLAN_KEYS
 from tui.responsive import ResponsiveScreen
 from tui.rows import Pairs
 from tui.verbs import BY_NAME, VERBS
@@ -27,14 +27,16 @@ Entry = tuple[str, str, str]
 
 def entries(remapped: Mapping[str, str]) -> list[Entry]:
     """All that the help lists."""
-    keys = [(f"key:{key.id}", key.shown(remapped), key.help) for key in KEYS]
+    first = sorted(KEYS, key=lambda key: FACTS not in key.panes)  # what one needs where one begins
+    keys = [(f"key:{key.id}", key.shown(remapped), key.help) for key in first]
     moves = [(f"move:{key.id}", key.shown(remapped), key.help) for key in MOVES]
     plan = [(f"plan:{key.id}", key.shown(remapped), key.help) for key in PLAN_KEYS]
     verbs = [(f"verb:{verb.name}", verb.name, verb.summary) for verb in VERBS]
     return [
         ("", "Keys", ""),
-        *moves,
         *keys,
+        ("", "Keys of every list", ""),
+        *moves,
         ("", "Keys where it is shown what would change", ""),
         *plan,
         ("", "Verbs, after : with or without a /, and on the command line", ""),
