@@ -147,11 +147,11 @@ class TestBulk:
             await person.command("facts Invoice")
             await person.press("ctrl+a", key)
             assert person.sees(f"{question} 12 facts? y/n") and steps(story) == []
-            await person.press("n", "enter")
+            await person.press("n")
             assert person.toasts[-1] == "Nothing was changed." and steps(story) == []
             await person.press(key, "escape")
             assert steps(story) == [] and "12 marked" in person.title
-            await person.press(key, "y", "enter")
+            await person.press(key, "y")
             assert len(steps(story)) == 1 and person.toasts[-1].endswith("12 facts, u to undo")
 
     async def test_ten_are_not_asked_about(self, story: Story, crowd: list[int]) -> None:
@@ -487,7 +487,7 @@ class TestConfiguration:
             assert len(person.rows) == 10, "the old key does nothing"
             await person.press("z")
             assert len(person.rows) == 9 and person.toasts == ["Forgot 1 fact, u to undo"]
-            assert ("forget   z", BY_NAME["forget"].summary, "key:record.forget") in entries(person.app.remapped)
+            assert ("forget", "z", BY_NAME["forget"].summary, "key:record.forget") in entries(person.app.remapped)
             await person.press("question_mark")
             assert any(line.split()[:2] == ["z", "Hide"] for line in _help(person))
             await person.press("escape")
@@ -637,15 +637,16 @@ class TestOthers:
 
 class TestTheSameEverywhere:
     def test_the_palette_lists_exactly_keys_and_verbs(self) -> None:
-        targets = [target for _, _, target in entries({})]
+        targets = [target for *_, target in entries({})]
         keys = [key.id for key in KEYS if key.id not in HIDDEN]
         assert targets == [*(f"key:{name}" for name in keys), *(f"verb:{verb.name}" for verb in VERBS)]
         assert set(HIDDEN) < {key.id for key in KEYS} and len(HIDDEN) == 2
-        assert all(name and text for name, text, _ in entries({}))
+        assert all(name and text for name, _, text, _ in entries({}))
+        assert all(bool(key) == target.startswith("key:") for _, key, _, target in entries({}))
 
     def test_bar_palette_completion_and_command_line_know_the_same_verbs(self) -> None:
         names = {verb.name for verb in VERBS}
-        assert {target.partition(":")[2] for _, _, target in entries({}) if target.startswith("verb:")} == names
+        assert {target.partition(":")[2] for *_, target in entries({}) if target.startswith("verb:")} == names
         assert {candidate.text for candidate in complete([], "", everywhere=())} >= names
         for verb in VERBS:
             for typed in (verb.name, f"/{verb.name}", *(f"/{slash}" for slash in verb.slash)):
@@ -677,7 +678,7 @@ class TestTheSameEverywhere:
     async def test_each_entry_of_the_palette_can_be_done(self, story: Story, half: int) -> None:
         """Without a crash, from wherever it leads back to the lists; what it writes is a step of history."""
         quits = ("key:app.quit", "key:app.suspend")
-        targets = [target for _, _, target in entries({}) if target not in quits and target != "key:record.edit"]
+        targets = [target for *_, target in entries({}) if target not in quits and target != "key:record.edit"]
         async with opened(story.folder) as person:
             for target in targets[half::2]:
                 person.main.action_palette(target)

@@ -499,10 +499,10 @@ class TestCommands:
             target.write_text("mine")
             await person.press("x", "enter")
             assert person.sees("Replace it? y/n"), "of a long question its end is shown"
-            await person.press("n", "enter")
+            await person.press("n")
             assert person.toasts[-1] == "Nothing was changed." and target.read_text() == "mine"
             await person.press("x", "enter")
-            await person.press("y", "enter")
+            await person.press("y")
             assert json.loads(target.read_text())["tables"]["facts"]
 
     async def test_checkpoint_and_restore(self, story: Story) -> None:
@@ -827,6 +827,7 @@ class TestFiles:
             assert person.sees("Alérgica"), "and the lists are there meanwhile"
             let_go.set()
             await person.until(lambda: not person.sees("reading git"))
+            await person.settle()  # it is said right after
             assert person.toasts == ["Read 3,000 new commits from git."]
 
     async def test_a_broken_history_is_told_and_the_rest_is_there(self, tmp_path: Path) -> None:

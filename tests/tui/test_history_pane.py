@@ -64,14 +64,15 @@ class TestRows:
             await person.put_cursor(number, "history")
             assert "31" in told(person) and "aken back" in told(person)
 
-    async def test_a_change_elsewhere_comes_in_on_top_and_moves_nothing(self, story: Story) -> None:
+    async def test_a_change_elsewhere_comes_in_on_top_and_the_cursor_keeps_its_record(self, story: Story) -> None:
         async with opened(story.folder, NARROW) as person:
             await person.press("4", "j", "j")
             record = person.record
             with story.open(door="mcp") as memory:
                 memory.facts.remember("an agent was here", actor="mcp:codex")
             await person.until(lambda: _has(person, 31))
-            assert person.record == record and person.history[2].startswith("▸")
+            assert person.record == record and person.main.list_of("history").scroll_offset.y == 0
+            assert "an agent was here" in person.history[0] and person.history[3].startswith("▸")
 
 
 def _has(person: Person, seq: int) -> bool:

@@ -10,7 +10,7 @@ from support.stories import Clock, Story, copy
 
 from store.memory import Memory
 from tui.keys import PANES
-from tui.screens.view import EMPTY
+from tui.screens.view import empty
 from tui.widgets.record_list import RecordList
 
 Size = tuple[int, int]
@@ -263,7 +263,7 @@ class TestEmpty:
                 text = " ".join(
                     shown.render_line(y).text.strip() for y in range(shown.size.height) if shown.render_line(y).text
                 )
-                assert " ".join(text.split()) == " ".join(EMPTY[pane].split())
+                assert " ".join(text.split()) == " ".join(empty(pane).split())
                 if size == NARROW:
                     await person.press("G", "space", "v", "Y", "f", "m", "U", "W", "R", "enter", "escape")
             with Memory.open(str(bare / ".memoranda" / "memory.db"), "cli", Clock()) as memory:
