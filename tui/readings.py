@@ -25,16 +25,17 @@ def plan(memory: Memory, kind: str, target: int | str) -> tuple[Plan, str, str]:
     if kind == "step":
         step = memory.history.step(int(target))
         title = f"TAKE BACK step {step.seq}: {step.reason}   {local_time(step.at)}, by {step.actor}"
+        later = f"{named('memory.undo')} takes it back"
         if step.undoes is not None:  # what undoes an undo is the redo, and u goes on to what was before it
             later = f"{named('step.undo')} on the new step takes it back"
         return plans.step(step.seq), title, later
     if kind == "origin":
         return plans.origin(str(target)), f"TAKE BACK all that {target} wrote", f"a checkpoint is taken first; {later}"
-    seq, words = _since(memory, str(target))
+    seq, words = since(memory, str(target))
     return plans.since(seq), f"CHANGED since {words}", "before and after"
 
 
-def _since(memory: Memory, text: str) -> tuple[int, str]:
+def since(memory: Memory, text: str) -> tuple[int, str]:
     """(the newest step of history at a moment or a checkpoint, how to call it). Raises InvalidInput, NotFound."""
     if "#" in text:
         found = memory.checkpoints.get(number(text, "checkpoint"))

@@ -280,7 +280,7 @@ class TestOneStep:
             await to_step(person, step_of(story, "remember F#6"))
             await person.press("U")
             assert not person.planning
-            assert person.toasts == ["Took back step 6: Uses Jenkins for the nightly build; ^r puts it back"]
+            assert person.toasts == ["Took back step 6: Uses Jenkins for the nightly build; u takes it back"]
             assert not known()
             assert any("taken back by 31" in row for row in person.history)
             await person.press("ctrl+r")
@@ -290,7 +290,7 @@ class TestOneStep:
             assert person.toasts[-1] == "Step 31 was taken back already, by step 32."
             await to_step(person, 32)
             await person.press("U")
-            assert person.toasts[-1].endswith("; U on the new step puts it back")
+            assert person.toasts[-1].endswith("; U on the new step takes it back")
             assert not known()
 
     async def test_a_step_of_several_is_shown(self, story: Story) -> None:
@@ -299,7 +299,7 @@ class TestOneStep:
             await person.plan_of("U")
             assert person.sees("TAKE BACK step 15: forget F#13 F#14   23 Oct 2026 12:00, by user", "2 of 2 chosen")
             await person.press("j", "space", "enter")
-            assert person.toasts == ["1 record changed; ^r puts it back"], "no checkpoint for a single step"
+            assert person.toasts == ["1 record changed; u takes it back"], "no checkpoint for a single step"
             with story.open() as memory:
                 states = [memory.facts.get(story.facts[name]).status for name in ("standup", "coffee")]
                 assert sorted(states) == ["active", "forgotten"] and len(memory.checkpoints.list()) == 1
@@ -317,7 +317,7 @@ class TestOneStep:
             await person.press("enter")
             assert person.planning, "nothing is guessed"
             await person.press("space", "enter")
-            assert person.toasts[-1] == "1 record changed; ^r puts it back"
+            assert person.toasts[-1] == "1 record changed; u takes it back"
             with story.open() as memory:
                 assert memory.tasks.get(2).status == "pending"
             await person.press("ctrl+r")
@@ -339,7 +339,7 @@ class TestOneStep:
     async def test_taken_back_already_and_taken_back_by_the_bar(self, story: Story) -> None:
         async with opened(story.folder) as person:
             await person.command("undo 6")
-            assert person.toasts == ["Took back step 6: Uses Jenkins for the nightly build; ^r puts it back"]
+            assert person.toasts == ["Took back step 6: Uses Jenkins for the nightly build; u takes it back"]
             await to_step(person, 6)
             await person.press("U")
             assert person.toasts[-1] == "Step 6 was taken back already, by step 31."
@@ -378,6 +378,7 @@ class TestAnOrigin:
             boxes = {names.get(citation, citation): box for citation, box in marks(person).items()}
             decision = cite("decision", notes.decisions["notes"])
             assert boxes == {decision: "[x]", "untouched": "[x]", "confirmed": "[!]", "corrected": "[-]"}
+            assert person.sees("[!] 1 changed since: kept unless chosen  [-] 1 cannot change")
             await person.press("enter")
             assert person.toasts == ["2 records changed; K#2 is how it was; u takes it all back"]
             with notes.open() as memory:
@@ -486,6 +487,6 @@ class TestSince:
 
 
 def _since(memory: Memory, text: str) -> int:
-    from tui.engine import since
+    from tui.readings import since
 
     return since(memory, text)[0]

@@ -179,16 +179,21 @@ class PlanScreen(ResponsiveScreen[object]):
         self.query_one("#plan-title", Split).put_both([(visible(self._heading), "bold")], right)
         changes = self._plan.changes
         left: list[Piece] = [(count(len(changes), "record"), "")]
+        note = self._note
         if not self.looking:
             left = [
                 (f"{len(self.chosen):,} of {len(changes):,} chosen", "bold"),
                 (f"  {KINDS[self._only]}", "", "kind"),
             ]
-            if clashes := sum(change.clash for change in changes):
-                left.append((f"  [!] {clashes:,} changed since: kept unless chosen", "$text-warning"))
+            narrow = self.has_class("-narrow")
+            if clashes := sum(change.clash and not change.blocked for change in changes):
+                why = "" if narrow else "changed since: "
+                left.append((f"  [!] {clashes:,} {why}kept unless chosen", "$text-warning"))
             if stuck := sum(bool(change.blocked) for change in changes):
-                left.append((f"  [-] {stuck:,} cannot change", "$dim"))
-        self.query_one("#plan-count", Split).put_both(left, [(self._note, "$dim")])
+                left.append((f"  [-] {stuck:,} cannot{'' if narrow else ' change'}", "$dim"))
+            if len(left) > 2 and narrow:  # of the note, at least how it is taken back
+                note = note.rpartition("; ")[2]
+        self.query_one("#plan-count", Split).put_both(left, [(note, "$dim")])
 
     # the preview
 
