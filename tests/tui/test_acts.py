@@ -274,7 +274,7 @@ class TestDecisions:
         async with opened(story.folder, NARROW) as person:
             await person.press("2", "a")
             assert person.sees("decision, in a few words")
-            await answer(person, "Send by e-mail", "SMTP", "fax; post ;", "Everybody has it.")
+            await answer(person, "Send by e-mail", "SMTP", "fax | post |", "Everybody has it.")
             assert person.toasts == ["Recorded D#6, u to undo"] and person.at == "timeline"
             assert person.record is not None and person.record.citation == "D#6", "the cursor is on it"
             with story.open() as memory:
@@ -302,7 +302,7 @@ class TestDecisions:
             assert labels == [
                 "instead of D#4: decision, in a few words",
                 "instead of D#4: chosen",
-                "instead of (; between several)",
+                "instead of (| between several)",
                 "because",
             ]
             assert person.toasts == ["Recorded D#6, u to undo"] and "Supersedes   D#4" in person.preview

@@ -27,11 +27,11 @@ def decide(screen: MainScreen, old: Decision | None) -> None:
 
     def chosen_is(title: str, chosen: str) -> None:
         if chosen.strip():
-            others = "; ".join((old.chosen, *old.alternatives)) if old else ""
-            screen.ask("instead of (; between several)", others, lambda text: because(title, chosen, text))
+            others = " | ".join((old.chosen, *old.alternatives)) if old else ""
+            screen.ask("instead of (| between several)", others, lambda text: because(title, chosen, text))
 
     def because(title: str, chosen: str, others: str) -> None:
-        alternatives = [other.strip() for other in others.split(";") if other.strip()]
+        alternatives = [other.strip() for other in others.split("|") if other.strip()]
         screen.ask("because", "", lambda why: write(
             screen,
             lambda memory: memory.decisions.decide(
