@@ -169,5 +169,7 @@ class SearchBar(Kept, Horizontal):
         if number == self._number:
             self._answered = number
             figures = f"{answer.total:,} found  {answer.milliseconds:.0f} ms  "
-            self.query_one("#found", Split).put_both((), ((figures, "$dim"), ("✕", "bold", "leave_search")))
+            found = self.query_one("#found", Split)
+            found.put_both((), ((figures, "$dim"), ("✕", "bold", "leave_search")))
+            found.refresh()  # also when the figures are the same: each answer is seen to arrive
             self.post_message(self.Found(answer, again))
