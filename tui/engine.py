@@ -73,7 +73,6 @@ class Engine:
         self._clock = clock
         self.screen = Memory(location, "app", clock)  # the screen's own, for reading
         self.created = self.screen.created
-        self.untouched = self.newest_step() == 0  # whether nothing was ever written here but what git gave
         self._pen = ThreadPoolExecutor(1, thread_name_prefix="pen")
         self._pen_memory: Memory | None = None
         # always the same thread: each would keep the memory that it once needed for a million keys

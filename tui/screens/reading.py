@@ -135,7 +135,7 @@ class ReadingScreen(ResponsiveScreen[None]):
         recent.add(self._location.path)
         self._catch_up(engine)
         self.later(self._watched)
-        if engine.untouched:
+        if engine.created:
             self.later(self._welcome, engine)
 
     def _opened(self, engine: Engine, first: Lists) -> None:
@@ -185,7 +185,7 @@ class ReadingScreen(ResponsiveScreen[None]):
         self._watching = False
 
     def _welcome(self, engine: Engine) -> None:
-        """The first start says what it found and did; so does each as long as nothing was written here."""
+        """The first start says what it found and did."""
         self._welcome_due = False
         if not self._counts.get("active") and self.pane.record is None:
             self.pane.read_out(engine.welcome(), focus=False)
