@@ -163,20 +163,12 @@ class MainScreen(BrowsingScreen):
 
     # asking, and the `:` bar: `commands` does it
 
-    def ask(
-        self,
-        label: str,
-        value: str,
-        answer: Callable[[str], None],
-        verbs: bool = False,
-        one_key: bool = False,
-        over: bool = False,
-    ) -> None:
-        """Ask for one line at the bottom; see `AskBar.ask`."""
+    def ask(self, label: str, value: str, answer: Callable[[str], None], **how: bool) -> None:
+        """Ask for one line at the bottom; `how` is as in `AskBar.ask`."""
         if self.engine is None or not self.query("#ask"):
             return
-        self._bar.ask(label, value, answer, verbs, one_key, over)
-        if not verbs:
+        self._bar.ask(label, value, answer, **how)
+        if not how.get("verbs"):
             self.query_one("#footer", Footer).hint(
                 (" enter", "$footer-key-foreground bold", "answer"),
                 (" does it ", "", "answer"),
@@ -282,8 +274,7 @@ class MainScreen(BrowsingScreen):
         if path == "":
             self.action_command("open ")
         elif path is not None:
-            self.action_command("open " + quote(path))
-            self._bar.submit()
+            self._command(f"open {quote(path)}")
 
     # what would change, before it does
 
