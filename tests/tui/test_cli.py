@@ -10,6 +10,7 @@ import io
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -639,7 +640,15 @@ def test_nothing_is_asked_where_nobody_can_answer(lived: Path):
 )
 def test_a_person_is_asked_and_obeyed(lived: Path, answer, status):
     """On a terminal a restore says how much would change, and anything but a yes leaves all as it is."""
-    terminal = pexpect.spawn(COMMAND, ["restore", "1"], cwd=str(lived), encoding="utf-8", timeout=20)
+    terminal = pexpect.spawn(
+        COMMAND,
+        ["restore", "1"],
+        cwd=str(lived),
+        encoding="utf-8",
+        timeout=20,
+        # a run of the tests that was put in the background ignores ^C, and so would all that it starts
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
     terminal.expect_exact("Restore K#1 “before”: 3 records would change. Go on? [y/N] ")
     if answer == "EOF":
         terminal.sendeof()
