@@ -78,14 +78,14 @@ class History:
         record: tuple[str, int] | None = None,
         since: str = "",
         before: str = "",
-        before_seq: int | None = None,
+        after_seq: int = 0,
         limit: int = -1,
     ) -> "list[Step]":
         """Steps, newest first; of one actor, of one record given as (kind, id), from a moment on, before a moment,
-        before a step (to read on from there)."""
+        after a step."""
         from store.models import Step
 
-        where, parameters = _passing(actor, record, since, before, before_seq)
+        where, parameters = _passing(actor, record, since, before, after_seq)
         rows = self._database.rows(
             f"SELECT {COLUMNS} FROM history WHERE {where} ORDER BY seq DESC LIMIT :limit",
             {**parameters, "limit": limit},
@@ -99,15 +99,12 @@ class History:
         record: tuple[str, int] | None = None,
         since: str = "",
         before: str = "",
-        before_seq: int | None = None,
+        after_seq: int = 0,
     ) -> "array[int]":
-        """The numbers of the steps that pass these filters (see `steps`), newest first: 8 bytes each, for a list that
-        may be millions long; `many` reads those that are seen."""
-        from array import array
-
-        where, parameters = _passing(actor, record, since, before, before_seq)
-        rows = self._database.connection.execute(f"SELECT seq FROM history WHERE {where} ORDER BY seq DESC", parameters)
-        return array("q", (seq for (seq,) in rows))
+        """The numbers of the steps that pass these filters (see `steps`), newest first and packed, for a list that may
+        be millions long; `many` reads those that are seen."""
+        where, parameters = _passing(actor, record, since, before, after_seq)
+        return self._database.keys(f"SELECT seq FROM history WHERE {where} ORDER BY seq DESC", parameters)
 
     def many(self, seqs: "Sequence[int]") -> "list[Step]":
         """The steps of these numbers that exist, in this order."""
@@ -263,7 +260,7 @@ def mark(write: Write, name: str, trigger: str) -> int:
 
 
 def _passing(
-    actor: str | None, record: tuple[str, int] | None, since: str, before: str, before_seq: int | None
+    actor: str | None, record: tuple[str, int] | None, since: str, before: str, after_seq: int
 ) -> "tuple[str, dict[str, object]]":
     """The filters of a list of steps as a condition and its parameters."""
     clauses, parameters = ["true"], dict[str, object]()
@@ -280,9 +277,9 @@ def _passing(
     if before:
         clauses.append("at < :before")
         parameters["before"] = before
-    if before_seq is not None:
-        clauses.append("seq < :before_seq")
-        parameters["before_seq"] = before_seq
+    if after_seq:
+        clauses.append("seq > :after_seq")
+        parameters["after_seq"] = after_seq
     return " AND ".join(clauses), parameters
 
 

@@ -83,6 +83,7 @@ class Engine:
         self._reading_git = self._stop_git = False
         self._fingerprint = ""  # of the repository, when it was last looked at
         self.subjects: LRUCache[int, str] = LRUCache(4096)  # what the steps of history that are on screen are about
+        self._steps: tuple[str | None, array[int]] = (None, array("I"))  # whose steps of history were read last
         self._own: list[int] = []  # the last steps of history made here, which are no news to this screen
 
     def close(self) -> None:
@@ -239,7 +240,7 @@ class Engine:
                     keys, self.read_entries, lambda record, width: checkpoint_segments(record, width, now, newest)
                 )
             if HISTORY in names:
-                keys = memory.history.keys(actor=view.actor)
+                keys = self._step_order(memory, view.actor)
                 lists[HISTORY] = KeyedRows(
                     keys,
                     self.read_steps,
@@ -251,6 +252,16 @@ class Engine:
                     keys, self.read_entries, lambda record, width: task_segments(record, width, now)
                 )
             return lists
+
+    def _step_order(self, memory: Memory, actor: str | None) -> array[int]:
+        """The numbers of the steps of history, newest first. Only what came since the last reading is read: a step
+        stays where it is."""
+        known = self._steps[1] if self._steps[0] == actor else array("I")
+        newer = memory.history.keys(actor=actor, after_seq=known[0] if known else 0)
+        if newer.typecode != known.typecode:
+            newer, known = array("q", newer), array("q", known)
+        self._steps = (actor, newer + known if newer else known)
+        return self._steps[1]
 
     def origins(self, name: str) -> list[str]:
         """Who wrote facts, or who made steps of history; those who wrote most first."""

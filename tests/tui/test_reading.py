@@ -15,6 +15,7 @@ from support.screen import Person, opened, utc  # noqa: F401  (a fixture)
 from support.stories import NOON, Clock, Story, copy, location
 
 from store.clock import from_ms, to_ms
+from store.history import History
 from store.memory import Memory
 from tui import rows
 from tui.engine import Engine, Lists
@@ -184,6 +185,34 @@ def _lists(person: Person) -> Lists:
     lists = person.main._lists
     assert lists is not None
     return lists
+
+
+async def test_what_is_due_is_done_where_there_is_no_git_too(tmp_path: Path) -> None:
+    """Events past their retention go at the start, whether or not the memory lies in a checkout."""
+    with Memory.open(str(tmp_path / "plain" / ".memoranda" / "memory.db"), "cli", Clock("2020-01-01T00:00:00.000Z")) as old:
+        old.events.log("long ago")
+    async with opened(tmp_path / "plain") as person:
+        assert person.main.engine is not None
+        assert person.main.engine.screen.database.value("SELECT count(*) FROM events") == 0
+
+
+def test_of_history_only_what_is_new_is_read(engine: Engine, story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The order after more steps, an undo and another actor's filter is that of a reading from nothing."""
+    asked: list[int] = []
+    true = History.keys
+    monkeypatch.setattr(History, "keys", lambda self, **how: asked.append(how["after_seq"]) or true(self, **how))
+
+    def order(actor: str | None = None) -> list[object]:
+        rows = engine.side(View(actor=actor), ("history",))["history"]
+        return [rows.key(index) for index in range(len(rows))]
+
+    before = order()
+    with story.open() as memory:
+        memory.facts.remember("something new")
+        memory.history.undo()
+        assert order() == [len(before) + 2, len(before) + 1, *before] == list(true(memory.history))
+        assert order("agent") == list(true(memory.history, actor="agent"))
+    assert order() == order() and asked == [0, len(before), 0, 0, len(before) + 2]
 
 
 # rows ----------------------------------------------------------------------------------------------------------------

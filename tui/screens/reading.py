@@ -157,8 +157,8 @@ class ReadingScreen(ResponsiveScreen[None]):
         """After the first rows: what nobody sees yet, and the whole order of the lists."""
         self.reload()
 
-    def _catch_up(self, engine: Engine) -> None:
-        """On a worker thread: read what git has and the timeline lacks."""
+    def _catch_up(self, engine: Engine, watching: bool = False) -> None:
+        """On a worker thread: what is due, and what git has and the timeline lacks; while `watching`, if git stirred."""
 
         def progress(done: int, total: int) -> None:
             if total > 200:
@@ -166,7 +166,8 @@ class ReadingScreen(ResponsiveScreen[None]):
                 self.later(self._show_status, status)
 
         try:
-            if not engine.git_stirred():
+            stirred = engine.git_stirred()  # first, so that nothing falls between this look and the reading
+            if watching and not stirred:
                 return
             new = engine.catch_up(progress, lambda sentence: self.later(self.say, sentence, "warning"))
         except MemorandaError as error:
@@ -178,7 +179,7 @@ class ReadingScreen(ResponsiveScreen[None]):
 
     @work(thread=True, group="git", exit_on_error=False, description="look whether git has something new")
     def _watch_git(self, engine: Engine) -> None:
-        self._catch_up(engine)
+        self._catch_up(engine, watching=True)
         self.later(self._watched)
 
     def _watched(self) -> None:

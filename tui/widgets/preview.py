@@ -67,7 +67,7 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         self._wrapped_at = 0
         self._own = ""
         self._styles_of: dict[str, Style] = {}
-        self._strips: LRUCache[tuple[Row, int, bool, int], Strip] = LRUCache(1024)
+        self._strips: LRUCache[tuple[Row, int, bool, int], Strip] = LRUCache(256)
         self._ground = Color(0, 0, 0)
 
     def show(self, lines: Sequence[Line], own: str = "", stay: bool = False) -> None:

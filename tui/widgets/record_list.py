@@ -119,7 +119,7 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         self._flashing: set[Hashable] = set()
         self._height = self._width = self._generation = 0
         self._ground = Color(0, 0, 0)
-        self._strips: LRUCache[tuple[int, int, int, int], Strip] = LRUCache(1024)
+        self._strips: LRUCache[tuple[int, int, int, int], Strip] = LRUCache(256)
         self._styles_of: dict[tuple[int, str], Style] = {}
 
     @property
