@@ -245,7 +245,13 @@ KEYS = (
     Key("preview.up", "K", "scroll_preview(-1)", "", "Scroll the preview up"),
     Key("theme.choose", "T", "app.change_theme", "", "Choose the theme; it is kept"),
     Key("memory.open", "O", "open_memory", "", "Open the memory of another project"),
-    Key("screen.leave", "escape", "leave", "", "Leave: a bar, marks, the search, the preview; or stop reading git"),
+    Key(
+        "screen.leave",
+        "escape",
+        "leave",
+        "",
+        "Leave: a bar, marks, the search, the preview, a filter; or stop reading git",
+    ),
     Key("app.quit", "q,ctrl+q", "app.quit", "", "Quit"),
 )
 # the keys of the screen that shows what would change

@@ -285,3 +285,33 @@ class TestEmpty:
                 assert person.at == pane
             await person.press("4")
             assert [row.split()[2] for row in person.history] == ["task", "decide", "remember"]
+
+
+async def test_escape_shows_all_of_a_filtered_list_again(story: Story) -> None:
+    """In each pane its own filter, and no other's."""
+    async with opened(story.folder) as person:
+        await person.press("2", "d", "4", "o", "1", "d")
+        view = person.main.view
+        assert view.kind == "decision" and view.actor and view.domain == "work"
+        for pane, left in (("1", {"domain"}), ("4", {"domain", "actor"}), ("2", {"domain", "actor", "kind"})):
+            await person.press(pane, "escape")
+            view = person.main.view
+            gone = {name for name in ("domain", "actor", "kind") if getattr(view, name) is None}
+            assert gone == left
+
+
+async def test_where_it_is_narrow_few_hits_leave_their_room_to_the_preview(story: Story) -> None:
+    """Once one goes through them, not while one types; and never where the panes stand side by side."""
+    async with opened(story.folder, NARROW) as person:
+        await person.search("jenkins")
+        hits, preview = person.main.query_one("#hits-pane"), person.main.pane
+        half = hits.size.height
+        assert half > 6
+        await person.press("enter")
+        assert hits.size.height == len(person.hits) + 1 < 4 and preview.size.height > half + 4
+        await person.press("slash")
+        assert hits.size.height == half
+    async with opened(story.folder) as person:
+        await person.search("jenkins")
+        await person.press("enter")
+        assert person.main.query_one("#hits-pane").size.height > 30

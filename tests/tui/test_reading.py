@@ -189,7 +189,9 @@ def _lists(person: Person) -> Lists:
 
 async def test_what_is_due_is_done_where_there_is_no_git_too(tmp_path: Path) -> None:
     """Events past their retention go at the start, whether or not the memory lies in a checkout."""
-    with Memory.open(str(tmp_path / "plain" / ".memoranda" / "memory.db"), "cli", Clock("2020-01-01T00:00:00.000Z")) as old:
+    with Memory.open(
+        str(tmp_path / "plain" / ".memoranda" / "memory.db"), "cli", Clock("2020-01-01T00:00:00.000Z")
+    ) as old:
         old.events.log("long ago")
     async with opened(tmp_path / "plain") as person:
         assert person.main.engine is not None

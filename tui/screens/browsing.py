@@ -46,7 +46,17 @@ class BrowsingScreen(ReadingScreen):
             if focused.id != "hits":
                 self.show_pane(focused.id)
             self.pane.follow(self._under_cursor(focused))
+        self._fit_hits()
         self.draw_footer()
+
+    def _fit_hits(self) -> None:
+        """Where it is narrow, a few hits take no more room than they need once they are gone through: the rest is the
+        preview's. While one types they keep their half, so that nothing jumps."""
+        for hits in self.query("#hits").results(RecordList):
+            found = len(hits.rows or ())
+            few = self.form == "-narrow" and 0 < found < self.size.height // 2 - 3
+            typing = self.focused is not None and self.focused.id == "query"
+            self.query_one("#hits-pane").styles.height = found + 1 if few and not typing else "1fr"
 
     def draw_footer(self) -> None:
         footer = self.query_one("#footer", Footer)
@@ -135,6 +145,7 @@ class BrowsingScreen(ReadingScreen):
                 pane.set_class(name not in seen, "-behind")
         if any(name not in (FACTS, TIMELINE) for name in fresh):
             self.read_side()
+        self._fit_hits()
         self.call_after_refresh(self._draw_titles)  # once they have their sizes
 
     def action_next_pane(self, step: int) -> None:
@@ -161,6 +172,8 @@ class BrowsingScreen(ReadingScreen):
             self._leave_search()
         elif self.engine is not None and self.engine.stop_reading_git():
             self.say("Stopped reading git; what was read stays, and the next start goes on.")
+        else:
+            self._unfilter()
 
     # marks
 
@@ -191,6 +204,15 @@ class BrowsingScreen(ReadingScreen):
                 f"{named('list.origin')} or a search first.",
                 "warning",
             )
+
+    def _unfilter(self) -> None:
+        """Show all of the list the person is in again."""
+        if self._current == FACTS and not self.view.shows_all:
+            self.action_all_facts()
+        elif self._current == TIMELINE and self.view.kind:
+            self.change_view(kind=None)
+        elif self._current == HISTORY and self.view.actor:
+            self.change_view(actor=None)
 
     def action_unmark(self) -> None:
         self.list_of(self._list_id).unmark()

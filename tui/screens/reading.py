@@ -158,7 +158,7 @@ class ReadingScreen(ResponsiveScreen[None]):
         self.reload()
 
     def _catch_up(self, engine: Engine, watching: bool = False) -> None:
-        """On a worker thread: what is due, and what git has and the timeline lacks; while `watching`, if git stirred."""
+        """On a worker thread: what is due, and what git has and the timeline lacks; `watching`, if git stirred."""
 
         def progress(done: int, total: int) -> None:
             if total > 200:
