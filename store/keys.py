@@ -3,7 +3,17 @@
 `key = id * 16 + the kind's number`; the schema's views use the same numbers, so they can never be reassigned.
 """
 
-NUMBERS = {"fact": 0, "decision": 1, "commit": 2, "event": 3, "iteration": 4, "task": 5, "checkpoint": 6}
+NUMBERS = {
+    "fact": 0,
+    "decision": 1,
+    "commit": 2,
+    "event": 3,
+    "iteration": 4,
+    "task": 5,
+    "checkpoint": 6,
+    "turn": 7,
+    "document": 8,
+}
 _KINDS = {number: kind for kind, number in NUMBERS.items()}
 
 

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from store.checkpoints import Checkpoints
     from store.commits import Commits
     from store.config import Config
+    from store.conversation import Conversation
     from store.decisions import Decisions
+    from store.documents import Documents
     from store.events import Events
     from store.facts import Facts
     from store.history import History
@@ -99,6 +101,18 @@ class Memory:
         from store.tasks import Tasks
 
         return Tasks(self.database)
+
+    @property
+    def conversation(self) -> "Conversation":
+        from store.conversation import Conversation
+
+        return Conversation(self.database)
+
+    @property
+    def documents(self) -> "Documents":
+        from store.documents import Documents
+
+        return Documents(self.database)
 
     @property
     def timeline(self) -> "Timeline":

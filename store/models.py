@@ -6,7 +6,7 @@ Imported where records are read, never by the modules that only write: `dataclas
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from store.citations import cite
+from store.citations import Citation, cite
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +186,42 @@ class Step:
     changes: int
 
 
-Record = Fact | Decision | Commit | Iteration | Event | Task | Checkpoint
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What one side of a conversation said: `number` counts from 1 in its session, `speaker` is a name or empty."""
+
+    id: int
+    session: str
+    number: int
+    role: str
+    speaker: str
+    text: str
+    at: str
+    origin: str
+
+    @property
+    def citation(self) -> str:
+        return cite("turn", self.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Some lines of a document, `first` to `last` counted from 1; `heading` is the path of headings above them."""
+
+    id: int
+    path: str
+    first: int
+    last: int
+    heading: str
+    text: str
+    at: str
+
+    @property
+    def citation(self) -> str:
+        return str(Citation("document", self.path, self.first, self.last))
+
+
+Record = Fact | Decision | Commit | Iteration | Event | Task | Checkpoint | Turn | Chunk
 
 
 def as_json(record: Record | Link | Step | Change) -> dict[str, Any]:

@@ -19,7 +19,7 @@ def lookup(database: Database, citation: Citation) -> "Record":
         from store.commits import Commits
 
         return Commits(database).get(str(target))
-    if citation.kind not in ("fact", "decision", "event", "iteration", "task", "checkpoint"):
+    if citation.kind not in ("fact", "decision", "event", "iteration", "task", "checkpoint", "turn"):
         raise Unsupported(f"{citation} cannot be opened yet.")
     found = many(database, citation.kind, [int(target)])
     if not found:
@@ -66,6 +66,14 @@ def many(database: Database, kind: str, numbers: Sequence[int]) -> "Sequence[Rec
         from store.tasks import Tasks
 
         return Tasks(database).many(numbers)
+    if kind == "turn":
+        from store.conversation import Conversation
+
+        return Conversation(database).many(numbers)
+    if kind == "document":
+        from store.documents import Documents
+
+        return Documents(database).many(numbers)
     from store.checkpoints import Checkpoints
 
     return Checkpoints(database).many(numbers)

@@ -38,4 +38,5 @@ LETTERS = {
     "task": "A",
     "proposal": "P",
 }
-SEARCHABLE = ("fact", "decision", "commit", "event", "iteration", "task", "checkpoint")
+SEARCHABLE = ("fact", "decision", "commit", "event", "iteration", "task", "checkpoint", "turn", "document")
+ROLES = ("user", "assistant")

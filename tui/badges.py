@@ -25,6 +25,8 @@ KIND_GLYPHS = {
     "iteration": "↻",
     "task": "☐",
     "checkpoint": "▪",
+    "turn": "“",
+    "document": "¶",
 }
 TASK_GLYPHS = {"pending": "☐", "in_progress": "◧", "done": "☑"}
 

@@ -12,7 +12,21 @@ from store.citations import cite
 from store.clock import ago, local_time
 from store.history import KINDS
 from store.memory import Memory
-from store.models import Change, Checkpoint, Commit, Decision, Event, Fact, Iteration, Link, Record, Step, Task
+from store.models import (
+    Change,
+    Checkpoint,
+    Chunk,
+    Commit,
+    Decision,
+    Event,
+    Fact,
+    Iteration,
+    Link,
+    Record,
+    Step,
+    Task,
+    Turn,
+)
 from store.records import many
 from store.vocabulary import PERSON
 from tui.badges import FACT_BADGES, fact_badge
@@ -37,6 +51,8 @@ def moment(record: Record) -> str:
         return record.committed_at
     if isinstance(record, Iteration):
         return record.started_at
+    if isinstance(record, Turn | Chunk):
+        return record.at
     return record.created_at
 
 
@@ -55,6 +71,10 @@ def summary(record: Record) -> tuple[str, str]:
         return f"{record.command}: {record.description}".removesuffix(": "), record.status
     if isinstance(record, Task):
         return record.text, record.status.replace("_", " ")
+    if isinstance(record, Turn):
+        return record.text, record.speaker or record.role
+    if isinstance(record, Chunk):
+        return " › ".join(filter(None, (record.heading, " ".join(record.text.split())))), ""
     return f"checkpoint “{record.name}”", ""
 
 
@@ -73,6 +93,10 @@ def describe(memory: Memory, record: Record) -> list[Line]:
         return _iteration(memory, record, now)
     if isinstance(record, Task):
         return _task(memory, record, now)
+    if isinstance(record, Turn):
+        return _turn(memory, record, now)
+    if isinstance(record, Chunk):
+        return _chunk(record, now)
     return _checkpoint(memory, record, now)
 
 
@@ -270,6 +294,34 @@ def _task(memory: Memory, task: Task, now: str) -> list[Line]:
         lines.append(_row("During", cite("iteration", task.iteration_id), "cite"))
     lines.append(_row("Said by", task.origin))
     return lines + _life(memory, "task", task.id, now)
+
+
+def _turn(memory: Memory, turn: Turn, now: str) -> list[Line]:
+    lines: list[Line] = [
+        _head("turn", turn, turn.speaker or turn.role),
+        *_text(turn.text, "title"),
+        [],
+        _row("Said", _when(turn.at, now)),
+        _row("Session", f"{turn.session}, turn {turn.number}"),
+        _row("Recorded by", turn.origin),
+    ]
+    around = memory.conversation.around(turn.id)
+    if len(around) > 1:
+        lines += [[], [("What was said around it", "heading")]]
+        for near in around:
+            mark = "▸ " if near.id == turn.id else "  "
+            first = near.text.partition("\n")[0]
+            lines.append([(mark, "dim"), (near.citation, "cite"), (f"  {near.speaker or near.role}: {first}", "")])
+    return lines
+
+
+def _chunk(chunk: Chunk, now: str) -> list[Line]:
+    return [
+        _head("document", chunk, chunk.heading),
+        *_text(chunk.text, ""),
+        [],
+        _row("Date", _when(chunk.at, now)),
+    ]
 
 
 def _checkpoint(memory: Memory, checkpoint: Checkpoint, now: str) -> list[Line]:

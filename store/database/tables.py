@@ -6,8 +6,18 @@ A test compares these lists with the schema, so a new table without a kind fails
 # every change kept in history, undoable, restorable; in the order an export lists them
 RECORDED = ("facts", "decisions", "commit_links", "tasks")
 # append-only, never rolled back
-JOURNAL = ("iterations", "commits", "events", "checkpoints", "history", "history_row")
+JOURNAL = ("iterations", "commits", "events", "checkpoints", "turns", "history", "history_row")
 # of this machine and this moment: no history, no export
-OPERATIONAL = ("meta", "leases")
+OPERATIONAL = ("meta", "leases", "queries", "accesses", "month_words")
 # rebuilt from nothing
-DERIVED = ("corpus", "corpus_fts", "corpus_words")
+DERIVED = (
+    "documents",
+    "chunks",
+    "corpus",
+    "corpus_fts",
+    "corpus_words",
+    "embedding_models",
+    "embeddings",
+    "vectors",
+    "embedding_queue",
+)

@@ -237,7 +237,7 @@ def body(record: "Record") -> str:
         return " ".join(part for part in (record.event_type, record.phase, _payload(record.payload)) if part)
     if isinstance(record, models.Iteration):
         return f"{record.command} {record.description}".strip()
-    if isinstance(record, models.Task):
+    if isinstance(record, models.Task | models.Turn | models.Chunk):
         return record.text
     return record.name
 

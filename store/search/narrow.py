@@ -6,9 +6,13 @@ from store.database import Database
 from store.keys import NUMBERS
 from store.search.query import Query
 
-# kind → where who wrote it stands
+_COLUMNS = {"commit": "author", "turn": "speaker || ' ' || origin"}
+
+# kind → where who wrote it stands; nobody says who wrote a file
 _AUTHORS = {
-    kind: f"SELECT {'author' if kind == 'commit' else 'origin'} FROM {kind}s WHERE id = c.id / 16" for kind in NUMBERS
+    kind: f"SELECT {_COLUMNS.get(kind, 'origin')} FROM {kind}s WHERE id = c.id / 16"
+    for kind in NUMBERS
+    if kind != "document"
 }
 
 

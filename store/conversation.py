@@ -1,0 +1,93 @@
+"""Conversations: the turns that were said, a journal. Sources, window and summaries build on it."""
+
+import json
+from collections.abc import Iterable, Sequence
+
+from store.citations import cite
+from store.database import Database, Verbatim
+from store.errors import InvalidInput, NotFound
+from store.vocabulary import ROLES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from store.models import Turn
+
+COLUMNS = "id, session, number, role, speaker, text, at, origin"
+CONTEXT = 2  # turns before and after that a turn is found by, and shown with
+
+
+class Said:
+    """One turn to be added: who said what. `role` is user or assistant, `speaker` a name where there is one, `at` when
+    (now, if empty)."""
+
+    __slots__ = ("at", "role", "speaker", "text")
+
+    def __init__(self, role: str, text: str, speaker: str = "", at: str = "") -> None:
+        self.role = role
+        self.text = text
+        self.speaker = speaker
+        self.at = at
+
+
+class Conversation:
+    """The turns of one memory."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def add_turns(self, session: str, turns: Iterable[Said], *, actor: str = "agent") -> list[int]:
+        """Add turns to the end of a session, all or none; their ids. Raises InvalidInput."""
+        from store.clock import parse_moment
+
+        if not session.strip():
+            raise InvalidInput("A session has a name.", "Name one: the id that the agent gives it will do.")
+        said = list(turns)
+        for turn in said:
+            if turn.role not in ROLES:
+                raise InvalidInput("There is no such role.", f"Choose among: {', '.join(ROLES)}.")
+            if not turn.text.strip():
+                raise InvalidInput("A turn without words says nothing.", "Leave it out.")
+        ids = []
+        with self._database.write(actor, "turns") as write:
+            last = write.execute("SELECT max(number) FROM turns WHERE session = ?", (session.strip(),)).get or 0
+            for number, turn in enumerate(said, start=last + 1):
+                ids.append(
+                    write.insert(
+                        "turns",
+                        session=session.strip(),
+                        number=number,
+                        role=Verbatim(turn.role),
+                        speaker=turn.speaker.strip(),
+                        text=turn.text,
+                        at=Verbatim(parse_moment(turn.at, write.at) if turn.at else write.at),
+                        origin=actor,
+                    )
+                )
+        return ids
+
+    def get(self, number: int) -> "Turn":
+        """One turn. Raises NotFound."""
+        found = self.many([number])
+        if not found:
+            raise NotFound(f"There is no turn {cite('turn', number)} in this memory.", "Search for it.")
+        return found[0]
+
+    def many(self, numbers: Sequence[int]) -> "list[Turn]":
+        """The turns of these ids that exist, in no particular order."""
+        from store.models import Turn
+
+        rows = self._database.rows(
+            f"SELECT {COLUMNS} FROM turns WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(numbers)),)
+        )
+        return [Turn(*row) for row in rows]
+
+    def around(self, number: int, context: int = CONTEXT) -> "list[Turn]":
+        """A turn between the `context` turns before and after it in its session, in order; empty if there is none."""
+        from store.models import Turn
+
+        rows = self._database.rows(
+            f"SELECT {', '.join(f't.{name}' for name in COLUMNS.split(', '))} FROM turns t JOIN turns m ON m.id = ?"
+            " WHERE t.session = m.session AND t.number BETWEEN m.number - ? AND m.number + ? ORDER BY t.number",
+            (number, context, context),
+        )
+        return [Turn(*row) for row in rows]
