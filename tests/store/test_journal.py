@@ -432,6 +432,6 @@ def test_every_citation_of_a_record_opens_it(memory: Memory) -> None:
         assert lookup(memory.database, parse(f"[{record.citation}]")) == record
     with pytest.raises(NotFound, match="no fact F#99"):
         lookup(memory.database, parse("F#99"))
-    for later in ("G#1", "S#1", "T#1", "P#1", "notes.md#L3"):
+    for later in ("G#1", "S#1", "P#1"):
         with pytest.raises(Unsupported):
             lookup(memory.database, parse(later))

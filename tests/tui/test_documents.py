@@ -1,0 +1,265 @@
+"""Documents as people meet them: found as they change, shown as they are on the disk, opened at their line."""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+from support.screen import WIDE, Person, opened, utc
+from support.stories import Clock, location
+
+from store.memory import Memory
+from store.models import Chunk
+from tui import cli
+from tui.diffs import WIDEST
+from tui.editor import at_line
+from tui.markdown import coloured
+
+__all__ = ["utc"]
+
+NOTES = """# Billing
+
+All of it.
+
+## Rounding
+
+Invoices are rounded *half to even*, as `decimal` does.
+See F#1 for who said so.
+
+```python
+# not a heading
+```
+
+## Fax
+
+Nobody sends a marmalade fax.
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project with a memory, a fact and two documents; no git."""
+    folder = tmp_path / "billing"
+    (folder / "memory").mkdir(parents=True)
+    (folder / "MEMORY.md").write_text("# Long-term\n\n- Deploys on Fridays\n")
+    (folder / "memory" / "notes.md").write_text(NOTES)
+    with Memory.open(str(folder / ".memoranda" / "memory.db"), "cli", Clock()) as memory:
+        memory.facts.remember("The tax office wants half to even")
+    return folder
+
+
+async def hit(person: Person, query: str) -> None:
+    """Search, and stand on the first hit with its document in the preview."""
+    await person.search(query)
+    await person.press("enter")
+    await person.until(lambda: isinstance(person.record, Chunk) and any("Of " in line for line in person.preview))
+
+
+async def test_a_document_is_found_and_shown_as_it_is_on_the_disk(project: Path) -> None:
+    """Numbered, the cited lines marked and coloured, those around them there and dim."""
+    async with opened(project) as person:
+        await hit(person, "decimal")
+        assert person.record is not None and person.record.citation == "memory/notes.md#L5-L12"
+        text = person.preview
+        assert text[0] == "memory/notes.md#L5-L12  document"
+        assert text[1] == "Billing › Rounding"
+        assert "   1  # Billing" in text and "▸  5  ## Rounding" in text and "▸ 12  ```" in text
+        assert "  14  ## Fax" in text and "  17" not in "".join(text)
+        styles = {piece: style for row in person.main.pane.preview._rows for piece, style, _ in row}
+        assert styles["## Rounding"] == "heading" and styles["# Billing"] == "dim"
+        assert styles["# not a heading"] != "heading"
+        assert [str(found) for found in person.main.pane.preview.citations] == ["F#1"]
+
+
+async def test_what_changed_on_the_disk_is_said_and_found_within_seconds(project: Path) -> None:
+    """Without a key pressed: the file is watched, read, and the search that stands is answered anew."""
+    async with opened(project) as person:
+        await person.search("marmalade")
+        await person.until(lambda: person.main.engine and person.main.engine.documents._watch)
+        assert len(person.hits) == 1
+        time.sleep(0.6)  # seconds: until the watching is under way
+        start = time.monotonic()
+        (project / "memory" / "new.md").write_text("A second marmalade, in another file.\n")
+        await person.until(lambda: len(person.hits) == 2)
+        assert time.monotonic() - start < 4  # 2 on a machine that has nothing else to do
+        (project / "memory" / "new.md").unlink()
+        await person.until(lambda: len(person.hits) == 1)
+    assert not [thread for thread in threading.enumerate() if thread.name == "watch" and _lives(thread)]
+
+
+def _lives(thread: threading.Thread) -> bool:
+    thread.join(2)
+    return thread.is_alive()
+
+
+async def test_without_watching_a_scan_finds_it(project: Path) -> None:
+    """`sync.watch = false`: nothing is watched, and `:scan` reads what changed."""
+    (project / ".memoranda" / "config.toml").write_text("[sync]\nwatch = false\n")
+    (project / ".memoranda" / "config.toml").chmod(0o600)
+    async with opened(project) as person:
+        assert person.main.engine is not None and person.main.engine.documents._watch is None
+        assert not person.main.engine.documents.due()
+        (project / "memory" / "new.md").write_text("Strawberries\n")
+        await person.command("scan")
+        await person.until(lambda: any("1 new document" in said for said in person.toasts) or person.sees("1 new doc"))
+        await person.search("strawberries")
+        assert len(person.hits) == 1
+
+
+async def test_a_file_that_changed_or_went_since_is_said_and_the_index_speaks(project: Path) -> None:
+    (project / ".memoranda" / "config.toml").write_text("[sync]\nwatch = false\n")
+    (project / ".memoranda" / "config.toml").chmod(0o600)
+    async with opened(project) as person:
+        path = project / "memory" / "notes.md"
+        path.write_text("all of it is something else\n" * 20)
+        await hit(person, "marmalade")
+        assert "The file changed since it was read. This is what it said." in " ".join(person.preview)
+        assert any("Nobody sends a marmalade fax." in line for line in person.preview)
+        path.unlink()
+        await person.press("escape", "escape", "escape")
+        await hit(person, "marmalade")
+        assert "There is no such document on the disk" in " ".join(person.preview)
+
+
+async def test_a_citation_of_a_document_is_a_link(project: Path) -> None:
+    with Memory(location(project), "cli", Clock()) as memory:
+        memory.facts.remember("Faxes, see memory/notes.md#L16 about them")
+    async with opened(project) as person:
+        await person.put_cursor(2)
+        await person.press("enter", "enter")
+        await person.until(lambda: isinstance(person.record, Chunk) and any("Of " in line for line in person.preview))
+        assert person.record is not None and person.record.citation == "memory/notes.md#L16"
+        assert [line for line in person.preview if line.startswith("▸")] == ["▸ 16  Nobody sends a marmalade fax."]
+        await person.press("backspace")
+        assert person.record is not None and person.record.citation == "F#2"
+
+
+async def test_the_editor_opens_the_file_at_its_line(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """E on a document: the file itself, `+line` first; and what was written is read right after."""
+    ran: list[list[str]] = []
+
+    def run(words: list[str], leave: object) -> int:
+        ran.append(words)
+        (project / "memory" / "notes.md").write_text(NOTES + "\nWritten in the editor.\n")
+        return 0
+
+    from contextlib import nullcontext
+
+    monkeypatch.setattr("tui.editor._run", run)
+    monkeypatch.setattr("tui.app.Memoranda.suspend", lambda app: nullcontext())
+    monkeypatch.setenv("VISUAL", "sh")
+    monkeypatch.setattr("tui.editor.PLUS", frozenset(["sh"]))
+    async with opened(project, WIDE) as person:
+        await hit(person, "decimal")
+        await person.press("E")
+        assert ran == [["sh", "+5", str(project / "memory" / "notes.md")]]
+        await person.press("escape", "escape")
+        await person.search("written")
+        assert len(person.hits) == 1
+
+
+def test_what_each_editor_is_told() -> None:
+    assert at_line(["/usr/bin/vim", "-p"], "/a b.md", 10) == ["/usr/bin/vim", "-p", "+10", "/a b.md"]
+    assert at_line(["code", "--wait"], "/a.md", 3) == ["code", "--wait", "--goto", "/a.md:3"]
+    assert at_line(["code", "--wait", "--goto"], "/a.md", 3) == ["code", "--wait", "--goto", "/a.md:3"]
+    assert at_line(["subl", "-w"], "/a.md", 3) == ["subl", "-w", "/a.md:3"]
+    assert at_line(["ed"], "/a.md", 3) == ["ed", "/a.md"]
+
+
+async def test_what_a_file_says_is_only_text(project: Path) -> None:
+    """Escapes, directions and markup are drawn as marks, also in the file's name."""
+    name = "evil [red]\u202egnp.md"
+    (project / "memory" / name).write_text("marzipan \x1b[31mred\x1b[0m [bold]x[/] \u202eabc\n")
+    async with opened(project) as person:
+        await hit(person, "marzipan")
+        shown = "\n".join(person.preview)
+        assert "␛[31mred" in shown and "[bold]x[/]" in shown and "⟨U+202E⟩" in shown
+        assert "\x1b" not in shown and "\u202e" not in shown and "\u202e" not in "\n".join(person.lines)
+        assert person.record is not None and person.record.citation.startswith(
+            "memory/evil%20%5Bred%5D%E2%80%AEgnp.md#L1"
+        )
+
+
+def test_long_lines_are_not_given_to_the_colours() -> None:
+    """A pattern may take the square of a line's length."""
+    start = time.monotonic()
+    for line in ("*" * 100_000, "`" * 100_000, "[" * 100_000, "**a" * 30_000):
+        assert coloured([line]) == [[(line, "")]]
+    assert time.monotonic() - start < 1 < WIDEST
+    for line in ("*" * 1000, "`" * 1000, "[" * 1000, "- " * 500, "**a" * 300, "~~" * 500):
+        coloured([line] * 100)
+    assert time.monotonic() - start < 10
+
+
+def test_the_command_line_shows_what_the_preview_does(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """`show` of lines of a document; the index is brought up to date first, by `search` too."""
+    monkeypatch.chdir(project)
+    assert cli.run(["search", "marmalade"]) == 0
+    assert "memory/notes.md#L14-L16" in capsys.readouterr().out
+    (project / "memory" / "notes.md").write_text("new first line\n" + NOTES)
+    assert cli.run(["show", "memory/notes.md#L17"]) == 0
+    out = capsys.readouterr().out
+    assert "▸ 17  Nobody sends a marmalade fax." in out and "  15  ## Fax" in out
+    assert cli.run(["show", "[memory/notes.md#L15-L17]", "--json"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert data["citation"] == "memory/notes.md#L15-L17" and data["text"].splitlines()[0] == "## Fax"
+    assert cli.run(["show", "memory/notes.md#L99"]) == 1
+    assert "No document of this memory has that line." in capsys.readouterr().err
+
+
+def test_scan_counts_and_names_what_it_cannot_read(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(project)
+    (project / "memory" / "picture.md").write_bytes(b"\x89PNG\0\0")
+    assert cli.run(["scan"]) == 0
+    assert capsys.readouterr().out == (
+        "Read the documents: 3 new documents.\nmemory/picture.md: it is binary, not text\n"
+    )
+    assert cli.run(["scan", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {
+        "new": 0,
+        "changed": 0,
+        "gone": 0,
+        "unchanged": 3,
+        "remaining": 0,
+        "problems": [{"path": "memory/picture.md", "problem": "it is binary, not text"}],
+    }
+
+
+def test_extra_paths_are_set_as_a_list(
+    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """With commas between them; shown so, and read at once."""
+    monkeypatch.chdir(project)
+    home = Path(os.environ["HOME"])
+    (home / "notes").mkdir(exist_ok=True)
+    (home / "notes" / "far.md").write_text("Lingonberries\n")
+    (project.parent / "docs").mkdir()
+    (project.parent / "docs" / "near.md").write_text("Cloudberries\n")
+    assert cli.run(["config", "documents.extraPaths", "../docs, ~/notes"]) == 0
+    assert "documents.extraPaths is now ../docs, ~/notes, in " in capsys.readouterr().out
+    assert cli.run(["config", "documents.extraPaths"]) == 0
+    assert capsys.readouterr().out.startswith("documents.extraPaths is ../docs, ~/notes\n")
+    for word, path in (("lingonberries", home / "notes" / "far.md"), ("cloudberries", project.parent / "docs/near.md")):
+        assert cli.run(["search", word]) == 0
+        assert f"{path}#L1" in capsys.readouterr().out
+    assert cli.run(["config", "documents.extraPaths", "--unset"]) == 0
+    capsys.readouterr()
+    assert cli.run(["search", "lingonberries"]) == 0
+    assert "0 found" in capsys.readouterr().out
+
+
+def test_the_watcher_is_not_imported_by_a_command(project: Path) -> None:
+    code = (
+        "import sys; from tui import cli; cli.run(['search', 'marmalade']); "
+        "sys.exit('watchfiles' in sys.modules or 'pygments' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=project, capture_output=True, check=False, text=True)
+    assert done.returncode == 0, done.stderr

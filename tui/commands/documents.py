@@ -1,0 +1,41 @@
+"""scan."""
+
+from tui.commands import Outcome, Session, count
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from store.documents.scanning import Scan
+    from tui.arguments import Given
+
+
+def scan(session: Session, given: "Given") -> Outcome:
+    from tui.visible import visible
+
+    result = session.memory.documents.scan()
+    problems = [f"{visible(path)}: {visible(why)}" for path, why in result.problems]
+    said = summary(result)
+    return Outcome(
+        message=f"{said}." if said else f"Nothing changed: {count(result.unchanged, 'document')}.",
+        lines=problems,
+        data=lambda: {
+            "new": result.new,
+            "changed": result.changed,
+            "gone": result.gone,
+            "unchanged": result.unchanged,
+            "remaining": result.remaining,
+            "problems": [{"path": path, "problem": why} for path, why in result.problems],
+        },
+    )
+
+
+def summary(result: "Scan") -> str:
+    """What a scan did, in a few words; nothing if it did nothing."""
+    if result.elsewhere:
+        return "Another process is reading the documents right now"
+    words = [f"{number:,} {word}" for number, word in ((result.changed, "changed"), (result.gone, "gone")) if number]
+    if result.new:
+        words.insert(0, count(result.new, "new document"))
+    if not words:
+        return ""
+    rest = f"; {result.unchanged:,} as they were" if result.unchanged else ""
+    return f"Read the documents: {', '.join(words)}{rest}"

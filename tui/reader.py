@@ -1,0 +1,103 @@
+"""The app's reading of documents: at the start, when one changes, and now and then; never on the screen's thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Lock
+from time import monotonic
+
+from store.clock import Clock
+from store.errors import Defect, MemorandaError
+from store.location import Location
+from store.memory import Memory
+from store.models import Chunk
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from store.documents.scanning import Scan
+    from store.documents.watching import Watch
+
+LOOK, RARE_LOOK = 10.0, 60.0  # seconds between scans where nothing tells of changes, and where the system does
+CLOSE_SECONDS = 1.0
+
+
+def _quiet(done: int, total: int) -> None:
+    """Nobody listens."""
+
+
+class Reader:
+    """Keeps the index true to the documents of one memory."""
+
+    def __init__(self, location: Location, clock: Clock) -> None:
+        self._location = location
+        self._clock = clock
+        self._scanning = Lock()
+        self._watch: Watch | None = None
+        self._scanned = 0.0
+        self._watched = False  # whether the configuration wants it
+        self._problems: list[tuple[str, str]] | None = None  # that were told
+        self._closed = False
+
+    def close(self) -> None:
+        """Stop; what is being written finishes, and what is being read is read at the next start."""
+        self._closed = True
+        if self._watch is not None:
+            self._watch.end()
+        if self._scanning.acquire(timeout=CLOSE_SECONDS):
+            self._scanning.release()
+
+    def scan(
+        self, progress: Callable[[int, int], None] = _quiet, trouble: Callable[[str], None] = lambda said: None
+    ) -> Scan | None:
+        """Read what changed; None once closed. `trouble` is told what is new of what cannot be read. Raises
+        StorageError."""
+        with self._scanning:
+            if self._closed:
+                return None
+            with self._open() as memory:
+                before = memory.documents.problems() if self._problems is None else self._problems
+                result = memory.documents.scan(progress, lambda: self._closed)
+            self._scanned = monotonic()
+        fresh = [problem for problem in result.problems if problem not in before]
+        self._problems = result.problems
+        if fresh:
+            path, why = fresh[0]
+            more = f"; and {len(fresh) - 1:,} more, see :scan" if len(fresh) > 1 else ""
+            trouble(f"{path} is not in the index, or not as it stands: {why}{more}.")
+        return result
+
+    def watch(self, trouble: Callable[[str], None]) -> None:
+        """Scan whenever a document changes from now on, if the configuration wants it."""
+        with self._open() as memory:
+            self._watched = bool(memory.config["sync.watch"]) and not memory.database.read_only
+            places = memory.documents.places
+        if not self._watched or self._closed:
+            return
+        from store.documents.watching import Watch
+
+        def changed() -> None:
+            try:
+                self.scan(trouble=trouble)
+            except MemorandaError as error:
+                trouble(f"The documents could not be read: {error}")
+            except Exception as defect:  # the watch outlives it
+                trouble(str(Defect(defect)))
+
+        self._watch = Watch(places, changed, trouble)
+        self._watch.start()
+        if self._closed:  # meanwhile
+            self._watch.end()
+
+    def due(self) -> bool:
+        """Whether it is time to look by oneself: no system tells of what changes on another machine's disk."""
+        told = self._watch is not None and self._watch.working
+        return self._watched and monotonic() - self._scanned > (RARE_LOOK if told else LOOK)
+
+    def path_of(self, chunk: Chunk) -> str:
+        """Where a chunk's document is, to be opened by another program. Raises InvalidInput, NotFound, StorageError."""
+        with self._open() as memory:
+            memory.documents.read(chunk.path, 1, 1)  # through no link, and there
+            return memory.documents.places.named(chunk.path).path
+
+    def _open(self) -> Memory:
+        return Memory(self._location, "app", self._clock, create=False)
