@@ -1,0 +1,385 @@
+"""Embedding in the background: what waits in the queue gets its vectors, a few texts at a time.
+
+The model works outside of any transaction; then one short write puts its vectors in, for those texts that are still
+what they were. What is killed in between loses one batch of a model's work and nothing else.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from store.database import Database, Verbatim, Write
+from store.database.lease import Lease, LeaseLost
+from store.embedding import bits, slots
+from store.embedding.form import digest, form
+from store.embedding.provider import LONGEST, PROBE, EmbeddingError, Provider, ProviderDown
+from store.embedding.slots import Model
+
+if TYPE_CHECKING:
+    from store.embedding.provider import Vector
+
+LEASE = "embedding"
+TEXTS = 64  # of one batch, at most
+SECONDS = 0.4  # of a model's work in one batch: how long a cancelled run may go on, and far below the lease's 5
+CACHE = 50_000  # vectors of texts that are gone, kept in case they come back
+REFUSED = 1_000  # ids remembered of texts that no vector could be made of
+
+Progress = Callable[[int, int], None]
+Cancelled = Callable[[], bool]
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Indexed:
+    """What a run did: texts the model embedded, texts whose vector was known, texts it refused, and what is left."""
+
+    embedded: int = 0
+    reused: int = 0
+    refused: int = 0
+    left: int = 0
+
+
+@dataclass(frozen=True)
+class _Text:
+    """A row of the queue: its corpus id, and its text with the name of it; `digest` is None if the row is gone."""
+
+    id: int
+    text: str
+    digest: bytes | None
+
+
+def index(
+    database: Database, provider: Provider, progress: Progress, cancelled: Cancelled, trouble: Say
+) -> Indexed | None:
+    """Embed what waits, newest first: what was done, or None if another process is at it.
+
+    A model that is new here gets everything queued and begins a slot of its own; the old one serves until all is done.
+    `progress` is called with (done, total) after each batch, `trouble` with a sentence about what was refused. A text
+    the model cannot take is left out, remembered, and tried again when it changes or another model comes. Nothing
+    happens in a memory that may only be read. Raises ProviderDown when the model itself fails; what was done stays.
+    """
+    if database.read_only:
+        return Indexed()
+    mine = next((model for model in slots.models(database) if model.fingerprint == provider.fingerprint), None)
+    waiting = database.value("SELECT count(*) FROM embedding_queue")
+    if mine and mine.serving and not waiting and len(slots.models(database)) == 1 and not slots.leftovers(database):
+        return Indexed()
+    run = _Run(database, provider, progress, cancelled)
+    try:
+        calibration = None
+        if mine is None:
+            from store.embedding.calibration import measure
+
+            calibration = measure(provider)
+        if not run.lease.take():
+            return None
+        try:
+            run.sweep()
+            with database.write("agent", "index") as write:
+                run.lease.renew(write)
+                run.model = slots.settle(write, provider, calibration)
+                slots.note(write, slots.STAMP, provider.stamp)
+            run.keep_blocks()
+            run.work()
+            if not cancelled() and not run.model.serving:
+                with database.write("agent", "index") as write:
+                    run.lease.renew(write)
+                    slots.switch(write, run.model)
+                run.sweep()
+            run.trim()
+            with database.write("agent", "index") as write:
+                slots.note(write, slots.ERROR, "")
+        finally:
+            run.lease.release()
+    except LeaseLost:
+        return None
+    except EmbeddingError as error:
+        with database.write("agent", "index") as write:
+            slots.note(write, slots.ERROR, str(error))
+        raise
+    if run.refused:
+        trouble(_refusal(run.refused, run.reason))
+    left = database.value("SELECT count(*) FROM embedding_queue")
+    return Indexed(run.embedded, run.reused, run.refused, left)
+
+
+def _refusal(count: int, reason: str) -> str:
+    texts = "One text" if count == 1 else f"{count:,} texts"
+    return f"{texts} could not be embedded ({reason.rstrip('.')}); keywords still find what is in them."
+
+
+class _Run:
+    """One run of the indexing, and what it did so far."""
+
+    def __init__(self, database: Database, provider: Provider, progress: Progress, cancelled: Cancelled) -> None:
+        self.database = database
+        self.provider = provider
+        self.progress = progress
+        self.cancelled = cancelled
+        self.lease = Lease(database, LEASE)
+        self.model: Model
+        self.embedded = self.reused = self.refused = 0
+        self.reason = ""
+        self.blocks: list[Model] = []  # whose packed signs are kept up along with the vectors
+        self._pace = 2_000.0  # characters a second; the first batch is small, then it is known
+
+    # what was left lying ------------------------------------------------------------------------------------------
+
+    def sweep(self) -> None:
+        """Take the vectors of models away that no longer serve, a few thousand at a time."""
+        for slot in slots.leftovers(self.database, self.provider.fingerprint):
+            after: int | None = -1
+            while after is not None:
+                with self.database.write("agent", "index") as write:
+                    self.lease.renew(write)
+                    after = slots.sweep(write, slot, after)
+            if bits.load(self.database.connection):
+                with self.database.write("agent", "index") as write:
+                    self.lease.renew(write)
+                    bits.drop(write, slot)
+
+    def keep_blocks(self) -> None:
+        """Have packed signs for every model that is here, where `vec0` can be had; made anew where they fell behind."""
+        self.blocks = []
+        if not bits.load(self.database.connection):
+            return
+        for model in slots.models(self.database):
+            change = slots.changes(self.database)
+            if slots.noted(self.database, bits.marker(model.slot)) != bits.kept(model, change):
+                self._fill_blocks(model)
+            self.blocks.append(model)
+
+    def _fill_blocks(self, model: Model) -> None:
+        import numpy as np
+
+        with self.database.write("agent", "index") as write:
+            self.lease.renew(write)
+            bits.create(write, model)
+        after = -1
+        while True:
+            rows = self.database.rows(
+                "SELECT key, embedding FROM vectors WHERE key > ? AND key & 1 = ? ORDER BY key LIMIT ?",
+                (after, model.slot, bits.FILL),
+            )
+            vectors = bits.fetch(self.database, np.array([row[1] for row in rows], np.int64)) if rows else {}
+            held = [(key >> 1, vectors[id]) for key, id in rows if id in vectors]
+            with self.database.write("agent", "index") as write:
+                self.lease.renew(write)
+                bits.put(write, model, [id for id, _ in held], [vector for _, vector in held])
+                if not rows:
+                    slots.note(write, bits.marker(model.slot), bits.kept(model, slots.changes(self.database)))
+                    return
+            after = rows[-1][0]
+
+    def trim(self) -> None:
+        """Keep no more than CACHE vectors of texts that are gone, those used last."""
+        if not (self.embedded or self.reused):
+            return
+        count = "SELECT (SELECT count(*) FROM embeddings) - (SELECT count(DISTINCT embedding) FROM vectors)"
+        while (over := self.database.value(count) - CACHE) > 0 and not self.cancelled():
+            with self.database.write("agent", "index") as write:
+                self.lease.renew(write)
+                write.execute(
+                    "DELETE FROM embeddings WHERE id IN (SELECT id FROM embeddings e WHERE NOT EXISTS"
+                    " (SELECT 1 FROM vectors v WHERE v.embedding = e.id) ORDER BY used_at, id LIMIT ?)",
+                    (min(over, slots.SWEEP),),
+                )
+
+    # the work -----------------------------------------------------------------------------------------------------
+
+    def work(self) -> None:
+        total = self.database.value("SELECT count(*) FROM embedding_queue")
+        done = 0
+        while not self.cancelled():
+            batch = self._batch()
+            if not batch:
+                return
+            known = self._known(batch)
+            wanted = {
+                text.digest: text.text
+                for text in batch
+                if text.digest is not None and text.text and text.digest not in known
+            }
+            vectors, refused = self._embed(wanted)
+            with self.database.write("agent", "index") as write:
+                self.lease.renew(write)
+                done += self._put(write, batch, vectors, refused)
+            self.progress(min(done, total), total)
+
+    def _batch(self) -> list[_Text]:
+        """The next of the queue, as many as the model embeds in SECONDS."""
+        rows = self.database.rows(
+            "SELECT q.id, c.kind, substr(c.title, 1, ?1), substr(c.text, 1, ?1)"
+            " FROM (SELECT id FROM embedding_queue ORDER BY id DESC LIMIT ?2) q LEFT JOIN corpus c ON c.id = q.id"
+            " ORDER BY q.id DESC",
+            (LONGEST, TEXTS),
+        )
+        batch = [self._text(*row) for row in rows]
+        size = 0
+        for number, text in enumerate(batch):
+            size += min(len(text.text), 2_500)  # more is not read
+            if number and size > self._pace * SECONDS:
+                return batch[:number]
+        return batch
+
+    def _text(self, id: int, kind: str | None, title: str, text: str) -> _Text:
+        if kind is None:
+            return _Text(id, "", None)
+        said = form(kind, title, text)
+        return _Text(id, said, digest(self.provider.fingerprint, said))
+
+    def _known(self, batch: Sequence[_Text]) -> set[bytes]:
+        """The digests among these whose vectors are stored."""
+        digests = [text.digest for text in batch if text.digest is not None]
+        marks = ", ".join("?" * len(digests))
+        return {
+            row[0] for row in self.database.rows(f"SELECT digest FROM embeddings WHERE digest IN ({marks})", digests)
+        }
+
+    def _embed(self, wanted: "dict[bytes, str]") -> "tuple[dict[bytes, Vector], dict[bytes, str]]":
+        """(vectors by digest, why some were refused). Raises ProviderDown."""
+        if not wanted:
+            return {}, {}
+        started = time.monotonic()
+        vectors, refused = self._split(list(wanted.items()))
+        spent = time.monotonic() - started
+        size = sum(min(len(text), 2_500) for text in wanted.values())
+        self._pace = max(100.0, (self._pace + 3 * size / max(spent, 1e-4)) / 4)
+        return vectors, refused
+
+    def _split(self, texts: "list[tuple[bytes, str]]") -> "tuple[dict[bytes, Vector], dict[bytes, str]]":
+        """Embed the texts; where that fails, halve them until the one that is to blame stands alone."""
+        try:
+            made = self.provider.passages([text for _, text in texts])
+            return dict(zip((name for name, _ in texts), made, strict=True)), {}
+        except ProviderDown:
+            raise
+        except EmbeddingError as error:
+            if len(texts) == 1:
+                self._blame(error)
+                return {}, {texts[0][0]: error.message}
+        vectors: dict[bytes, Vector] = {}
+        refused: dict[bytes, str] = {}
+        for half in (texts[: len(texts) // 2], texts[len(texts) // 2 :]):
+            some, others = self._split(half)
+            vectors |= some
+            refused |= others
+        return vectors, refused
+
+    def _blame(self, error: EmbeddingError) -> None:
+        """Raise ProviderDown unless the model still embeds a plain sentence: then it was the text."""
+        try:
+            self.provider.passages([PROBE])
+        except EmbeddingError:
+            raise ProviderDown(error.message, error.next) from None
+
+    def _put(
+        self, write: Write, batch: Sequence[_Text], vectors: "dict[bytes, Vector]", refused: dict[bytes, str]
+    ) -> int:
+        """Store what was made, for the rows that are still what they were; how many of the queue are done."""
+        ids = ", ".join(str(text.id) for text in batch)
+        now = {
+            row[0]: self._text(*row)
+            for row in write.rows(
+                f"SELECT id, kind, substr(title, 1, {LONGEST}), substr(text, 1, {LONGEST}) FROM corpus"
+                f" WHERE id IN ({ids})"
+            )
+        }
+        held: list[tuple[int, int]] = []
+        gone: list[int] = []
+        bad: list[int] = []
+        fresh = dict(vectors)  # a text that stands here twice is embedded once
+        for text in batch:
+            current = now.get(text.id)
+            if current is None:
+                gone.append(text.id)
+            elif current.digest != text.digest or text.digest is None:
+                continue  # changed, or back again, while the model worked: it stays in the queue
+            elif not text.text:
+                gone.append(text.id)
+            elif text.digest in refused:
+                bad.append(text.id)
+                self.reason = refused[text.digest]
+            else:
+                row = self._store(write, text.digest, fresh.pop(text.digest, None))
+                if row is not None:
+                    held.append((text.id, row))
+        for id, row in held:
+            write.execute(
+                "INSERT INTO vectors(key, embedding) VALUES (?, ?)"
+                " ON CONFLICT(key) DO UPDATE SET embedding = excluded.embedding",
+                (id * 2 + self.model.slot, row),
+            )
+        for id in (*gone, *bad):
+            write.execute("DELETE FROM vectors WHERE key IN (?, ?)", (id * 2, id * 2 + 1))
+        before = slots.changes(self.database)
+        self._put_blocks(write, held, [*gone, *bad], before, slots.changed(write))
+        done = [*(id for id, _ in held), *gone, *bad]
+        write.execute(f"DELETE FROM embedding_queue WHERE id IN ({', '.join(map(str, done))})")
+        self._remember(write, bad, [*gone, *(id for id, _ in held)])
+        self.refused += len(bad)
+        return len(done)
+
+    def _store(self, write: Write, name: bytes, vector: "Vector | None") -> int | None:
+        """The row of a vector, stored if it is new; None if it was to be there, and was trimmed meanwhile."""
+        if vector is None:
+            self.reused += 1
+            row: int | None = write.execute(
+                "UPDATE embeddings SET used_at = ? WHERE digest = ? RETURNING id", (Verbatim(write.at), name)
+            ).get
+            return row
+        self.embedded += 1
+        new: int | None = write.execute(
+            "INSERT INTO embeddings(digest, vector, used_at) VALUES (?, ?, ?)"
+            " ON CONFLICT(digest) DO UPDATE SET used_at = excluded.used_at RETURNING id",
+            (name, vector.astype("<f4").tobytes(), Verbatim(write.at)),
+        ).get
+        return new
+
+    def _put_blocks(
+        self, write: Write, held: Sequence[tuple[int, int]], gone: Sequence[int], before: int, after: int
+    ) -> None:
+        """Keep the packed signs in step, in the same transaction."""
+        import numpy as np
+
+        for model in self.blocks:
+            if slots.noted(self.database, bits.marker(model.slot)) != bits.kept(model, before):
+                continue  # another process wrote without `vec0`: the next run makes them anew
+            bits.discard(write, model.slot, gone)
+            if model.slot == self.model.slot and held:
+                vectors = bits.fetch(self.database, np.array([row for _, row in held], np.int64))
+                bits.put(write, model, [id for id, _ in held], [vectors[row] for _, row in held])
+            slots.note(write, bits.marker(model.slot), bits.kept(model, after))
+
+    def _remember(self, write: Write, bad: Sequence[int], good: Sequence[int]) -> None:
+        before = slots.refused(self.database)
+        after = [id for id in before if id not in set(good) and id not in set(bad)] + list(bad)
+        if after != before:
+            slots.note(write, slots.REFUSED, " ".join(map(str, after[-REFUSED:])))
+
+
+def rebuild(database: Database) -> int:
+    """Throw every derived vector away and queue everything; how many texts there are to be embedded."""
+    loaded = bits.load(database.connection)
+    with database.write("agent", "index") as write:
+        write.execute("DELETE FROM vectors")
+        write.execute("DELETE FROM embeddings")
+        write.execute("DELETE FROM embedding_models")
+        for slot in (0, 1):
+            if loaded:
+                bits.drop(write, slot)
+            slots.note(write, bits.marker(slot), "")
+        slots.note(write, slots.ERROR, "")
+        slots.fill_queue(write)
+        slots.changed(write)
+        count: int = write.execute("SELECT count(*) FROM corpus").get
+        return count
+
+
+def forget_cache(write: Write) -> int:
+    """Take away the vectors that no text refers to: how many there were."""
+    gone = write.execute(
+        "DELETE FROM embeddings WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.embedding = embeddings.id)"
+    )
+    return gone.connection.changes()

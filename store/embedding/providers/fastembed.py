@@ -1,0 +1,162 @@
+"""Any ONNX model on this machine's own processor, through `fastembed`: by its name, or from a folder.
+
+Nothing here opens a connection but `download`, which a person asks for: the model is found on the disk first and
+given to fastembed as a folder, because by name fastembed asks a server even for what it has (39 s without a network).
+"""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from store.embedding.provider import EmbeddingError, ProviderDown, prefixed
+
+if TYPE_CHECKING:
+    from typing import Any
+
+E5 = "intfloat/multilingual-e5-small"
+E5_FILE = "onnx/model.onnx"
+E5_DIMENSION = 384
+INSTALL = "pip install 'memoranda[fastembed]'"
+
+
+class FastEmbed:
+    """A model by its name in fastembed's list, e5 where it is "", or a folder with `model.onnx`, `tokenizer.json` and
+    `tokenizer_config.json` (mean pooling). Raises ProviderDown: not installed, not on this disk, not loadable.
+    """
+
+    name = "fastembed"
+    weights = ""
+    stamp = ""
+    batch = 32
+
+    def __init__(self, model: str = "") -> None:
+        wanted = model or E5
+        if not installed():
+            raise ProviderDown("fastembed is not installed.", INSTALL)
+        folder = wanted if os.path.isabs(wanted) else ""
+        if folder and not os.path.isdir(folder):
+            raise ProviderDown(f"There is no folder {folder}.", "memoranda config embedding.model NAME")
+        self.model = os.path.basename(folder.rstrip(os.sep)) if folder else wanted
+        try:
+            self._model = _open(wanted, folder)
+            self.dimension = len(next(iter(self._model.embed(["a"]))))
+        except ProviderDown:
+            raise
+        except Exception as error:  # onnxruntime, tokenizers and fastembed share no base class
+            raise ProviderDown(
+                f"fastembed cannot load {self.model} ({type(error).__name__}).", "Look at its files, or choose another."
+            ) from None
+        if folder:
+            self.weights = _size(folder)
+
+    def encode(self, texts: Sequence[str], query: bool) -> "Iterable[Any]":
+        try:
+            return list(self._model.embed(prefixed(self.model, texts, query), batch_size=len(texts)))
+        except Exception as error:  # see above
+            raise EmbeddingError(f"fastembed failed on a text ({type(error).__name__}).") from None
+
+    def close(self) -> None:
+        self._model = None
+
+
+def installed() -> bool:
+    from importlib.util import find_spec
+
+    return find_spec("fastembed") is not None and find_spec("onnxruntime") is not None
+
+
+def cache() -> str:
+    """Where downloaded models lie: not fastembed's own folder, which is a temporary one."""
+    from platformdirs import user_cache_path
+
+    return os.environ.get("FASTEMBED_CACHE_PATH") or str(user_cache_path("memoranda", appauthor=False) / "models")
+
+
+def on_disk(source: str = E5, file: str = E5_FILE) -> str | None:
+    """The folder of a model that was downloaded, by its name at Hugging Face; None if it was not, or not wholly."""
+    snapshots = os.path.join(cache(), "models--" + source.replace("/", "--"), "snapshots")
+    try:
+        names = sorted(os.listdir(snapshots))
+    except OSError:
+        return None
+    wanted = (file, "tokenizer.json", "tokenizer_config.json")
+    for folder in (os.path.join(snapshots, name) for name in names):
+        if all(os.path.exists(os.path.join(folder, part)) for part in wanted):
+            return folder
+    return None
+
+
+def download(model: str = "") -> None:
+    """Fetch a model by its name, some 30 to 500 MB, from Hugging Face. Raises ProviderDown."""
+    wanted = model or E5
+    if not installed():
+        raise ProviderDown("fastembed is not installed.", INSTALL)
+    from fastembed import TextEmbedding
+
+    _know(wanted)
+    os.makedirs(cache(), mode=0o700, exist_ok=True)
+    try:
+        TextEmbedding(wanted, cache_dir=cache())
+    except Exception as error:  # see above; requests and huggingface_hub add theirs
+        raise ProviderDown(
+            f"{wanted} could not be downloaded ({type(error).__name__}).", "Look at the network, and at its name."
+        ) from None
+
+
+def _open(wanted: str, folder: str) -> "Any":
+    if not folder and wanted == E5 and on_disk() is None:
+        raise _missing(wanted)  # before the import, which takes half a second
+    from fastembed import TextEmbedding
+
+    description = _know(wanted, folder)
+    if not folder:
+        if description is None:
+            raise ProviderDown(f"fastembed knows no model {wanted[:80]}.", "memoranda config embedding.model NAME")
+        found = on_disk(description["sources"]["hf"] or "", description["model_file"])
+        if found is None:
+            raise _missing(wanted)
+        folder = found
+    return TextEmbedding(wanted, specific_model_path=folder, threads=_threads())
+
+
+def _missing(wanted: str) -> ProviderDown:
+    return ProviderDown(
+        f"The model {wanted} is not on this disk, and is fetched only when you ask for it.", "memoranda index download"
+    )
+
+
+def _threads() -> int | None:
+    limit = os.environ.get("OMP_NUM_THREADS", "")
+    return int(limit) if limit.isdigit() and int(limit) else None
+
+
+def _know(wanted: str, folder: str = "") -> "dict[str, Any] | None":
+    """What fastembed knows of a model, once e5 or that of a folder has been named to it."""
+    from fastembed import TextEmbedding
+    from fastembed.common.model_description import ModelSource, PoolingType
+
+    def find() -> "Iterator[dict[str, Any]]":
+        return (known for known in TextEmbedding.list_supported_models() if known["model"].lower() == wanted.lower())
+
+    if (folder or wanted == E5) and next(find(), None) is None:
+        TextEmbedding.add_custom_model(
+            model=wanted,
+            pooling=PoolingType.MEAN,
+            normalization=True,
+            sources=ModelSource(hf=E5 if wanted == E5 else wanted),
+            dim=E5_DIMENSION,  # that of a folder's model is what it answers
+            model_file=_file(folder) if folder else E5_FILE,
+        )
+    return next(find(), None)
+
+
+def _file(folder: str) -> str:
+    return "model.onnx" if os.path.exists(os.path.join(folder, "model.onnx")) else E5_FILE
+
+
+def _size(folder: str) -> str:
+    """Tells a folder's model from the one that was there before: hashing it would take seconds."""
+    try:
+        return f"size:{os.stat(os.path.join(folder, _file(folder))).st_size}"
+    except OSError:
+        return ""

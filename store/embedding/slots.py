@@ -1,0 +1,154 @@
+"""Whose vectors a memory holds: a model that serves, and beside it at most one that is being built to follow it."""
+
+from dataclasses import dataclass
+
+from store.database import Database, Verbatim, Write
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from store.embedding.calibration import Calibration
+    from store.embedding.provider import Provider
+
+CHANGES = "embedding.changes"
+REFUSED = "embedding.refused"
+ERROR = "embedding.error"
+STAMP = "embedding.stamp"
+SWEEP = 5_000  # rows of one transaction: some 30 ms
+
+
+@dataclass(frozen=True)
+class Model:
+    """A model as the memory knows it. `zero` and `one` are for `calibrated`, `mean` is little-endian 32-bit floats."""
+
+    slot: int
+    fingerprint: str
+    dimension: int
+    zero: float
+    one: float
+    mean: bytes
+    serving: bool
+
+
+def models(database: Database) -> list[Model]:
+    """Those that there are, the serving one first."""
+    found = database.rows(
+        "SELECT slot, fingerprint, dimension, zero, one, mean, serving FROM embedding_models ORDER BY serving DESC"
+    )
+    return [Model(*row) for row in found]
+
+
+def serving(database: Database) -> Model | None:
+    return next((model for model in models(database) if model.serving), None)
+
+
+def note(write: Write, key: str, value: str) -> None:
+    """Keep a word about the vectors in `meta`; an empty one goes."""
+    if value:
+        write.execute(
+            "INSERT INTO meta(key, value) VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
+            (Verbatim(key), Verbatim(value)),
+        )
+    else:
+        write.execute("DELETE FROM meta WHERE key = ?", (Verbatim(key),))
+
+
+def noted(database: Database, key: str) -> str:
+    return str(database.value("SELECT value FROM meta WHERE key = ?", (key,)) or "")
+
+
+def changes(database: Database) -> int:
+    """A number that grows with each write of vectors, in whichever process."""
+    return int(noted(database, CHANGES) or 0)
+
+
+def changed(write: Write) -> int:
+    """Count this write among the changes; the number it got."""
+    number = changes(write.database) + 1
+    note(write, CHANGES, str(number))
+    return number
+
+
+def refused(database: Database) -> list[int]:
+    """The corpus ids of texts that the model could not make a vector of."""
+    return [int(word) for word in noted(database, REFUSED).split()]
+
+
+def fill_queue(write: Write) -> None:
+    """Everything is to be embedded."""
+    write.execute("INSERT OR IGNORE INTO embedding_queue(id) SELECT id FROM corpus")
+    note(write, REFUSED, "")
+
+
+def settle(write: Write, provider: "Provider", calibration: "Calibration | None") -> Model:
+    """The slot in which this provider's vectors are to be made; there must be nothing left in it (see `sweep`).
+
+    Where no model serves, this one does at once, and grows while it serves. Where it served before, and another was
+    being built, that one is given up.
+    """
+    database = write.database
+    mine = next((model for model in models(database) if model.fingerprint == provider.fingerprint), None)
+    if mine is not None:
+        if mine.serving:
+            given_up = write.execute("DELETE FROM embedding_models WHERE slot <> ?", (mine.slot,))
+            if given_up.connection.changes():
+                write.execute(
+                    "DELETE FROM embedding_queue WHERE id IN (SELECT key >> 1 FROM vectors WHERE key & 1 = ?)",
+                    (mine.slot,),
+                )
+        return mine
+    assert calibration is not None, "a new model is calibrated before it gets a slot"
+    before = serving(database)
+    slot = 0 if before is None else 1 - before.slot
+    write.execute("DELETE FROM embedding_models WHERE slot = ?", (slot,))
+    write.insert(
+        "embedding_models",
+        slot=slot,
+        fingerprint=Verbatim(provider.fingerprint),
+        dimension=provider.dimension,
+        zero=calibration.zero,
+        one=calibration.one,
+        mean=calibration.mean,
+        serving=int(before is None),
+        created_at=Verbatim(write.at),
+    )
+    fill_queue(write)
+    changed(write)
+    return next(model for model in models(database) if model.slot == slot)
+
+
+def switch(write: Write, model: Model) -> bool:
+    """Let `model` serve from now on, if nothing is left to be embedded; whether it does."""
+    if write.execute("SELECT 1 FROM embedding_queue LIMIT 1").get is not None:
+        return False
+    write.execute("DELETE FROM embedding_models WHERE slot <> ?", (model.slot,))
+    write.execute("UPDATE embedding_models SET serving = 1 WHERE slot = ?", (model.slot,))
+    changed(write)
+    return True
+
+
+def leftovers(database: Database, keep: str = "") -> list[int]:
+    """The slots that hold vectors and belong to no model; with `keep`, also what is built for another fingerprint."""
+    owned = {model.slot for model in models(database) if model.serving or not keep or model.fingerprint == keep}
+    return [
+        slot
+        for slot in (0, 1)
+        if slot not in owned and database.value("SELECT 1 FROM vectors WHERE key & 1 = ? LIMIT 1", (slot,)) is not None
+    ]
+
+
+def sweep(write: Write, slot: int, after: int) -> int | None:
+    """Take some vectors of a slot away, those behind the key `after`; the last one's key, None when all are gone."""
+    if write.execute("SELECT 1 FROM embedding_models WHERE slot = ? AND serving = 1", (slot,)).get is not None:
+        return None
+    write.execute("DELETE FROM embedding_models WHERE slot = ?", (slot,))
+    keys = [
+        row[0]
+        for row in write.rows(
+            "SELECT key FROM vectors WHERE key > ? AND key & 1 = ? ORDER BY key LIMIT ?", (after, slot, SWEEP)
+        )
+    ]
+    if not keys:
+        return None
+    write.execute("DELETE FROM vectors WHERE key > ? AND key <= ? AND key & 1 = ?", (after, keys[-1], slot))
+    last: int = keys[-1]
+    return last

