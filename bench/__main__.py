@@ -8,7 +8,10 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-NAMES = ("redaction", "write", "process", "contention", "git", "start", "demo", "screen_floor", "keys", "typing")
+NAMES = (
+    *("redaction", "write", "process", "contention", "git", "documents", "embedding", "start", "demo"),
+    *("screen_floor", "keys", "typing"),
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

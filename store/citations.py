@@ -19,8 +19,9 @@ WHOLE_SHA = 40
 MAX_ID = 2**63 - 1
 
 _RECORD = r"(?:(?P<letter>[ABD-Zabd-z])#(?P<id>[1-9][0-9]{0,18})|[Cc]#(?P<sha>[0-9a-fA-F]{4,64}))"
-# a path is free of brackets, spaces and the marks that end one in prose
+# a path is free of brackets, spaces and the marks that end one in prose: a citation writes them as %20, as in a link
 _PATH = r"[^\s\[\]()<>\"'`#]"
+_ENDING = " []()<>\"'`#%"
 _LINES = rf"(?P<path>{_PATH}+)#L(?P<first>[1-9][0-9]{{0,8}})(?:-L?(?P<last>[1-9][0-9]{{0,8}}))?"
 _URL = rf"(?<!\w)\w+://(?:{_PATH}|#)*"  # taken whole, so that no part of one is read as a citation
 # patterns are compiled by `re` at their first use: most commands need none
@@ -58,7 +59,7 @@ class Citation:
     def __str__(self) -> str:
         if self.kind == "document":
             lines = f"#L{self.first}" if self.last == self.first else f"#L{self.first}-L{self.last}"
-            return f"{self.target}{lines}"
+            return f"{_quoted(str(self.target))}{lines}"
         target = self.target
         if isinstance(target, str) and len(target) >= WHOLE_SHA:
             target = target[:SHORT_SHA]
@@ -104,4 +105,24 @@ def _read(match: "re.Match[str]") -> Citation | None:
     if not match["path"] or "://" in match["path"]:
         return None
     first, last = int(match["first"]), int(match["last"] or match["first"])
-    return Citation("document", match["path"], first, last) if first <= last else None
+    return Citation("document", _unquoted(match["path"]), first, last) if first <= last else None
+
+
+def _quoted(path: str) -> str:
+    """A path with the marks that would end it as their bytes: `my notes.md` as `my%20notes.md`."""
+    if path.isascii() and path.isprintable() and not any(mark in path for mark in _ENDING):
+        return path
+    return "".join(
+        "".join(f"%{byte:02X}" for byte in char.encode(errors="surrogateescape"))
+        if char in _ENDING or not char.isprintable() or char.isspace()
+        else char
+        for char in path
+    )
+
+
+def _unquoted(path: str) -> str:
+    if "%" not in path:
+        return path
+    from urllib.parse import unquote
+
+    return unquote(path, errors="replace")

@@ -111,8 +111,9 @@ class Memory:
     @property
     def documents(self) -> "Documents":
         from store.documents import Documents
+        from store.documents.places import places
 
-        return Documents(self.database)
+        return Documents(self.database, lambda: places(self.location, self.config))
 
     @property
     def timeline(self) -> "Timeline":
@@ -142,4 +143,4 @@ class Memory:
     def search(self) -> "Search":
         from store.search import Search
 
-        return Search(self.database)
+        return Search.of(self.database, self.config)

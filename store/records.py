@@ -19,6 +19,10 @@ def lookup(database: Database, citation: Citation) -> "Record":
         from store.commits import Commits
 
         return Commits(database).get(str(target))
+    if citation.kind == "document":
+        from store.documents import Documents
+
+        return Documents(database).cited(citation)
     if citation.kind not in ("fact", "decision", "event", "iteration", "task", "checkpoint", "turn"):
         raise Unsupported(f"{citation} cannot be opened yet.")
     found = many(database, citation.kind, [int(target)])
@@ -27,6 +31,12 @@ def lookup(database: Database, citation: Citation) -> "Record":
             f"There is no {citation.kind} {citation} in this memory.", "Search for it, or look at the lists."
         )
     return found[0]
+
+
+def kind_of(record: "Record") -> str:
+    """What kind of record this is, in the words of `keys.NUMBERS`."""
+    name = type(record).__name__.lower()
+    return "document" if name == "chunk" else name
 
 
 def by_key(database: Database, keys: Sequence[int]) -> "dict[int, Record]":

@@ -105,7 +105,7 @@ class Config:
         if key != name and key_ids and key not in key_ids:
             return f"There is no key “{key[:40]}”.{nearest(key, key_ids)}"
         if setting.own and source == "project":
-            return f"{name} names a program that is run, so only your own file sets it: {user_path()}."
+            return f"{name} {setting.own}, so only your own file sets it: {user_path()}."
         if not setting.fits(value):
             return f"{name} takes {setting.takes}."
         self._values[name] = Value(setting, value, source, path)

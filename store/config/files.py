@@ -44,9 +44,7 @@ def put(path: str, name: str, text: str) -> "Any":
     """Write a setting as a person typed it, and return its value. Raises InvalidInput, StorageError."""
     setting = known(name)
     if setting.own and _of_project(path):
-        raise InvalidInput(
-            f"{name} names a program that is run, so only your own file sets it.", f"memoranda config {name} VALUE"
-        )
+        raise InvalidInput(f"{name} {setting.own}, so only your own file sets it.", f"memoranda config {name} VALUE")
     value = setting.parse(text)
     _change(path, name, value)
     return value

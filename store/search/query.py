@@ -8,7 +8,7 @@ from store.clock import parse_moment
 from store.errors import InvalidInput
 from store.vocabulary import DOMAINS, FACT_STATUSES, SEARCHABLE
 
-FILTERS = ("kind", "domain", "is", "author", "tag", "since", "before")
+FILTERS = ("kind", "domain", "is", "author", "tag", "since", "before", "related")
 STATUSES = tuple(status for status in FACT_STATUSES if status != "contradicted")
 AGEING = ("aging", "low", "stale")
 IS = (*STATUSES, "pinned", *AGEING)
@@ -32,12 +32,13 @@ STOP = frozenset(
 
 class Query:
     """A query, read. `words` in the order typed, `typing` when the last one may be unfinished; the filters are empty
-    when not given; `notes` says in plain words which parts could not be used. All of several tags, authors and states
-    of ageing must hold; `now` is the moment that ages are counted to."""
+    when not given; `notes` says in plain words which parts could not be used. All of several kinds, domains, tags,
+    authors and states of ageing must hold; `now` is the moment that ages are counted to; `text` is what is left of the
+    query without its filters; `related` cites the record that others are sought near to."""
 
     __slots__ = (
-        *("ageing", "authors", "before", "citation", "domain", "kinds", "notes", "now", "pinned", "since", "status"),
-        *("tags", "typing", "words"),
+        *("ageing", "authors", "before", "citation", "domains", "iteration_id", "kinds", "notes", "now", "pinned"),
+        *("related", "scopes", "since", "status", "tags", "text", "typing", "words"),
     )
 
     def __init__(self, now: str) -> None:
@@ -47,13 +48,17 @@ class Query:
         self.ageing: list[str] = []
         self.pinned = False
         self.words: list[str] = []
+        self.text = ""
         self.typing = False
-        self.kinds: tuple[str, ...] = ()
-        self.domain = ""
+        self.kinds: list[tuple[str, ...]] = []
+        self.domains: list[str] = []
+        self.scopes: list[str] = []
+        self.iteration_id = 0
         self.since = ""
         self.before = ""
         self.status = ""
         self.citation: Citation | None = None
+        self.related: Citation | None = None
         self.notes: list[str] = []
 
 
@@ -69,9 +74,15 @@ def parse(text: str, now: str) -> Query:
         query.citation = parse_citation(rest)
     except InvalidInput:
         query.citation = None
+    query.text = " ".join(rest.split())
     query.words = _WORD.findall(rest)
     query.typing = bool(query.words) and rest[-1:].isalnum()
     return query
+
+
+def filters(text: str) -> list[tuple[int, int]]:
+    """(start, end) of every filter in a query, in order."""
+    return [match.span() for match in _FILTER.finditer(text)]
 
 
 def _filter(query: Query, name: str, value: str, now: str) -> str:
@@ -80,12 +91,12 @@ def _filter(query: Query, name: str, value: str, now: str) -> str:
     if name == "kind":
         kinds = tuple(word.removesuffix("s") for word in words)
         if all(kind in SEARCHABLE for kind in kinds):
-            query.kinds = kinds
+            query.kinds = [(*(query.kinds[0] if query.kinds else ()), *kinds)]  # kind:fact kind:task: either
         else:
             query.notes.append(f"kind: takes {', '.join(SEARCHABLE)}")
     elif name == "domain":
         if value.lower() in DOMAINS:
-            query.domain = value.lower()
+            query.domains = [value.lower()]
         else:
             query.notes.append(f"domain: takes {', '.join(DOMAINS)}")
     elif name == "is":
@@ -95,6 +106,11 @@ def _filter(query: Query, name: str, value: str, now: str) -> str:
         query.tags.append(value)
     elif name == "author":
         query.authors.append(value)
+    elif name == "related":
+        try:
+            query.related = parse_citation(value)
+        except InvalidInput:
+            query.notes.append("related: takes a citation like F#12, D#3 or notes.md#L10")
     else:
         try:
             setattr(query, name, parse_moment(value, now))

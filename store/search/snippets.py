@@ -3,6 +3,7 @@
 The words are found with FTS5's own tokenizer, so what is marked is what matched: stems, and letters without accents.
 """
 
+import re
 from bisect import bisect_left
 from collections.abc import Sequence
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
     from typing import Any
 
 LENGTH = 700  # characters of a snippet [004]
+ELLIPSES = 4  # characters of those at both ends
+SENTENCE_END = r"[.!?…]+[\"'”’»)\]]*\s+|\n+"
 MAX_BYTES = 65_536  # of a text that is looked through for marks
 
 
@@ -53,25 +56,47 @@ class Marker:
 def snippet(text: str, marker: Marker | None, length: int = LENGTH) -> tuple[str, list[tuple[int, int]]]:
     """(at most `length` characters of `text` around its matching words, their spans in it).
 
-    The window is the one that holds the most matches; it starts and ends between words, with an ellipsis where text
-    was left out.
+    The window is the one that holds the most matches: whole sentences, or as many whole words of one that is longer;
+    with an ellipsis where text was left out. Without matches it is how the text begins.
     """
     spans = marker.spans(text) if marker else []
     if len(text) <= length:
         return text, spans
-    start = 0
-    if spans:
-        starts = [a for a, _ in spans]
-        within = [bisect_left(starts, a + length - 80) - place for place, a in enumerate(starts)]
-        best = within.index(max(within))
-        start = max(0, min(spans[best][0] - 40, len(text) - length))
-    end = min(len(text), start + length)
-    if start:
-        space = text.find(" ", start, start + 40)
-        start = space + 1 if space >= 0 else start
-    if end < len(text):
-        space = text.rfind(" ", end - 40, end)
-        end = space if space > 0 else end
+    start, end = _window(text, spans, length - ELLIPSES)
     head, tail = ("… " if start else ""), (" …" if end < len(text) else "")
     shift = len(head) - start
     return head + text[start:end] + tail, [(a + shift, b + shift) for a, b in spans if a >= start and b <= end]
+
+
+def _window(text: str, spans: Sequence[tuple[int, int]], length: int) -> tuple[int, int]:
+    """(start, end) of the sentences that hold the most matches in `length` characters."""
+    ends = [match.end() for match in re.finditer(SENTENCE_END, text)]
+    if not ends or ends[-1] < len(text):
+        ends.append(len(text))
+    starts = [0, *ends[:-1]]
+    matches = [a for a, _ in spans]
+    best, most = (0, 0), -1
+    last = 0
+    for first, start in enumerate(starts):
+        last = max(last, first)
+        while last + 1 < len(ends) and ends[last + 1] - start <= length:
+            last += 1
+        held = bisect_left(matches, ends[last]) - bisect_left(matches, start)
+        if held > most:
+            best, most = (start, ends[last]), held
+    start, end = best
+    if end - start > length:  # one sentence, longer than a snippet
+        inside = [a for a in matches if start <= a < end]
+        if inside:
+            within = [bisect_left(inside, a + length - 80) - place for place, a in enumerate(inside)]
+            begin = max(start, min(inside[within.index(max(within))] - 40, end - length))
+            space = text.find(" ", begin, begin + 40) if begin > start else -1
+            start = space + 1 if space >= 0 else begin
+        if end - start > length:
+            space = text.rfind(" ", start + length - 40, start + length)
+            end = space if space > start else start + length
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    while start < end and text[start].isspace():
+        start += 1
+    return start, end

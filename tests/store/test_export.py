@@ -7,6 +7,8 @@ import threading
 
 import pytest
 
+from store.conversation import Said
+from store.database.connection import SCHEMA_VERSION
 from store.database.tables import DERIVED, JOURNAL, OPERATIONAL, RECORDED
 from store.errors import Conflict, StorageError
 from store.exchange import export
@@ -19,6 +21,7 @@ SHA = "a1b2c3d4" * 5
 def full(memory: Memory, live) -> Memory:  # type: ignore[no-untyped-def]
     """A memory with something in every table an export holds."""
     live(memory, range(200))
+    memory.conversation.add_turns("a session", [Said("user", "hello")])
     assert all(memory.database.value(f"SELECT count(*) FROM {table}") for table in (*RECORDED, *JOURNAL))
     return memory
 
@@ -53,7 +56,7 @@ def test_it_says_what_it_is(full):
     """Format, version and schema stand in front, so that a later version knows what it reads."""
     document = read(full)
     assert list(document) == ["format", "version", "schema", "tables", "sequence"]
-    assert (document["format"], document["version"], document["schema"]) == ("memoranda-export", 1, 1)
+    assert (document["format"], document["version"], document["schema"]) == ("memoranda-export", 1, SCHEMA_VERSION)
 
 
 def test_a_new_memory_exports_too(memory):

@@ -234,7 +234,7 @@ def test_every_connection_follows_the_recipe(tmp_path):
             "journal_mode": "wal",
             "busy_timeout": 10_000,
             "application_id": 0x4D454D4F,
-            "user_version": 1,
+            "user_version": recipe.SCHEMA_VERSION,
             "foreign_keys": 1,
             "recursive_triggers": 1,
             "synchronous": 2,
@@ -302,6 +302,9 @@ def test_a_schema_that_fails_leaves_nothing(tmp_path, monkeypatch):
         assert memory.facts.remember("the team is five") == (1, True)
 
 
+NEXT = recipe.SCHEMA_VERSION + 1
+
+
 def test_a_migration_that_fails_keeps_the_old_file(tmp_path, monkeypatch):
     """An upgrade whose last statement fails changes neither schema nor version nor records; a mended one does."""
     path = make(tmp_path / "memory.db")
@@ -309,16 +312,16 @@ def test_a_migration_that_fails_keeps_the_old_file(tmp_path, monkeypatch):
     folder = tmp_path / "schema"
     shutil.copytree(migrations.FOLDER, folder)
     for module in (migrations, recipe, write):
-        monkeypatch.setattr(module, "SCHEMA_VERSION", 2)
+        monkeypatch.setattr(module, "SCHEMA_VERSION", NEXT)
     monkeypatch.setattr(migrations, "FOLDER", str(folder))
     second = "ALTER TABLE tasks ADD COLUMN due TEXT; CREATE TABLE mutes(id INTEGER PRIMARY KEY); DELETE FROM facts;"
-    (folder / "0002_tasks.sql").write_text(f"{second} INSERT INTO mutes(id) VALUES (1), (1);")
+    (folder / f"{NEXT:04}_tasks.sql").write_text(f"{second} INSERT INTO mutes(id) VALUES (1), (1);")
     with pytest.raises(StorageError):
         Memory.open(str(path))
     assert schema_of(path) == before
-    (folder / "0002_tasks.sql").write_text("ALTER TABLE tasks ADD COLUMN due TEXT;")
+    (folder / f"{NEXT:04}_tasks.sql").write_text("ALTER TABLE tasks ADD COLUMN due TEXT;")
     with Memory.open(str(path)) as memory:
-        assert memory.database.connection.pragma("user_version") == 2
+        assert memory.database.connection.pragma("user_version") == NEXT
         assert memory.facts.get(1).fact == "the team is five"
         assert memory.database.value("SELECT count(due) FROM tasks") == 0
 

@@ -1,5 +1,6 @@
 """Search: everything can be found, by words as people type them, and nothing a person types can break it."""
 
+import os
 import re
 import threading
 import time
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from store.conversation import Said
 from store.database import Verbatim
 from store.errors import Conflict, ForeignFile, InvalidInput, NotFound
 from store.memory import Memory
@@ -22,6 +24,7 @@ from store.vocabulary import DOMAINS, SEARCHABLE
 
 SHA = "a1b2c3d4e5f6071829304150617283940a1b2c3d"
 
+
 # kind → how a text comes into the memory, and the column it then stands in
 WRITERS: dict[str, tuple[Callable[[Memory, str], object], str]] = {
     "fact": (lambda memory, text: memory.facts.remember(text), "facts.fact"),
@@ -31,7 +34,23 @@ WRITERS: dict[str, tuple[Callable[[Memory, str], object], str]] = {
     "iteration": (lambda memory, text: memory.iterations.start("fix", text), "iterations.description"),
     "task": (lambda memory, text: memory.tasks.add(text), "tasks.text"),
     "checkpoint": (lambda memory, text: memory.checkpoints.take(text), "checkpoints.name"),
+    "turn": (lambda memory, text: memory.conversation.add_turns("s", [Said("user", text)]), "turns.text"),
+    "document": (lambda memory, text: write_document(memory, text), "chunks.text"),
 }
+
+
+@pytest.fixture(params=["", "fts5"], autouse=True)
+def switched(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every test of this file, with the index and without it."""
+    monkeypatch.setenv("MEMORANDA_WITHOUT", f"model,{request.param}")
+
+
+def write_document(memory: Memory, text: str) -> None:
+    """A text into a file of the project, and the file into the memory."""
+    path = os.path.join(memory.location.project or "", "MEMORY.md")
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    memory.documents.scan()
 
 
 def cited(answer: Answer) -> list[str]:

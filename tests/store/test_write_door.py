@@ -10,6 +10,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from store.conversation import Said
 from store.database import Json, Verbatim, clean
 from store.database.tables import JOURNAL, RECORDED
 from store.errors import InvalidInput, MemorandaError, NotFound, StorageError
@@ -33,6 +34,7 @@ VERBATIM = {
     "commits": "sha committed_at",
     "events": "created_at",
     "checkpoints": "created_at trigger recovered_at",
+    "turns": "role at",
     "history": "at door",
     "history_row": "tbl pk op",
 }
@@ -68,6 +70,7 @@ def tell(memory: Memory, text: str) -> None:
     memory.events.log(text, phase=text, payload={"steps": [{text: [text, {"deep": text}]}]}, actor=by)
     memory.iterations.end(phases=[text], artifacts=[{"path": text}], actor=by)
     memory.checkpoints.take(text, actor=by)
+    memory.conversation.add_turns(text, [Said("user", text, speaker=text)], actor=by)
     memory.facts.forget([fact], actor=by)
     memory.checkpoints.restore(1, actor=by)
     with memory.database.write(by, text) as write:  # the door itself: a reason is cleaned as well

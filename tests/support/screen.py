@@ -145,6 +145,12 @@ class Person:
         self.app.focused.post_message(events.Paste(text))
         await self.settle()
 
+    async def paste_now(self, text: str) -> None:
+        """Put a text where the cursor is, without waiting for what it does."""
+        assert self.app.focused is not None
+        self.app.focused.post_message(events.Paste(text))
+        await self.pilot.pause()
+
     async def command(self, text: str) -> None:
         """Give a line to the `:` bar."""
         await self.pilot.press("colon")
@@ -207,13 +213,16 @@ class Person:
 
 
 @contextlib.asynccontextmanager
-async def opened(folder: Path, size: tuple[int, int] = WIDE, clock: AnyClock | None = None) -> AsyncIterator[Person]:
-    """The app on the memory of `folder`, its lists read."""
+async def opened(
+    folder: Path, size: tuple[int, int] = WIDE, clock: AnyClock | None = None, settled: bool = True
+) -> AsyncIterator[Person]:
+    """The app on the memory of `folder`, its lists read; with `settled` everything else is done too."""
     app = Memoranda(location(folder), os.fspath(folder), clock or Clock())
     async with app.run_test(size=size, notifications=True) as pilot:
         person = Person(app, pilot)
         await person.until(lambda: person.main.query("#line"))  # the last thing to come
-        await person.settle()
+        if settled:
+            await person.settle()
         yield person
 
 

@@ -152,3 +152,12 @@ CREATE TRIGGER documents_found_update AFTER UPDATE OF path, at, evergreen ON doc
     (SELECT title, text, context, at, evergreen FROM corpus_document v WHERE v.record_id = corpus.record_id)
     WHERE id IN (SELECT id * 16 + 8 FROM chunks WHERE document_id = new.id);
 END;
+
+-- what the vectors of this memory have in common, so that it can be taken out of them (store/search/space.py)
+CREATE TABLE meaning_space(
+  slot INTEGER PRIMARY KEY CHECK(slot IN (0, 1)),
+  fingerprint TEXT NOT NULL,
+  vectors INTEGER NOT NULL,         -- how many there were
+  centres BLOB NOT NULL,            -- three vectors: of all, of the English, of the Spanish
+  turn BLOB NOT NULL                -- a symmetric matrix, dimension × dimension
+);

