@@ -184,6 +184,8 @@ class Memoranda(App[int]):
 
     async def on_event(self, event: events.Event) -> None:
         typed = isinstance(event, events.Key | events.Paste) and not event.is_forwarded  # it comes back as it bubbles
+        if typed and self._main.engine is not None:
+            self._main.engine.embedder.pressed()
         if typed and self._held is not None:
             self._held.append(event)
             return

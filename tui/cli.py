@@ -7,7 +7,7 @@ folders and of checkpoints too: strangers may have chosen them.
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from store import location
 from store.errors import InvalidInput, MemorandaError, StorageError
@@ -17,7 +17,7 @@ from tui.commands import Outcome, Session
 from tui.verbs import BY_NAME, VERBS, Verb
 
 HELP = ("-h", "--help", "help")
-GIT_SECONDS = 2.0  # how long a command that reads lets the timeline catch up first
+WAIT_SECONDS = 2.0  # how long a command that reads lets the timeline and the documents catch up first
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -67,9 +67,12 @@ def _run(arguments: list[str]) -> int:
         _announce(memory)
         session = Session(place, memory, cwd, _ask, as_json)
         if verb.reads:
-            _catch_up(memory, cwd)
-        _print(_execute(verb, session, given), as_json)
-    return 0
+            late = _catch_up(memory, cwd)
+            if verb.name == "search" and not given.keywords:
+                _catch_up_with_meaning(memory, late)
+        outcome = _execute(verb, session, given)
+        _print(outcome, as_json)
+    return outcome.status
 
 
 def _execute(verb: Verb, session: Session, given: Given) -> Outcome:
@@ -192,13 +195,56 @@ def _announce(memory: Memory) -> None:
         _say(warning)
 
 
-def _catch_up(memory: Memory, cwd: str) -> None:
-    """Let the timeline catch up with git for a moment, then say what remains."""
+def _catch_up(memory: Memory, cwd: str) -> Callable[[], bool]:
+    """Let the timeline catch up with git and the index with the documents for a moment, then say what remains; whether
+    the moment is over."""
     import time
 
+    deadline = time.monotonic() + WAIT_SECONDS
+
+    def late() -> bool:
+        return time.monotonic() > deadline
+
+    _catch_up_with_git(memory, cwd, late)
+    try:
+        read = memory.documents.scan(cancelled=late)
+    except MemorandaError as error:
+        _say(f"The documents could not be read: {error}")
+        return late
+    if read.elsewhere:
+        _say("Another process is reading the documents right now.")
+    elif read.remaining:
+        _say(f"{read.remaining:,} documents remain to be read; the next command goes on.")
+    return late
+
+
+def _catch_up_with_meaning(memory: Memory, late: Callable[[], bool]) -> None:
+    """Embed what waits for what is left of the moment, once vectors serve: to begin with, a model is measured for some
+    seconds, which the application and `memoranda index` do. Without one nothing is said: doctor says why."""
+    from store.switches import without
+
+    if late() or without("model"):
+        return
+    from store import meaning
+    from store.embedding import Vectors
+
+    if Vectors(memory.database).serving is None or not meaning.waiting(memory):
+        return
+    trouble: list[str] = []
+    try:
+        done = meaning.embed(memory, cancelled=late, trouble=trouble.append)
+    except MemorandaError as error:
+        _say(f"Not all is embedded: {error}")
+        return
+    if done is None:
+        _say("Another process is embedding right now.")
+    elif done.left and not trouble:
+        _say(f"{done.left:,} texts remain to be embedded; the next search goes on, memoranda index does them all.")
+
+
+def _catch_up_with_git(memory: Memory, cwd: str, late: Callable[[], bool]) -> None:
     from store import worker
 
-    deadline = time.monotonic() + GIT_SECONDS
     remaining: int | None = None  # until git has listed what there is
 
     def progress(done: int, total: int) -> None:
@@ -206,13 +252,13 @@ def _catch_up(memory: Memory, cwd: str) -> None:
         remaining = total - done
 
     try:
-        new = worker.start(memory, cwd, progress, lambda: time.monotonic() > deadline, _say)
+        new = worker.start(memory, cwd, progress, late, _say)
     except MemorandaError as error:
         _say(f"The timeline could not catch up with git: {error}")
         return
     if new is None:
         _say("Another process is reading git's history right now.")
-    elif remaining is None and time.monotonic() > deadline:
+    elif remaining is None and late():
         _say("git was too slow to say what is new; the next command asks again.")
     elif remaining:
         _say(f"{remaining:,} commits remain to be read; the next command goes on.")

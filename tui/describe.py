@@ -5,7 +5,7 @@ them. Texts are raw: whoever shows them makes them visible first.
 """
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from store import effects
 from store.citations import cite
@@ -30,16 +30,12 @@ from store.models import (
 from store.records import many
 from store.vocabulary import PERSON
 from tui.badges import FACT_BADGES, fact_badge
+from tui.compare import LABEL, Line, compare
+from tui.passages import passage
 
-Piece = tuple[str, str]
-Line = list[Piece]
-
-LABEL = 13  # cells of the left column
 STEPS = 12  # of a record's history
 CHAIN = 8
-NAMED = {"last_confirmed_at": "confirmed", "created_at": "made", "updated_at": "changed", "decided_at": "decided"}
 SHOWN = 40  # records of a step, or changed since a checkpoint
-SILENT = frozenset(("id", "text_hash", "commit_id", "scope", "importance"))  # columns that tell a person nothing
 BELONGING = 30  # of an iteration's decisions, commits or tasks
 
 
@@ -78,8 +74,9 @@ def summary(record: Record) -> tuple[str, str]:
     return f"checkpoint “{record.name}”", ""
 
 
-def describe(memory: Memory, record: Record) -> list[Line]:
-    """Everything the memory knows of a record: what it says, where it comes from, what it is linked to."""
+def describe(memory: Memory, record: Record, coloured: bool = False) -> list[Line]:
+    """Everything the memory knows of a record: what it says, where it comes from, what it is linked to. A document is
+    read from the disk, and `coloured`, if that takes no screen's time."""
     now = memory.now
     if isinstance(record, Fact):
         return _fact(memory, record, now)
@@ -96,7 +93,7 @@ def describe(memory: Memory, record: Record) -> list[Line]:
     if isinstance(record, Turn):
         return _turn(memory, record, now)
     if isinstance(record, Chunk):
-        return _chunk(record, now)
+        return [*brief(record), [], *passage(memory, record, coloured), [], *_of_document(record, now)]
     return _checkpoint(memory, record, now)
 
 
@@ -315,12 +312,20 @@ def _turn(memory: Memory, turn: Turn, now: str) -> list[Line]:
     return lines
 
 
-def _chunk(chunk: Chunk, now: str) -> list[Line]:
+def brief(record: Checkpoint | Chunk) -> list[Line]:
+    """The first lines of what takes longer than a frame to describe."""
+    if isinstance(record, Checkpoint):
+        return [_head("checkpoint", record), [(record.name, "title")]]
+    return [_head("document", record), *([[(record.heading, "title")]] if record.heading else [])]
+
+
+def _of_document(chunk: Chunk, now: str) -> list[Line]:
+    from tui.keys import named
+
     return [
-        _head("document", chunk, chunk.heading),
-        *_text(chunk.text, ""),
-        [],
-        _row("Date", _when(chunk.at, now)),
+        _row("Of", _when(chunk.at, now)),
+        _row("File", chunk.path),
+        [(f"{named('record.edit')} opens it there in your editor", "dim")],
     ]
 
 
@@ -419,39 +424,3 @@ def _change(change: Change) -> list[Line]:
     cited = cite(kind, change.key[0]) if kind else "link"
     word = {"INSERT": "came", "DELETE": "went", "UPDATE": "changed"}[change.op]
     return [[(cited, "cite"), (f"  {word}", "heading")], *compare(change.before, change.after)]
-
-
-def compare(before: Mapping[str, object] | None, after: Mapping[str, object] | None) -> list[Line]:
-    """Two states of a row, column by column: what it was in red with −, what it is in green with +."""
-    lines: list[Line] = []
-    names = dict.fromkeys([*(before or {}), *(after or {})])
-    for name in names:
-        if name in SILENT:
-            continue
-        old, new = (_cell(name, state) for state in (before, after))
-        if old == new:
-            continue
-        label = NAMED.get(name, name.removesuffix("_id").replace("_", " ")).ljust(LABEL)
-        for sign, text, look in (("−", old, "removed"), ("+", new, "added")):
-            if text:
-                first, *rest = text.split("\n")
-                lines.append([(f"  {label}", "label"), (f"{sign} {first}", look)])
-                lines += [[(" " * (LABEL + 4), "label"), (line, look)] for line in rest]
-                label = " " * LABEL
-    return lines
-
-
-def _cell(name: str, state: Mapping[str, object] | None) -> str:
-    """A column's value as a person reads it; nothing for what is empty or not there."""
-    value = None if state is None else state.get(name)
-    if value in (None, "", "[]", "null"):
-        return ""
-    if name.endswith("_at"):
-        return local_time(str(value))
-    if name == "pinned":
-        return "yes" if value else ""
-    if name in ("tags", "evidence", "alternatives"):
-        return ", ".join(map(str, json.loads(str(value))))
-    if name in ("decision_id", "iteration_id") and isinstance(value, int):
-        return cite(name.removesuffix("_id"), value)
-    return str(value)

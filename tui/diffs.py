@@ -3,7 +3,7 @@
 from pygments.lexers.diff import DiffLexer
 from pygments.token import Token
 
-from tui.describe import Line
+from tui.compare import Line
 
 _STYLES = {
     Token.Generic.Inserted: "added",

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from textual.app import App
 
 DEFAULTS = ("nano", "vim", "vi")
+# how editors are told a line: `+10 file`, `--goto file:10`, `file:10`
+PLUS = frozenset("vi vim nvim view gvim nano emacs emacsclient micro hx helix kak joe ne mg".split())
+GOTO = frozenset(("code", "code-insiders", "codium", "vscodium", "cursor", "windsurf"))
+COLON = frozenset(("subl", "sublime_text", "zed", "zeditor"))
 
 
 class NoEditor(MemorandaError):
@@ -57,6 +61,30 @@ def edit(app: App[object], text: str, suffix: str = ".md", command: str = "") ->
         return _changed(text, path) if status == 0 else None
     finally:
         _remove(folder)
+
+
+def open_at(app: App[object], path: str, line: int, command: str = "") -> None:
+    """Let the person edit a file of theirs, the cursor at `line` where the editor can be told. Blocks the app, which is
+    suspended. Raises NoEditor."""
+    words = at_line(editor(command, os.environ), path, line)
+    try:
+        with app.suspend():
+            status = _run(words, lambda: None)
+    except SuspendNotSupported:
+        raise NoEditor("This terminal cannot be lent to an editor.", "Open the file in another one.") from None
+    if isinstance(status, OSError):
+        raise NoEditor(f"{words[0]} cannot be started: {status.strerror}.", "Set $VISUAL to an editor.")
+
+
+def at_line(words: list[str], path: str, line: int) -> list[str]:
+    """The words that start an editor on a line of a file; on the file alone where nobody knows how."""
+    name = os.path.basename(words[0]).lower()
+    if name in PLUS:
+        return [*words, f"+{line}", path]
+    if name in GOTO:
+        goto = [] if {"-g", "--goto"} & set(words) else ["--goto"]
+        return [*words, *goto, f"{path}:{line}"]
+    return [*words, f"{path}:{line}" if name in COLON else path]
 
 
 def editor(command: str, environment: Mapping[str, str]) -> list[str]:

@@ -1,7 +1,7 @@
 """The app's hands: every touch of the memory happens here, on threads that are not the screen's.
 
-One thread, the pen, writes, and runs the verbs; one seeks; one reads the order of the lists; one reads git. Each has
-its own connection, opened in it. What the screen reads itself, a page or a record at a time, takes a fraction of a
+One thread, the pen, writes, and runs the verbs; others seek, read the order of the lists, read git, embed. Each has its
+own connection, opened in it. What the screen reads itself, a page or a record at a time, takes a fraction of a
 millisecond, on a connection of its own.
 """
 
@@ -12,27 +12,28 @@ from array import array
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from threading import Lock
 
-import apsw
 from textual.cache import LRUCache
 
 from store import records
-from store.citations import Citation, cite
+from store.citations import Citation, cite, parse
 from store.clock import DAY_MS, Clock, from_ms, parse_moment, to_ms, utc_now
 from store.errors import Defect, InvalidInput, MemorandaError
 from store.history import KINDS
 from store.keys import pack
 from store.location import Location
 from store.memory import Memory
-from store.models import Commit, Record, Step
-from store.search import Answer
+from store.models import Chunk, Commit, Record, Step
 from tui import readings
 from tui.commands import Outcome, Session, run
-from tui.describe import Line, describe, describe_step
+from tui.compare import Line
+from tui.describe import describe, describe_step
+from tui.embedder import Embedder
 from tui.keys import CHECKPOINTS, FACTS, HISTORY, TASKS
+from tui.reader import Reader
 from tui.rows import FactRows, KeyedRows, TimelineRows, by_day
 from tui.screens.view import View
+from tui.seeker import Seeker
 from tui.side_lines import checkpoint_segments, step_segments, task_segments
 from tui.verbs import Verb
 
@@ -44,7 +45,6 @@ if TYPE_CHECKING:
 FIRST = 256  # rows of a list that are shown before its whole order is known
 DIFF_BYTES = 120_000
 CACHE = -256  # kB of the file that are kept while an order is read: each page is needed once
-HITS = 100  # of a search, that are shown
 OWN = 200  # steps made here that are remembered as such
 M_MMAP_THRESHOLD, M_ARENA_MAX = -3, -8  # of mallopt(3)
 LARGE = 1 << 19  # bytes of a block that is given back by itself
@@ -77,20 +77,22 @@ class Engine:
         self._pen_memory: Memory | None = None
         # always the same thread: each would keep the memory that it once needed for a million keys
         self._reader = ThreadPoolExecutor(1, thread_name_prefix="lists")
-        self._seeker: Memory | None = None
-        self._seeking = Lock()
+        self.seeker = Seeker(location, clock)
         self._closed = False
         self._reading_git = self._stop_git = False
         self._fingerprint = ""  # of the repository, when it was last looked at
         self.subjects: LRUCache[int, str] = LRUCache(4096)  # what the steps of history that are on screen are about
         self._steps: tuple[str | None, array[int]] = (None, array("I"))  # whose steps of history were read last
+        self.documents = Reader(location, clock)
+        self.embedder = Embedder(location, clock)
         self._own: list[int] = []  # the last steps of history made here, which are no news to this screen
 
     def close(self) -> None:
         """Let what is being written finish, then close."""
         self._closed = True
-        if self._seeker is not None:
-            self._seeker.database.interrupt()
+        self.documents.close()
+        self.embedder.close()
+        self.seeker.interrupt()
         self._pen.shutdown(wait=True)
         self._reader.shutdown(wait=False, cancel_futures=True)
 
@@ -141,8 +143,20 @@ class Engine:
         """A record as it is now."""
         if isinstance(record, Step):
             return next(iter(self.screen.history.many([record.seq])), None)
-        found = records.many(self.screen.database, type(record).__name__.lower(), [record.id])
+        if isinstance(record, Chunk):
+            return self._same_lines(record)
+        found = records.many(self.screen.database, records.kind_of(record), [record.id])
         return found[0] if found else None
+
+    def _same_lines(self, chunk: Chunk) -> Chunk:
+        """A document's lines as the index has them now: where the chunk went, or what stands in its place; else as they
+        were, and their description says what became of them."""
+        documents = self.screen.documents
+        moved = [found for found in documents.many([chunk.id]) if found.text == chunk.text]
+        try:
+            return moved[0] if moved else documents.cited(parse(chunk.citation))
+        except MemorandaError:
+            return chunk
 
     def newest_step(self, memory: Memory | None = None) -> int:
         """The number of history's newest step."""
@@ -187,7 +201,7 @@ class Engine:
     def describe_apart(self, record: Record) -> list[Line]:
         """`describe`, for a record whose description takes longer than a frame."""
         with Memory(self.location, "app", self._clock, create=False) as memory:
-            return describe(memory, record)
+            return describe(memory, record, coloured=True)
 
     def lists(self, view: View, limit: int = -1, last: Lists | None = None, aged: bool = False) -> Lists:
         """Read the order of facts and timeline, the first `limit` rows of each or all.
@@ -279,21 +293,6 @@ class Engine:
     def proposed(self, plan: Plan, strategy: str) -> frozenset[int]:
         """Which changes of a plan are chosen at first."""
         return self.screen.plans.proposed(plan, strategy)
-
-    def search(self, query: str) -> Answer | None:
-        """Search; None when `interrupt` stopped it. One at a time: an interrupted one takes a moment to end."""
-        with self._seeking:
-            if self._seeker is None:
-                self._seeker = Memory(self.location, "app", self._clock, create=False)
-            try:
-                return self._seeker.search(query, limit=HITS)
-            except apsw.InterruptError:
-                return None
-
-    def interrupt(self) -> None:
-        """Stop the search that is running, if one is."""
-        if self._seeker is not None:
-            self._seeker.database.interrupt()
 
     def diff(self, commit: Commit) -> list[Line]:
         """A commit's diff, as coloured lines. Raises GitError."""

@@ -137,6 +137,8 @@ KEYS = (
         "Go into the preview; there, open the citation",
         panes=(TIMELINE, CHECKPOINTS, HISTORY, HITS),
     ),
+    Key("search.why", "w", "why", "why", "Why a hit is there: what each signal gave to its place", panes=(HITS,)),
+    Key("search.related", "r", "related", "related", "Search what is related to the record", panes=(HITS,)),
     Key("preview.next", "right,l,]", "citation(1)", "next link", "The next citation", panes=(PREVIEW,)),
     Key("preview.previous", "left,h,[", "citation(-1)", "", "The citation before"),
     Key("preview.back", "backspace,shift+left", "back", "back", "Back to the record before", panes=(PREVIEW,)),
@@ -250,7 +252,7 @@ KEYS = (
         "escape",
         "leave",
         "",
-        "Leave: a bar, marks, the search, the preview, a filter; or stop reading git",
+        "Leave: a bar, marks, the search, the preview, a filter; or stop reading git, then embedding",
     ),
     Key("app.quit", "q,ctrl+q", "app.quit", "", "Quit"),
 )

@@ -70,6 +70,7 @@ LOOKS = {
     "added": Look("text-success"),
     "removed": Look("text-error"),
     "hunk": Look("text-primary"),
+    "code": Look("text-primary"),
     "warning": Look("text-warning"),
     "glyph-fresh": Look("text-success"),
     "glyph-pinned": Look("text-success"),

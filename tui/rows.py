@@ -310,10 +310,14 @@ class HitRows:
         else:
             glyph, style = KIND_GLYPHS[hit.kind], "glyph-record" if hit.kind == "decision" else "rule"
         day = ago(self._now, moment(record)) if width >= 34 else ""
-        body = max(4, width - 2 - 10 - len(day) - 1)
+        citation = visible(hit.citation)
+        if len(citation) > (most := max(9, width // 3)):  # of a path its end says more
+            citation = f"…{citation[1 - most :]}"
+        citation = fit(citation, max(9, cell_len(citation)))
+        body = max(4, width - 2 - cell_len(citation) - 1 - len(day) - 1)
         return [
             (f"{glyph} ", style),
-            (f"{hit.citation:<9} ", "dim"),
+            (f"{citation} ", "dim"),
             *marked(hit.snippet, hit.marks, body),
             (f" {day}" if day else "", "dim"),
         ]

@@ -771,6 +771,8 @@ LINES = (
     "stats",
     "index",
     "index rebuild",
+    "doctor",
+    "scan",
     "init",
     "open",
     "demo",

@@ -26,7 +26,7 @@ from store.errors import StorageError
 from store.memory import Memory
 from store.models import Commit
 from tui.app import Memoranda
-from tui.describe import Line as DescribedLine
+from tui.compare import Line as DescribedLine
 from tui.engine import Engine
 from tui.keys import KEYS, MOVES, PLAN_KEYS
 from tui.screens.help import HelpScreen
@@ -430,7 +430,7 @@ class TestSearch:
     async def test_a_filter_that_is_no_filter_is_said(self, story: Story) -> None:
         async with opened(story.folder) as person:
             await person.search("kind:nonsense cache")
-            assert person.sees("FOUND 3  1 left out; is:forgotten, is:superseded show them  kind:")
+            assert person.sees("FOUND 3  kind:nonsense ✕  kind: takes fact")
 
     async def test_nothing_found_says_what_to_try(self, story: Story) -> None:
         async with opened(story.folder) as person:

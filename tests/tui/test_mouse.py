@@ -148,7 +148,7 @@ async def test_ageing_facts_are_found_by_a_click_on_their_number_and_confirmed(s
         await mouse.click("Confirmed ")  # the preview
         await mouse.click("^p")
         await mouse.click("mark all")
-        await mouse.sees("FOUND 2  2 marked")
+        await mouse.sees("FOUND 2  is:stale ✕  2 marked")
         await mouse.click("y confirm")
         await mouse.sees("Confirmed 2 facts")
         assert "stale" not in person.lines[0]

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from store.errors import MemorandaError
-from store.models import Decision, Fact, Step, Task
+from store.models import Chunk, Decision, Fact, Step, Task
 from tui.acts import JOURNAL, cited, key_of, name_of, undoes, write
 
 if TYPE_CHECKING:
@@ -29,6 +29,9 @@ def edit(screen: MainScreen) -> None:
     from tui.editor import edit as in_editor
 
     record = screen.target()
+    if isinstance(record, Chunk):
+        _edit_document(screen, record)
+        return
     if record is None or (work := correction(record)) is None:
         if record is not None:
             screen.say(JOURNAL, "warning")
@@ -42,6 +45,21 @@ def edit(screen: MainScreen) -> None:
         screen.say("Nothing was changed.")
     else:
         replace(screen, record, work, text)
+
+
+def _edit_document(screen: MainScreen, chunk: Chunk) -> None:
+    """A document in the person's editor, at the lines that are shown; then it is read again."""
+    from tui.editor import open_at
+
+    if screen.engine is None:
+        return
+    try:
+        path = screen.engine.documents.path_of(chunk)
+        open_at(screen.app, path, chunk.first, command=screen.setting("editor"))
+    except MemorandaError as error:
+        screen.say(str(error), "error")
+        return
+    screen.read_documents()
 
 
 def said_by(record: Record | Step) -> str:

@@ -19,7 +19,7 @@ def copy(screen: MainScreen) -> None:
 
 
 def copy_text(screen: MainScreen) -> None:
-    from store.search.keyword import body
+    from store.search.pipeline import body
 
     _copy(screen, lambda thing: thing.reason if isinstance(thing, Step) else body(thing), "the text of ")
 

@@ -16,10 +16,16 @@ def search(session: Session, given: "Given") -> Outcome:
     from tui.badges import KIND_GLYPHS
     from tui.visible import visible
 
-    answer = session.memory.search(" ".join(given.query), limit=given.limit)
-    lines = []
+    answer = session.memory.search(" ".join(given.query), limit=given.limit, meaning=not given.keywords)
+    lines: list[str] = []
     for hit in answer.hits:
+        if given.explain and lines:
+            lines.append("")
         lines.append(f"{KIND_GLYPHS[hit.kind]} {hit.citation:<9}  {visible(_around(hit.snippet, hit.marks))}")
+        if given.explain:
+            from tui.why import lines_of
+
+            lines += [f"  {line}" for line in lines_of(hit)]
     more = answer.total - len(answer.hits)
     found = f"{answer.total:,} found in {answer.milliseconds:.0f} ms"
     if answer.left_out:
@@ -34,7 +40,14 @@ def search(session: Session, given: "Given") -> Outcome:
             "milliseconds": round(answer.milliseconds, 3),
             "notes": answer.notes,
             "hits": [
-                {**as_json(hit.record), "kind": hit.kind, "snippet": hit.snippet, "score": hit.score}
+                {
+                    **as_json(hit.record),
+                    "kind": hit.kind,
+                    "snippet": hit.snippet,
+                    "score": hit.score,
+                    "similarity": hit.similarity,
+                    "why": hit.why,
+                }
                 for hit in answer.hits
             ],
         },

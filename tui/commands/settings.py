@@ -143,4 +143,6 @@ def as_text(value: object) -> str:
     """A value as it is shown, and as it may be typed."""
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, list):
+        value = ", ".join(map(str, value))
     return visible(str(value)) if value != "" else '""'

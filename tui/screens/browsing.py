@@ -1,4 +1,4 @@
-"""Going about: panes and tabs, the preview that follows, marks, filters, the search, jumps to a day."""
+"""Going about: panes and tabs, the preview that follows, marks, filters, jumps to a day."""
 
 from __future__ import annotations
 
@@ -11,13 +11,12 @@ from textual.widgets import Input
 from store.citations import parse
 from store.errors import MemorandaError
 from tui.keys import FACTS, HISTORY, PANES, PREVIEW, TIMELINE, named
-from tui.screens.reading import ReadingScreen
+from tui.screens.searching import SearchingScreen
 from tui.screens.view import DOMAIN_ORDER, KIND_ORDER, SORT_ORDER, slots
-from tui.widgets.bars import Footer, Piece, Split
+from tui.widgets.bars import Footer
 from tui.widgets.preview import Preview
 from tui.widgets.preview_pane import PreviewPane
 from tui.widgets.record_list import MOST_MARKS, RecordList
-from tui.widgets.search_bar import SearchBar
 
 Choice = TypeVar("Choice")
 
@@ -31,11 +30,8 @@ if TYPE_CHECKING:
 TYPING = ("search", "command", "ask_for")
 
 
-class BrowsingScreen(ReadingScreen):
+class BrowsingScreen(SearchingScreen):
     """The screen's moves. Nothing here changes the memory."""
-
-    _to_hits = False  # whether the person pressed Enter before anything was found
-    _found: tuple[list[Piece], list[Piece]] = ([], [])  # both parts of the title over what was found
 
     # the bars under the person's hands
 
@@ -45,7 +41,7 @@ class BrowsingScreen(ReadingScreen):
             self._list_id = focused.id
             if focused.id != "hits":
                 self.show_pane(focused.id)
-            self.pane.follow(self._under_cursor(focused))
+            self.follow(focused)
         self._fit_hits()
         self.draw_footer()
 
@@ -67,7 +63,7 @@ class BrowsingScreen(ReadingScreen):
                 (" enter", "$footer-key-foreground bold", "to_hits"),
                 (" goes to what was found ", "", "to_hits"),
                 (" esc", "$footer-key-foreground bold", "leave"),
-                (" leaves   kind: domain: is: tag: author: since: before:", "", "leave"),
+                (" leaves   kind: domain: is: tag: author: since: before: related:", "", "leave"),
             )
 
     # the preview
@@ -76,9 +72,10 @@ class BrowsingScreen(ReadingScreen):
         if self.pane.reading_out and self.focused is not event.record_list:
             return  # a list that was read again does not take away what is being read
         if event.record_list.id == self._list_id:
-            self.pane.follow(self._under_cursor(event.record_list))
+            self.follow(event.record_list)
 
     def on_record_list_chosen(self) -> None:
+        self._count_opening()
         self.pane.enter()
 
     def on_record_list_asked(self) -> None:
@@ -94,6 +91,20 @@ class BrowsingScreen(ReadingScreen):
                 self.pane.preview.select(1)
             else:
                 self.pane.enter()
+
+    def _count_opening(self) -> None:
+        """Where a person wants it to count: what they open often comes sooner in a search."""
+        from store.keys import pack
+        from store.models import Step
+        from store.records import kind_of
+
+        focused = self.focused
+        if self.engine is None or not self.engine.screen.config["search.importance"]:
+            return
+        record = self._under_cursor(focused) if isinstance(focused, RecordList) else None
+        if record is not None and not isinstance(record, Step):
+            key = pack(kind_of(record), record.id)
+            self.engine.write(lambda memory: memory.search.accesses.add([key]), lambda result, error: None)
 
     def action_citation(self, step: int) -> None:
         self.pane.preview.focus()
@@ -172,6 +183,8 @@ class BrowsingScreen(ReadingScreen):
             self._leave_search()
         elif self.engine is not None and self.engine.stop_reading_git():
             self.say("Stopped reading git; what was read stays, and the next start goes on.")
+        elif self.engine is not None and self.engine.embedder.stop():
+            self.say("Stopped embedding; what was made stays, and :index goes on.")
         else:
             self._unfilter()
 
@@ -281,106 +294,11 @@ class BrowsingScreen(ReadingScreen):
         if key is None or not self.list_of(name).select(key):
             self.say("Nothing stands there or before.", "warning")
 
-    # search
+    # what a key is about
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """In a bar these keys are letters."""
         return not (action in TYPING and isinstance(self.focused, Input))
-
-    def action_search(self) -> None:
-        self.query_one(SearchBar).start()
-
-    def action_search_for(self, query: str) -> None:
-        """Search for what a click stands for."""
-        self.search_for(query)
-
-    def search_for(self, query: str) -> None:
-        """Search, as if typed in the search bar."""
-        self.query_one(SearchBar).ask(query)
-
-    def action_to_hits(self) -> None:
-        if self.has_class("-searching"):
-            self.list_of("hits").focus()
-
-    def action_hit(self, step: int) -> None:
-        """The next hit, from wherever the person is."""
-        if self.has_class("-searching"):
-            self.list_of("hits").action_move(step)
-            self.list_of("hits").focus()
-        else:
-            self.say(
-                f"{named('search.next')} goes to the next hit of a search; {named('search.open')} starts one.",
-                "warning",
-            )
-
-    def on_search_bar_found(self, event: SearchBar.Found) -> None:
-        from tui.rows import HitRows
-
-        if self.engine is None:
-            return
-        answer = event.answer
-        if not event.again:
-            self._list_id = "hits"
-            self.add_class("-searching")
-            self.list_of("hits").unmark()
-        self.list_of("hits").set_rows(HitRows(answer.hits, self.engine.screen.now), keep=event.again)
-        self._select_wanted("hits")
-        shown = f"the best {len(answer.hits)}" if answer.total > len(answer.hits) else "best first"
-        left: list[Piece] = [("FOUND ", ""), (f"{answer.total:,}", "$dim")]
-        if answer.left_out:
-            left.append((f"  {answer.left_out:,} left out; is:forgotten, is:superseded show them", "$faint"))
-        left += [(f"  {note}", "$text-warning") for note in answer.notes]
-        self._found = (left, [(shown, "$faint")])
-        self._draw_found()
-        if not event.again:
-            self.pane.follow(self._under_cursor(self.list_of("hits")))
-        self._go_to_hits(False)
-
-    def _draw_found(self) -> None:
-        """The title over what was found."""
-        left, right = self._found
-        marked = len(self.list_of("hits").marks)
-        marks: list[Piece] = [(f"  {marked:,} marked", "$text-accent", "unmark")] if marked else []
-        self.query_one("#hits-title", Split).put_both([*left, *marks], right)
-
-    def on_search_bar_entered(self) -> None:
-        if self.query_one(SearchBar).waiting:
-            self._to_hits = True
-        else:
-            self._go_to_hits(True)
-
-    def _go_to_hits(self, now: bool) -> None:
-        """To what was found, if Enter was pressed; what was typed behind it is for the hits."""
-        if now or self._to_hits:
-            self._to_hits = False
-            if self.has_class("-searching"):
-                self.set_focus(self.list_of("hits"))
-            self.app.release_keys()  # type: ignore[attr-defined]
-
-    def on_search_bar_cleared(self, event: SearchBar.Cleared) -> None:
-        if event.left:
-            self._leave_search()
-        else:
-            self._end_search()
-
-    def on_search_bar_failed(self, event: SearchBar.Failed) -> None:
-        self.say(str(event.error), "error")
-
-    def _end_search(self) -> None:
-        self.query_one(SearchBar).clear()
-        self.remove_class("-searching")
-        if self._list_id == "hits":
-            self._list_id = self._current
-
-    def action_leave_search(self) -> None:
-        """Escape, for a mouse."""
-        self._leave_search()
-
-    def _leave_search(self) -> None:
-        self._end_search()
-        self.list_of(self._list_id).focus()
-
-    # what a key is about
 
     def target(self) -> Record | Step | None:
         """The record that a key is about: the one in the preview, which is the one under the cursor."""

@@ -183,3 +183,6 @@ def _show(screen: MainScreen, verb: Verb, outcome: Outcome) -> None:
         screen.app.configure_again()  # type: ignore[attr-defined]
     elif not verb.reads:
         screen.refresh_records()
+    if verb.name == "index" and screen.engine is not None:
+        screen.engine.embedder.resume()
+        screen.embed()

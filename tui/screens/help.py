@@ -11,7 +11,7 @@ from textual.containers import Vertical
 
 from tui.arguments import help_text
 from tui.badges import FACT_BADGES
-from tui.describe import Line
+from tui.compare import Line
 from tui.display import fit
 from tui.keys import FACTS, KEYS, MOVES, PLAN_KEYS
 from tui.responsive import ResponsiveScreen

@@ -211,6 +211,10 @@ class MainScreen(BrowsingScreen):
     def action_command(self, line: str = "") -> None:
         self.ask(":", line, self._command, verbs=True)
 
+    def action_doctor(self) -> None:
+        """What is wrong, and what mends it."""
+        self._command("doctor")
+
     def _command(self, text: str) -> None:
         from tui.screens.commands import run_line
 

@@ -17,7 +17,8 @@ from store.effects import happened
 from store.effects import sign as sign_of
 from store.errors import MemorandaError
 from tui.commands import count
-from tui.describe import Line, compare, how_long_ago
+from tui.compare import Line, compare
+from tui.describe import how_long_ago
 from tui.display import fit
 from tui.keys import LOOKING_KEYS, PLAN_KEYS, Key, named
 from tui.responsive import ResponsiveScreen

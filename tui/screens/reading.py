@@ -115,6 +115,10 @@ class ReadingScreen(ResponsiveScreen[None]):
             return None
         return cast("KeyedRows | TimelineRows | HitRows", rows).record(index)
 
+    def follow(self, source: RecordList) -> None:
+        """Show in the preview what a list's cursor is on."""
+        self.pane.follow(self._under_cursor(source))
+
     # opening, reading, catching up
 
     @work(thread=True, group="open", exit_on_error=False, description="open the memory")
@@ -156,6 +160,31 @@ class ReadingScreen(ResponsiveScreen[None]):
     def _complete(self) -> None:
         """After the first rows: what nobody sees yet, and the whole order of the lists."""
         self.reload()
+        self.read_documents(first=True)
+
+    @work(thread=True, group="documents", exit_on_error=False, description="read the documents that changed")
+    def read_documents(self, first: bool = False) -> None:
+        """Read what changed of the documents; `first`, from then on whenever they change."""
+        engine = self.engine
+        if engine is None:
+            return
+
+        def progress(done: int, total: int) -> None:
+            if total > 200:
+                self.later(self._show_status, f"reading documents {done:,} of {total:,}" if done < total else "")
+
+        def trouble(sentence: str) -> None:
+            self.later(self.say, sentence, "warning", 8)
+
+        try:
+            result = engine.documents.scan(progress, trouble)
+            if first:
+                engine.documents.watch(trouble)
+        except MemorandaError as error:
+            self.later(self.say, f"The documents could not be read: {error}", "warning")
+            return
+        if first and result is not None and result.new and not self._welcome_due:
+            self.later(self.say, f"Read {result.new:,} new document{'' if result.new == 1 else 's'}.")
 
     def _catch_up(self, engine: Engine, watching: bool = False) -> None:
         """On a worker thread: what is due, and what git has and the timeline lacks; `watching`, if git stirred."""
@@ -202,6 +231,8 @@ class ReadingScreen(ResponsiveScreen[None]):
         if self._looks % GIT == 0 and not self._watching:
             self._watching = True
             self._watch_git(engine)
+            if engine.documents.due():
+                self.read_documents()
         if self._reading or monotonic() < self._rested:
             return
         if self._aged or engine.screen.database.changed() != self._seen:
@@ -212,13 +243,17 @@ class ReadingScreen(ResponsiveScreen[None]):
         if self._reading:
             self._stale = True
         elif self.engine is not None:
-            if self.has_class("-searching"):
-                self.query_one(SearchBar).again()
+            self.seek_again()
             self._reading, self._stale = True, False
             self._seen = self.engine.screen.database.changed()
             self._read_lists(self.view, self._aged)
             self._aged = False
             self.read_side()
+
+    def seek_again(self) -> None:
+        """Answer the question that stands once more, for the memory has changed."""
+        if self.has_class("-searching"):
+            self.query_one(SearchBar).again()
 
     def read_side(self) -> None:
         """Read those of the other lists that are seen."""
@@ -323,7 +358,7 @@ class ReadingScreen(ResponsiveScreen[None]):
         self._wanted = wanted
         self.reload()
         if not self.pane.again():
-            self.pane.follow(self._under_cursor(self.list_of(self._list_id)))
+            self.follow(self.list_of(self._list_id))
 
     def hide_facts(self, numbers: Sequence[int]) -> None:
         """Take facts out of the list before the list is read again."""
@@ -337,12 +372,16 @@ class ReadingScreen(ResponsiveScreen[None]):
         self._status = status
         self._draw_top()
 
+    def under_way(self) -> list[Piece]:
+        """What is being done beside everything else."""
+        return [(f"{self._status} ", "$text-warning", "leave")] if self._status else []
+
     def _draw_top(self) -> None:
         left: list[Piece] = [
             (" ≡ memoranda", STRONG, "app.command_palette"),
             (f" {visible(self._location.name)}  ", "bold", "open_memory"),
         ]
-        status: list[Piece] = [(f"{self._status} ", "$text-warning", "leave")] if self._status else []
+        status = self.under_way()
         figures: list[Piece] = []
         if counts := self._counts:
             figures.append((f"{counts['active']:,} fact{'' if counts['active'] == 1 else 's'}", ""))
@@ -356,7 +395,7 @@ class ReadingScreen(ResponsiveScreen[None]):
         names = tabs(self._seen_panes, self._current, "", room - width(status) - width(figures))
         if self.form == "-narrow":
             names = []
-        if status and width(names) + width(status) + width(figures) > room:
+        if status and width(names) + width(status) + width(figures) + 2 > room:
             figures = []
         bar.put_both([*left, *names], [*status, ("  ", ""), *figures, (" ", "")])
 

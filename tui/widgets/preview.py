@@ -26,11 +26,12 @@ from textual.strip import Strip
 from store.citations import Citation, find
 from tui import palette
 from tui.keys import MOVES
+from tui.marks import matches
 from tui.visible import visible
 from tui.widgets.kept import Kept
 
 if TYPE_CHECKING:
-    from tui.describe import Line
+    from tui.compare import Line
 
 Row = tuple[tuple[str, str, int], ...]  # a wrapped line: (text, style, index of its citation or -1)
 CODE = frozenset(("added", "removed", "hunk", "plain"))  # a diff's lines, which hold no citations and break anywhere
@@ -92,6 +93,15 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
             old = rows[y] if y < len(rows) else ()
             if old != self._row(y):
                 self.refresh(Region(0, y, width, 1))
+
+    def show_match(self) -> None:
+        """Scroll so that the first word that matched is in sight."""
+        height = self.size.height
+        for y, row in enumerate(self._rows):
+            if any(matches(look) for _, look, _ in row):
+                if y >= height:
+                    self.scroll_to(y=y - height // 3, animate=False, force=True)
+                return
 
     def extend(self, lines: Sequence[Line]) -> None:
         """Add lines at the end, as when a diff arrives; what is on the screen stays where it is."""
@@ -186,7 +196,7 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
             return [(text, style, -1)]
         pieces, at = [], 0
         for start, end, citation in find(text):
-            if str(citation) == self._own or citation.kind == "document":
+            if str(citation) == self._own:
                 continue
             pieces += [(text[at:start], style, -1), (text[start:end], "cite", len(self.citations))]
             self.citations.append(citation)
@@ -262,7 +272,7 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         style = self._styles_of.get(name)
         if style is None:
             ground = self.background_colors[1]
-            style = palette.style((name,), self.app.theme_variables, ground, self.colors[3])
+            style = palette.style(name.split("+"), self.app.theme_variables, ground, self.colors[3])
             self._styles_of[name] = style
         return style
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,8 @@ from tui.widgets.preview import Preview
 if TYPE_CHECKING:
     from store.citations import Citation
     from store.models import Commit, Record, Step
-    from tui.describe import Line
+    from store.search.snippets import Marker
+    from tui.compare import Line
     from tui.engine import Engine
 
 DIFF_DELAY = 0.1  # seconds a commit must stay under the cursor before git is asked for its diff
@@ -39,6 +41,8 @@ class PreviewPane(Kept, Vertical):
         self.record: Record | Step | None = None
         self.reading_out = False  # whether a verb's text stands here
         self._described: list[Line] | None = None  # how the record was described when it was shown
+        self._before: Sequence[Line] = ()  # what stands above the record
+        self._marker: Marker | None = None  # of the words that it was found by
         self._trail: list[Record | Step] = []  # where the citations that were followed stood
         self._ahead: list[Record | Step] = []  # what going back left
         self._timer: Timer | None = None
@@ -50,8 +54,10 @@ class PreviewPane(Kept, Vertical):
     def preview(self) -> Preview:
         return self.query_one("#preview", Preview)
 
-    def follow(self, record: Record | Step | None) -> None:
-        """Show what a list's cursor came to; the trail ends."""
+    def follow(self, record: Record | Step | None, before: Sequence[Line] = (), marker: Marker | None = None) -> None:
+        """Show what a list's cursor came to, below the lines `before` it, with the words of `marker` marked and the
+        first of them in sight; the trail ends."""
+        self._before, self._marker = before, marker
         self.reading_out = False
         self._trail.clear()
         self._ahead.clear()
@@ -63,11 +69,15 @@ class PreviewPane(Kept, Vertical):
 
     def read_out(self, lines: list[str], focus: bool = True) -> None:
         """Show a text, as a verb gave it; citations in it can be followed."""
-        self.follow(None)
-        self.reading_out = True
-        self.preview.show([[(line, "")] for line in lines])
+        self.tell([[(line, "")] for line in lines])
         if focus:
             self.screen.set_focus(self.preview)  # at once, or what is under the list's cursor would take its place
+
+    def tell(self, lines: list[Line]) -> None:
+        """Show lines that are no record's, until a cursor moves."""
+        self.follow(None)
+        self.reading_out = True
+        self.preview.show(lines)
 
     def enter(self) -> None:
         """Go into the preview, to the first citation that is on the screen."""
@@ -86,6 +96,7 @@ class PreviewPane(Kept, Vertical):
         if self.record is not None:
             self._trail.append(self.record)
         self._ahead.clear()
+        self._before = ()
         self._show(found)
         self.enter()
 
@@ -120,24 +131,33 @@ class PreviewPane(Kept, Vertical):
         self.open(event.citation)
 
     def _show(self, record: Record | Step, again: bool = False) -> None:
-        from store.models import Checkpoint, Commit
+        from store.models import Checkpoint, Chunk, Commit
+        from tui.describe import brief
+        from tui.passages import indexed
 
         assert self.engine is not None
         self.record = record
-        if isinstance(record, Checkpoint) and again:
+        slow = isinstance(record, Checkpoint | Chunk)  # longer than a frame: all that changed since, or a file
+        if slow and again:
             self._describe(record)
             return
-        lines = None if isinstance(record, Checkpoint) else self.engine.describe(record)
+        lines = None if slow else self.engine.describe(record)
         if again and lines == self._described:
             return  # and a commit's diff stays too
         self._described = lines
         if self._timer is not None:
             self._timer.stop()
-        if isinstance(record, Checkpoint):  # how much changed since takes longer than a frame
-            self.preview.show([[(record.citation, "own"), ("  checkpoint", "dim")], [(record.name, "title")]])
+        if isinstance(record, Checkpoint | Chunk):
+            lines = brief(record)
+            if isinstance(record, Chunk):
+                lines += [[], *indexed(record)]
+            self.preview.show(self._composed(lines), record.citation)
+            self.preview.show_match()
             self._describe(record)
             return
-        self.preview.show(lines or [], getattr(record, "citation", ""), stay=again)
+        self.preview.show(self._composed(lines or []), getattr(record, "citation", ""), stay=again)
+        if not again:
+            self.preview.show_match()
         if isinstance(record, Commit):
             self._timer = self.set_timer(DIFF_DELAY, lambda: self._read_diff(record))
 
@@ -150,7 +170,15 @@ class PreviewPane(Kept, Vertical):
 
     def _add_description(self, record: Record, lines: list[Line]) -> None:
         if record is self.record:
-            self.preview.show(lines, record.citation, stay=True)
+            still = self.preview.scroll_offset.y == 0
+            self.preview.show(self._composed(lines), record.citation, stay=True)
+            if still:
+                self.preview.show_match()
+
+    def _composed(self, lines: list[Line]) -> list[Line]:
+        from tui.marks import marked
+
+        return [*self._before, *(marked(lines, self._marker) if self._marker is not None else lines)]
 
     @work(thread=True, group="diff", exclusive=True, exit_on_error=False, description="read a commit's diff")
     def _read_diff(self, commit: Commit) -> None:

@@ -385,7 +385,7 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         return strip
 
     def _empty_line(self, y: int) -> Strip:
-        lines = Text(visible(self.empty_text)).wrap(self.app.console, max(1, self._width - 2))
+        lines = Text(visible(self.empty_text, newlines=True)).wrap(self.app.console, max(1, self._width - 2))
         line = Segment(f" {lines[y].plain}" if y < len(lines) else "", self._style(0, "dim"))
         return Strip([line]).adjust_cell_length(self._width, line.style)
 

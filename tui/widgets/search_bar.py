@@ -1,8 +1,13 @@
-"""The search bar: what is typed is looked for a moment later; an answer to an older question is dropped."""
+"""The search bar: what is typed is looked for a moment later; an answer to an older question is dropped.
+
+Keywords answer at once. Where meaning can add to them it is asked next, once the typing pauses, and joins them.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from threading import Event
 from typing import TYPE_CHECKING, cast
 
 from textual import events, work
@@ -22,6 +27,7 @@ if TYPE_CHECKING:
     from tui.engine import Engine
 
 DEBOUNCE = 0.12  # seconds after the last letter before a search starts (TUI §2)
+PAUSE = 0.15  # seconds after what keywords found before meaning is asked; Enter ends it
 
 
 class SearchBar(Kept, Horizontal):
@@ -38,10 +44,14 @@ class SearchBar(Kept, Horizontal):
 
     @dataclass
     class Found(Message):
-        """An answer to what stands in the bar now; `again` when only the memory changed, not the question."""
+        """An answer to what stands in the bar now; `again` when only the memory changed, not the question; `late` when
+        meaning joined what keywords had found."""
 
         answer: Answer
         again: bool = False
+        late: bool = False
+        offers: Mapping[str, Sequence[str]] = field(default_factory=dict)
+        """Other spellings of words, where nothing was found."""
 
     class Cleared(Message):
         """Nothing is sought any more; `left` when the person left the bar by it."""
@@ -63,6 +73,13 @@ class SearchBar(Kept, Horizontal):
         self._number = 0  # of the question; the answer to an older one is not shown
         self._answered = 0  # the number of the newest question whose answer is shown
         self._debounce: Timer | None = None
+        self._hurry = Event()  # nobody types on: meaning need not wait
+        self.past: Sequence[str] = ()
+        """What was asked before, the newest first; up and down go through it."""
+        self._place = 0  # in the past; 0 is what is being typed
+        self._typed = ""  # what was being typed when the past was gone to
+        self.thinking = False
+        """Whether keywords have answered, and meaning is still to come."""
 
     def compose(self) -> ComposeResult:
         yield Bar("/ ", id="slash")
@@ -86,6 +103,11 @@ class SearchBar(Kept, Horizontal):
         return bool(self.query_text.strip()) and self._answered != self._number
 
     @property
+    def number(self) -> int:
+        """What tells this question from all others."""
+        return self._number
+
+    @property
     def _input(self) -> Input:
         return cast("Input", self.query_one("#query"))
 
@@ -100,14 +122,15 @@ class SearchBar(Kept, Horizontal):
         field.cursor_position = len(text)
         field.focus()
 
-    def start(self) -> None:
-        """Let the person type."""
+    def start(self, past: Sequence[str] = ()) -> None:
+        """Let the person type; `past` is what was asked before, the newest first."""
+        self.past, self._place = past, 0
         if self.query("#query"):
             self.screen.set_focus(self._input)  # at once: the next keys are for it
 
     def clear(self) -> None:
         """Empty the bar, without a message."""
-        self._number += 1
+        self._turn()
         if self.query("#query"):
             field = self._input
             with self.prevent(type(field).Changed):
@@ -118,8 +141,8 @@ class SearchBar(Kept, Horizontal):
         event.stop()
         if self._engine is None:
             return
-        self._number += 1
-        self._engine.interrupt()
+        self._turn()
+        self._engine.seeker.interrupt()
         if self._debounce is not None:
             self._debounce.stop()
         if event.value.strip():
@@ -128,15 +151,26 @@ class SearchBar(Kept, Horizontal):
             self.query_one("#found", Split).put_both((), ())
             self.post_message(self.Cleared(left=False))
 
+    def _turn(self) -> None:
+        """Another question: what is on its way to the last one comes to nothing."""
+        self._number += 1
+        self.thinking = False
+        self._hurry.set()
+        self._hurry = Event()
+
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
+        self._hurry.set()
         if self.waiting and self._debounce is not None:
             self._debounce.stop()
             self._seek()  # nothing more will be typed
         self.post_message(self.Entered())
 
     def on_key(self, event: events.Key) -> None:
-        if event.key == "down" and self.query_text.strip():
+        if event.key == "up" or (event.key == "down" and self._place):
+            event.stop()
+            self._go_back(1 if event.key == "up" else -1)
+        elif event.key == "down" and self.query_text.strip():
             event.stop()
             self.post_message(self.Entered())
         elif event.key == "escape":
@@ -144,32 +178,61 @@ class SearchBar(Kept, Horizontal):
             self.clear()
             self.post_message(self.Cleared(left=True))
 
+    def _go_back(self, step: int) -> None:
+        """Bring an earlier question back, or a later one."""
+        place = self._place + step
+        if 0 <= place <= len(self.past):
+            if not self._place:
+                self._typed = self.query_text
+            self._place = place
+            self.ask(self.past[place - 1] if place else self._typed)
+
     def again(self) -> None:
         """Search for the same once more, for the memory has changed."""
         if self.query_text.strip():
-            self._search(self.query_text, self._number, again=True)
+            self._search(self.query_text, self._number, self._hurry, again=True)
 
     def _seek(self) -> None:
-        self._search(self.query_text, self._number)
+        self._search(self.query_text, self._number, self._hurry)
 
     @work(thread=True, group="search", exclusive=True, exit_on_error=False, description="search")
-    def _search(self, query: str, number: int, again: bool = False) -> None:
-        engine = self._engine
-        assert engine is not None
-        try:
-            answer = engine.search(query)
-        except MemorandaError as error:
-            if not engine.closed:
-                self.app.call_from_thread(self.post_message, self.Failed(error))
-            return
-        if answer is not None and number == self._number and not engine.closed:
-            self.app.call_from_thread(self._show, answer, number, again)
+    def _search(self, query: str, number: int, hurry: Event, again: bool = False) -> None:
+        assert self._engine is not None
+        engine, seeker = self._engine, self._engine.seeker
 
-    def _show(self, answer: Answer, number: int, again: bool) -> None:
+        def wanted() -> bool:
+            return number == self._number and not engine.closed
+
+        def show(answer: Answer | None, late: bool, more: bool = False) -> None:
+            if answer is not None and wanted():
+                offers = {} if answer.hits or more else seeker.spellings(query)
+                found = self.Found(answer, again, late, offers)
+                self.app.call_from_thread(self._show, found, number, more)
+
+        try:
+            if not again:
+                answer = seeker.keywords(query)
+                adds = answer is not None and wanted() and seeker.adds(query)
+                show(answer, False, adds)
+                if not adds:
+                    return
+                hurry.wait(PAUSE)
+            show(seeker.everything(query, wanted), not again)
+        except MemorandaError as error:
+            if wanted():
+                self.app.call_from_thread(self.post_message, self.Failed(error))
+
+    def _show(self, message: Found, number: int, more: bool) -> None:
+        answer = message.answer
         if number == self._number:
             self._answered = number
-            figures = f"{answer.total:,} found  {answer.milliseconds:.0f} ms  "
+            self.thinking = more
+            time = f"{answer.milliseconds:.0f} ms"
+            if more:
+                time += "  … meaning"
+            elif "meaning" in answer.signals:
+                time = f"meaning {time}"
             found = self.query_one("#found", Split)
-            found.put_both((), ((figures, "$dim"), ("✕", "bold", "leave_search")))
+            found.put_both((), ((f"{answer.total:,} found  {time}  ", "$dim"), ("✕", "bold", "leave_search")))
             found.refresh()  # also when the figures are the same: each answer is seen to arrive
-            self.post_message(self.Found(answer, again))
+            self.post_message(message)

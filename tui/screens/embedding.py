@@ -1,0 +1,70 @@
+"""The main screen's embedding: what waits for its vector gets it beside everything else, and the top line says so."""
+
+from __future__ import annotations
+
+from textual import work
+
+from tui.screens.reading import GIT, ReadingScreen
+from tui.visible import visible
+from tui.widgets.bars import Piece
+
+FEW = 64  # texts, as many as are embedded in a moment
+REASON = 48  # cells for why meaning is not to be had
+
+
+class EmbeddingScreen(ReadingScreen):
+    """Embeds after the first rows, and whenever something waits."""
+
+    _meaning = ("", "")  # how embedding goes, and what a click on it does
+
+    def _complete(self) -> None:
+        super()._complete()
+        self.embed()
+
+    def _look(self) -> None:
+        super()._look()
+        engine = self.engine
+        if engine is not None and self._looks % GIT == GIT // 2 and engine.embedder.due(engine.screen):
+            self.embed()
+
+    @work(thread=True, group="embedding", exit_on_error=False, description="embed what waits")
+    def embed(self) -> None:
+        """Let what waits for its vector get it."""
+        engine = self.engine
+        if engine is None or engine.embedder.running:
+            return
+
+        def progress(done: int, total: int) -> None:
+            if total > FEW:
+                self.later(self._show_meaning, f"meaning {done:,}/{total:,}", "leave")
+
+        def trouble(sentence: str) -> None:
+            self.later(self._show_meaning, f"keywords only: {sentence}", "doctor")
+
+        if engine.embedder.run(progress, trouble) is not None:
+            self.later(self._embedded)
+
+    def _embedded(self) -> None:
+        """Show that what could be embedded is, and find by it."""
+        if self.engine is not None and not self.engine.embedder.trouble:
+            self._show_meaning("", "")
+        super().seek_again()
+
+    def under_way(self) -> list[Piece]:
+        text, action = self._meaning
+        if not text:
+            return super().under_way()
+        text = text if len(text) <= REASON else f"{text[: REASON - 1]}…"
+        if self.form == "-narrow":
+            text = text.partition(":")[0]
+        return [*super().under_way(), (f"{visible(text)} ", "$text-warning", action)]
+
+    def _show_meaning(self, text: str, action: str) -> None:
+        self._meaning = (text, action)
+        self._draw_top()
+
+    def seek_again(self) -> None:
+        """Vectors come by the batch, and their end is told: for them alone nothing is asked again."""
+        engine = self.engine
+        if engine is None or not engine.embedder.running or engine.newest_step() != self._step:
+            super().seek_again()

@@ -1,0 +1,84 @@
+"""The app's searching: keywords at once, and beside them the whole search, which may wait for a model.
+
+Two connections, so that no letter ever waits for the model that answers the letters before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Lock
+
+import apsw
+
+from store.clock import Clock
+from store.location import Location
+from store.memory import Memory
+from store.search import Answer
+from store.search.query import parse
+
+HITS = 100  # of a search, that are shown
+
+
+class Seeker:
+    """Searches one memory; each of the two ways one at a time."""
+
+    def __init__(self, location: Location, clock: Clock) -> None:
+        self._location = location
+        self._clock = clock
+        self._quick, self._whole = _Desk(), _Desk()
+
+    def keywords(self, query: str, limit: int = HITS) -> Answer | None:
+        """What keywords find; None when `interrupt` stopped it."""
+        return self._search(self._quick, query, limit, False, lambda: True)
+
+    def everything(self, query: str, wanted: Callable[[], bool], limit: int = HITS) -> Answer | None:
+        """What keywords and meaning find together; None when `interrupt` stopped it or nobody wants it any more."""
+        return self._search(self._whole, query, limit, True, wanted)
+
+    def adds(self, query: str) -> bool:
+        """Whether meaning can add to what keywords find: vectors serve here, and more than a letter was asked."""
+        with self._quick.busy:
+            memory = self._open(self._quick)
+            asked = parse(query, memory.now)
+            serves = memory.search.meaning
+            return bool((len(asked.text) > 1 or asked.related) and serves is not None and serves.serves)
+
+    def spellings(self, query: str) -> dict[str, list[str]]:
+        """Other spellings of the words of a query that nothing holds."""
+        from store.search.keyword import Keywords
+        from store.search.spelling import spellings
+
+        with self._quick.busy:
+            database = self._open(self._quick).database
+            try:
+                return spellings(database, Keywords(database), parse(query, database.clock()).words)
+            except apsw.InterruptError:
+                return {}
+
+    def interrupt(self) -> None:
+        """Stop the searches that are running."""
+        for desk in (self._quick, self._whole):
+            if desk.memory is not None:
+                desk.memory.database.interrupt()
+
+    def _search(self, desk: _Desk, query: str, limit: int, meaning: bool, wanted: Callable[[], bool]) -> Answer | None:
+        with desk.busy:  # an interrupted one takes a moment to end
+            if not wanted():
+                return None
+            try:
+                return self._open(desk).search(query, limit=limit, meaning=meaning)
+            except apsw.InterruptError:
+                return None
+
+    def _open(self, desk: _Desk) -> Memory:
+        if desk.memory is None:
+            desk.memory = Memory(self._location, "app", self._clock, create=False)
+        return desk.memory
+
+
+class _Desk:
+    """A connection, and who may use it."""
+
+    def __init__(self) -> None:
+        self.busy = Lock()
+        self.memory: Memory | None = None

@@ -1,0 +1,48 @@
+"""What stands where nothing was found: what was sought, what narrowed it, and what to try instead."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from store.search.query import filters
+
+if TYPE_CHECKING:
+    from store.search import Answer
+
+RECENT = 5  # queries that are shown
+EXAMPLES = (
+    ("kind:decision since:3w", "decisions of the last three weeks"),
+    ("is:stale domain:work", "facts about work that nobody confirmed for long"),
+    ("author:ana before:2026-01-01", "what Ana wrote before this year"),
+)
+
+
+def unfound(query: str, answer: Answer, offers: Mapping[str, Sequence[str]], model: bool) -> str:
+    """The lines of an empty list; `offers` are other spellings by word, `model` is whether meaning was searched too."""
+    narrow = [query[start:end] for start, end in filters(query)]
+    lines = ["Nothing found.", ""]
+    lines += [f"Did you mean {' or '.join(words)}, not “{word}”?" for word, words in offers.items()]
+    if narrow:
+        lines.append(f"It was narrowed by {', '.join(narrow)}: a click on ✕ above takes one away.")
+    if answer.left_out:
+        lines.append("What was superseded or forgotten would fit: is:superseded, is:forgotten show it.")
+    lines += answer.notes
+    if not offers and not narrow:
+        lines.append("Try fewer words, or others: any one of them is enough.")
+    if not model and not any("keywords alone" in note for note in answer.notes):
+        lines.append("Only the words themselves were looked for; :doctor says what would find by meaning too.")
+    return "\n".join(lines)
+
+
+def before_asking(asked: Sequence[str], citation: str) -> list[list[tuple[str, str]]]:
+    """What can be asked, beside an empty bar: what was asked before, and examples of what narrows it."""
+    lines: list[list[tuple[str, str]]] = []
+    if asked:
+        lines = [[("Asked before", "heading"), ("   ↑ brings them back", "dim")]]
+        lines += [*([(f"  {query}", "")] for query in asked[:RECENT]), []]
+    examples = [*EXAMPLES, (f"related:{citation}", "what is near this record")] if citation else EXAMPLES
+    lines.append([("Any words, and what narrows them", "heading")])
+    for query, says in examples:
+        lines += [[(f"  {query}", "")], [(f"      {says}", "dim")]]
+    return lines
