@@ -29,6 +29,13 @@ class Silent(AssertionError):
     """The program wrote nothing, or not what was waited for, in the time it had."""
 
 
+def _own_terminal() -> None:
+    """For the new process: the terminal must be the controlling one, or a resize reaches nobody; and its end must be
+    heard, though whoever started us (nohup, say) ignores it."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    fcntl.ioctl(0, termios.TIOCSCTTY, 0)
+
+
 class Terminal:
     """`argv` running in a terminal of `size` (columns, rows); a context manager that ends it."""
 
@@ -54,8 +61,7 @@ class Terminal:
             stderr=slave,
             env=environment,
             start_new_session=True,
-            # The terminal must be the controlling one, or a resize reaches nobody.
-            preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0),
+            preexec_fn=_own_terminal,
         )
         os.close(slave)
 
