@@ -414,6 +414,27 @@ def test_no_symbolic_link_is_followed(memory: Memory, root: Path, extra: Callabl
     assert not found(memory, "marmalade")
 
 
+def test_a_file_that_becomes_a_link_between_the_look_and_the_opening(
+    memory: Memory, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The look says it is a plain file; what is opened a moment later is none, and nothing of it is read."""
+    (root / "secret").write_text("quetzalcoatlus")
+    target = put(root, "MEMORY.md", "harmless")
+    real = os.lstat
+
+    def swap(path: str, **options: int) -> os.stat_result:
+        seen = real(path, **options)
+        if path == "MEMORY.md" and not target.is_symlink():
+            target.unlink()
+            os.symlink(root / "secret", target)
+        return seen
+
+    monkeypatch.setattr("store.documents.places.os.lstat", swap)
+    with pytest.raises(MemorandaError):
+        memory.documents.read("MEMORY.md")
+    assert target.is_symlink()
+
+
 def test_a_folder_that_becomes_a_link_between_the_walk_and_the_reading(
     memory: Memory, root: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -339,6 +339,20 @@ def test_of_two_equals_the_newer_comes_first_and_an_old_answer_is_not_buried(mem
     assert [hit.citation for hit in memory.search("where is the deploy key").hits[:2]] == ["D#1", "F#1"]
 
 
+def test_being_new_parts_near_equals_and_nothing_else() -> None:
+    """A hundredth better and three years older comes second; clearly better and older stays first."""
+    from store.search.ranking import Candidate, Question, rank
+
+    def order(lead: float) -> list[int]:
+        old = Candidate(1, "fact", "", "tea", "2023-01-01T00:00:00.000Z", bm25=1.0)
+        new = Candidate(2, "fact", "", "tea", "2026-01-01T00:00:00.000Z", bm25=1.0 - lead)
+        ranked = rank(Question("tea", {"tea": 1.0}), [old, new], lambda text: frozenset(text.split()))
+        return [one.key for one, _, _ in ranked.order]
+
+    assert order(0.01) == [2, 1]
+    assert order(0.2) == [1, 2]
+
+
 def test_what_was_opened_often_and_lately_comes_sooner_where_that_is_set(memory: Memory, clock: Clock) -> None:
     """Of two that say the same, the opened one; not where it is off, and less with every day."""
     from store.search.importance import Accesses, adaptive
