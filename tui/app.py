@@ -46,7 +46,8 @@ class Memoranda(App[int]):
     """Memoranda, on one memory; `open` puts another in its place."""
 
     TITLE = "memoranda"
-    ENABLE_COMMAND_PALETTE = True
+    # its key is in the table: Textual's own would be heard before the letters that came before it
+    ENABLE_COMMAND_PALETTE = False
     COMMANDS = {_everything}  # noqa: RUF012 - as App declares it
     # where there are only the terminal's own colours, or none, Textual's cursors are reversed or underlined: its list
     # of options knows no reversed text
@@ -60,6 +61,7 @@ class Memoranda(App[int]):
 
     def __init__(self, location: Location, cwd: str, clock: Clock = utc_now) -> None:
         super().__init__()
+        self.use_command_palette = True
         self._clock = clock
         self._clean, self._ascii, self._colourless, self._own = StripControls(), Ascii(), Colourless(), OwnColours()
         self._held: list[events.Event] | None = None  # keys that are kept; None while they go their way

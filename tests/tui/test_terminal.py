@@ -237,6 +237,18 @@ def test_keys_that_come_all_at_once_are_for_the_bar_they_open(story: Story) -> N
         assert [step.reason for step in memory.history.steps(limit=2)] == ["remember F#15", "link C#a383156 D#1"]
 
 
+def test_the_key_of_the_palette_waits_its_turn(story: Story) -> None:
+    with started(story) as terminal:
+        terminal.write("?")
+        sees(terminal, "another key for it")
+        terminal.write("q\x10")
+        sees(terminal, "Search for commands")
+        terminal.write("\x1b")
+        gone(terminal, "Search for commands")
+        terminal.write("/\x10")
+        sees(terminal, "Search for commands")
+
+
 def test_a_closed_terminal_ends_it(story: Story) -> None:
     with started(story) as terminal:
         terminal.process.send_signal(signal.SIGHUP)
