@@ -12,11 +12,12 @@ import pytest
 from support import embedding_models
 
 from store import meaning
+from store.conversation import Said
 from store.database import Database
 from store.database.lease import Lease
 from store.embedding import Vectors, bits, slots
 from store.embedding import vectors as vectors_module
-from store.embedding.calibration import calibrated, measure
+from store.embedding.calibration import calibrated, calibration, known, measure
 from store.embedding.form import digest, form
 from store.embedding.indexing import LEASE, Indexed
 from store.embedding.provider import EmbeddingError, ProviderDown
@@ -213,7 +214,6 @@ def test_one_hostile_text_stops_nothing(memory: Memory, vectors: Vectors) -> Non
 def test_when_the_model_is_down_nobody_is_to_blame(memory: Memory, vectors: Vectors) -> None:
     remember(memory)
     provider = embedding_models.nano()
-    measure(provider)
     with pytest.raises(ProviderDown, match="It choked"):
         vectors.index(Choosy(down=True))
     assert vectors.pending()[0] == 5 and vectors.status().refused == 0
@@ -228,7 +228,6 @@ def test_what_changes_while_the_model_works_is_not_stored_under_the_old_text(mem
         changes = "UPDATE corpus SET text = 'The sky is green' WHERE id = 16; DELETE FROM corpus WHERE id = 32"
         acts = [changes]
         choosy = Choosy(between=lambda: acts and other.database.connection.execute(acts.pop()).fetchall())
-        measure(embedding_models.nano())
         vectors.index(choosy)
     assert vectors.pending()[0] == 0
     name = digest(choosy.fingerprint, "The sky is green")
@@ -245,6 +244,17 @@ def test_it_stops_when_it_is_told_to_and_goes_on_later(memory: Memory, vectors: 
     assert done and 0 < done.embedded < 100 and done.left == 100 - done.embedded
     more = vectors.index(provider)
     assert more == Indexed(embedded=100 - done.embedded)
+
+
+def test_facts_and_decisions_go_first_and_of_them_the_newest(memory: Memory, vectors: Vectors) -> None:
+    memory.conversation.add_turns("s", [Said("user", f"Turn {number}") for number in range(3)])
+    memory.decisions.decide("Use Postgres", chosen="Postgres")
+    remember(memory)
+    provider, read = embedding_models.nano(), list[str]()
+    passages = provider.passages
+    provider.passages = lambda texts: read.extend(texts) or passages(texts)  # type: ignore[method-assign,assignment]
+    vectors.index(provider)
+    assert read[:6] == [*reversed(TEXTS[1:]), "Use Postgres\nPostgres", TEXTS[0]] and len(read) == 9
 
 
 def test_one_process_at_a_time(memory: Memory, vectors: Vectors) -> None:
@@ -486,6 +496,10 @@ def test_calibration_spreads_what_e5_crowds_together() -> None:
     provider = embedding_models.nano()
     found = measure(provider)
     assert 0.6 < found.zero < found.one < 1 and len(found.mean) == 4 * 384
+    shipped = known(provider.fingerprint)
+    assert shipped and shipped == calibration(provider), "python -m bench.embedding --calibrate"
+    assert abs(shipped.zero - found.zero) < 0.002 and abs(shipped.one - found.one) < 0.002
+    assert np.abs(np.frombuffer(shipped.mean, "<f4") - np.frombuffer(found.mean, "<f4")).max() < 0.002
     assert calibrated(found.zero, found.zero, found.one) == 0 and calibrated(found.one, found.zero, found.one) == 1
     assert calibrated(-1, found.zero, found.one) == 0 and calibrated(1, found.zero, found.one) == 1
     alike, apart = provider.passages(["Lunch is at one o'clock.", "The driver of the printer is old."])
