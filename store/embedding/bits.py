@@ -11,7 +11,7 @@ to keep the signs packed on the disk: at 100,000 / 1,000,000 its blocks load in 
 """
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import apsw
@@ -74,21 +74,31 @@ class Matrix:
         self.embeddings = embeddings
         self.above = self._common(np.full(len(self.columns), ~np.uint64(0)), self.columns)
 
-    def candidates(self, asked: "Vector", mean: bytes, count: int, among: "Ids | None" = None) -> "Ids":
-        """The ids of the `count` vectors that look nearest to `asked`, in no order; only those of `among`, if given."""
+    def candidates(
+        self,
+        asked: "Vector",
+        mean: bytes,
+        count: int,
+        among: "Ids | None" = None,
+        kinds: Collection[int] | None = None,
+    ) -> "Ids":
+        """The ids of the `count` vectors that look nearest to `asked`, the best first; only those of `among`, and of
+        these numbers of kinds (`keys`), if given."""
         import numpy as np
 
         ids, columns, above = self.ids, self.columns, self.above
-        if among is not None:
-            chosen = np.flatnonzero(np.isin(ids, among))
+        if among is not None or kinds is not None:
+            passing = np.ones(len(ids), bool) if among is None else np.isin(ids, among)
+            if kinds is not None:
+                passing &= np.isin(ids & 15, list(kinds))
+            chosen = np.flatnonzero(passing)
             ids, columns, above = ids[chosen], columns[:, chosen], above[chosen]
-        if len(ids) <= count:
-            return ids
         # the sum of the question's numbers where a vector has a one, less where it has a zero, by whole numbers
         score = -((1 << PLANES) - 1) * above
         for plane, words in enumerate(_planes(asked, mean)):
             score += self._common(words, columns) << (plane + 1)
-        found: Ids = ids[np.argpartition(-score, count)[:count]]
+        best = np.argpartition(-score, count)[:count] if len(ids) > count else np.arange(len(ids))
+        found: Ids = ids[best[np.argsort(-score[best], kind="stable")]]
         return found
 
     @staticmethod

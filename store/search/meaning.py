@@ -8,7 +8,7 @@ from store.database import Database
 from store.embedding import slots
 from store.embedding.calibration import calibrated
 from store.embedding.provider import EmbeddingError
-from store.embedding.vectors import Vectors
+from store.embedding.vectors import CANDIDATES, Vectors
 from store.errors import MemorandaError
 from store.search import space
 from store.search.language import language
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from store.embedding.provider import Provider, Vector
     from store.embedding.slots import Model
 
-WIDER = (1.5, 10.0, 40.0)  # times as many near ones are taken, for some will not pass the filters
+MORE = 2  # times as many near ones are taken as are wanted, for some will be forgotten or superseded
+WIDER = (2_000, 16_000, 128_000)  # that look near, and may pass the filters
 FEW = 20_000  # rows that pass: where they are more, enough of them are among the nearest
 REMEMBERED = 64  # questions whose vectors are kept
 
@@ -133,15 +134,25 @@ class Look:
 
     def _passing(self, vector: "Vector", filters: Filters, most: int) -> list[tuple[int, float]]:
         """The nearest that pass the filters: of the nearest of all, or of all that pass where those are too few."""
-        nearest: list[tuple[int, float]] = []
-        for times in WIDER:
-            found = self._vectors.nearest(vector, round(times * most))
+        vectors = self._vectors
+        if not filters:
+            found = vectors.nearest(vector, MORE * most)
             passing = filters.among(self._database, [key for key, _ in found])
             nearest = [(key, cosine) for key, cosine in found if key in passing][:most]
-            if len(nearest) == most or len(found) < round(times * most):
+            if len(nearest) == most or len(found) < MORE * most:
                 return nearest
-        few = filters.every(self._database, FEW)
-        return nearest if few is None else self._vectors.nearest(vector, most, few)
+        for count in WIDER:
+            ids = vectors.candidates(vector, count, kinds=filters.kinds)
+            keep = filters.among(self._database, ids)
+            if len(keep) >= most or len(ids) < count:
+                break
+        else:
+            few = filters.every(self._database, FEW)
+            if few is not None:
+                return vectors.nearest(vector, most, few)
+        import numpy as np
+
+        return vectors.exact(vector, ids[np.isin(ids, list(keep))][:CANDIDATES], most)
 
     def calibrated(self, cosine: float) -> float:
         """A cosine as a similarity: 0 for unrelated texts, 1 for paraphrases."""

@@ -137,6 +137,9 @@ def test_cosines_are_exact_and_in_order(memory: Memory, vectors: Vectors) -> Non
     assert vectors.nearest(asked, 2) == got[:2] and vectors.nearest(asked, 0) == []
     some = [got[1][0], got[3][0], 999]
     assert vectors.nearest(asked, 10, among=some) == [got[1], got[3]] and vectors.nearest(asked, 10, among=[]) == []
+    assert vectors.candidates(asked, 10).tolist()[:1] == [got[0][0]], "the best-looking first"
+    assert vectors.candidates(asked, 10, kinds={1}).tolist() == []
+    assert sorted(vectors.candidates(asked, 10, kinds={0, 1})) == sorted(id for _, id in expected)
     with pytest.raises(EmbeddingError, match="3 numbers"):
         vectors.nearest(asked[:3], 1)
 
