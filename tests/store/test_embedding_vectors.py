@@ -20,7 +20,7 @@ from store.embedding import vectors as vectors_module
 from store.embedding.calibration import calibrated, calibration, known, measure
 from store.embedding.form import digest, form
 from store.embedding.indexing import LEASE, Indexed
-from store.embedding.provider import EmbeddingError, ProviderDown
+from store.embedding.provider import Embedder, EmbeddingError, ProviderDown
 from store.memory import Memory
 
 ROOT = Path(__file__).parents[2]
@@ -318,14 +318,21 @@ def test_a_memory_that_may_only_be_read(memory: Memory, vectors: Vectors) -> Non
 # two models ---------------------------------------------------------------------------------------------------------
 
 
-def test_the_old_model_serves_until_the_new_one_is_done(
-    memory: Memory, vectors: Vectors, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+@pytest.fixture
+def half_built(memory: Memory, vectors: Vectors, tmp_path_factory: pytest.TempPathFactory) -> tuple[Embedder, Embedder]:
+    """(the model that made the vectors of 65 texts, another that was stopped after its first batch)."""
     old, new = embedding_models.nano(), embedding_models.minilm(tmp_path_factory.getbasetemp())
     remember(memory, [*TEXTS, *(f"Room {number} is painted in some colour" for number in range(60))])
     vectors.index(old)
     asked: list[int] = []
     vectors.index(new, lambda *told: asked.append(1), lambda: bool(asked))
+    return old, new
+
+
+def test_the_old_model_serves_until_the_new_one_is_done(
+    memory: Memory, vectors: Vectors, half_built: tuple[Embedder, Embedder]
+) -> None:
+    old, new = half_built
     status = vectors.status()
     assert (status.serving, status.building) == (old.fingerprint, new.fingerprint) and 0 < status.left < 65
     assert vectors.speaks(old) and found(memory, vectors, "coffee") == TEXTS[1]
@@ -342,13 +349,8 @@ def test_the_old_model_serves_until_the_new_one_is_done(
 
 
 def test_a_change_of_mind_gives_the_half_built_one_up(
-    memory: Memory, vectors: Vectors, tmp_path_factory: pytest.TempPathFactory
+    memory: Memory, vectors: Vectors, half_built: tuple[Embedder, Embedder]
 ) -> None:
-    old, new = embedding_models.nano(), embedding_models.minilm(tmp_path_factory.getbasetemp())
-    remember(memory, [*TEXTS, *(f"Room {number} is painted in some colour" for number in range(60))])
-    vectors.index(old)
-    asked: list[int] = []
-    vectors.index(new, lambda *told: asked.append(1), lambda: bool(asked))
     choosy = Choosy()
     vectors.index(choosy)
     assert choosy.asked == [] and vectors.status().building == "" and vectors.pending()[0] == 0
