@@ -109,7 +109,7 @@ class Vectors:
                 f"A vector of {vector.size} numbers cannot be compared with those of {model.fingerprint}."
             )
         chosen = None if among is None else np.fromiter(among, np.int64, len(among))
-        return self._matrix(model).candidates(vector, model.mean, count, chosen, kinds)
+        return self.signs(model).candidates(vector, model.mean, count, chosen, kinds)
 
     def exact(self, vector: "Vector", ids: "bits.Ids", limit: int) -> list[tuple[int, float]]:
         """The `limit` of these corpus ids that are nearest, by their stored vectors, and their cosines."""
@@ -142,10 +142,10 @@ class Vectors:
         """Load what `nearest` needs, on a thread that may wait: 5 ms at 100,000 vectors, 200 ms at a million."""
         model = self.serving
         if model is not None:
-            self._matrix(model)
+            self.signs(model)
 
-    def _matrix(self, model: Model) -> bits.Matrix:
-        """The signs as of the last change of the vectors, by whichever process."""
+    def signs(self, model: Model) -> bits.Matrix:
+        """The signs as of the last change of the vectors, by whichever process; to be looked at on any thread."""
         try:
             status = os.stat(self._database.path)
             key = status.st_dev, status.st_ino

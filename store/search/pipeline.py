@@ -193,7 +193,7 @@ class Search:
         if meaning and self.meaning and source:
             look = self.meaning.stored(source.key)
         else:
-            look = self.meaning.look(asked.text) if meaning and self.meaning and words.kept else None
+            look = self.meaning.look(asked.text, filters.kinds) if meaning and self.meaning and words.kept else None
         if look and self._keywords.total() < BESIDE:
             look.vector()
         most = max(1, settings.multiplier) * limit if settings.plain else max(POOL, limit)

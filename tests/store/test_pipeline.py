@@ -168,10 +168,11 @@ def test_few_that_pass_are_found_among_many_that_are_nearer(
     meant: Memory, wider: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However far down what passes stands: one turn of Bruno's, and no word of it is asked for."""
+    monkeypatch.setattr("store.search.meaning.CANDIDATES", wider[0])
     monkeypatch.setattr("store.search.meaning.WIDER", wider)
     answer = meant.search("a vacation by the sea author:bruno")
     assert [hit.kind for hit in answer.hits] == ["turn"] and "Galicia" in answer.hits[0].snippet
-    assert meant.search("a vacation by the sea kind:turn").hits[0].key == answer.hits[0].key
+    assert {hit.kind for hit in meant.search("a vacation by the sea kind:turn").hits} == {"turn"}
 
 
 def test_by_iteration_and_by_scope(memory: Memory) -> None:
