@@ -243,7 +243,7 @@ VERBS = (
     ),
     Verb(
         "export",
-        "Write the whole memory as one document: JSON, also packed, or Markdown to read",
+        "Write the whole memory as one document: JSON, or Markdown to read",
         "exchange.export",
         Argument("file", "maybe", "FILE", "standard output without one; .gz packs it, .md is Markdown", file=True),
         Argument("gzip", "flag", "", "packed, whatever FILE is called"),

@@ -60,18 +60,22 @@ class Document:
     def sections(self) -> "Iterator[tuple[str, Iterator[tuple[int, Pairs]]]]":
         """(table, its rows) in the document's order; a row is (its number from 1, its names and values). Each table's
         rows must be taken before the next table."""
+        with open(self.path, "rb") as raw:
+            yield from self._sections(self._open(raw))
+
+    def broken(self, says: str) -> BrokenDocument:
+        return BrokenDocument(f"{self.name} cannot be imported: {says}.", _NOTHING)
+
+    def _line_of(self, file: "BinaryIO") -> bytes:
+        """The next line, with its end; empty after the last."""
         try:
-            with open(self.path, "rb") as raw:
-                yield from self._sections(self._open(raw))
+            return file.readline(MAX_LINE)
         except (EOFError, zlib.error):
             raise self.broken(f"the gzip file breaks off or is damaged after {self._where}") from None
         except OSError as error:
             if self._compressed and error.errno is None:  # gzip.BadGzipFile: a checksum, or a second header
                 raise self.broken(f"the gzip file is damaged after {self._where}") from None
             raise StorageError(f"{self.path} cannot be read: {error.strerror}.", _NOTHING) from None
-
-    def broken(self, says: str) -> BrokenDocument:
-        return BrokenDocument(f"{self.name} cannot be imported: {says}.", _NOTHING)
 
     def _open(self, raw: "BinaryIO") -> "BinaryIO":
         if not self._compressed:
@@ -88,7 +92,7 @@ class Document:
         def lines() -> Iterator[bytes]:
             """Every line up to the last checksum's, with its end."""
             counts = True
-            while line := file.readline(MAX_LINE):
+            while line := self._line_of(file):
                 self._line += 1
                 if len(line) >= MAX_LINE:
                     raise self.broken(f"line {self._line} is longer than {MAX_LINE >> 20} MiB")
@@ -118,10 +122,17 @@ class Document:
             found[table] = section.hexdigest()
             more = state.more
         self._tail(rest, version, found, whole)
+        while line := self._line_of(file):  # to the very end, where gzip has a checksum of its own
+            if line.strip():
+                raise self.broken("something follows its end")
 
     def _head(self, rest: Iterator[bytes]) -> int:
         """Read the first two lines; the document's version. Raises NewerFile, BrokenDocument."""
-        head = self._json(self._text(next(rest)).rstrip(",") + "}")
+        first = self._text(next(rest))
+        try:
+            head = self._json(first.rstrip(",") + "}")
+        except BrokenDocument:
+            head = None
         if not isinstance(head, dict) or head.get("format") != FORMAT:
             raise self.broken("it is no export of Memoranda, or was written anew by another program")
         version, schema = head.get("version"), head.get("schema")
