@@ -77,10 +77,10 @@ def make(database: Database, scheduled: bool = False, cancelled: Asked = _never)
     stem = os.path.basename(database.path).removesuffix(".db")
     name = f"{stem}-{made_at.replace(':', '')}.db"
     path = os.path.join(folder, name)
-    made = _copy(database, path, False, cancelled)
-    if made is None:
+    step = _copy(database, path, False, cancelled)
+    if step is None:
         return None
-    step, sums = made
+    sums, digest = contents(path)
     with database.write("agent", "backup") as write:
         write.insert(
             "backups",
@@ -89,6 +89,7 @@ def make(database: Database, scheduled: bool = False, cancelled: Asked = _never)
             scheduled=int(scheduled),
             step=step,
             sums=Verbatim(json.dumps(sums)),
+            digest=Verbatim(digest),
             verified_at=Verbatim(made_at),
         )
     return Backup(folder, name, made_at, scheduled, step, made_at, "")
@@ -105,9 +106,8 @@ def save(database: Database, path: str, replace: bool = False) -> int:
     return _size(path) or 0
 
 
-def _copy(database: Database, path: str, replace: bool, cancelled: Asked) -> tuple[int, dict[str, str]] | None:
-    """Copy the memory as it is at one moment to `path`, prove the copy, and give it its name: (the newest step in it,
-    its checksums)."""
+def _copy(database: Database, path: str, replace: bool, cancelled: Asked) -> int | None:
+    """Copy the memory as it is at one moment to `path`, prove the copy, and give it its name: the newest step in it."""
     part = f"{path}.{os.urandom(4).hex()}.part"
     source, *_ = connect(database.path, create=False)
     try:
@@ -118,15 +118,14 @@ def _copy(database: Database, path: str, replace: bool, cancelled: Asked) -> tup
             return None
         with _Scratch(part) as scratch:
             problem = _examined(scratch)
-            sums: dict[str, str] = {}
             for table in TABLES:
-                problem = problem or _compared(source, scratch.connection, table, sums)
+                problem = problem or _compared(source, scratch.connection, table)
                 if cancelled():
                     return None
         if problem:
             raise StorageError(f"The copy is not what it was made of: {problem}.", "Look at the disk; none was kept.")
         put(part, path, replace)
-        return step, sums
+        return step
     except apsw.Error as error:
         raise explain(error, path) from None
     except OSError as error:
@@ -195,18 +194,22 @@ def _examined(database: Database) -> str:
     return "a record refers to one that is not there" if database.rows("PRAGMA foreign_key_check") else ""
 
 
-def _compared(one: apsw.Connection, other: apsw.Connection, table: str, sums: dict[str, str]) -> str:
-    """Compare a table row by row, and note its checksum; which part differs, empty if none."""
-    from hashlib import sha256
+def _compared(one: apsw.Connection, other: apsw.Connection, table: str) -> str:
+    """Compare a table row by row; which one differs, empty if none."""
     from itertools import zip_longest
 
-    found = sha256()
-    for ours, theirs in zip_longest(section_of(one, table), section_of(other, table)):
-        if ours != theirs:
-            return f"{table} differs"
-        found.update(ours)
-    sums[table] = found.hexdigest()
-    return ""
+    same = all(ours == theirs for ours, theirs in zip_longest(section_of(one, table), section_of(other, table)))
+    return "" if same else f"{table} differs"
+
+
+def contents(path: str) -> tuple[dict[str, str], str]:
+    """(each table's checksum, the file's): what a backup is made of. Whoever rewrites one keeps both anew in
+    `backups`."""
+    from hashlib import file_digest
+
+    sums = dict(_tables(path))
+    with open(path, "rb") as file:  # nobody here has a connection to it any more
+        return sums, file_digest(file, "sha256").hexdigest()
 
 
 # looking at one
@@ -228,7 +231,7 @@ def verify(database: Database, path: str | None = None) -> tuple[str, str]:
         raise NotFound(f"There is no file {path}.", "memoranda backups lists what there is.")
     if os.path.exists(path) and os.path.samefile(path, database.path):
         raise Conflict("That is the memory itself.", "memoranda doctor looks at that.")
-    problem = _problem(path, _sums(database, listed))
+    problem = _problem(path, *_made_of(database, listed))
     if listed is not None and not database.read_only:
         with database.write("agent", "backup") as write:
             write.execute(
@@ -238,22 +241,24 @@ def verify(database: Database, path: str | None = None) -> tuple[str, str]:
     return path, problem
 
 
-def _sums(database: Database, listed: Backup | None) -> dict[str, str]:
+def _made_of(database: Database, listed: Backup | None) -> tuple[dict[str, str], str]:
+    """What `contents` was when it was made; nothing of a file that is not listed."""
     if listed is None:
-        return {}
-    found: dict[str, str] = json.loads(database.value("SELECT sums FROM backups WHERE name = ?", (listed.name,)))
-    return found
+        return {}, ""
+    row = database.row("SELECT sums, digest FROM backups WHERE name = ?", (listed.name,))
+    return (json.loads(row[0]), row[1]) if row else ({}, "")
 
 
-def _problem(path: str, sums: dict[str, str]) -> str:
+def _problem(path: str, sums: dict[str, str], digest: str) -> str:
     if not os.path.lexists(path):
         return "its file is gone"
     try:
-        for table, digest in _tables(path):
-            if table in sums and sums.pop(table) != digest:
+        found, bytes_now = contents(path)
+        for table in sums:
+            if found.get(table) != sums[table]:
                 return f"{table} differs from what it was made of"
-        if sums:
-            return f"{next(iter(sums))} is missing"
+        if digest and digest != bytes_now:
+            return "its bytes are not those that were written, although every record is"
         with _Scratch(path) as scratch:
             return _examined(scratch)
     except NewerFile:

@@ -9,6 +9,7 @@ CREATE TABLE backups(
   scheduled INTEGER NOT NULL CHECK(scheduled IN (0, 1)),  -- by hand: kept until somebody removes it
   step INTEGER NOT NULL,            -- of history, the newest in it
   sums TEXT NOT NULL,               -- a JSON object: each table's checksum, as an export has it
+  digest TEXT NOT NULL,             -- SHA-256 of the file
   verified_at TEXT,
   problem TEXT NOT NULL DEFAULT ''  -- what the last look found; empty if it was whole
 ) WITHOUT ROWID;
