@@ -270,12 +270,14 @@ VERBS = (
     ),
     Verb(
         "backup",
-        "Copy the memory file, and prove the copy; or look at one again",
+        "Copy the memory file, and prove the copy; or look at one again, or go back to it",
         "exchange.backup",
         Argument("file", "maybe", "FILE", "where to (the folder backups, beside the memory)", file=True),
         Argument(
             "verify", "flag", "", "restore FILE, or the newest backup, beside the memory, and compare it row by row"
         ),
+        Argument("restore", "flag", "", "put facts, decisions, links and tasks back to where FILE found them"),
+        _DRY,
         _YES,
     ),
     Verb(

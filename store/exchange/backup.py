@@ -241,6 +241,28 @@ def verify(database: Database, path: str | None = None) -> tuple[str, str]:
     return path, problem
 
 
+def step_of(database: Database, path: str) -> int:
+    """The step of this memory's history that a backup stands at: going back to it is going back to that step. Raises
+    Conflict for a file whose history is not the beginning of this memory's."""
+    foreign = Conflict(f"{os.path.basename(path)} is no backup of this memory.", "memoranda import brings it in.")
+    if not os.path.isfile(path) or os.path.samefile(path, database.path):
+        raise NotFound(f"There is no backup {path}.", "memoranda backups lists what there is.")
+    try:
+        connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
+        try:
+            last = connection.execute("SELECT seq, digest FROM history ORDER BY seq DESC LIMIT 1").get or (0, None)
+            known = connection.pragma("application_id") == APPLICATION_ID
+        finally:
+            connection.close()
+    except apsw.Error:
+        raise foreign from None
+    here = database.value("SELECT digest FROM history WHERE seq = ?", (last[0],))
+    if not known or here != last[1]:
+        raise foreign
+    step: int = last[0]
+    return step
+
+
 def _made_of(database: Database, listed: Backup | None) -> tuple[dict[str, str], str]:
     """What `contents` was when it was made; nothing of a file that is not listed."""
     if listed is None:

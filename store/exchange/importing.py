@@ -11,7 +11,7 @@ import os
 from store.database import Database, Write
 from store.errors import Conflict, InvalidInput, StorageError
 from store.exchange.form import TABLES
-from store.exchange.merging import IDENTITY, LINKS, STATE, STAY, TOLD, Erased, Merge, empty, nothing_erased
+from store.exchange.merging import LINKS, STATE, STAY, TOLD, Erased, Merge, empty, nothing_erased
 from store.exchange.reading import open_source
 from store.exchange.staging import NAME, Staged
 
@@ -125,12 +125,10 @@ class Import:
 
     def _weigh(self) -> tuple[bool, dict[str, Counts]]:
         """(whether all of it comes as it is, what would be done to each table)."""
-        merge = Merge(self._staged, self._erased)
-        merge.match()
-        self._merge = merge
-        lost = any(merge.left_out(table) for table in IDENTITY)
-        if empty(self.database) and not self.torn and not lost:
+        merge = self._merge = Merge(self._staged, self._erased)
+        if empty(self.database) and not self.torn and not merge.any_erased():
             return True, {table: Counts(self._staged.count(table)) for table in TABLES}
+        merge.match()
         return False, {
             **{table: self._counted(merge, table) for table in MERGED},
             **{table: Counts(0, left=self._staged.count(table)) for table in STAY},

@@ -101,6 +101,16 @@ class Merge:
                 self._told_again()
             self._number(table)
 
+    def any_erased(self) -> bool:
+        """Whether a text among the staged ones was erased here."""
+        if self._erased is nothing_erased:
+            return False
+        self._connection.create_scalar_function("erased", self._was_erased, 1)
+        return any(
+            self._database.value(f"SELECT 1 FROM {NAME}.{table} WHERE erased({text}) LIMIT 1")
+            for table, text in TEXTS.items()
+        )
+
     def _was_erased(self, *values: "Any") -> int:
         return int(self._erased(str(values[0])))
 

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from store import worker
 from store.conversation import Said
 from store.database.lease import Lease
+from store.database.tables import RECORDED
 from store.errors import Conflict, NotFound, StorageError
 from store.exchange import backup, export
 from store.exchange.importing import Import
@@ -193,6 +194,37 @@ def test_one_that_is_cancelled_leaves_nothing(full):
         assert os.listdir(folder(full)) == [] and backup.backups(full.database) == []
     else:
         pytest.fail("it is never done")
+
+
+def recorded(memory: Memory) -> list[list[tuple[Any, ...]]]:
+    return [memory.database.rows(f"SELECT * FROM {table} ORDER BY 1, 2") for table in RECORDED]
+
+
+def test_going_back_to_one_is_an_ordinary_change(full):
+    """Every recorded table as it was, after a checkpoint, and one undo brings the present back. The journal stays."""
+    before, found = recorded(full), made(full)
+    full.facts.remember("later")
+    full.facts.forget([full.facts.ids(full.now)[0]])
+    full.events.log("later")
+    later = recorded(full)
+    plan = full.plans.moment(backup.step_of(full.database, found.path), found.name)
+    full.plans.apply(plan, full.plans.proposed(plan))
+    assert recorded(full) == before != later
+    assert full.database.value("SELECT count(*) FROM events WHERE event_type = 'later'") == 1
+    full.history.undo(full.history.steps(limit=1)[0].seq)
+    assert recorded(full) == later
+
+
+def test_a_strangers_backup_is_no_way_back(full, tmp_path):
+    """Its history is not the beginning of this one: it can be imported, and not gone back to."""
+    with Memory.open(str(tmp_path / "other.db")) as other:
+        other.facts.remember("theirs")
+        backup.save(other.database, str(tmp_path / "theirs.db"))
+    for name in ("theirs.db", "other.db"):
+        with pytest.raises(Conflict, match="no backup of this memory"):
+            backup.step_of(full.database, str(tmp_path / name))
+    with pytest.raises(NotFound):
+        backup.step_of(full.database, full.location.path)
 
 
 # by themselves --------------------------------------------------------------------------------------------------------

@@ -236,6 +236,8 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("backup",), {"file", "bytes", "problem"}),
     (("backup", "copy.db"), {"file", "bytes", "problem"}),
     (("backup", "--verify"), {"file", "bytes", "problem"}),
+    (("backup", "--restore", "--dry-run"), {"backup", "changes"}),
+    (("backup", "--restore", "--yes"), {"restored", "changed", "before"}),
     (("backups",), [{"name", "path", "made_at", "scheduled", "step", "size", "verified_at", "problem"}]),
     (("stats",), "figures"),
     (("index",), {"records", "embedded", "left", "notes"}),
@@ -267,6 +269,10 @@ BEFORE: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {
         [("import", "memory.json", "--yes"), ("import", "memory.json", "--dry-run")], (("export", "memory.json"),)
     ),
     **dict.fromkeys([("backup", "--verify"), ("backups",)], (("backup",),)),
+    **dict.fromkeys(
+        [("backup", "--restore", "--dry-run"), ("backup", "--restore", "--yes")],
+        (("backup",), ("remember", "said after the backup")),
+    ),
     **dict.fromkeys(
         [("iteration", "complete"), ("iteration", "abandon", "I#1"), ("iterations",)], (("iteration", "start", "fix"),)
     ),

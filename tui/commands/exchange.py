@@ -2,7 +2,7 @@
 
 import os
 
-from store.errors import Declined, InvalidInput
+from store.errors import Conflict, Declined, InvalidInput
 from tui.commands import Outcome, Session, count
 
 TYPE_CHECKING = False
@@ -132,8 +132,14 @@ def backup(session: Session, given: "Given") -> Outcome:
     from store.exchange import backup
 
     database = session.memory.database
+    if given.verify and given.restore:
+        raise InvalidInput("Look at a backup, or go back to it; not both.", "backup --verify, then backup --restore.")
     if given.verify:
         return _verified(session, given)
+    if given.restore:
+        return _restored(session, given)
+    if given.dry_run:
+        raise InvalidInput("--dry-run goes with --restore.", "A backup changes nothing.")
     if given.file:
         path = _path(session, given.file)
         size = backup.save(database, path, _may_replace(session, given, path))
@@ -145,13 +151,48 @@ def backup(session: Session, given: "Given") -> Outcome:
                    lambda: {"file": made.path, "bytes": made.size, "problem": ""})  # fmt: skip
 
 
+def _named(session: Session, text: str | None) -> str | None:
+    """A backup as a person names it: a file, or a name in the folder."""
+    if text and (os.path.dirname(text) or os.path.lexists(_path(session, text))):
+        return _path(session, text)
+    return text
+
+
+def _restored(session: Session, given: "Given") -> Outcome:
+    """Go back to a backup of this very memory, as an ordinary change: what was recorded since goes, and can come
+    back."""
+    from store.citations import cite
+    from store.exchange import backup
+    from store.plans import checked
+    from tui.commands.restoring import dry
+
+    database, plans = session.memory.database, session.memory.plans
+    found = backup.backups(database)
+    named = _named(session, given.file) or (found[0].name if found else "")
+    path = os.path.join(backup.folder_of(database), named)
+    name = os.path.basename(path)
+    plan = plans.moment(backup.step_of(database, path), name)
+    chosen = plans.proposed(plan)
+    would = f"{count(len(chosen), 'record')} would change"
+    if given.dry_run:
+        return dry(plan, chosen, f"Going back to {name}: {would}", {"backup": name})
+    if not plan.changes:
+        raise Conflict(f"Nothing changed since {name}.", "There is nothing to restore.")
+    checked(plan, chosen)
+    if not given.yes and not session.ask(f"Go back to {name}: {would}. Go on?"):
+        raise Declined("Nothing was changed.")
+    applied = plans.apply(plan, chosen)
+    before = cite("checkpoint", applied.checkpoint or 0)
+    return Outcome(
+        f"Went back to {name}: {count(applied.changed, 'record')} changed. {before} is how it was; undo works.",
+        lambda: {"restored": name, "changed": applied.changed, "before": before},
+    )
+
+
 def _verified(session: Session, given: "Given") -> Outcome:
     from store.exchange import backup
 
-    named = given.file
-    if named and (os.path.dirname(named) or os.path.lexists(_path(session, named))):
-        named = _path(session, named)
-    path, problem = backup.verify(session.memory.database, named)
+    path, problem = backup.verify(session.memory.database, _named(session, given.file))
     said = f"{path} is not whole: {problem}." if problem else f"{path} is whole: restored and compared row by row."
     size = os.path.getsize(path) if os.path.exists(path) else None
     return Outcome(said, lambda: {"file": path, "bytes": size, "problem": problem}, status=1 if problem else 0)
