@@ -205,10 +205,7 @@ def keep_backups(memory: Memory, cancelled: Cancelled = never, most: int = 0) ->
         if not backup.due(database):  # it was made while the lease was waited for
             return None
         backup.tidy(database)
-        made = backup.make(database, scheduled=True, cancelled=ends)
-        if made is not None:
-            backup.expire(database)
-        return made
+        return backup.make(database, scheduled=True, cancelled=ends)
     except LeaseLost:
         return None
     finally:

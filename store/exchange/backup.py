@@ -92,6 +92,7 @@ def make(database: Database, scheduled: bool = False, cancelled: Asked = _never)
             digest=Verbatim(digest),
             verified_at=Verbatim(made_at),
         )
+    expire(database)
     return Backup(folder, name, made_at, scheduled, step, made_at, "")
 
 
@@ -332,10 +333,10 @@ def standing(database: Database, now: str) -> tuple[str, str, str]:
     found = backups(database)
     if not found:
         return "note", "There is no backup yet; the first is made a day after the memory was.", ""
-    for one in found:
-        if one.problem:
-            return "wrong", f"{one.name} is not whole: {one.problem}.", "backup not whole"
     newest = found[0]
+    for one in found:
+        if one.problem and (one.size is not None or one is newest):  # an older one that is gone, somebody removed
+            return "wrong", f"{one.name} is not whole: {one.problem}.", "backup not whole"
     age = ago(now, newest.made_at)
     old = f"{age} old" if age != "now" else "just made"
     many = f"{len(found)} backups; the newest is {old}" if len(found) > 1 else f"One backup, {old}"
@@ -346,10 +347,11 @@ def standing(database: Database, now: str) -> tuple[str, str, str]:
 
 
 def expire(database: Database) -> int:
-    """Remove the scheduled backups that no day, week or month needs any more; how many."""
+    """Remove the scheduled backups that no day, week or month needs any more, and from the list those whose files
+    are gone; how many."""
     found = backups(database)
     stay = kept(one.made_at for one in found if one.scheduled and one.size is not None)
-    gone = [one for one in found if one.scheduled and one.made_at not in stay]
+    gone = [one for one in found if one.size is None or (one.scheduled and one.made_at not in stay)]
     for one in gone:
         try:
             os.unlink(one.path)

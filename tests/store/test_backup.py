@@ -134,6 +134,8 @@ def test_a_backup_that_is_gone_is_told(full):
     assert (listed.size, listed.problem) == (None, "its file is gone")
     assert backup.verify(full.database)[1] == "its file is gone"
     assert backup.standing(full.database, full.now)[2] == "backup not whole"
+    newer = made(full)
+    assert [one.name for one in backup.backups(full.database)] == [newer.name]
 
 
 def test_looking_at_one_by_name_or_elsewhere(full, tmp_path):
