@@ -9,7 +9,7 @@ import sys
 from collections.abc import Sequence
 
 NAMES = (
-    *("redaction", "write", "process", "contention", "git", "documents", "embedding", "start", "demo"),
+    *("redaction", "write", "exchange", "process", "contention", "git", "documents", "embedding", "start", "demo"),
     *("screen_floor", "keys", "typing"),
 )
 

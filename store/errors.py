@@ -87,3 +87,9 @@ class Declined(MemorandaError):
     """The person was asked and said no; nothing was changed."""
 
     code = "declined"
+
+
+class BrokenDocument(MemorandaError):
+    """A document to be imported is not whole, not ours, or says what cannot be; the message names section and row."""
+
+    code = "broken-document"

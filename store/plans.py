@@ -112,6 +112,12 @@ class Plans:
                 f"restore {cited}", rewind.to_step(self._database, seq), seq, before=f"before restoring {cited}"
             )
 
+    def moment(self, seq: int, name: str) -> Plan:
+        """What going back to where step `seq` left the memory would change; `name` is what that moment is called."""
+        with self._one_moment():
+            found = rewind.to_step(self._database, seq)
+            return self._plan(f"restore {name}"[:200], found, seq, before=f"before restoring {name}"[:200])
+
     def step(self, seq: int) -> Plan:
         """What taking one step back would change, however long ago it was. Raises NotFound, and Conflict for a step
         that was taken back already or whose text was purged."""

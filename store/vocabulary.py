@@ -37,6 +37,7 @@ SETTING_NAMES = (
     "embedding.key_variable",
     "documents.extraPaths",
     "sync.watch",
+    "backup.daily",
 )
 PERSON = "user"  # the one origin whose word is a person's own
 

@@ -1,4 +1,5 @@
-"""Work behind the scenes: retention and the timeline's catching up with git, by whichever process holds the lease."""
+"""Work behind the scenes: retention, the timeline's catching up with git, and the daily backup, by whichever process
+holds the lease."""
 
 import os
 import time
@@ -13,6 +14,10 @@ from store.git import CommitInfo, Repository
 from store.git_child import Cancelled, GitError, never
 from store.location import checkout_root
 from store.memory import Memory
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from store.exchange.backup import Backup
 
 BATCH = 250  # commits of one transaction: some 20 ms, so that no writer waits long
 RENEW_SECONDS = 1.0
@@ -166,6 +171,41 @@ def catch_up(
         if unmeasured or (broken and source.tips(cancelled) == tips):  # else history moved under us, and is read anew
             trouble(_trouble(broken, unmeasured))
         return new
+    except LeaseLost:
+        return None
+    finally:
+        lease.release()
+
+
+def keep_backups(memory: Memory, cancelled: Cancelled = never, most: int = 0) -> "Backup | None":
+    """Make the backup that is due, if one is and the configuration wants it, and remove those that nobody needs any
+    more; None when there was nothing to do, another process is at it, or it was cancelled. `most`: not of a file that
+    is larger, in bytes. Raises StorageError."""
+    from store.exchange import backup
+
+    database = memory.database
+    if database.read_only or not memory.config["backup.daily"] or not backup.due(database):
+        return None
+    if most and database.value("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size") > most:
+        return None
+    lease = Lease(database, "backup")
+    if not lease.take():
+        return None
+    renewed = time.monotonic()
+
+    def ends() -> bool:
+        nonlocal renewed
+        if time.monotonic() - renewed > RENEW_SECONDS:
+            with database.write("agent", "lease") as write:
+                lease.renew(write)
+            renewed = time.monotonic()
+        return cancelled()
+
+    try:
+        if not backup.due(database):  # it was made while the lease was waited for
+            return None
+        backup.tidy(database)
+        return backup.make(database, scheduled=True, cancelled=ends)
     except LeaseLost:
         return None
     finally:

@@ -17,6 +17,7 @@ from tui.commands import Outcome, Session
 from tui.verbs import BY_NAME, VERBS, Verb
 
 HELP = ("-h", "--help", "help")
+BACKUP_BYTES = 16 << 20  # of the largest file that a command makes the daily backup of
 WAIT_SECONDS = 2.0  # how long a command that reads lets the timeline and the documents catch up first
 
 
@@ -215,7 +216,20 @@ def _catch_up(memory: Memory, cwd: str) -> Callable[[], bool]:
         _say("Another process is reading the documents right now.")
     elif read.remaining:
         _say(f"{read.remaining:,} documents remain to be read; the next command goes on.")
+    _keep_backups(memory, late)
     return late
+
+
+def _keep_backups(memory: Memory, late: Callable[[], bool]) -> None:
+    """Make the daily backup of a file that takes a fraction of the moment; a larger one waits for the application."""
+    from store import worker
+
+    if late():
+        return
+    try:
+        worker.keep_backups(memory, late, BACKUP_BYTES)
+    except MemorandaError as error:
+        _say(f"No backup could be made: {error}")
 
 
 def _catch_up_with_meaning(memory: Memory, late: Callable[[], bool]) -> None:
@@ -264,10 +278,12 @@ def _catch_up_with_git(memory: Memory, cwd: str, late: Callable[[], bool]) -> No
         _say(f"{remaining:,} commits remain to be read; the next command goes on.")
 
 
-def _ask(question: str) -> bool:
-    """Ask on the terminal. Raises InvalidInput where nobody can answer."""
+def _ask(question: str, lines: Sequence[str] = ()) -> bool:
+    """Ask on the terminal, below the lines. Raises InvalidInput where nobody can answer."""
     if not sys.stdin.isatty():
         raise InvalidInput("This asks first, and nobody is here to answer; nothing was changed.", "Say --yes.")
+    for line in lines:
+        _say(line)
     _say(f"{question} [y/N] ", end="")
     return sys.stdin.readline().strip().lower() in ("y", "yes", "s", "sí", "si")
 

@@ -323,6 +323,20 @@ class Engine:
             finally:
                 self._reading_git = False
 
+    def keep_backups(self) -> None:
+        """Make the daily backup, if it is due. Raises StorageError."""
+        from store import worker
+
+        with Memory(self.location, "app", self._clock, create=False) as memory:
+            worker.keep_backups(memory, lambda: self._closed)
+
+    def backups_trouble(self) -> str:
+        """What is wrong with the backups, in three words; empty if nothing is."""
+        from store.exchange.backup import standing
+
+        with Memory(self.location, "app", self._clock, create=False) as memory:
+            return standing(memory.database, memory.now)[2]
+
     def git_stirred(self) -> bool:
         """Whether the repository changed since it was last looked at; takes well below a millisecond."""
         from store import worker
@@ -363,9 +377,9 @@ class Engine:
     ) -> None:
         """Run a verb. What asks first raises `Asks` with the question, unless it was `agreed` to."""
 
-        def ask(question: str) -> bool:
+        def ask(question: str, lines: Sequence[str] = ()) -> bool:
             if not agreed:
-                raise Asks(question)
+                raise Asks(question, lines)
             return True
 
         def work(memory: Memory) -> Outcome:
@@ -376,9 +390,13 @@ class Engine:
 
 
 class Asks(InvalidInput):
-    """A verb wants an answer first: `message` is its question."""
+    """A verb wants an answer first: `message` is its question, `lines` are to be read before."""
 
     code = "asks"
+
+    def __init__(self, question: str, lines: Sequence[str] = ()) -> None:
+        super().__init__(question)
+        self.lines = list(lines)
 
 
 def _give_back() -> None:

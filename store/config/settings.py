@@ -161,6 +161,7 @@ SETTINGS = (
         "Markdown files and folders that are searched too; relative ones from the project's folder",
     ),
     Setting("sync.watch", "bool", True, "Watch the documents, so that a change is found at once"),
+    Setting("backup.daily", "bool", True, "Make a backup a day by itself, and keep 7 daily, 4 weekly and 12 monthly"),
 )
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
 

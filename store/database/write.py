@@ -161,7 +161,7 @@ class Database:
 class Write:
     """A transaction under way. `at` is its moment, `seq` the step of history it became (None if nothing recorded)."""
 
-    __slots__ = ("_connection", "_session", "actor", "at", "database", "reason", "seq", "undoes")
+    __slots__ = ("_adopts", "_connection", "_session", "actor", "at", "database", "reason", "seq", "undoes")
 
     def __init__(self, database: Database, actor: str, reason: str) -> None:
         self.database = database
@@ -172,6 +172,7 @@ class Write:
         self.at = ""
         self._connection = database.connection
         self._session: Any = None
+        self._adopts = False
 
     def __enter__(self) -> "Write":
         database = self.database
@@ -221,8 +222,15 @@ class Write:
         if isinstance(error, apsw.Error):
             raise explain(error, self.database.path) from None
 
+    def adopt(self) -> None:
+        """From here on the rows bring their own history along: an import into a memory where nothing ever happened."""
+        if self.execute("SELECT 1 FROM history LIMIT 1").get is not None:
+            raise RuntimeError("history can only be adopted by a memory that has none")
+        self._session.enabled = False
+        self._adopts = True
+
     def _commit(self) -> None:
-        changeset = self._session.changeset()
+        changeset = b"" if self._adopts else self._session.changeset()
         if changeset or self.undoes is not None:
             header = capture.Header(self.at, self.actor, self.database.door, clean(self.reason), self.undoes)
             self.seq = capture.append(self._connection, changeset, header)

@@ -1,81 +1,143 @@
 """Export: every recorded and journal table as one JSON document, in a fixed order.
 
 The same memory always gives the same bytes: tables in the order of `tables`, rows by primary key, columns as in the
-schema, BLOBs in hexadecimal. `sequence` carries AUTOINCREMENT's counters, so that an import never gives an id twice.
+schema, BLOBs in hexadecimal. Each table has a checksum, and the whole has one. `sequence` carries AUTOINCREMENT's
+counters, so that an import never gives an id twice. SQLite itself writes the rows' JSON (see `database.capture`).
 """
 
+import gzip
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 from store.database import Database
-from store.database.capture import columns
 from store.database.connection import SCHEMA_VERSION
-from store.database.tables import JOURNAL, RECORDED
 from store.errors import Conflict, StorageError
+from store.exchange.form import FORMAT, TABLES, VERSION, columns_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import BinaryIO
 
-FORMAT = "memoranda-export"
-VERSION = 1
+    import apsw
+
+BATCH = 512  # rows that are joined to one piece
+LEVEL = 6  # of compression
 
 
 def document(database: Database) -> Iterator[str]:
-    """The document's text, line by line, out of one moment of the memory.
+    """The document's text, in pieces of whole lines, out of one moment of the memory.
 
-    The read transaction is open while the lines are taken, so that no table is newer than another.
+    The read transaction is open while the pieces are taken, so that no table is newer than another.
     """
+    return (piece.decode() for piece in pieces(database))
+
+
+def pieces(database: Database) -> Iterator[bytes]:
+    """`document`, in UTF-8."""
     connection = database.connection
     connection.execute("BEGIN")
     try:
-        head = {"format": FORMAT, "version": VERSION, "schema": SCHEMA_VERSION}
-        yield json.dumps(head)[:-1] + ',\n"tables": {\n'
-        tables = (*RECORDED, *JOURNAL)
-        for table in tables:
-            yield from _table(database, table, last=table == tables[-1])
-        sequence = dict(connection.execute("SELECT name, seq FROM sqlite_sequence ORDER BY name"))
-        yield f'}},\n"sequence": {json.dumps(sequence)}\n}}\n'
+        yield from _checked(_lines(connection))
     finally:
         connection.execute("ROLLBACK")
 
 
-def _table(database: Database, table: str, last: bool) -> Iterator[str]:
-    names = columns(database.connection, table)
-    keys = [name for (name,) in database.rows("SELECT name FROM pragma_table_info(?) WHERE pk ORDER BY pk", (table,))]
-    yield f"{json.dumps(table)}: [\n"
-    comma = ""
-    for row in database.connection.execute(f"SELECT {', '.join(names)} FROM {table} ORDER BY {', '.join(keys)}"):
-        record = dict(zip(names, map(_plain, row), strict=True))
-        yield comma + json.dumps(record, ensure_ascii=False)
-        comma = ",\n"
-    yield "\n]\n" if last else "\n],\n"
+def _checked(lines: Iterator[bytes]) -> Iterator[bytes]:
+    """The lines and, behind them, the checksum of them all."""
+    from hashlib import sha256
+
+    whole = sha256()
+    for line in lines:
+        whole.update(line)
+        yield line
+    yield f'"checksum": "{whole.hexdigest()}"\n}}\n'.encode()
 
 
-def _plain(value: "Any") -> "Any":
-    return value.hex() if isinstance(value, bytes) else value
+def _lines(connection: "apsw.Connection") -> Iterator[bytes]:
+    from hashlib import sha256
+
+    head = {"format": FORMAT, "version": VERSION, "schema": SCHEMA_VERSION}
+    yield json.dumps(head)[:-1].encode() + b',\n"tables": {\n'
+    sums = {}
+    for table in TABLES:
+        yield b'"%b": [\n' % table.encode()
+        section = sha256()
+        for piece in section_of(connection, table):
+            section.update(piece)
+            yield piece
+        sums[table] = section.hexdigest()
+        yield b"]\n" if table == TABLES[-1] else b"],\n"
+    counters = dict(connection.execute("SELECT name, seq FROM sqlite_sequence ORDER BY name"))
+    sequence = {name: last for name, last in counters.items() if name in TABLES}
+    yield f'}},\n"sequence": {json.dumps(sequence)},\n"checksums": {json.dumps(sums)},\n'.encode()
 
 
-def save(database: Database, path: str, replace: bool = False) -> int:
-    """Write the document to `path`, private, whole or not at all; its size in bytes. Raises Conflict, StorageError."""
+def section_of(connection: "apsw.Connection", table: str, schema: str = "main") -> Iterator[bytes]:
+    """The rows of a table, each a line of JSON, with the commas between them; in pieces of BATCH rows."""
+    columns = columns_of(connection, table, schema)
+    pairs = ", ".join(f"'{column.name}', {_expression(column.name, column.kind)}" for column in columns)
+    keys = ", ".join(column.name for column in sorted(columns, key=lambda column: column.key) if column.key)
+    rows = connection.execute(f"SELECT json_object({pairs}) FROM {schema}.{table} ORDER BY {keys}")
+    between = ""
+    while batch := [row for (row,) in _first(rows, BATCH)]:
+        yield (between + ",\n".join(batch)).encode()
+        between = ",\n"
+    if between:
+        yield b"\n"
+
+
+def _expression(name: str, kind: str) -> str:
+    return f"iif({name} IS NULL, NULL, lower(hex({name})))" if kind == "BLOB" else name
+
+
+def _first(rows: "Iterator[tuple[str]]", count: int) -> "Iterable[tuple[str]]":
+    from itertools import islice
+
+    return islice(rows, count)
+
+
+def save(
+    database: Database,
+    path: str,
+    replace: bool = False,
+    compressed: bool = False,
+    text: "Callable[[], Iterator[str]] | None" = None,
+) -> int:
+    """Write the document (or another `text`) to `path`, whole or not at all; its size in bytes. Raises Conflict,
+    StorageError.
+
+    Compressed, the same memory gives the same bytes too: no name and no time stand in it.
+    """
+
+    def write(file: "BinaryIO") -> None:
+        parts = (piece.encode() for piece in text()) if text else pieces(database)
+        if not compressed:
+            for piece in parts:
+                file.write(piece)
+            return
+        with gzip.GzipFile("", "wb", LEVEL, file, mtime=0) as packed:
+            for piece in parts:
+                packed.write(piece)
+
+    return save_file(path, write, replace)
+
+
+def save_file(path: str, write: "Callable[[BinaryIO], None]", replace: bool = False) -> int:
+    """Have `write` fill a private file, and give it its name once it is whole and on the disk; its size in bytes.
+    Raises Conflict, StorageError."""
     if not replace and os.path.lexists(path):
         raise Conflict(f"{path} is there already.", "Name another file, or say --yes to replace it.")
     part = f"{path}.{os.urandom(4).hex()}.part"
     try:
         handle = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0), 0o600)
         try:
-            with open(handle, "w", encoding="utf-8", newline="\n") as file:
-                for line in document(database):
-                    file.write(line)
+            with open(handle, "wb") as file:
+                write(file)
                 file.flush()
                 os.fsync(file.fileno())
                 size = file.tell()
-            if replace:
-                os.replace(part, path)
-            else:
-                _name(part, path)
-            _sync(os.path.dirname(path))
+            put(part, path, replace)
         except BaseException:
             if os.path.lexists(part):
                 os.unlink(part)
@@ -83,6 +145,15 @@ def save(database: Database, path: str, replace: bool = False) -> int:
     except OSError as error:
         raise StorageError(f"{path} cannot be written: {error.strerror}.", "Name another file.") from None
     return size
+
+
+def put(part: str, path: str, replace: bool = False) -> None:
+    """Give a finished file its name, and make it survive a power cut. Raises Conflict, OSError."""
+    if replace:
+        os.replace(part, path)
+    else:
+        _name(part, path)
+    _sync(os.path.dirname(path))
 
 
 def _name(part: str, path: str) -> None:

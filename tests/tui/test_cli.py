@@ -165,6 +165,8 @@ def test_the_version(do: Do):
 SETTING = {"name", "value", "source", "path", "default", "kind", "choices", "meaning"}
 CHANGE = {"citation", "kind", "sign", "says", "now", "then", "fields", "by", "clash", "blocked"}
 
+IMPORTED = {"name", "whole", "changes", "step", "tables", "records", "notes"}
+
 # a command → what its JSON holds: a record's class, [class] for a list of them, or the names of an object's fields
 EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("remember", "a new fact"), models.Fact),
@@ -225,8 +227,18 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("restore", "K#1", "--yes"), {"restored", "changed", "before"}),
     (("restore", "K#1", "--dry-run"), {"checkpoint", "strategy", "changes"}),
     (("restore", "K#1", "--only", "F#3", "--yes"), {"restored", "changed", "before"}),
-    (("export",), {"format", "version", "schema", "tables", "sequence"}),
+    (("export",), {"format", "version", "schema", "tables", "sequence", "checksums", "checksum"}),
     (("export", "memory.json"), {"file", "bytes"}),
+    (("export", "memory.json.gz"), {"file", "bytes"}),
+    (("export", "memory.md"), {"file", "bytes"}),
+    (("import", "memory.json", "--yes"), IMPORTED),
+    (("import", "memory.json", "--dry-run"), IMPORTED),
+    (("backup",), {"file", "bytes", "problem"}),
+    (("backup", "copy.db"), {"file", "bytes", "problem"}),
+    (("backup", "--verify"), {"file", "bytes", "problem"}),
+    (("backup", "--restore", "--dry-run"), {"backup", "changes"}),
+    (("backup", "--restore", "--yes"), {"restored", "changed", "before"}),
+    (("backups",), [{"name", "path", "made_at", "scheduled", "step", "size", "verified_at", "problem"}]),
     (("stats",), "figures"),
     (("index",), {"records", "embedded", "left", "notes"}),
     (("index", "rebuild"), {"records", "embedded", "left", "notes"}),
@@ -253,6 +265,14 @@ BEFORE: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {
         (("task", "add", "buy tea"),),
     ),
     **dict.fromkeys([("task", "reopen", "1"), ("tasks", "--all")], (("task", "add", "buy tea"), ("task", "done", "1"))),
+    **dict.fromkeys(
+        [("import", "memory.json", "--yes"), ("import", "memory.json", "--dry-run")], (("export", "memory.json"),)
+    ),
+    **dict.fromkeys([("backup", "--verify"), ("backups",)], (("backup",),)),
+    **dict.fromkeys(
+        [("backup", "--restore", "--dry-run"), ("backup", "--restore", "--yes")],
+        (("backup",), ("remember", "said after the backup")),
+    ),
     **dict.fromkeys(
         [("iteration", "complete"), ("iteration", "abandon", "I#1"), ("iterations",)], (("iteration", "start", "fix"),)
     ),

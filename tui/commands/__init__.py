@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 class Session:
     """What a verb works with: the memory (None for verbs that open nothing), the folder, and a way to ask.
 
-    `ask` returns True or False; where nobody can answer it raises InvalidInput. `application` opens the app on a
+    `ask` takes a question and, if there is more to see than fits into one, lines to be read first; it returns True or
+    False, and raises InvalidInput where nobody can answer. `application` opens the app on a
     memory and a folder until it is left, and gives its exit status; None where there is no terminal for it.
     """
 
@@ -26,7 +27,7 @@ class Session:
         location: Location,
         memory: Memory | None,
         cwd: str,
-        ask: Callable[[str], bool],
+        ask: "Ask",
         json: bool = False,
         application: "Application | None" = None,
     ) -> None:
@@ -66,6 +67,7 @@ class Outcome:
         self.status = status
 
 
+Ask = Callable[..., bool]
 Application = Callable[[Location, str], int]
 Handler = Callable[[Session, "Given"], Outcome]
 

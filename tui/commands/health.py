@@ -29,7 +29,14 @@ def doctor(session: Session, given: "Given") -> Outcome:
     from tui.visible import visible
 
     memory = session.memory
-    found = [*_file(memory), *_keywords(memory), *_extension(memory), *_model(memory), *_documents(memory)]
+    found = [
+        *_file(memory),
+        *_keywords(memory),
+        *_extension(memory),
+        *_model(memory),
+        *_documents(memory),
+        *_backups(memory),
+    ]
     wrong = sum(one.state == "wrong" for one in found)
     width = max(len(one.subject) for one in found)
     lines = [
@@ -111,6 +118,15 @@ def _model(memory: "Memory") -> list[Finding]:
             Finding("vectors", "note" if missing else "wrong", f"The last run ended: {status.error}", "memoranda index")
         )
     return found
+
+
+def _backups(memory: "Memory") -> list[Finding]:
+    from store.exchange.backup import standing
+
+    state, says, _ = standing(memory.database, memory.now)
+    wrong = "memoranda backups lists them; memoranda backup makes a new one. Look at the disk."
+    step = {"ok": "", "note": "memoranda backup makes one now.", "wrong": wrong}[state]
+    return [Finding("backups", state, says, step)]
 
 
 def _documents(memory: "Memory") -> list[Finding]:

@@ -32,7 +32,7 @@ def restore(session: Session, given: "Given") -> Outcome:
         if chosen:
             checked(plan, chosen)
         heading = f"Restoring {cited} would change {count(len(chosen), 'record')}"
-        return _dry(plan, chosen, heading, {"checkpoint": cited, "strategy": given.strategy})
+        return dry(plan, chosen, heading, {"checkpoint": cited, "strategy": given.strategy})
     if not plan.changes:
         raise Conflict(f"Nothing changed since {cited}.", "There is nothing to restore.")
     checked(plan, chosen)
@@ -95,7 +95,7 @@ def _undo_step(session: Session, given: "Given") -> Outcome:
     chosen = _with_exceptions(plan, plans.proposed(plan), given)
     if given.dry_run:
         heading = f"Taking back step {seq} would change {count(len(chosen), 'record')}"
-        return _dry(plan, chosen, heading, {"step": seq})
+        return dry(plan, chosen, heading, {"step": seq})
     kept = _kept(plan, given)
     open_still = [change for index, change in enumerate(plan.changes) if index not in chosen | kept]
     if open_still:
@@ -125,7 +125,7 @@ def _undo_origin(session: Session, given: "Given") -> Outcome:
     left = [change for index, change in enumerate(plan.changes) if index not in chosen]
     if given.dry_run:
         heading = f"Taking back all by {origin} would change {count(len(chosen), 'record')}"
-        return _dry(plan, chosen, heading, {"origin": given.all_by})
+        return dry(plan, chosen, heading, {"origin": given.all_by})
     if not plan.changes:
         raise Conflict("Nothing of what they wrote is in force.", "There is nothing to take back.")
     names = ", ".join(change.citation for change in left[:5]) + (f" and {len(left) - 5} more" if len(left) > 5 else "")
@@ -245,7 +245,7 @@ def _row(row: "dict[str, Any] | None") -> "dict[str, Any] | None":
     return {**told, "pinned": bool(row["pinned"])} if "pinned" in row else told
 
 
-def _dry(plan: "Plan", chosen: frozenset[int], heading: str, about: dict[str, object]) -> Outcome:
+def dry(plan: "Plan", chosen: frozenset[int], heading: str, about: dict[str, object]) -> Outcome:
     """The list of what would change, and nothing done."""
     from tui.commands.lines import planned_line
 

@@ -1,6 +1,5 @@
-"""export, index."""
+"""index."""
 
-import os
 import sys
 
 from tui.commands import Outcome, Session, count
@@ -11,22 +10,6 @@ if TYPE_CHECKING:
 
     from store.memory import Memory
     from tui.arguments import Given
-
-
-def export(session: Session, given: "Given") -> Outcome:
-    from store.errors import Declined
-    from store.exchange.export import document, save
-
-    if not given.file:
-        return Outcome(document=lambda: document(session.memory.database))
-    path = os.path.abspath(os.path.join(session.cwd, os.path.expanduser(given.file)))
-    replace = given.yes
-    if os.path.lexists(path) and not replace:
-        replace = session.ask(f"{path} is there already. Replace it?")
-        if not replace:
-            raise Declined("Nothing was written.")
-    size = save(session.memory.database, path, replace)
-    return Outcome(f"Exported to {path}, {size:,} bytes.", lambda: {"file": path, "bytes": size})
 
 
 def index(session: Session, given: "Given") -> Outcome:

@@ -165,6 +165,8 @@ def _run(screen: MainScreen, verb: Verb, given: Given, text: str, agreed: bool) 
 
     def finish(result: object, error: MemorandaError | None) -> None:
         if isinstance(error, Asks):
+            if error.lines:
+                screen.pane.read_out(error.lines, focus=False)
             screen.ask_first(error.message, lambda: run_line(screen, text, agreed=True))
         elif error is not None:
             screen.say(str(error), "error")

@@ -63,6 +63,7 @@ class ReadingScreen(ResponsiveScreen[None]):
         self._welcome_due = False
         self._step = 0  # the newest step of history that was shown
         self._status = "opening"
+        self._backups = ""  # what is wrong with them
         self._wanted: int | None = None  # the key of the record to put the cursor on, when it is in the list
 
     @property
@@ -161,6 +162,7 @@ class ReadingScreen(ResponsiveScreen[None]):
         """After the first rows: what nobody sees yet, and the whole order of the lists."""
         self.reload()
         self.read_documents(first=True)
+        self.look_after_backups()
 
     @work(thread=True, group="documents", exit_on_error=False, description="read the documents that changed")
     def read_documents(self, first: bool = False) -> None:
@@ -185,6 +187,25 @@ class ReadingScreen(ResponsiveScreen[None]):
             return
         if first and result is not None and result.new and not self._welcome_due:
             self.later(self.say, f"Read {result.new:,} new document{'' if result.new == 1 else 's'}.")
+
+    @work(thread=True, group="backups", exit_on_error=False, description="make the daily backup, if it is due")
+    def look_after_backups(self, make: bool = False) -> None:
+        """Say how the backups stand; with `make`, make the one that is due first."""
+        engine = self.engine
+        if engine is None:
+            return
+        try:
+            if make:
+                engine.keep_backups()
+            trouble = engine.backups_trouble()
+        except MemorandaError as error:
+            trouble = "no backup"
+            self.later(self.say, f"No backup could be made: {error}", "warning", 8)
+        self.later(self._show_backups, trouble)
+
+    def _show_backups(self, trouble: str) -> None:
+        self._backups = trouble
+        self._draw_top()
 
     def _catch_up(self, engine: Engine, watching: bool = False) -> None:
         """On a worker thread: what is due, and what git has and the timeline lacks; `watching`, if git stirred."""
@@ -228,6 +249,8 @@ class ReadingScreen(ResponsiveScreen[None]):
         engine = self.engine
         if engine is None:
             return
+        if self._looks % AGES == 0:
+            self.look_after_backups(make=True)
         if self._looks % GIT == 0 and not self._watching:
             self._watching = True
             self._watch_git(engine)
@@ -388,6 +411,8 @@ class ReadingScreen(ResponsiveScreen[None]):
             for state, style in (("aging", "$text-warning"), ("low", DIM), ("stale", "$text-error")):
                 if counts[state]:
                     figures += [("  ", ""), (f"{counts[state]:,} {state}", style, f"search_for('is:{state}')")]
+        if self._backups:
+            figures += [("  ", ""), (self._backups, "$text-error", "doctor")]
         if not self.query("#top"):
             return  # this memory was left for another one
         bar = self.query_one("#top", Split)

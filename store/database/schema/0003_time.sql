@@ -1,0 +1,16 @@
+-- Memoranda, schema 3: backups are remembered with what they were made of.
+
+-- operational ----------------------------------------------------------------------------------------------------
+
+-- the backups that were made of this memory, by their names in `backups` beside it
+CREATE TABLE backups(
+  name TEXT PRIMARY KEY NOT NULL,
+  made_at TEXT NOT NULL,
+  scheduled INTEGER NOT NULL CHECK(scheduled IN (0, 1)),  -- by hand: kept until somebody removes it
+  step INTEGER NOT NULL,            -- of history, the newest in it
+  sums TEXT NOT NULL,               -- a JSON object: each table's checksum, as an export has it
+  digest TEXT NOT NULL,             -- SHA-256 of the file
+  verified_at TEXT,
+  problem TEXT NOT NULL DEFAULT ''  -- what the last look found; empty if it was whole
+) WITHOUT ROWID;
+CREATE INDEX backups_at ON backups(made_at);

@@ -1,0 +1,399 @@
+"""Backups: copies of the memory file in `backups` beside it, each proven before it gets its name.
+
+A copy is made by SQLite's own backup of one moment. It is then restored into a scratch store, opened by the ordinary
+door, and compared row by row with that same moment. What it was made of is kept as checksums, so that a later look can
+tell whether it still is. The file itself is never opened but by SQLite: closing another handle would drop its locks.
+"""
+
+import json
+import os
+import shutil
+from collections.abc import Callable, Iterator
+
+import apsw
+
+from store.clock import DAY_MS, ago, to_ms
+from store.database import Database, Verbatim
+from store.database.connection import APPLICATION_ID, SCHEMA_VERSION, connect, explain
+from store.errors import Conflict, MemorandaError, NewerFile, NotFound, StorageError
+from store.exchange.export import put, section_of
+from store.exchange.form import TABLES, columns_of
+from store.exchange.reading import newer
+from store.exchange.retention import kept
+
+FOLDER = "backups"
+LATE_DAYS = 3  # from which on a person is told
+PAGES = 512  # that are copied before others are let in
+COLUMNS = "name, made_at, scheduled, step, verified_at, problem"
+
+Asked = Callable[[], bool]
+
+
+def _never() -> bool:
+    return False
+
+
+class Backup:
+    """One backup in the folder: `step` is the newest of history in it, `size` its bytes (None: the file is gone),
+    `verified_at` when it was last looked at, and `problem` what was found then, empty if it was whole."""
+
+    __slots__ = ("made_at", "name", "path", "problem", "scheduled", "size", "step", "verified_at")
+
+    def __init__(
+        self, folder: str, name: str, made_at: str, scheduled: int, step: int, verified_at: str | None, problem: str
+    ) -> None:
+        self.name = name
+        self.path = os.path.join(folder, name)
+        self.made_at = made_at
+        self.scheduled = bool(scheduled)
+        self.step = step
+        self.verified_at = verified_at
+        self.size = _size(self.path)
+        self.problem = problem if self.size is not None else "its file is gone"
+
+    def as_dict(self) -> dict[str, object]:
+        names = ("name", "path", "made_at", "scheduled", "step", "size", "verified_at", "problem")
+        return {name: getattr(self, name) for name in names}
+
+
+def folder_of(database: Database) -> str:
+    return os.path.join(os.path.dirname(os.path.abspath(database.path)), FOLDER)
+
+
+def backups(database: Database) -> list[Backup]:
+    """The backups of this memory, newest first."""
+    rows = database.rows(f"SELECT {COLUMNS} FROM backups ORDER BY made_at DESC, name DESC")
+    return [Backup(folder_of(database), *row) for row in rows]
+
+
+# making
+
+
+def make(database: Database, scheduled: bool = False, cancelled: Asked = _never) -> Backup | None:
+    """Make one and prove it; None if it was `cancelled`, and then nothing is left of it. Raises StorageError,
+    UnsafeFile."""
+    folder = _folder(database)
+    made_at = database.clock()
+    stem = os.path.basename(database.path).removesuffix(".db")
+    name = f"{stem}-{made_at.replace(':', '')}.db"
+    path = os.path.join(folder, name)
+    step = _copy(database, path, False, cancelled)
+    if step is None:
+        return None
+    sums, digest = contents(path)
+    with database.write("agent", "backup") as write:
+        write.insert(
+            "backups",
+            name=Verbatim(name),
+            made_at=Verbatim(made_at),
+            scheduled=int(scheduled),
+            step=step,
+            sums=Verbatim(json.dumps(sums)),
+            digest=Verbatim(digest),
+            verified_at=Verbatim(made_at),
+        )
+    expire(database)
+    return Backup(folder, name, made_at, scheduled, step, made_at, "")
+
+
+def save(database: Database, path: str, replace: bool = False) -> int:
+    """Make one elsewhere, proven like the others and not listed with them; its size in bytes. Raises Conflict,
+    StorageError."""
+    if not replace and os.path.lexists(path):
+        raise Conflict(f"{path} is there already.", "Name another file, or say --yes to replace it.")
+    if os.path.exists(path) and os.path.samefile(path, database.path):
+        raise Conflict("That is the memory itself.", "Name another file.")
+    _copy(database, os.path.abspath(path), replace, _never)
+    return _size(path) or 0
+
+
+def _copy(database: Database, path: str, replace: bool, cancelled: Asked) -> int | None:
+    """Copy the memory as it is at one moment to `path`, prove the copy, and give it its name: the newest step in it."""
+    part = f"{path}.{os.urandom(4).hex()}.part"
+    source, *_ = connect(database.path, create=False)
+    try:
+        source.execute("BEGIN")
+        step: int = source.execute("SELECT coalesce(max(seq), 0) FROM history").get
+        _private(part)
+        if not _pages(source, part, cancelled):
+            return None
+        with _Scratch(part) as scratch:
+            problem = _examined(scratch)
+            for table in TABLES:
+                problem = problem or _compared(source, scratch.connection, table)
+                if cancelled():
+                    return None
+        if problem:
+            raise StorageError(f"The copy is not what it was made of: {problem}.", "Look at the disk; none was kept.")
+        put(part, path, replace)
+        return step
+    except apsw.Error as error:
+        raise explain(error, path) from None
+    except OSError as error:
+        raise StorageError(
+            f"{path} cannot be written: {error.strerror}.", "Free some space, or name another."
+        ) from None
+    finally:
+        source.close()
+        for left in (part, f"{part}-journal"):
+            if os.path.lexists(left):
+                os.unlink(left)
+
+
+def _private(path: str) -> None:
+    os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), 0o600))
+
+
+def _pages(source: apsw.Connection, path: str, cancelled: Asked = _never) -> bool:
+    """Copy all pages of a database into an empty file; False if it was cancelled."""
+    target = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
+    try:
+        with target.backup("main", source, "main") as copying:
+            while not copying.done:
+                if cancelled():
+                    return False
+                copying.step(PAGES)
+        target.pragma("journal_mode", "delete")  # one file, that needs none beside it
+        return True
+    finally:
+        target.close()
+
+
+class _Scratch:
+    """A backup restored into a store of its own, for as long as it is looked at."""
+
+    def __init__(self, path: str) -> None:
+        self._folder = f"{path}.{os.urandom(4).hex()}.scratch"
+        self._path = os.path.join(self._folder, "memory.db")
+        self._source = path
+
+    def __enter__(self) -> Database:
+        os.mkdir(self._folder, 0o700)
+        try:
+            _private(self._path)
+            source = apsw.Connection(self._source, flags=apsw.SQLITE_OPEN_READONLY)
+            try:
+                _pages(source, self._path)
+            finally:
+                source.close()
+            self._database = Database(self._path, "worker", create=False)
+        except BaseException:
+            shutil.rmtree(self._folder, ignore_errors=True)
+            raise
+        return self._database
+
+    def __exit__(self, *error: object) -> None:
+        self._database.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def _examined(database: Database) -> str:
+    """What SQLite finds wrong with a restored store; empty if nothing."""
+    said = [row[0] for row in database.rows("PRAGMA integrity_check(1)")]
+    if said != ["ok"]:
+        return "SQLite finds damage in it"
+    return "a record refers to one that is not there" if database.rows("PRAGMA foreign_key_check") else ""
+
+
+def _compared(one: apsw.Connection, other: apsw.Connection, table: str) -> str:
+    """Compare a table row by row; which one differs, empty if none."""
+    from itertools import zip_longest
+
+    same = all(ours == theirs for ours, theirs in zip_longest(section_of(one, table), section_of(other, table)))
+    return "" if same else f"{table} differs"
+
+
+def contents(path: str) -> tuple[dict[str, str], str]:
+    """(each table's checksum, the file's): what a backup is made of. Whoever rewrites one keeps both anew in
+    `backups`."""
+    from hashlib import file_digest
+
+    sums = dict(_tables(path))
+    with open(path, "rb") as file:  # nobody here has a connection to it any more
+        return sums, file_digest(file, "sha256").hexdigest()
+
+
+# looking at one
+
+
+def verify(database: Database, path: str | None = None) -> tuple[str, str]:
+    """Restore a backup (the newest, unless one is named) into a scratch store, and compare it row by row with what it
+    was made of: (its path, what is wrong with it; empty if it is whole). The verdict is kept. Raises NotFound,
+    NewerFile, and InvalidInput for a file that cannot be looked at."""
+    known = backups(database)
+    if path is None:
+        if not known:
+            raise NotFound("There is no backup yet.", "memoranda backup makes one.")
+        path = known[0].path
+    elif os.path.dirname(path) == "" and not os.path.lexists(path):
+        path = os.path.join(folder_of(database), path)
+    listed = next((one for one in known if os.path.realpath(one.path) == os.path.realpath(path)), None)
+    if listed is None and not os.path.lexists(path):
+        raise NotFound(f"There is no file {path}.", "memoranda backups lists what there is.")
+    if os.path.exists(path) and os.path.samefile(path, database.path):
+        raise Conflict("That is the memory itself.", "memoranda doctor looks at that.")
+    problem = _problem(path, *_made_of(database, listed))
+    if listed is not None and not database.read_only:
+        with database.write("agent", "backup") as write:
+            write.execute(
+                "UPDATE backups SET verified_at = ?, problem = ? WHERE name = ?",
+                (Verbatim(write.at), problem, Verbatim(listed.name)),
+            )
+    return path, problem
+
+
+def step_of(database: Database, path: str) -> int:
+    """The step of this memory's history that a backup stands at: going back to it is going back to that step. Raises
+    Conflict for a file whose history is not the beginning of this memory's."""
+    foreign = Conflict(f"{os.path.basename(path)} is no backup of this memory.", "memoranda import brings it in.")
+    if not os.path.isfile(path) or os.path.samefile(path, database.path):
+        raise NotFound(f"There is no backup {path}.", "memoranda backups lists what there is.")
+    try:
+        connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
+        try:
+            last = connection.execute("SELECT seq, digest FROM history ORDER BY seq DESC LIMIT 1").get or (0, None)
+            known = connection.pragma("application_id") == APPLICATION_ID
+        finally:
+            connection.close()
+    except apsw.Error:
+        raise foreign from None
+    here = database.value("SELECT digest FROM history WHERE seq = ?", (last[0],))
+    if not known or here != last[1]:
+        raise foreign
+    step: int = last[0]
+    return step
+
+
+def _made_of(database: Database, listed: Backup | None) -> tuple[dict[str, str], str]:
+    """What `contents` was when it was made; nothing of a file that is not listed."""
+    if listed is None:
+        return {}, ""
+    row = database.row("SELECT sums, digest FROM backups WHERE name = ?", (listed.name,))
+    return (json.loads(row[0]), row[1]) if row else ({}, "")
+
+
+def _problem(path: str, sums: dict[str, str], digest: str) -> str:
+    if not os.path.lexists(path):
+        return "its file is gone"
+    try:
+        found, bytes_now = contents(path)
+        for table in sums:
+            if found.get(table) != sums[table]:
+                return f"{table} differs from what it was made of"
+        if digest and digest != bytes_now:
+            return "its bytes are not those that were written, although every record is"
+        with _Scratch(path) as scratch:
+            return _examined(scratch)
+    except NewerFile:
+        raise
+    except MemorandaError as error:
+        return error.message.rstrip(".")
+    except (apsw.CorruptError, apsw.NotADBError):
+        return "it is damaged: SQLite cannot read it"
+    except apsw.Error as error:
+        return f"SQLite cannot read it ({type(error).__name__})"
+    except OSError as error:
+        raise StorageError(f"{path} cannot be looked at: {error.strerror}.", "Free some space beside it.") from None
+
+
+def _tables(path: str) -> Iterator[tuple[str, str]]:
+    """(table, its checksum) of a file, with the columns that it has itself: it may be of an older schema."""
+    from hashlib import sha256
+
+    connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        connection.pragma("trusted_schema", 0)
+        connection.pragma("cell_size_check", 1)
+        if connection.pragma("application_id") != APPLICATION_ID:
+            raise Conflict("it is a database of another program.")
+        if connection.pragma("user_version") > SCHEMA_VERSION:
+            raise newer(os.path.basename(path))
+        for table in TABLES:
+            if columns_of(connection, table):
+                found = sha256()
+                for piece in section_of(connection, table):
+                    found.update(piece)
+                yield table, found.hexdigest()
+    finally:
+        connection.close()
+
+
+# by themselves
+
+
+def due(database: Database) -> bool:
+    """Whether a day has passed since the last backup, or since the memory was made."""
+    last = database.value("SELECT max(made_at) FROM backups WHERE scheduled")
+    since = last or database.value("SELECT value FROM meta WHERE key = 'created_at'")
+    return since is None or abs(to_ms(database.clock()) - to_ms(since)) >= DAY_MS  # abs: the clock was set back
+
+
+def standing(database: Database, now: str) -> tuple[str, str, str]:
+    """How the backups stand: (ok, note or wrong; in a sentence; in three words, empty while all is well)."""
+    found = backups(database)
+    if not found:
+        return "note", "There is no backup yet; the first is made a day after the memory was.", ""
+    newest = found[0]
+    for one in found:
+        if one.problem and (one.size is not None or one is newest):  # an older one that is gone, somebody removed
+            return "wrong", f"{one.name} is not whole: {one.problem}.", "backup not whole"
+    age = ago(now, newest.made_at)
+    old = f"{age} old" if age != "now" else "just made"
+    many = f"{len(found)} backups; the newest is {old}" if len(found) > 1 else f"One backup, {old}"
+    if to_ms(now) - to_ms(newest.made_at) >= LATE_DAYS * DAY_MS:
+        return "note", f"{many}.", f"backup {old}"
+    looked = ago(now, newest.verified_at or newest.made_at)
+    return "ok", f"{many}, and was whole when it was looked at{f' {looked} ago' if looked != 'now' else ''}.", ""
+
+
+def expire(database: Database) -> int:
+    """Remove the scheduled backups that no day, week or month needs any more, and from the list those whose files
+    are gone; how many."""
+    found = backups(database)
+    stay = kept(one.made_at for one in found if one.scheduled and one.size is not None)
+    gone = [one for one in found if one.size is None or (one.scheduled and one.made_at not in stay)]
+    for one in gone:
+        try:
+            os.unlink(one.path)
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            raise StorageError(f"{one.path} cannot be removed: {error.strerror}.", "Look at its folder.") from None
+    if gone:
+        with database.write("agent", "backup") as write:
+            for one in gone:
+                write.execute("DELETE FROM backups WHERE name = ?", (Verbatim(one.name),))
+    return len(gone)
+
+
+def tidy(database: Database) -> None:
+    """Remove what a killed process left half made."""
+    folder = folder_of(database)
+    if not os.path.isdir(folder):
+        return
+    for name in os.listdir(folder):
+        path = os.path.join(folder, name)
+        if name.endswith(".scratch") and os.path.isdir(path) and not os.path.islink(path):
+            shutil.rmtree(path, ignore_errors=True)
+        elif name.endswith((".part", ".part-journal")):
+            os.unlink(path)
+
+
+def _folder(database: Database) -> str:
+    """The folder, private, made if it is missing."""
+    folder = folder_of(database)
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+        if os.path.islink(folder):
+            raise StorageError(f"{folder} is a symbolic link.", "Move it away: backups are never written through one.")
+        os.chmod(folder, 0o700)
+    except OSError as error:
+        raise StorageError(f"{folder} cannot be made: {error.strerror}.", "Look at the folder above it.") from None
+    return folder
+
+
+def _size(path: str) -> int | None:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return None

@@ -1,0 +1,340 @@
+"""Backups: private, proven before they get their name, made by themselves once a day, and told when they are hurt."""
+
+import os
+import random
+import stat
+import threading
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import apsw
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from store import worker
+from store.conversation import Said
+from store.database.lease import Lease
+from store.database.tables import RECORDED
+from store.errors import Conflict, NotFound, StorageError
+from store.exchange import backup, export
+from store.exchange.importing import Import
+from store.exchange.retention import DAILY, MONTHLY, WEEKLY, kept
+from store.memory import Memory
+
+
+@pytest.fixture
+def full(memory: Memory, live: Any) -> Memory:
+    live(memory, range(120))
+    memory.conversation.add_turns("a session", [Said("user", "hello")])
+    return memory
+
+
+def made(memory: Memory) -> backup.Backup:
+    found = backup.make(memory.database)
+    assert found is not None
+    return found
+
+
+def hurt(path: str, seed: int) -> None:
+    """Turn one bit of a file, somewhere in what it holds."""
+    dice = random.Random(seed)
+    data = bytearray(Path(path).read_bytes())
+    place = dice.randrange(len(data))
+    data[place] ^= 1 << dice.randrange(8)
+    Path(path).write_bytes(data)
+
+
+def folder(memory: Memory) -> Path:
+    return Path(backup.folder_of(memory.database))
+
+
+def test_a_backup_is_the_memory_of_that_moment(full, tmp_path):
+    """Brought into an empty memory it gives the same export, byte for byte; what came later is not in it."""
+    before = b"".join(export.pieces(full.database))
+    found = made(full)
+    full.facts.remember("later")
+    with Memory.open(str(tmp_path / "again.db")) as again:
+        with Import(again.database, found.path) as coming:
+            coming.apply()
+        assert b"".join(export.pieces(again.database)) == before
+    assert found.step == full.database.value("SELECT max(seq) FROM history") - 1
+    assert backup.verify(full.database) == (found.path, ""), "a memory that moved on does not make it worse"
+
+
+def test_it_is_private_and_alone(full):
+    """0600 in a folder of 0700 under any umask: no -wal, no part, no scratch store beside it."""
+    old = os.umask(0)
+    try:
+        found = made(full)
+        backup.verify(full.database)
+    finally:
+        os.umask(old)
+    assert os.listdir(folder(full)) == [found.name]
+    assert stat.S_IMODE(os.stat(found.path).st_mode) == 0o600
+    assert stat.S_IMODE(os.stat(folder(full)).st_mode) == 0o700
+    assert folder(full).parent == Path(full.location.path).parent
+
+
+def test_it_is_one_moment_while_others_write(full):
+    """A writer in another connection, without pause: the copy is compared with the moment it was made of."""
+    stop = threading.Event()
+    failures: list[BaseException] = []
+
+    def write() -> None:
+        try:
+            with Memory.open(full.location.path, "mcp") as other:
+                while not stop.is_set():
+                    other.facts.remember(f"fact {os.urandom(8).hex()}")
+        except BaseException as error:
+            failures.append(error)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        steps = [made(full).step for _ in range(3)]
+    finally:
+        stop.set()
+        writer.join()
+    assert failures == [] and len(set(steps)) == 3, "somebody wrote in between, or this proves nothing"
+    assert all(not backup.verify(full.database, one.path)[1] for one in backup.backups(full.database))
+
+
+def test_a_backup_that_rots_is_noticed_and_the_verdict_kept(full):
+    """One bit anywhere in the file, also where SQLite has nothing to object to. What is hurt is told, never deleted."""
+    found = made(full)
+    whole = Path(found.path).read_bytes()
+    for seed in range(60):
+        Path(found.path).write_bytes(whole)
+        hurt(found.path, seed)
+        _, problem = backup.verify(full.database)
+        assert problem, seed
+        assert backup.backups(full.database)[0].problem == problem
+        assert Path(found.path).exists()
+    Path(found.path).write_bytes(whole)
+    assert backup.verify(full.database) == (found.path, "")
+    assert backup.backups(full.database)[0].problem == ""
+
+
+def test_a_row_changed_with_every_checksum_of_sqlite_right_is_noticed(full):
+    """Somebody edited the backup with SQLite itself: it is whole, and not what it was made of."""
+    found = made(full)
+    connection = apsw.Connection(found.path)
+    connection.execute("UPDATE turns SET text = 'goodbye'")
+    connection.close()
+    assert backup.verify(full.database) == (found.path, "turns differs from what it was made of")
+    assert backup.standing(full.database, full.now)[0] == "wrong"
+
+
+def test_a_backup_that_is_gone_is_told(full):
+    found = made(full)
+    os.unlink(found.path)
+    (listed,) = backup.backups(full.database)
+    assert (listed.size, listed.problem) == (None, "its file is gone")
+    assert backup.verify(full.database)[1] == "its file is gone"
+    assert backup.standing(full.database, full.now)[2] == "backup not whole"
+    newer = made(full)
+    assert [one.name for one in backup.backups(full.database)] == [newer.name]
+
+
+def test_looking_at_one_by_name_or_elsewhere(full, tmp_path):
+    """By its name alone in the folder, or any file; what is no backup is said so, and the memory itself is refused."""
+    found = made(full)
+    assert backup.verify(full.database, found.name) == (found.path, "")
+    backup.save(full.database, str(tmp_path / "copy.db"))
+    assert backup.verify(full.database, str(tmp_path / "copy.db"))[1] == ""
+    assert [one.name for one in backup.backups(full.database)] == [found.name]
+    (tmp_path / "notes.md").write_text("notes")
+    assert "cannot read it" in backup.verify(full.database, str(tmp_path / "notes.md"))[1]
+    foreign = apsw.Connection(str(tmp_path / "foreign.db"))
+    foreign.execute("CREATE TABLE t(x)")
+    foreign.close()
+    assert "another program" in backup.verify(full.database, str(tmp_path / "foreign.db"))[1]
+    with pytest.raises(Conflict, match="the memory itself"):
+        backup.verify(full.database, full.location.path)
+    with pytest.raises(NotFound):
+        backup.verify(full.database, "nothing.db")
+
+
+def test_nothing_is_overwritten_unasked(full, tmp_path):
+    path = tmp_path / "copy.db"
+    path.write_text("mine")
+    with pytest.raises(Conflict, match="is there already"):
+        backup.save(full.database, str(path))
+    assert path.read_text() == "mine" and sorted(os.listdir(tmp_path)) == [".memoranda", "copy.db"]
+    backup.save(full.database, str(path), replace=True)
+    assert backup.verify(full.database, str(path))[1] == ""
+
+
+def test_a_disk_that_fills_leaves_no_part(full, tmp_path):
+    """The limit is the process's own: past it a write fails as on a full disk. What was there before stays."""
+    import resource
+    import signal
+
+    first = made(full)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    full.database.connection.wal_checkpoint()
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, hard))
+        with pytest.raises(StorageError):
+            backup.make(full.database)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, handler)
+    assert os.listdir(folder(full)) == [first.name]
+    assert backup.verify(full.database) == (first.path, "")
+    made(full)
+
+
+def test_one_that_is_cancelled_leaves_nothing(full):
+    for calls in range(1, 40):
+        left = iter([False] * calls)
+        if backup.make(full.database, cancelled=lambda left=left: next(left, True)) is not None:
+            break
+        assert os.listdir(folder(full)) == [] and backup.backups(full.database) == []
+    else:
+        pytest.fail("it is never done")
+
+
+def recorded(memory: Memory) -> list[list[tuple[Any, ...]]]:
+    return [memory.database.rows(f"SELECT * FROM {table} ORDER BY 1, 2") for table in RECORDED]
+
+
+def test_going_back_to_one_is_an_ordinary_change(full):
+    """Every recorded table as it was, after a checkpoint, and one undo brings the present back. The journal stays."""
+    before, found = recorded(full), made(full)
+    full.facts.remember("later")
+    full.facts.forget([full.facts.ids(full.now)[0]])
+    full.events.log("later")
+    later = recorded(full)
+    plan = full.plans.moment(backup.step_of(full.database, found.path), found.name)
+    full.plans.apply(plan, full.plans.proposed(plan))
+    assert recorded(full) == before != later
+    assert full.database.value("SELECT count(*) FROM events WHERE event_type = 'later'") == 1
+    full.history.undo(full.history.steps(limit=1)[0].seq)
+    assert recorded(full) == later
+
+
+def test_a_strangers_backup_is_no_way_back(full, tmp_path):
+    """Its history is not the beginning of this one: it can be imported, and not gone back to."""
+    with Memory.open(str(tmp_path / "other.db")) as other:
+        other.facts.remember("theirs")
+        backup.save(other.database, str(tmp_path / "theirs.db"))
+    for name in ("theirs.db", "other.db"):
+        with pytest.raises(Conflict, match="no backup of this memory"):
+            backup.step_of(full.database, str(tmp_path / name))
+    with pytest.raises(NotFound):
+        backup.step_of(full.database, full.location.path)
+
+
+# by themselves --------------------------------------------------------------------------------------------------------
+
+
+def clock_of(memory: Memory) -> Any:
+    return memory.database.clock
+
+
+def test_a_backup_a_day(full):
+    """The first a day after the memory was made, then each day; not twice, not where it is not wanted."""
+    assert worker.keep_backups(full) is None
+    clock_of(full).advance(days=1)
+    first = worker.keep_backups(full)
+    assert first is not None and first.scheduled
+    assert worker.keep_backups(full) is None
+    clock_of(full).advance(days=0.9)
+    assert worker.keep_backups(full) is None
+    clock_of(full).advance(days=0.2)
+    assert worker.keep_backups(full) is not None
+    assert len(backup.backups(full.database)) == 2
+    clock_of(full).advance(days=2)
+    assert worker.keep_backups(full, most=1000) is None, "a file that is too large for a command waits for the app"
+    config = Path(full.location.path).parent / "config.toml"
+    config.write_text("[backup]\ndaily = false\n")
+    config.chmod(0o600)
+    with Memory(full.location, "cli", clock_of(full)) as again:
+        assert again.config["backup.daily"] is False
+        assert worker.keep_backups(again) is None
+
+
+def test_a_clock_that_was_set_back_does_not_stop_them(full):
+    clock_of(full).advance(days=400)
+    assert worker.keep_backups(full) is not None
+    clock_of(full).advance(days=-300)
+    assert worker.keep_backups(full) is not None
+
+
+def test_only_who_holds_the_lease_makes_it(full):
+    """Two processes find it due: one makes it. A holder that died is replaced once its lease ran out."""
+    clock_of(full).advance(days=2)
+    with Memory.open(full.location.path, "app", clock_of(full)) as other:
+        assert Lease(other.database, "backup").take()
+        assert worker.keep_backups(full) is None
+        clock_of(full).advance(milliseconds=6_000)
+        assert worker.keep_backups(full) is not None
+
+
+def test_what_a_killed_process_left_is_removed(full):
+    """Half a copy and a scratch store; not what is somebody's."""
+    made(full)
+    (folder(full) / "memory-x.db.1234.part").write_text("half")
+    (folder(full) / "memory-x.db.1234.part.ab.scratch").mkdir()
+    (folder(full) / "memory-x.db.1234.part.ab.scratch" / "memory.db").write_text("half")
+    (folder(full) / "mine.db").write_text("mine")
+    clock_of(full).advance(days=2)
+    assert worker.keep_backups(full) is not None
+    names = os.listdir(folder(full))
+    assert len(names) == 3 and "mine.db" in names and not [name for name in names if "part" in name]
+
+
+def test_two_years_of_days_keep_seven_four_and_twelve(memory):
+    """And those made by hand, which nobody but a person removes."""
+    memory.facts.remember("the team is five")
+    by_hand = made(memory)
+    for _ in range(100):
+        clock_of(memory).advance(days=1)
+        assert worker.keep_backups(memory) is not None
+    found = backup.backups(memory.database)
+    scheduled = [one for one in found if one.scheduled]
+    assert 7 <= len(scheduled) <= 7 + 4 + 12
+    assert found[-1].name == by_hand.name
+    assert sorted(os.listdir(folder(memory))) == sorted(one.name for one in found)
+    days = [one.made_at[:10] for one in scheduled]
+    newest = date.fromisoformat(days[0])
+    assert [date.fromisoformat(day) for day in days[:7]] == [newest - timedelta(days=n) for n in range(7)]
+    assert len({day[:7] for day in days}) == 5, "each month of the hundred days still has one"
+
+
+@given(st.sets(st.datetimes(min_value=datetime(2020, 1, 1)), max_size=60))
+def test_what_is_kept_is_kept_again(moments):
+    """A law of retention: idempotent, never more than there is room for, always the newest; and it only ever removes
+    what a newer one of the same day, or enough newer periods, stand for."""
+    stamps = {moment.isoformat(timespec="milliseconds") + "Z" for moment in moments}
+    stay = kept(stamps)
+    assert stay <= stamps and kept(stay) == stay
+    assert len(stay) <= DAILY + WEEKLY + MONTHLY
+    if stamps:
+        assert max(stamps) in stay
+    assert len({stamp[:10] for stamp in stay}) == len(stay), "one a day"
+    months = {stamp[:7] for stamp in stamps}
+    assert {stamp[:7] for stamp in stay} >= set(sorted(months)[-MONTHLY:])
+
+
+def test_how_they_stand(full):
+    """Age and verdict, in a sentence and in three words."""
+    stand = backup.standing
+    assert stand(full.database, full.now)[::2] == ("note", "")
+    found = made(full)
+    clock_of(full).advance(days=1)
+    state, says, short = stand(full.database, full.now)
+    assert (state, short) == (
+        "ok",
+        "",
+    ) and says == "One backup, 1 d old, and was whole when it was looked at 1 d ago."
+    clock_of(full).advance(days=3)
+    assert stand(full.database, full.now) == ("note", "One backup, 4 d old.", "backup 4 d old")
+    Path(found.path).write_bytes(b"x" * 9000)
+    backup.verify(full.database)
+    state, says, short = stand(full.database, full.now)
+    assert (state, short) == ("wrong", "backup not whole") and says.startswith(f"{found.name} is not whole: ")
