@@ -323,6 +323,14 @@ class Engine:
             finally:
                 self._reading_git = False
 
+    def tidy(self) -> None:
+        """Finish what was left undone, as far as it can be by now."""
+        from store import worker
+
+        with Memory(self.location, "app", self._clock, create=False) as memory:
+            if worker.untidy(memory):
+                worker.tidy(memory)
+
     def git_stirred(self) -> bool:
         """Whether the repository changed since it was last looked at; takes well below a millisecond."""
         from store import worker

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import apsw
 
 from store import tombstones
-from store.database import Database, Verbatim, Write, ballast
+from store.database import Database, Verbatim, Write
 from store.errors import Busy, DiskFull, MemorandaError, StorageError
 
 NOTE = "purge.pending"
@@ -67,7 +67,6 @@ def finish(database: Database, texts: Sequence[str] = ()) -> Finished:
     with database.write("agent", "purge") as write:  # unless another purge left more to do
         write.execute("DELETE FROM meta WHERE key = ? AND value = ?", (Verbatim(NOTE), Verbatim(value)))
     database.empty_log()
-    ballast.keep(database.path)
     return backups
 
 

@@ -166,6 +166,7 @@ SETTING = {"name", "value", "source", "path", "default", "kind", "choices", "mea
 CHANGE = {"citation", "kind", "sign", "says", "now", "then", "fields", "by", "clash", "blocked"}
 
 # a command → what its JSON holds: a record's class, [class] for a list of them, or the names of an object's fields
+PURGED = {"purged", "scrubbed", "left", "pending", "backups", "traces", "files"}
 EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("remember", "a new fact"), models.Fact),
     (("remember", "The team is FIVE."), models.Fact),
@@ -177,6 +178,11 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("confirm", "1", "F#2"), [models.Fact]),
     (("forget", "1", "2", "1"), [models.Fact]),
     (("forget", "D#1", "D#2"), [models.Decision]),
+    (("purge", "2", "--dry-run"), {"purge", "elsewhere"}),
+    (("purge", "2", "D#1", "--scrub", "all", "--yes"), PURGED),
+    (("purge", "--query", "José té", "--yes"), PURGED),
+    (("purge", "--origin", "user", "--yes"), PURGED),
+    (("verify-forgotten", "what", "nobody", "ever", "wrote"), {"found", "files", "records"}),
     (("pin", "1"), [models.Fact]),
     (("unpin", "1"), [models.Fact]),
     (("tag", "2", "F#3", "team"), [models.Fact]),

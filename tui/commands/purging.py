@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from store.memory import Memory
     from store.purge import Done, Place, PurgePlan, Verdict
     from tui.arguments import Given
 
@@ -20,14 +21,14 @@ NAMED = 10  # records that a question names
 
 def purge(session: Session, given: "Given") -> Outcome:
     purging = session.memory.purge
-    plan = purging.plan(_records(session, given))
+    plan = purging.plan(records(session.memory, given))
     chosen = _scrubbed(plan, given.scrub)
     if given.dry_run:
         return Outcome(lines=plan_lines(plan, chosen), data=lambda: plan_as_json(plan, chosen))
     if not given.yes and not session.ask(_question(plan, chosen)):
         raise Declined("Nothing was purged.")
     done = purging.run(plan, chosen)
-    verdicts = verified(session, plan, done)
+    verdicts = verified(session.memory, plan, done)
     return Outcome(
         f"Purged {count(done.purged, 'record')} for good.",
         lambda: done_as_json(plan, chosen, done, verdicts),
@@ -35,12 +36,12 @@ def purge(session: Session, given: "Given") -> Outcome:
     )
 
 
-def verified(session: Session, plan: "PurgePlan", done: "Done") -> "list[Verdict]":
+def verified(memory: "Memory", plan: "PurgePlan", done: "Done") -> "list[Verdict]":
     """Every file of the store, read for the words that were purged."""
     from store.purge import proven
 
     clean = not done.finished.pending and all(place.table == "file" for place in done.left)
-    return proven(session.memory.database, plan.texts, clean)
+    return proven(memory.database, plan.texts, clean)
 
 
 def verify(session: Session, given: "Given") -> Outcome:
@@ -86,7 +87,7 @@ def _text(session: Session, given: "Given") -> str:
 # what is purged
 
 
-def _records(session: Session, given: "Given") -> list[tuple[str, int]]:
+def records(memory: "Memory", given: "Given") -> list[tuple[str, int]]:
     """The records that were named, found or written by an origin. Raises InvalidInput, NotFound."""
     from tui.commands import reference
 
@@ -94,20 +95,27 @@ def _records(session: Session, given: "Given") -> list[tuple[str, int]]:
     if sum(ways) != 1:
         raise InvalidInput("Name records, or a --query, or an --origin: one of them.", "purge 12 D#3")
     if given.origin is not None:
-        return session.memory.purge.of_origin(given.origin)
+        return memory.purge.of_origin(given.origin)
     if given.query is not None:
-        return _found(session, given.query)
+        return _found(memory, given.query)
     citations = [reference(text, "fact", *KINDS) for text in given.ids]
     return [(citation.kind, int(citation.target)) for citation in citations]
 
 
-def _found(session: Session, query: str) -> list[tuple[str, int]]:
-    """What a search by keywords finds, among what can be purged; nothing that is only alike."""
+def _found(memory: "Memory", query: str) -> list[tuple[str, int]]:
+    """What a search by keywords finds, among what can be purged: all that holds every word, and nothing that is only
+    alike."""
     from store.keys import unpack
+    from store.search.query import parse
 
-    hits = session.memory.search(query, FOUND_LIMIT, meaning=False).hits
-    records = [unpack(hit.key) for hit in hits]
-    found = [(kind, number) for kind, number in records if kind in KINDS]
+    words = [word.casefold() for word in parse(query, memory.now).words]
+    found = []
+    for hit in memory.search(query, FOUND_LIMIT, meaning=False).hits:
+        kind, number = unpack(hit.key)
+        said = memory.database.row("SELECT title, text FROM corpus WHERE id = ?", (hit.key,)) or ()
+        text = "\n".join(said).casefold()
+        if kind in KINDS and all(word in text for word in words):
+            found.append((kind, number))
     if not found:
         raise NotFound("That search finds nothing that can be purged.", "Try it: memoranda search QUERY --keywords")
     return found
@@ -209,7 +217,8 @@ def done_lines(done: "Done", verdicts: "Sequence[Verdict]") -> list[str]:
             f"Proved: no trace in {count(len(verdicts), 'file')}, {sum(one.size for one in verdicts):,} bytes."
         )
     for one in found:
-        lines.append(f"Found in {visible(one.file)}: {', '.join(one.found)}.")
+        why = ", where what still holds the words is" if done.left else ""
+        lines.append(f"Found in {visible(one.file)}{why}: {', '.join(one.found)}.")
     return lines
 
 
