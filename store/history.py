@@ -46,12 +46,14 @@ WHERE made.seq = ? AND made.tbl = 'decisions' AND made.op = 'INSERT' AND link.op
 # the newest step in force that a person made by hand; an undo is one too when it was of a step from the middle, or of
 # somebody else's: taking back the newest of one's own, again and again, is not what one means to take back
 NEXT_UNDO = f"""
-SELECT seq FROM history AS done WHERE {BY_HAND} AND undone_by IS NULL AND {NOT_ERASED.format(step="done")} AND (undoes IS NULL
+SELECT seq FROM history AS done
+WHERE {BY_HAND} AND undone_by IS NULL AND {NOT_ERASED.format(step="done")} AND (undoes IS NULL
   OR EXISTS (SELECT 1 FROM history AS target WHERE target.seq = done.undoes AND target.undoes IS NULL
     AND (NOT ({BY_HAND.replace("actor", "target.actor").replace("door", "target.door")})
       OR EXISTS (SELECT 1 FROM history AS later WHERE later.seq > target.seq AND later.seq < done.seq
         AND {BY_HAND.replace("actor", "later.actor").replace("door", "later.door")}
-        AND {NOT_ERASED.format(step="later")} AND later.undoes IS NULL AND (later.undone_by IS NULL OR later.undone_by > done.seq)))))
+        AND {NOT_ERASED.format(step="later")}
+        AND later.undoes IS NULL AND (later.undone_by IS NULL OR later.undone_by > done.seq)))))
 ORDER BY seq DESC LIMIT 1
 """
 TEXTS = ("$.fact", "$.title", "$.text")

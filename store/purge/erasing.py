@@ -121,16 +121,20 @@ class Purge:
     def run(self, plan: PurgePlan, chosen: Collection[int] | None = None, *, actor: str = PERSON) -> Done:
         """Purge what the plan shows, and cut the words from the `chosen` places, those proposed without a choice; then
         clean up. On a full disk the ballast makes room. Raises Conflict when something changed since, StorageError."""
-        picked = sorted(plan.proposed() if chosen is None else chosen)
-        places = [plan.places[index] for index in picked]
+        picked = plan.proposed() if chosen is None else frozenset(chosen)
+        self.erase(plan, picked, actor=actor)
+        finished = finishing.finish(self._database, plan.texts)
+        left = tuple(place for index, place in enumerate(plan.places) if index not in picked)
+        return Done(len(plan.going), len(picked), left, finished)
+
+    def erase(self, plan: PurgePlan, chosen: Collection[int], *, actor: str = PERSON) -> None:
+        """The transaction of a purge, and the spool: what `finish` cleans up is still to be done. Raises as `run`."""
+        places = [plan.places[index] for index in sorted(chosen)]
         if stuck := next((place for place in places if not place.can), None):
             raise InvalidInput(f"{stuck.citation} cannot be scrubbed: {stuck.what}.", "Leave it out.")
         with_room(self._database.path, lambda: self._erase(plan, places, actor))
         if any(place.table == "spool" for place in places):
             spool.drop(self._database.path, Words(plan.texts))
-        finished = finishing.finish(self._database, plan.texts)
-        left = tuple(place for index, place in enumerate(plan.places) if index not in picked)
-        return Done(len(plan.going), len(places), left, finished)
 
     # working out
 
@@ -305,7 +309,7 @@ def _scrub(write: Write, place: Place, words: Words) -> None:
         values = (row,) if len(names) == 1 else row
         changed = _changed(table, dict(zip(names, values, strict=True)), words)
         keyed = database.rows("SELECT name FROM pragma_table_info(?) WHERE pk", (table,))
-        if any((name,) in keyed for name in changed):
+        if table == "queries" or any((name,) in keyed for name in changed):
             write.rewrite(f"DELETE FROM {table} WHERE {where_key(database, table)}", (Verbatim(place.key),))
         elif changed:
             write.rewrite(

@@ -58,7 +58,7 @@ def finish(database: Database, texts: Sequence[str] = ()) -> Finished:
     try:
         merge(database)
         if not database.empty_log():
-            return Finished("Another program is reading the memory, and the log holds the text until it lets go.")
+            return Finished("Another program is reading the memory, and its file keeps the text until that lets go.")
     except DiskFull:
         return Finished("The disk is too full to rewrite the search index.")
     except Busy:

@@ -57,7 +57,7 @@ def elsewhere(database: Database, words: Words, going: Collection[Ref]) -> list[
         for key, texts in _rows(database, table, words):
             if (table, key) in going:
                 continue
-            text = next(text for text in texts if words.inside(text))
+            text = next((text for text in texts if words.inside(text)), texts[0])
             copy = table.startswith(COPIES) and table != "checkpoints"
             found[table, key] = Place(
                 _cited(database, table, key), table, key, _what(table), words.around(text), chosen=copy
@@ -93,10 +93,12 @@ def _rows(database: Database, table: str, words: Words) -> Iterator[tuple[str, t
     if not names or not keys:
         return
     like, parameters = _like(names, words)
+    parts = table == "queries"  # one that asked for a part of the text tells of it
     for key, *texts in database.rows(
-        f"SELECT json_array({', '.join(keys)}), {', '.join(names)} FROM {table} WHERE {like}", parameters
+        f"SELECT json_array({', '.join(keys)}), {', '.join(names)} FROM {table} WHERE {'true' if parts else like}",
+        () if parts else parameters,
     ):
-        if any(words.inside(text) for text in texts):
+        if any(words.inside(text) or (parts and words.hold(text)) for text in texts):
             yield key, tuple(texts)
 
 

@@ -47,6 +47,11 @@ class Words:
         """Whether a text, or any string of the JSON that it is, holds one of them."""
         return bool(self.cut(value) != value)
 
+    def hold(self, part: str) -> bool:
+        """Whether one of them says this too, in as many letters as are looked for as parts of words."""
+        told = _folded(" ".join(part.split()))
+        return len(told) >= WHOLE and any(told in _folded(" ".join(text.split())) for text in self.texts)
+
     def around(self, value: object) -> str:
         """What stands around the first of them, in one line: for people."""
         text = str(value)

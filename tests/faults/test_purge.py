@@ -86,14 +86,14 @@ def test_a_reader_holds_the_log(project: Path):
         done = command(project, "purge", "2", "--scrub", "all", "--yes")
         assert done.returncode == 0 and "Purged 1 record for good." in done.stdout, done
         assert "Pending: Another program is reading the memory" in done.stdout
-        assert "Found in " in done.stdout and "memory.db-wal" in done.stdout
+        assert "Found in " in done.stdout and "memory.db: raw" in done.stdout
         assert command(project, "show", "F#2").returncode == 1
         looked = command(project, "verify-forgotten", TEXT)
-        assert looked.returncode == 1 and "FOUND   memory.db-wal" in looked.stdout
+        assert looked.returncode == 1 and "FOUND   memory.db  " in looked.stdout
         assert "A purge is not finished" in looked.stdout
         search = command(project, "search", "zebrafish", "--keywords")
         assert "A purge is not finished" in search.stderr and "zebrafish" not in search.stdout
-    assert traces(project, TEXT) != [], "the test needs something to find"
+        assert traces(project, TEXT) != [], "the test needs something to find"
     assert command(project, "timeline").stderr == ""
     assert traces(project, TEXT, "zebrafish") == []
     looked = command(project, "verify-forgotten", TEXT)
