@@ -49,8 +49,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         path = os.path.join(folder, ".memoranda", "memory.db")
         with Memory.open(path) as opened:
             writer = Writer(7)
+            opened.database.connection.pragma("synchronous", 0)  # while it is built
             for number in range(options.facts):
                 opened.facts.remember(f"{writer.sentence(6, 24)} ({number})")
+            opened.database.connection.pragma("synchronous", 2)
             parts = _purges(opened, options.purges)
             size = sum(os.path.getsize(file) for file in files_of(path))
             optimize = _optimize(opened)

@@ -111,7 +111,7 @@ VERBS = (
     ),
     Verb(
         "purge",
-        "Take records out for good, with their past: no undo brings them back",
+        "Erase records with their past, for good: nothing undoes it",
         "purging.purge",
         Argument("ids", "any", "ID", "a fact's number, or D#3, A#5, T#9, E#42"),
         Argument("query", "value", "Q", "instead: all that a search by keywords finds"),
@@ -123,7 +123,7 @@ VERBS = (
     ),
     Verb(
         "verify-forgotten",
-        "Look for a text in every byte of every file of the store; exit 1 if it is there",
+        "Prove that no byte of a text is left in any file of the store",
         "purging.verify",
         Argument("text", "many", "TEXT", "the text; - reads it from standard input, past the shell's history"),
     ),

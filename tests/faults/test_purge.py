@@ -97,7 +97,7 @@ def test_a_reader_holds_the_log(project: Path):
     assert command(project, "timeline").stderr == ""
     assert traces(project, TEXT, "zebrafish") == []
     looked = command(project, "verify-forgotten", TEXT)
-    assert looked.returncode == 0 and looked.stdout.startswith("No trace of it: ")
+    assert looked.returncode == 0 and looked.stdout.startswith("No trace of it in ")
     intact(project)
 
 

@@ -60,9 +60,9 @@ def verify(session: Session, given: "Given") -> Outcome:
         lines.append(f"The records that hold it: {', '.join(holding[:NAMED])}{_more(holding)}.")
     if found and pending(memory.database):
         lines.append("A purge is not finished: close what else has this memory open, and look again.")
-    where = f"Found in {count(len(found), 'file')}" if found else "No trace of it"
+    where = f"Found in {len(found):,} of" if found else "No trace of it in"
     return Outcome(
-        f"{where}: {count(len(verdicts), 'file')} read, {sum(max(0, one.size) for one in verdicts):,} bytes.",
+        f"{where} {count(len(verdicts), 'file')}, read to the last byte.",
         lambda: {
             "found": bool(found),
             "files": [{"file": one.file, "size": one.size, "found": list(one.found)} for one in verdicts],
@@ -103,18 +103,20 @@ def records(memory: "Memory", given: "Given") -> list[tuple[str, int]]:
 
 
 def _found(memory: "Memory", query: str) -> list[tuple[str, int]]:
-    """What a search by keywords finds, among what can be purged: all that holds every word, and nothing that is only
-    alike."""
+    """What a search by keywords finds, among what can be purged: all that holds every word as it is, and nothing
+    that is only alike."""
     from store.keys import unpack
     from store.search.query import parse
 
-    words = [word.casefold() for word in parse(query, memory.now).words]
+    def words_of(text: str) -> set[str]:
+        return {word.casefold() for word in parse(text, memory.now).words}
+
+    words = words_of(query)
     found = []
     for hit in memory.search(query, FOUND_LIMIT, meaning=False).hits:
         kind, number = unpack(hit.key)
         said = memory.database.row("SELECT title, text FROM corpus WHERE id = ?", (hit.key,)) or ()
-        text = "\n".join(said).casefold()
-        if kind in KINDS and all(word in text for word in words):
+        if kind in KINDS and words <= words_of("\n".join(said)):
             found.append((kind, number))
     if not found:
         raise NotFound("That search finds nothing that can be purged.", "Try it: memoranda search QUERY --keywords")
