@@ -19,14 +19,20 @@ CHUNK = 4 << 20
 PIECE = 64  # letters: a longer text is looked for in pieces too, since SQLite spreads it over pages
 LEAST_BASE64 = 8  # signs: fewer would be met by chance
 
+MANY = 8  # texts: more are sifted, part by part, before each is looked for in all its ways of being written
+SIGNS = re.compile(rb"[A-Za-z0-9+/_-]{8,}")
+
 Finder = Callable[[bytes, bytes], bool]  # a part of a file, and the same in small letters
+Sift = Callable[[bytes], set[str]]  # a part in small letters → the texts that may stand in it
 
 
 def main() -> None:
     wanted = json.load(sys.stdin)
-    finders = {name: [finder(piece) for piece in pieces(wanted["texts"])] for name, finder in ENCODINGS.items()}
-    longest = max((len(piece) for piece in pieces(wanted["texts"])), default=0)
-    told = [look(file, finders, 24 * longest + 64) for file in wanted["files"]]
+    texts = pieces(wanted["texts"])
+    finders = {name: [(text, finder(text)) for text in texts] for name, finder in ENCODINGS.items()}
+    sift = sifting(texts) if len(texts) > MANY else None
+    overlap = 24 * max(map(len, texts), default=0) + 64
+    told = [look(file, finders, sift, overlap) for file in wanted["files"]]
     json.dump(told, sys.stdout)
 
 
@@ -40,15 +46,26 @@ def pieces(texts: list[str]) -> list[str]:
     return list(found)
 
 
-def look(file: str, finders: dict[str, list[Finder]], overlap: int) -> dict[str, object]:
+def look(
+    file: str, finders: dict[str, list[tuple[str, Finder]]], sift: "Sift | None", overlap: int
+) -> dict[str, object]:
     found: list[str] = []
     size = 0
     try:
         for part in parts(file, overlap):
             size += len(part)
             small = part.lower()
+            likely = sift(small) if sift else None
             for name, among in finders.items():
-                if name not in found and any(finder(part, small) for finder in among):
+                if name in found:
+                    continue
+                if name == "base64" and sift:
+                    part = b"\n".join(SIGNS.findall(part))  # all that may be base64: little, in most files
+                if any(
+                    finder(part, small)
+                    for text, finder in among
+                    if likely is None or name == "base64" or text in likely
+                ):
                     found.append(name)
     except (OSError, EOFError):
         return {"file": file, "size": -1, "found": []}
@@ -63,6 +80,37 @@ def parts(file: str, overlap: int) -> Iterator[bytes]:
         while chunk := stream.read(CHUNK):
             yield tail + chunk
             tail = chunk[-overlap:]
+
+
+# many texts at once
+
+
+def sifting(texts: list[str]) -> Sift:
+    """Tells which texts may stand in a part. Part and text are brought to one plain form, escapes undone, all space one
+    space, letters beyond ASCII one sign, UTF-16's zeros gone; what stands there in any encoding, stands there in it."""
+    plain = {
+        text: {
+            BEYOND.sub(b"?", SPACE.sub(b" ", normalize(form, case).encode("utf-8", "replace").lower()))
+            for case in (text, text.lower(), text.upper())
+            for form in ("NFC", "NFD")
+        }
+        for text in texts
+    }
+    # a writing beyond the first 256 letters leaves other bytes in UTF-16: nothing can be told of it beforehand
+    always = {text for text in texts if any(ord(letter) > 255 for letter in normalize("NFC", text))}
+
+    def sift(small: bytes) -> set[str]:
+        unescaped = ESCAPED.sub(lambda match: UNESCAPED.get(match[0][1:2], match[0][1:2]), small)
+        forms = [BEYOND.sub(b"?", SPACE.sub(b" ", form)) for form in (small, unescaped, small.replace(b"\0", b""))]
+        return always | {text for text, ways in plain.items() if any(way in form for way in ways for form in forms)}
+
+    return sift
+
+
+SPACE = re.compile(rb"\s+")
+BEYOND = re.compile(rb"[\x80-\xff]+")
+ESCAPED = re.compile(rb"(?:\\u[0-9a-f]{4})+|\\[nrt\"\\/bf]")
+UNESCAPED = {b"n": b" ", b"r": b" ", b"t": b" ", b"u": b"\xff", b"b": b" ", b"f": b" "}
 
 
 # a letter in the ways in which it may be written

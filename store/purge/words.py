@@ -3,6 +3,7 @@ them."""
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 from unicodedata import normalize
@@ -10,11 +11,13 @@ from unicodedata import normalize
 from store.database.capture import PURGED
 
 FEWEST = 4  # letters and figures: what is shorter stands in too many texts that have nothing to do with it
-WHOLE = 12  # what is shorter is looked for as whole words only
+TOLD = 12  # letters of a query that is a part of a text, from which on it tells of it
 SEVERAL = 20  # so many texts are looked for one by one; beyond, first by their longest word
 END = ".!;, "
 _RUN = re.compile(r"[a-z0-9]{3,}")
 _WORD = re.compile(r"\w+")
+_SPACED = "0-9A-Za-z_\u00c0-\u024f\u0370-\u04ff"  # of writings that put spaces between words: Latin, Greek, Cyrillic
+_TOKEN = re.compile(f"[{_SPACED}]+")
 
 
 class Words:
@@ -26,11 +29,13 @@ class Words:
         self._patterns = {text: pattern(text) for text in self.texts}
         self._by_word: dict[str, list[str]] = {}
         self._always: list[str] = []
-        for text in self.texts:
-            words = _WORD.findall(_folded(text))[1:-1]  # the outer ones may be parts of longer words elsewhere
-            if words:
-                self._by_word.setdefault(max(words, key=len), []).append(text)
-            else:
+        words = {text: _TOKEN.findall(_folded(text)) for text in self.texts}
+        often = Counter(word for told in words.values() for word in set(told))
+        for text, told in words.items():
+            if told:
+                rarest = min(told, key=lambda word: (often[word], -len(word)))
+                self._by_word.setdefault(rarest, []).append(text)
+            else:  # a writing without spaces: no word stands for itself
                 self._always.append(text)
 
     def __bool__(self) -> bool:
@@ -50,7 +55,7 @@ class Words:
     def hold(self, part: str) -> bool:
         """Whether one of them says this too, in as many letters as are looked for as parts of words."""
         told = _folded(" ".join(part.split()))
-        return len(told) >= WHOLE and any(told in _folded(" ".join(text.split())) for text in self.texts)
+        return len(told) >= TOLD and any(told in _folded(" ".join(text.split())) for text in self.texts)
 
     def around(self, value: object) -> str:
         """What stands around the first of them, in one line: for people."""
@@ -93,7 +98,7 @@ class Words:
         """Those of the texts that may stand in this one."""
         if len(self.texts) <= SEVERAL:
             return self.texts
-        words = set(_WORD.findall(_folded(text)))
+        words = set(_TOKEN.findall(_folded(text)))
         likely = [*self._always, *(text for word in words & self._by_word.keys() for text in self._by_word[word])]
         return sorted(likely, key=len, reverse=True)
 
@@ -104,12 +109,12 @@ def long(text: str) -> bool:
 
 
 def pattern(text: str) -> re.Pattern[str]:
-    """Finds a text in whatever capitals, with any space between its words and accents composed or not."""
-    pieces = ["".join(map(_letter, word)) for word in normalize("NFC", text).split()]
-    whole = r"\s+".join(pieces)
-    if len(text) < WHOLE:
-        whole = (r"(?<!\w)" if text[0].isalnum() else "") + whole + (r"(?!\w)" if text[-1].isalnum() else "")
-    return re.compile(whole, re.IGNORECASE)
+    """Finds a text in whatever capitals, with any space between its words and accents composed or not; not as the
+    beginning or the end of longer words: `team of 5` is not in `team of 50`."""
+    whole = r"\s+".join("".join(map(_letter, word)) for word in normalize("NFC", text).split())
+    before = f"(?<![{_SPACED}])" if re.match(f"[{_SPACED}]", text[0]) else ""
+    behind = f"(?![{_SPACED}])" if re.match(f"[{_SPACED}]", text[-1]) else ""
+    return re.compile(before + whole + behind, re.IGNORECASE)
 
 
 def _letter(letter: str) -> str:

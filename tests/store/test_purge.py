@@ -260,6 +260,26 @@ def test_words_that_are_too_short_or_parts_of_others_are_left_alone(memory: Memo
     memory.facts.remember("attests to it")
     memory.facts.remember("the Tests pass")
     assert [place.citation for place in memory.purge.plan([("fact", 3)]).places] == ["F#5"]
+    memory.facts.remember("the team has 5")
+    memory.facts.remember("the team has 50 people")
+    memory.facts.remember("日本語の秘密")
+    memory.facts.remember("彼は日本語の秘密を知っている")
+    assert memory.purge.plan([("fact", 6)]).places == ()
+    assert [place.citation for place in memory.purge.plan([("fact", 8)]).places] == ["F#9"]
+
+
+def test_many_texts_are_found_as_one_is():
+    """Looked for by their rarest words when there are many: the same is found, in the same texts."""
+    texts = [f"José's old office number {number}" for number in range(40)] + ["日本語の秘密", "a b cd"]
+    held = [f"(JOSE\u0301'S  old\noffice number {number})" for number in range(0, 60, 7)] + [
+        "x日本語の秘密y",
+        "A  B cd!",
+        "zebra",
+    ]
+    many = Words(texts)
+    for text in held:
+        assert many.inside(text) == any(Words([one]).inside(text) for one in texts), text
+    assert sum(map(many.inside, held)) == 8
 
 
 def test_words_are_cut_out_of_json_and_never_break_it():
