@@ -35,8 +35,9 @@ class Conversation:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def add_turns(self, session: str, turns: Iterable[Said], *, actor: str = "agent") -> list[int]:
-        """Add turns to the end of a session, all or none; their ids. Raises InvalidInput."""
+    def add_turns(self, session: str, turns: Iterable[Said], *, actor: str = "agent", key: str = "") -> list[int]:
+        """Add turns to the end of a session, all or none; their ids. With a `key` that was given before nothing is
+        written, and the answer is the one of then. Raises InvalidInput."""
         from store.clock import parse_moment
 
         if not session.strip():
@@ -48,7 +49,9 @@ class Conversation:
             if not turn.text.strip():
                 raise InvalidInput("A turn without words says nothing.", "Leave it out.")
         ids = []
-        with self._database.write(actor, "turns") as write:
+        with self._database.write(actor, "turns", key) as write:
+            if (answer := write.answer) is not None:
+                return [int(number) for number in answer.split()]
             last = write.execute("SELECT max(number) FROM turns WHERE session = ?", (session.strip(),)).get or 0
             for number, turn in enumerate(said, start=last + 1):
                 ids.append(
@@ -63,6 +66,7 @@ class Conversation:
                         origin=actor,
                     )
                 )
+            write.answered(*ids)
         return ids
 
     def get(self, number: int) -> "Turn":

@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 
+from store import tombstones
 from store.citations import cite
 from store.database import Database, Json, Verbatim, Write
+from store.database.ballast import with_room
 from store.errors import Conflict, InvalidInput, NotFound
 from store.iterations import joined
 from store.vocabulary import DECISION_STATUSES, IMPACTS, PERSON
@@ -39,15 +41,21 @@ class Decisions:
         iteration_id: int | None = None,
         supersedes: int | None = None,
         actor: str = PERSON,
+        key: str = "",
+        again: bool = False,
     ) -> int:
         """Record a decision; its id. Without an iteration it joins the active one. The decision it supersedes steps
-        aside. Raises InvalidInput, NotFound, Conflict."""
+        aside. With a `key` that was given before nothing is written, and the answer is the one of then. What was purged
+        is recorded only `again` if a person says so. Raises InvalidInput, NotFound, Conflict, Purged."""
         for name, text in (("title", title), ("chosen option", chosen)):
             if not text.strip():
                 raise InvalidInput(f"A decision has a {name}.", 'decide "Use SQLite" --chosen "SQLite, WAL"')
         if impact not in IMPACTS:
             raise InvalidInput("There is no such impact.", f"Choose one of: {', '.join(IMPACTS)}.")
-        with self._database.write(actor, "decide") as write:
+        with self._database.write(actor, "decide", key) as write:
+            if (answer := write.answer) is not None:
+                return int(answer)
+            tombstones.refuse(write, tombstones.decision_text(title, chosen), again)
             if supersedes is not None:
                 self._active(write, supersedes)
                 write.execute("UPDATE decisions SET status = 'superseded' WHERE id = ?", (supersedes,))
@@ -67,10 +75,12 @@ class Decisions:
                 origin=actor,
             )
             write.reason = f"decide {cite('decision', number)}"
+            write.answered(number)
             return number
 
-    def correct(self, number: int, chosen: str, *, actor: str = PERSON) -> int:
-        """A new decision like this one, but with another choice, that supersedes it; its id."""
+    def correct(self, number: int, chosen: str, *, actor: str = PERSON, again: bool = False) -> int:
+        """A new decision like this one, but with another choice, that supersedes it; its id. `again` is as in
+        `decide`."""
         old = self.get(number)
         if old.chosen == chosen.strip():
             raise InvalidInput(f"{old.citation} chose exactly that.")
@@ -85,10 +95,14 @@ class Decisions:
             iteration_id=old.iteration_id,
             supersedes=number,
             actor=actor,
+            again=again,
         )
 
     def forget(self, numbers: Sequence[int], *, actor: str = PERSON) -> None:
-        """Hide decisions, until undone. All of them or none."""
+        """Hide decisions, until undone. All of them or none. On a full disk the ballast makes room."""
+        with_room(self._database.path, lambda: self._forget(numbers, actor))
+
+    def _forget(self, numbers: Sequence[int], actor: str) -> None:
         with self._database.write(actor, f"forget {' '.join(cite('decision', n) for n in numbers[:10])}") as write:
             for number in numbers:
                 status = write.execute("SELECT status FROM decisions WHERE id = ?", (number,)).get

@@ -72,6 +72,20 @@ class StorageError(MemorandaError):
     code = "storage"
 
 
+class DiskFull(StorageError):
+    """There is no room left. What only takes away frees the ballast first (store/database/ballast.py)."""
+
+
+class Busy(StorageError):
+    """Another program held the file for longer than this door waits."""
+
+
+class Purged(MemorandaError):
+    """That text was purged once, and is kept again only if a person says so."""
+
+    code = "purged"
+
+
 class Defect(MemorandaError):
     """Something that should not happen happened; the message names the kind of error and never its text."""
 

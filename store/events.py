@@ -30,12 +30,16 @@ class Events:
         payload: object = None,
         iteration_id: int | None = None,
         actor: str = "agent",
+        key: str = "",
     ) -> int:
-        """Log an event, in the active iteration unless another is named; `payload` is any JSON. Raises InvalidInput."""
+        """Log an event, in the active iteration unless another is named; `payload` is any JSON. With a `key` that was
+        given before nothing is written, and the answer is the one of then. Raises InvalidInput."""
         if not event_type.strip():
             raise InvalidInput("An event has a type.", "Name one, for example phase_completed.")
-        with self._database.write(actor, "event") as write:
-            return write.insert(
+        with self._database.write(actor, "event", key) as write:
+            if (answer := write.answer) is not None:
+                return int(answer)
+            number = write.insert(
                 "events",
                 iteration_id=joined(write, iteration_id),
                 event_type=event_type.strip(),
@@ -44,6 +48,8 @@ class Events:
                 created_at=Verbatim(write.at),
                 origin=actor,
             )
+            write.answered(number)
+            return number
 
     def expire(self, now: str, retention_days: int = RETENTION_DAYS) -> int:
         """Drop the events older than `retention_days`; how many went. 0 keeps them for ever.

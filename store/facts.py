@@ -2,8 +2,10 @@
 
 from collections.abc import Callable, Iterable, Sequence
 
+from store import tombstones
 from store.citations import cite
 from store.database import Database, Json, Verbatim, Write, clean
+from store.database.ballast import with_room
 from store.digest import sha256
 from store.errors import Conflict, InvalidInput, NotFound, Unsupported
 from store.vocabulary import CONFIDENCES, DOMAINS, FACT_STATUSES, PERSON, SCOPES, SOURCES
@@ -51,11 +53,15 @@ class Facts:
         pinned: bool = False,
         evidence: Sequence[str] = (),
         tags: Sequence[str] = (),
+        key: str = "",
+        again: bool = False,
     ) -> tuple[int, bool]:
         """Remember a fact: (its id, whether it was new). What is known already, in other capitals, spaces or final
-        punctuation, is confirmed instead. A domain outside the list becomes `general` with the word as a tag.
+        punctuation, is confirmed instead. A domain outside the list becomes `general` with the word as a tag. With a
+        `key` that was given before nothing is written, and the answer is the one of then. What was purged is kept only
+        `again` if a person says so.
 
-        Raises InvalidInput, and Unsupported for the scope `global`.
+        Raises InvalidInput, Purged, and Unsupported for the scope `global`.
         """
         fact = _checked(text)
         _one_of("confidence", confidence, CONFIDENCES)
@@ -73,14 +79,19 @@ class Facts:
             from store.tags import joined
 
             tags = joined(tags)
-        with self._database.write(actor, "remember") as write:
+        with self._database.write(actor, "remember", key) as write:
+            if (answer := write.answer) is not None:
+                told, new = answer.split()
+                return int(told), new == "1"
             known = self._same(write, fact)
             if known is not None:
                 write.reason = f"confirm {cite('fact', known)}"
                 self._touch(write, known)
                 if pinned:
                     write.execute("UPDATE facts SET pinned = 1 WHERE id = ?", (known,))
+                write.answered(known, 0)
                 return known, False
+            tombstones.refuse(write, fact, again)
             number = write.insert(
                 "facts",
                 domain=Verbatim(domain),
@@ -99,10 +110,12 @@ class Facts:
                 tags=Json(list(tags)),
             )
             write.reason = f"remember {cite('fact', number)}"
+            write.answered(number, 1)
             return number, True
 
-    def correct(self, number: int, text: str, *, actor: str = PERSON) -> int:
-        """Replace a fact: the id of the new one, which supersedes the old. Raises NotFound, Conflict, InvalidInput."""
+    def correct(self, number: int, text: str, *, actor: str = PERSON, again: bool = False) -> int:
+        """Replace a fact: the id of the new one, which supersedes the old. `again` is as in `remember`. Raises
+        NotFound, Conflict, InvalidInput, Purged."""
         fact = _checked(text)
         with self._database.write(actor, f"correct {cite('fact', number)}") as write:
             self._active(write, [number])
@@ -119,6 +132,7 @@ class Facts:
                 raise Conflict(
                     f"{cite('fact', known)} says that already.", f"Forget {cite('fact', number)} instead, or undo."
                 )
+            tombstones.refuse(write, fact, again)
             write.execute("UPDATE facts SET status = 'superseded' WHERE id = ?", (number,))
             return write.insert(
                 "facts",
@@ -147,7 +161,10 @@ class Facts:
                 self._touch(write, number)
 
     def forget(self, numbers: Sequence[int], *, actor: str = PERSON) -> None:
-        """Hide facts, until undone. All of them or none."""
+        """Hide facts, until undone. All of them or none. On a full disk the ballast makes room."""
+        with_room(self._database.path, lambda: self._forget(numbers, actor))
+
+    def _forget(self, numbers: Sequence[int], actor: str) -> None:
         with self._database.write(actor, _reason("forget", numbers)) as write:
             self._present(write, numbers)
             for number in numbers:
@@ -356,13 +373,7 @@ def _fold(*values: "Any") -> str:
 
 def text_hash(text: str) -> str:
     """What two ways of writing the same fact have in common: capitals, spaces and final punctuation left out."""
-    if not text.isascii():
-        from unicodedata import normalize
-
-        text = normalize("NFKC", text)
-    words = " ".join(text.casefold().split())
-    normal = words.rstrip(".!;, ") or words
-    return sha256(normal.encode()).hexdigest()[:32]
+    return sha256(tombstones.normal(text).encode()).hexdigest()[:32]
 
 
 def _checked(text: str) -> str:

@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 COLUMNS = "seq, at, actor, door, reason, undoes, undone_by, changes"
 KINDS = {"facts": "fact", "decisions": "decision", "tasks": "task"}
 BY_HAND = "actor = 'user' AND door IN ('app', 'cli')"  # what `undo` without a number takes back (DESIGN §7)
+# a step of which all was purged is not taken back, and stands in nobody's way
+NOT_ERASED = """({step}.changes = 0
+  OR EXISTS (SELECT 1 FROM history_row AS r WHERE r.seq = {step}.seq AND r.purged <> 1))"""
 # the steps in force that linked a commit to a decision which step ? had made
 REFERRING = """
 SELECT link.seq FROM history_row AS made
@@ -43,11 +46,13 @@ WHERE made.seq = ? AND made.tbl = 'decisions' AND made.op = 'INSERT' AND link.op
 # the newest step in force that a person made by hand; an undo is one too when it was of a step from the middle, or of
 # somebody else's: taking back the newest of one's own, again and again, is not what one means to take back
 NEXT_UNDO = f"""
-SELECT seq FROM history AS done WHERE {BY_HAND} AND undone_by IS NULL AND (undoes IS NULL
+SELECT seq FROM history AS done
+WHERE {BY_HAND} AND undone_by IS NULL AND {NOT_ERASED.format(step="done")} AND (undoes IS NULL
   OR EXISTS (SELECT 1 FROM history AS target WHERE target.seq = done.undoes AND target.undoes IS NULL
     AND (NOT ({BY_HAND.replace("actor", "target.actor").replace("door", "target.door")})
       OR EXISTS (SELECT 1 FROM history AS later WHERE later.seq > target.seq AND later.seq < done.seq
         AND {BY_HAND.replace("actor", "later.actor").replace("door", "later.door")}
+        AND {NOT_ERASED.format(step="later")}
         AND later.undoes IS NULL AND (later.undone_by IS NULL OR later.undone_by > done.seq)))))
 ORDER BY seq DESC LIMIT 1
 """
@@ -204,14 +209,15 @@ class History:
             raise Conflict(f"Step {step.seq} was taken back already, by step {step.undone_by}.", "Redo brings it back.")
         rows = list(
             write.rows(
-                "SELECT tbl, pk, op, before, after, purged FROM history_row WHERE seq = ? ORDER BY n", (step.seq,)
+                "SELECT tbl, pk, op, before, after FROM history_row WHERE seq = ? AND purged <> 1 ORDER BY n",
+                (step.seq,),
             )
         )
-        if any(purged for *_, purged in rows):
+        if step.changes and not rows:
             raise Conflict(f"Step {step.seq} holds text that was erased, and cannot be taken back.")
-        edits = [
+        edits = [  # of a record that was purged nothing is left to take back
             (table, json.loads(key), after and json.loads(after), before and json.loads(before), op == "UPDATE")
-            for table, key, op, before, after, _ in rows
+            for table, key, op, before, after in rows
         ]
         write.reason = f"undo {step.seq}"
         write.undoes = step.seq

@@ -19,18 +19,16 @@ if TYPE_CHECKING:
     from store.history import History
     from store.iterations import Iterations
     from store.plans import Plans
+    from store.purge import Purge
     from store.search import Search
     from store.tasks import Tasks
     from store.timeline import Timeline
 
 
 class Memory:
-    """A memory, open for one thread. Each part is imported when it is first asked for: a command that remembers a
-    fact pays for facts alone.
-
-    Raises UnsafeFile, ForeignFile, StorageError when the file cannot be opened; a file of a newer version opens for
-    reading only, and says so in `database.warnings`.
-    """
+    """A memory, open for one thread. Each part is imported when it is first asked for: who remembers a fact pays for
+    facts alone. Raises UnsafeFile, ForeignFile, StorageError; a file of a newer version opens for reading only, and
+    says so in `database.warnings`."""
 
     def __init__(self, location: Location, door: str, clock: Clock = utc_now, create: bool = True) -> None:
         self.location = location
@@ -132,6 +130,12 @@ class Memory:
         from store.plans import Plans
 
         return Plans(self.database)
+
+    @property
+    def purge(self) -> "Purge":
+        from store.purge import Purge
+
+        return Purge(self.database)
 
     @property
     def checkpoints(self) -> "Checkpoints":

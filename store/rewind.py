@@ -23,7 +23,7 @@ PERSONS = f"({BY_HAND} AND undone_by IS NULL AND (undoes IS NULL OR undoes <= ?1
 WRITTEN = """
 SELECT r.tbl, r.pk, r.op, r.before, r.after
 FROM history AS h JOIN history_row AS r ON r.seq = h.seq
-WHERE h.actor = ?1 AND (h.undone_by IS NULL
+WHERE h.actor = ?1 AND r.purged <> 1 AND (h.undone_by IS NULL
   OR (SELECT actor FROM history AS later WHERE later.seq = h.undone_by) = ?1
   OR NOT EXISTS (
     SELECT 1 FROM history_row AS back WHERE back.tbl = r.tbl AND back.pk = r.pk AND back.seq = h.undone_by))
@@ -79,14 +79,16 @@ def to_step(database: Database, seq: int) -> list[Rewound]:
 
 
 def without_step(database: Database, seq: int) -> list[Rewound]:
-    """The records that would be otherwise without step `seq`; what later steps changed clashes. Raises Conflict for a
-    step whose text was purged."""
-    rows = database.rows("SELECT tbl, pk, op, before, after, purged FROM history_row WHERE seq = ? ORDER BY n", (seq,))
-    if any(purged for *_, purged in rows):
+    """The records that would be otherwise without step `seq`; what later steps changed clashes. Those that were purged
+    are left out. Raises Conflict for a step of which all was."""
+    rows = database.rows(
+        "SELECT tbl, pk, op, before, after FROM history_row WHERE seq = ? AND purged <> 1 ORDER BY n", (seq,)
+    )
+    if not rows and database.value("SELECT 1 FROM history_row WHERE seq = ?", (seq,)):
         raise erased_step(seq)
     today = rows_now(database, [(table, key) for table, key, *_ in rows])
     found = []
-    for table, key, op, before_text, after_text, _ in rows:
+    for table, key, op, before_text, after_text in rows:
         before, after = _row(before_text), _row(after_text)
         now = today.get((table, key))
         if op == "UPDATE":

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from store import tombstones
 from store.citations import cite
 from store.database import Database, Verbatim, clean
 from store.errors import Conflict, InvalidInput, NotFound
@@ -24,10 +25,12 @@ class Tasks:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    def add(self, text: str, *, iteration_id: int | None = None, actor: str = PERSON) -> int:
-        """Add a pending task; its id. Raises InvalidInput."""
+    def add(self, text: str, *, iteration_id: int | None = None, actor: str = PERSON, again: bool = False) -> int:
+        """Add a pending task; its id. What was purged is added only `again` if a person says so. Raises InvalidInput,
+        Purged."""
         task = _checked(text)
         with self._database.write(actor, "task") as write:
+            tombstones.refuse(write, task, again)
             number = write.insert(
                 "tasks",
                 text=task,

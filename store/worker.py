@@ -5,10 +5,12 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from store import commits, mentions, refs
+from store import commits, mentions, refs, spool
+from store import purge as purging
 from store.citations import cite
+from store.clock import days_before
 from store.config import captures
-from store.database import Verbatim, Write
+from store.database import Verbatim, Write, ballast
 from store.database.lease import Lease, LeaseLost
 from store.git import CommitInfo, Repository
 from store.git_child import Cancelled, GitError, never
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 
 BATCH = 250  # commits of one transaction: some 20 ms, so that no writer waits long
 RENEW_SECONDS = 1.0
+ANSWERS_DAYS = 30  # how long a writer from outside may ask again
 TIPS = "git.tips"
 BOUNDARY = "git.shallow"
 BOUND = "git.repository"
@@ -40,16 +43,44 @@ def start(
     cancelled: Cancelled = never,
     trouble: Say = _quiet,
 ) -> int | None:
-    """What is due when a memory is opened: events past their retention go, then the timeline catches up with git.
+    """What is due when a memory is opened: what was left undone (`tidy`), events past their retention, then the
+    timeline catches up with git.
 
-    How many commits were new; None if another process is reading them. Each of the two happens only if the
-    configuration lets it. `trouble` is as in `catch_up`. Raises GitError.
+    How many commits were new; None if another process is reading them. The last two happen only if the configuration
+    lets them. `trouble` is as in `catch_up`. Raises GitError.
     """
-    if memory.database.read_only or not memory.config["enabled"]:
+    if memory.database.read_only:
+        return 0
+    tidy(memory, trouble)
+    if not memory.config["enabled"]:
         return 0
     memory.events.expire(memory.now, memory.config["retention_days"])
     source = repository(memory, cwd) if captures(memory.config, "commits") else None
     return catch_up(memory, source, progress, cancelled, trouble) if source else 0
+
+
+def tidy(memory: Memory, trouble: Say = _quiet) -> None:
+    """What other processes left to be done: the spool is brought in, a purge finished, answers that nobody asks for
+    any more are dropped, the ballast is there again. `trouble` is told what could not be done."""
+    database = memory.database
+    ballast.keep(database.path)
+    brought = spool.drain(database)
+    if brought.trouble:
+        trouble(f"What hooks left to be written still waits: {brought.trouble}")
+    if aside := spool.broken(database.path):
+        lines = "1 line" if aside == 1 else f"{aside:,} lines"
+        trouble(f"{lines} of the spool cannot be read and were kept aside in {spool.aside(database.path)}.")
+    if purging.pending(database) and (why := purging.finish(database).pending):
+        trouble(f"A purge is not finished: {why}")
+    cut = days_before(memory.now, ANSWERS_DAYS)
+    if database.value("SELECT 1 FROM answers WHERE at < ? LIMIT 1", (cut,)):
+        with database.write("agent", "answers") as write:
+            write.execute("DELETE FROM answers WHERE at < ?", (Verbatim(cut),))
+
+
+def untidy(memory: Memory) -> bool:
+    """A cheap look at whether something was left undone."""
+    return not memory.database.read_only and (spool.waiting(memory.database.path) or purging.pending(memory.database))
 
 
 def stirred(memory: Memory, cwd: str, before: str) -> str | None:

@@ -16,6 +16,14 @@ SHAS = tuple(f"{number:040x}" for number in (0xA1B2C3D << 132, 0xBEEF << 140, 0x
 TEXTS = ("the team is five", "deploys on Fridays", "José prefiere té", "line one\nline two", "naïve \u202eevil\u202c")
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What is sampled otherwise runs whole by `pytest -m whole`, and only then."""
+    if "whole" not in str(config.getoption("markexpr")):
+        for item in items:
+            if item.get_closest_marker("whole"):
+                item.add_marker(pytest.mark.skip(reason="sampled: pytest -m whole runs all of it"))
+
+
 class Clock:
     """A clock that a test sets and advances; it moves on by a millisecond each time it is read."""
 

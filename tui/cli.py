@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 
 from store import location
-from store.errors import InvalidInput, MemorandaError, StorageError
+from store.errors import DiskFull, InvalidInput, MemorandaError, StorageError
 from store.memory import Memory
 from tui.arguments import Given, Usage, help_text, read
 from tui.commands import Outcome, Session
@@ -64,7 +64,7 @@ def _run(arguments: list[str]) -> int:
         outcome = _execute(verb, Session(place, None, cwd, _ask, as_json, application), given)
         _print(outcome, as_json)
         return outcome.status
-    with Memory(place, "cli") as memory:
+    with _open(place, verb) as memory:
         _announce(memory)
         session = Session(place, memory, cwd, _ask, as_json)
         if verb.reads:
@@ -74,6 +74,18 @@ def _run(arguments: list[str]) -> int:
         outcome = _execute(verb, session, given)
         _print(outcome, as_json)
     return outcome.status
+
+
+def _open(place: location.Location, verb: Verb) -> Memory:
+    """The memory; on a disk too full to open it, a verb that only takes away gets the room of the ballast."""
+    try:
+        return Memory(place, "cli")
+    except DiskFull:
+        from store.database import ballast
+
+        if not verb.frees or not ballast.free(place.path):
+            raise
+        return Memory(place, "cli")
 
 
 def _execute(verb: Verb, session: Session, given: Given) -> Outcome:

@@ -337,6 +337,14 @@ class Engine:
         with Memory(self.location, "app", self._clock, create=False) as memory:
             return standing(memory.database, memory.now)[2]
 
+    def tidy(self) -> None:
+        """Finish what was left undone, as far as it can be by now."""
+        from store import worker
+
+        with Memory(self.location, "app", self._clock, create=False) as memory:
+            if worker.untidy(memory):
+                worker.tidy(memory)
+
     def git_stirred(self) -> bool:
         """Whether the repository changed since it was last looked at; takes well below a millisecond."""
         from store import worker

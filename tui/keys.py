@@ -111,6 +111,7 @@ KEYS = (
         panes=(TASKS,),
     ),
     Key("record.forget", "f", "change('facts.forget')", "forget", verb="forget", panes=RECORDS),
+    Key("record.purge", "F", "change('purging.purge')", verb="purge", panes=(*RECORDS, TASKS)),
     Key("record.correct", "c", "ask_for('correcting.correct')", "correct", verb="correct", panes=(*RECORDS, TASKS)),
     Key("record.confirm", "y", "change('facts.confirm')", "confirm", verb="confirm", panes=(FACTS, HITS)),
     Key(
@@ -272,6 +273,12 @@ PLAN_KEYS = (
 )
 LOOKING_KEYS = (
     Key("since.open", "enter", "apply", "open the record", "Open the record", panes=(PLAN,)),
+    *(key for key in PLAN_KEYS if key.id in ("plan.leave", "plan.down", "plan.up")),
+)
+PURGE_KEYS = (
+    Key("purge.apply", "enter", "apply", "purge for good", "Purge what is shown for good", panes=(PLAN,)),
+    Key("purge.choose", "space,x", "choose", "scrub too", "Scrub the place too, or leave it", panes=(PLAN,)),
+    Key("purge.all", "ctrl+a,a", "all", "all, none", "Scrub all places, or none", panes=(PLAN,)),
     *(key for key in PLAN_KEYS if key.id in ("plan.leave", "plan.down", "plan.up")),
 )
 # what the lists answer to by themselves: (id, keys, action, help), in RecordList and in the help

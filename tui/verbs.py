@@ -20,10 +20,11 @@ class Verb:
     """One verb: its summary, its arguments, and `handler`, a `module.function` below `tui.commands`.
 
     `opens`: `memory` needs the file, `new` may make it (both give the handler an open Memory), `nothing` gets none.
-    `reads`: a one-shot command first lets the timeline catch up with git for a moment (DESIGN §9).
+    `reads`: a one-shot command first lets the timeline catch up with git for a moment (DESIGN §9). `frees`: on a full
+    disk it may take the room of the ballast.
     """
 
-    __slots__ = ("arguments", "handler", "name", "opens", "reads", "slash", "summary")
+    __slots__ = ("arguments", "frees", "handler", "name", "opens", "reads", "slash", "summary")
 
     def __init__(
         self,
@@ -33,6 +34,7 @@ class Verb:
         *arguments: Argument,
         opens: str = "new",
         reads: bool = False,
+        frees: bool = False,
         slash: tuple[str, ...] = (),
     ) -> None:
         self.name = name
@@ -41,6 +43,7 @@ class Verb:
         self.arguments = arguments
         self.opens = opens
         self.reads = reads
+        self.frees = frees
         self.slash = slash
 
 
@@ -50,6 +53,7 @@ _LIMIT = Argument("limit", "value", "N", "how many at the most (50)", 50, whole=
 _FACTS = Argument("ids", "many", "ID", "a fact's number, or F#12")
 _TAG = Argument("tag", "one", "TAG", "one word, or several joined by dashes")
 _DRY = Argument("dry-run", "flag", "", "only show what would change, record by record")
+_AGAIN = Argument("yes", "flag", "", "even if the text was purged once")
 _YES = Argument("yes", "flag", "", "do it without asking")
 
 VERBS = (
@@ -63,6 +67,8 @@ VERBS = (
         Argument("scope", "value", "S", "project or session", "project", choices=("project", "session")),
         Argument("tag", "list", "TAG", "a word to find it by (repeatable)"),
         Argument("pin", "flag", "", "it never ages"),
+        Argument("key", "value", "K", "for scripts: the same key again writes nothing, and gives the same answer", ""),
+        _AGAIN,
         slash=("remember", "memory add"),
     ),
     Verb(
@@ -85,6 +91,7 @@ VERBS = (
         "facts.correct",
         Argument("id", "one", "ID", "a fact's number, or F#12, D#3, A#5"),
         Argument("text", "many", "TEXT", "what is true now"),
+        _AGAIN,
         slash=("memory correct",),
     ),
     Verb(
@@ -99,7 +106,26 @@ VERBS = (
         "Hide facts or decisions, until undone",
         "facts.forget",
         Argument("ids", "many", "ID", "a fact's number, or F#12, D#3"),
+        frees=True,
         slash=("memory forget",),
+    ),
+    Verb(
+        "purge",
+        "Erase records with their past, for good: nothing undoes it",
+        "purging.purge",
+        Argument("ids", "any", "ID", "a fact's number, or D#3, A#5, T#9, E#42"),
+        Argument("query", "value", "Q", "instead: all that a search by keywords finds"),
+        Argument("origin", "value", "O", "instead: all that this one wrote, import:notes"),
+        Argument("scrub", "list", "ID", "cut the words here too: T#9, or all (repeatable)"),
+        Argument("dry-run", "flag", "", "only show what would go, and what else holds the words"),
+        _YES,
+        frees=True,
+    ),
+    Verb(
+        "verify-forgotten",
+        "Prove that no byte of a text is left in any file of the store",
+        "purging.verify",
+        Argument("text", "many", "TEXT", "the text; - reads it from standard input, past the shell's history"),
     ),
     Verb("pin", "Keep facts from ageing", "facts.pin", _FACTS),
     Verb("unpin", "Let facts age again", "facts.unpin", _FACTS),
@@ -117,6 +143,8 @@ VERBS = (
         Argument("impact", "value", "I", "low, medium, high or critical", "medium", choices=IMPACTS),
         Argument("phase", "value", "TEXT", "the phase of the work it belongs to", ""),
         Argument("supersedes", "value", "D", "the decision it replaces, D#3"),
+        Argument("key", "value", "K", "for scripts: the same key again writes nothing, and gives the same answer", ""),
+        _AGAIN,
     ),
     Verb(
         "decisions",
@@ -146,6 +174,7 @@ VERBS = (
         "tasks.task",
         Argument("what", "one", "add|start|done|reopen", "what to do"),
         Argument("words", "many", "TEXT|ID", "what is to be done; or a task's number, or A#5"),
+        _AGAIN,
     ),
     Verb(
         "tasks",

@@ -16,9 +16,26 @@ from store.digest import sha256
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from typing import Any
 
+    Row = tuple[str, str, str, int, str | None, str | None]  # table, key, op, indirect, before, after
+
 SALT_BYTES = 16
+PURGED = "[purged]"  # what stands where a text was
+# the columns of a record that hold its words, and what a purge puts in their place
+TEXTS = {
+    "facts": {"fact": PURGED, "text_hash": "", "evidence": "[]", "tags": "[]"},
+    "decisions": {
+        "title": PURGED,
+        "context": "",
+        "chosen": PURGED,
+        "alternatives": "[]",
+        "rationale": "",
+        "phase": "",
+    },
+    "tasks": {"text": PURGED},
+}
 
 
 class Header:
@@ -39,8 +56,11 @@ def columns(connection: apsw.Connection, table: str) -> list[str]:
     return [name for (name,) in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))]
 
 
-def append(connection: apsw.Connection, changeset: bytes, header: Header) -> int:
-    """Write a changeset into history, inside the transaction that made it; returns its step's number."""
+def append(
+    connection: apsw.Connection, changeset: bytes, header: Header, purged: "Collection[tuple[str, str]]" = ()
+) -> int:
+    """Write a changeset into history, inside the transaction that made it; returns its step's number. Of the records
+    that are `purged`, by table and key, it never holds a text (`masked`)."""
     last = connection.execute("SELECT seq, digest FROM history ORDER BY seq DESC LIMIT 1").get
     previous_seq, previous_digest = last or (0, b"")
     seq: int = previous_seq + 1
@@ -51,10 +71,13 @@ def append(connection: apsw.Connection, changeset: bytes, header: Header) -> int
         if change.name not in names:
             names[change.name] = columns(connection, change.name)
         row = _row(connection, change, names[change.name])
+        gone = row[:2] in purged
+        if gone:
+            row = _masked(connection, row)
         salt = os.urandom(SALT_BYTES)
         leaf = sha256(salt + framed(*row)).digest()
         leaves.update(leaf)
-        rows.append((seq, n, *row, salt, leaf))
+        rows.append((seq, n, *row, None if gone else salt, leaf, int(gone)))
     root = leaves.digest()
     head = (seq, header.at, header.actor, header.door, header.reason, header.undoes, len(rows))
     digest = sha256(previous_digest + framed(*head) + root).digest()
@@ -64,13 +87,19 @@ def append(connection: apsw.Connection, changeset: bytes, header: Header) -> int
         (*head, root, digest),
     )
     connection.executemany(
-        "INSERT INTO history_row(seq, n, tbl, pk, op, indirect, before, after, salt, leaf)"
-        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO history_row(seq, n, tbl, pk, op, indirect, before, after, salt, leaf, purged)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         rows,
     )
     if header.undoes is not None:
         _take_back(connection, header.undoes, seq)
     return seq
+
+
+def masked(table: str, column: str) -> str:
+    """SQL: a row's JSON without its texts, each column of which stays there with nothing to say."""
+    pairs = ", ".join(f"'$.{name}', '{instead}'" for name, instead in TEXTS.get(table, {}).items())
+    return f"json_replace({column}, {pairs})" if pairs else column
 
 
 def framed(*values: str | int | None) -> bytes:
@@ -95,9 +124,7 @@ def _take_back(connection: apsw.Connection, target: int, by: int) -> None:
         step = connection.execute("SELECT undoes FROM history WHERE seq = ?", (step,)).get
 
 
-def _row(
-    connection: apsw.Connection, change: "Any", names: list[str]
-) -> tuple[str, str, str, int, str | None, str | None]:
+def _row(connection: apsw.Connection, change: "Any", names: list[str]) -> "Row":
     """(table, key, op, indirect, before, after) of one change."""
     keys = sorted(change.pk_columns)
     stated = change.old or change.new
@@ -105,6 +132,13 @@ def _row(
     left_out = keys if change.op == "UPDATE" else []
     before = _object(connection, names, change.old, left_out)
     return change.name, key, change.op, int(change.indirect), before, _object(connection, names, change.new, left_out)
+
+
+def _masked(connection: apsw.Connection, row: "Row") -> "Row":
+    table, key, op, indirect, before, after = row
+    return table, key, op, indirect, *connection.execute(
+        f"SELECT {masked(table, '?1')}, {masked(table, '?2')}", (before, after)
+    ).get  # fmt: skip
 
 
 def _object(connection: apsw.Connection, names: list[str], values: "Any", left_out: list[int]) -> str | None:

@@ -7,12 +7,13 @@ import time
 import apsw
 
 from store.database.files import prepare
-from store.errors import ForeignFile, MemorandaError, NewerFile, StorageError, UnsafeFile
+from store.errors import Busy, DiskFull, ForeignFile, MemorandaError, NewerFile, StorageError, UnsafeFile
 
 APPLICATION_ID = 0x4D454D4F  # "MEMO"
 SCHEMA_VERSION = 3
 OLDEST_SQLITE = (3, 51, 3)  # older ones can corrupt a WAL file
 BUSY_MS = 10_000
+HOOK_MS = 300  # what a hook may wait for; past it, its line goes to the spool
 
 PRAGMAS = (
     ("foreign_keys", 1),
@@ -28,8 +29,9 @@ PRAGMAS = (
 )
 
 
-def connect(path: str, create: bool = True) -> tuple[apsw.Connection, bool, list[str]]:
-    """(connection, whether it may only be read, warnings). The file may still be empty: see `migrations`.
+def connect(path: str, create: bool = True, patience: int = BUSY_MS) -> tuple[apsw.Connection, bool, list[str]]:
+    """(connection, whether it may only be read, warnings). The file may still be empty: see `migrations`. A busy file
+    is waited for `patience` milliseconds.
 
     Raises UnsafeFile, ForeignFile, StorageError.
     """
@@ -49,20 +51,20 @@ def connect(path: str, create: bool = True) -> tuple[apsw.Connection, bool, list
     except apsw.CantOpenError:
         raise StorageError(f"{path} cannot be opened.", "Look at its permissions and those of its folder.") from None
     try:
-        connection.set_busy_timeout(BUSY_MS)
+        connection.set_busy_timeout(patience)
         version = _identify(connection, path)
         if version > SCHEMA_VERSION:
             connection.pragma("query_only", 1)
             return connection, True, [*warnings, str(newer(path))]
         if os.access(path, os.W_OK):
-            _write_ahead(connection, path)
+            _write_ahead(connection, path, patience)
         for name, value in PRAGMAS:
             connection.pragma(name, value)
         if sys.platform == "darwin":
             connection.pragma("fullfsync", 1)
     except apsw.Error as error:
         connection.close()
-        raise explain(error, path) from None
+        raise explain(error, path, patience) from None
     except MemorandaError:
         connection.close()
         raise
@@ -88,9 +90,9 @@ def _identify(connection: apsw.Connection, path: str) -> int:
     )
 
 
-def _write_ahead(connection: apsw.Connection, path: str) -> None:
+def _write_ahead(connection: apsw.Connection, path: str, patience: int) -> None:
     """Switch to WAL. The switch does not wait for a busy file by itself, and six processes may open a new one."""
-    deadline = time.monotonic() + BUSY_MS / 1000
+    deadline = time.monotonic() + patience / 1000
     while True:
         try:
             mode = connection.pragma("journal_mode", "wal")
@@ -99,7 +101,7 @@ def _write_ahead(connection: apsw.Connection, path: str) -> None:
         if mode == "wal":
             return
         if mode or time.monotonic() > deadline:
-            raise StorageError(
+            raise Busy(
                 f"{path} cannot be opened for several programs at once.", "Close what holds it, or use a local disk."
             )
         time.sleep(0.005)
@@ -121,13 +123,14 @@ def _full(path: str) -> bool:
     return disk.f_bavail * disk.f_frsize < 1 << 16
 
 
-def explain(error: apsw.Error, path: str) -> MemorandaError:
-    """What SQLite refused, in words that name the cause and the next step."""
+def explain(error: apsw.Error, path: str, patience: int = BUSY_MS) -> MemorandaError:
+    """What SQLite refused, in words that name the cause and the next step; a busy file was waited for `patience`
+    milliseconds."""
     if isinstance(error, apsw.FullError) or (isinstance(error, apsw.IOError) and _full(path)):
-        return StorageError(f"The disk that holds {path} is full; nothing was lost.", "Free some space and try again.")
+        return DiskFull(f"The disk that holds {path} is full; nothing was lost.", "Free some space and try again.")
     if isinstance(error, apsw.BusyError | apsw.LockedError):
-        return StorageError(
-            f"Another program kept {path} busy for {BUSY_MS // 1000} seconds.", "Close it, or try again in a moment."
+        return Busy(
+            f"Another program kept {path} busy for {patience / 1000:g} seconds.", "Close it, or try again in a moment."
         )
     if isinstance(error, apsw.ReadOnlyError | apsw.PermissionsError | apsw.CantOpenError):
         return StorageError(f"{path} cannot be written.", "Look at its permissions and those of its folder.")

@@ -7,6 +7,7 @@ would drop the locks that SQLite holds on it in this process.
 import os
 import stat
 
+from store.database import ballast
 from store.errors import StorageError, UnsafeFile
 from store.location import FOLDER
 
@@ -44,6 +45,7 @@ def prepare(path: str, create: bool) -> list[str]:
             if os.path.basename(folder) == FOLDER:
                 _ignore(os.path.join(folder, ".gitignore"))  # before there is anything for git to see
             _create(path)
+            ballast.keep(path)
         _check(path, stat.S_ISREG, "file")
     except FileNotFoundError:
         raise StorageError(

@@ -13,8 +13,9 @@ import apsw
 
 from store.clock import Clock, utc_now
 from store.database import capture
-from store.database.connection import SCHEMA_VERSION, connect, explain, newer
+from store.database.connection import BUSY_MS, HOOK_MS, SCHEMA_VERSION, connect, explain, newer
 from store.database.tables import RECORDED
+from store.digest import sha256
 from store.errors import InvalidInput, MemorandaError, StorageError
 from store.redaction import redact, redact_tree
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from typing import Any, TypeVar
 
     Read = TypeVar("Read")
+
+LOG_MS = 250  # what emptying the log waits for readers
 
 
 class Verbatim(str):
@@ -86,7 +89,10 @@ class Database:
     `door` is the front door it was opened by (vocabulary.DOORS); `read_only` files answer reads and refuse writes.
     """
 
-    __slots__ = ("_file", "_writing", "clock", "connection", "door", "last_step", "path", "read_only", "warnings")
+    __slots__ = (
+        *("_file", "_writing", "clock", "connection", "door", "last_step", "path", "patience", "read_only"),
+        "warnings",
+    )
 
     def __init__(self, path: str, door: str, clock: Clock = utc_now, create: bool = True) -> None:
         self.path = path
@@ -94,7 +100,8 @@ class Database:
         self.clock = clock
         self._writing = False
         self.last_step: int | None = None  # the step of history that was last made here
-        self.connection, self.read_only, self.warnings = connect(path, create)
+        self.patience = HOOK_MS if door == "hook" else BUSY_MS
+        self.connection, self.read_only, self.warnings = connect(path, create, self.patience)
         self._file = _identity(path)
         try:
             if not self.read_only and self.connection.pragma("user_version") < SCHEMA_VERSION:
@@ -141,14 +148,36 @@ class Database:
         row = self.row(sql, parameters)
         return row[0] if row else None
 
-    def write(self, actor: str, reason: str) -> "Write":
-        """One transaction by `actor` (an origin: user, agent, import:x …) because of `reason` (a verb, no text)."""
-        return Write(self, actor, reason)
+    def write(self, actor: str, reason: str, key: str = "") -> "Write":
+        """One transaction by `actor` (an origin: user, agent, import:x …) because of `reason` (a verb, no text). A
+        writer that may ask twice gives a `key`; see `Write.answer`."""
+        return Write(self, actor, reason, key)
 
     def changed(self) -> int:
         """A number that changes when another connection has written."""
         version: int = self.connection.pragma("data_version")
         return version
+
+    def empty_log(self) -> bool:
+        """Bring the log into the file and leave nothing of it; false while a reader of any process holds it."""
+        self.connection.set_busy_timeout(LOG_MS)
+        try:
+            self.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        except apsw.BusyError:
+            return False
+        except apsw.Error as error:
+            raise explain(error, self.path) from None
+        finally:
+            self.connection.set_busy_timeout(self.patience)
+        return True
+
+    def write_anew(self) -> None:
+        """Write the whole file anew, so that nothing stands in it but what is stored. Raises StorageError."""
+        try:
+            self.connection.execute("VACUUM")
+        except apsw.Error as error:
+            raise explain(error, self.path, self.patience) from None
+        self.empty_log()
 
     def interrupt(self) -> None:
         """Stop the query that another thread is running here."""
@@ -161,14 +190,19 @@ class Database:
 class Write:
     """A transaction under way. `at` is its moment, `seq` the step of history it became (None if nothing recorded)."""
 
-    __slots__ = ("_adopts", "_connection", "_session", "actor", "at", "database", "reason", "seq", "undoes")
+    __slots__ = (
+        *("_adopts", "_connection", "_key", "_session", "actor", "at", "database", "purged", "reason", "seq"),
+        "undoes",
+    )
 
-    def __init__(self, database: Database, actor: str, reason: str) -> None:
+    def __init__(self, database: Database, actor: str, reason: str, key: str = "") -> None:
         self.database = database
         self.actor = clean(actor)
         self.reason = reason
         self.seq: int | None = None
         self.undoes: int | None = None
+        self.purged: set[tuple[str, str]] = set()  # records, by table and key, of which history may hold no text
+        self._key = Verbatim(sha256(key.encode("utf-8", "replace")).hexdigest()) if key else None
         self.at = ""
         self._connection = database.connection
         self._session: Any = None
@@ -185,7 +219,7 @@ class Write:
         try:
             self._connection.execute("BEGIN IMMEDIATE")
         except apsw.Error as error:
-            raise explain(error, database.path) from None
+            raise explain(error, database.path, database.patience) from None
         if _identity(database.path) != database._file:  # what is written to a deleted file is lost without a word
             self._connection.execute("ROLLBACK")
             raise StorageError(
@@ -220,7 +254,7 @@ class Write:
                 self._connection.execute("ROLLBACK")
             self.database._writing = False
         if isinstance(error, apsw.Error):
-            raise explain(error, self.database.path) from None
+            raise explain(error, self.database.path, self.database.patience) from None
 
     def adopt(self) -> None:
         """From here on the rows bring their own history along: an import into a memory where nothing ever happened."""
@@ -233,7 +267,7 @@ class Write:
         changeset = b"" if self._adopts else self._session.changeset()
         if changeset or self.undoes is not None:
             header = capture.Header(self.at, self.actor, self.database.door, clean(self.reason), self.undoes)
-            self.seq = capture.append(self._connection, changeset, header)
+            self.seq = capture.append(self._connection, changeset, header, self.purged)
         self._connection.execute("COMMIT")
         if self.seq is not None:
             self.database.last_step = self.seq
@@ -252,6 +286,27 @@ class Write:
         marks = ", ".join("?" * len(columns))
         self.execute(f"INSERT INTO {table}({names}) VALUES ({marks})", tuple(columns.values()))
         return self._connection.last_insert_rowid()
+
+    def rewrite(self, sql: str, parameters: Sequence[Value] = ()) -> "apsw.Cursor":
+        """`execute`, unseen by history: for a purge, which rewrites what history says of it as well."""
+        self._session.enabled = False
+        try:
+            return self.execute(sql, parameters)
+        finally:
+            self._session.enabled = True
+
+    @property
+    def answer(self) -> str | None:
+        """What a write with this key was answered before, in which case nothing may be written now; else None."""
+        if self._key is None:
+            return None
+        found: str | None = self.execute("SELECT answer FROM answers WHERE key = ?", (self._key,)).get
+        return found
+
+    def answered(self, *ids: int) -> None:
+        """Keep what this write answers, the ids that it made, for whoever asks again with its key."""
+        if self._key is not None:
+            self.insert("answers", key=self._key, answer=Verbatim(" ".join(map(str, ids))), at=Verbatim(self.at))
 
     def apply(self, changeset: bytes, conflict: "Callable[[int, apsw.TableChange], int]") -> None:
         """Apply a changeset to the recorded tables, as part of this transaction, which must be abandoned if it fails;

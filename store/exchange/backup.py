@@ -204,13 +204,23 @@ def _compared(one: apsw.Connection, other: apsw.Connection, table: str) -> str:
 
 
 def contents(path: str) -> tuple[dict[str, str], str]:
-    """(each table's checksum, the file's): what a backup is made of. Whoever rewrites one keeps both anew in
-    `backups`."""
+    """(each table's checksum, the file's): what a backup is made of."""
     from hashlib import file_digest
 
     sums = dict(_tables(path))
     with open(path, "rb") as file:  # nobody here has a connection to it any more
         return sums, file_digest(file, "sha256").hexdigest()
+
+
+def seal(database: Database, name: str) -> None:
+    """Take what a backup holds now for what it was made of: it was rewritten on purpose. Nothing for one that is not
+    listed."""
+    sums, digest = contents(os.path.join(folder_of(database), name))
+    with database.write("agent", "backup") as write:
+        write.execute(
+            "UPDATE backups SET sums = ?, digest = ?, verified_at = ?, problem = '' WHERE name = ?",
+            (Verbatim(json.dumps(sums)), Verbatim(digest), Verbatim(write.at), Verbatim(name)),
+        )
 
 
 # looking at one

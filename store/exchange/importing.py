@@ -11,7 +11,7 @@ import os
 from store.database import Database, Write
 from store.errors import Conflict, InvalidInput, StorageError
 from store.exchange.form import TABLES
-from store.exchange.merging import LINKS, STATE, STAY, TOLD, Erased, Merge, empty, nothing_erased
+from store.exchange.merging import LINKS, STATE, STAY, TOLD, Merge, empty
 from store.exchange.reading import open_source
 from store.exchange.staging import NAME, Staged
 
@@ -69,7 +69,7 @@ class Shown:
 class Import:
     """A document that was read whole, beside the memory it would go into. Nothing is written until `apply`."""
 
-    def __init__(self, database: Database, path: str, strategy: str = "mine", erased: Erased = nothing_erased) -> None:
+    def __init__(self, database: Database, path: str, strategy: str = "mine") -> None:
         """Read it. Raises NotFound, BrokenDocument, NewerFile, InvalidInput, StorageError."""
         if strategy not in STRATEGIES:
             raise InvalidInput("There is no such strategy.", f"Choose one of: {', '.join(STRATEGIES)}.")
@@ -80,7 +80,6 @@ class Import:
         self.database = database
         self.name = _name(path)
         self._replace = strategy == "replace"
-        self._erased = erased
         source = open_source(path)
         self._staged = Staged(database, source)
         self.redacted = self._staged.redacted
@@ -125,7 +124,7 @@ class Import:
 
     def _weigh(self) -> tuple[bool, dict[str, Counts]]:
         """(whether all of it comes as it is, what would be done to each table)."""
-        merge = self._merge = Merge(self._staged, self._erased)
+        merge = self._merge = Merge(self._staged)
         if empty(self.database) and not self.torn and not merge.any_erased():
             return True, {table: Counts(self._staged.count(table)) for table in TABLES}
         merge.match()

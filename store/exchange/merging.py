@@ -11,12 +11,12 @@ History and checkpoints tell of the other file's steps and stay there.
 """
 
 import json
-from collections.abc import Callable
 
 from store.citations import cite, find
 from store.database import Database, Verbatim, Write
 from store.exchange.form import TABLES
 from store.exchange.staging import NAME, Staged
+from store.tombstones import buried
 from store.vocabulary import LETTERS
 
 TYPE_CHECKING = False
@@ -66,23 +66,15 @@ CITED = {
     "task": "tasks",
 }
 
-Erased = Callable[[str], bool]
-"""Whether this text was erased from this memory for good, and must not come back by an import."""
-
-
-def nothing_erased(text: str) -> bool:
-    """Of a memory that nothing was ever purged from."""
-    return False
-
 
 class Merge:
     """Which of a staged document's rows are which here; worked out anew in the transaction that applies it."""
 
-    def __init__(self, staged: Staged, erased: Erased = nothing_erased) -> None:
+    def __init__(self, staged: Staged) -> None:
         self._database: Database = staged.database
         self._connection = staged.database.connection
         self._staged = staged
-        self._erased = erased
+        self._buried = buried(staged.database)
         for table in IDENTITY:
             self._connection.execute(
                 f"CREATE TABLE IF NOT EXISTS {NAME}.map_{table}"
@@ -103,7 +95,7 @@ class Merge:
 
     def any_erased(self) -> bool:
         """Whether a text among the staged ones was erased here."""
-        if self._erased is nothing_erased:
+        if not self._database.value("SELECT EXISTS (SELECT 1 FROM tombstones)"):
             return False
         self._connection.create_scalar_function("erased", self._was_erased, 1)
         return any(
@@ -112,7 +104,7 @@ class Merge:
         )
 
     def _was_erased(self, *values: "Any") -> int:
-        return int(self._erased(str(values[0])))
+        return int(self._buried(str(values[0])))
 
     def _pair(self, table: str, key: str) -> None:
         names = key.split(", ")

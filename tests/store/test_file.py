@@ -66,7 +66,7 @@ def test_everything_is_private_whatever_the_umask(tmp_path, umask, folder):
     )
     born = json.loads(done.stdout)
     assert born["folder"] == 0o700
-    names = {"export.json", "memory.db", "memory.db-shm", "memory.db-wal"}
+    names = {"export.json", "memory.db", "memory.db-ballast", "memory.db-shm", "memory.db-wal"}
     assert born["files"] == dict.fromkeys(names | ({".gitignore"} if folder == ".memoranda" else set()), 0o600)
 
 
@@ -365,7 +365,7 @@ def test_six_processes_open_a_new_file_at_once(tmp_path):
             answers = [process.stdout.readline().strip() for process in pool if process.stdout]
             assert answers == ["opened"] * PROCESSES, f"race {race}"
             # two that close in the same instant may each leave the log to the other, so it may still be there
-            left = {".gitignore", "memory.db", "memory.db-wal", "memory.db-shm"}
+            left = {".gitignore", "memory.db", "memory.db-ballast", "memory.db-wal", "memory.db-shm"}
             assert {".gitignore", "memory.db"} <= set(os.listdir(path.parent)) <= left
             raw = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
             assert raw.execute("SELECT count(*), count(DISTINCT fact) FROM facts").get == (PROCESSES, PROCESSES)

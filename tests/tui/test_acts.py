@@ -661,7 +661,7 @@ class TestTheSameEverywhere:
             found = person.app.screen.query_one(OptionList)
             await person.until(lambda: found.option_count == len(entries({})))
             await person.pilot.press(*keys)
-            await person.until(lambda: 0 < found.option_count < 9 and found.highlighted == 0)
+            await person.until(lambda: 0 < found.option_count < 12 and found.highlighted == 0)
             await person.pilot.press("enter")
             await person.until(lambda: person.app.screen is person.main)
             await person.settle()
@@ -767,6 +767,8 @@ LINES = (
     "restore 1 --dry-run",
     "restore K#1 --kind task --yes",
     "undo --all-by agent --yes",
+    "purge 3 D#1 --scrub all --yes",
+    "verify-forgotten what nobody ever said",
     "export {home}/memory.json --yes",
     "stats",
     "index",

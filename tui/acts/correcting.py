@@ -71,18 +71,18 @@ def said_by(record: Record | Step) -> str:
     return record.text if isinstance(record, Task) else ""
 
 
-def correction(record: Record | Step) -> Callable[[Memory, str], object] | None:
-    """What correcting a record does; None for what cannot be corrected."""
+def correction(record: Record | Step) -> Callable[[Memory, str, bool], object] | None:
+    """What correcting a record does, with a text that was purged too if asked `again`; None for what cannot be."""
     if isinstance(record, Fact):
-        return lambda memory, text: memory.facts.correct(record.id, text)
+        return lambda memory, text, again: memory.facts.correct(record.id, text, again=again)
     if isinstance(record, Decision):
-        return lambda memory, text: memory.decisions.correct(record.id, text)
+        return lambda memory, text, again: memory.decisions.correct(record.id, text, again=again)
     if isinstance(record, Task):
-        return lambda memory, text: memory.tasks.correct(record.id, text)
+        return lambda memory, text, again: memory.tasks.correct(record.id, text)
     return None
 
 
-def replace(screen: MainScreen, record: Record | Step, work: Callable[[Memory, str], object], text: str) -> None:
+def replace(screen: MainScreen, record: Record | Step, work: Callable[[Memory, str, bool], object], text: str) -> None:
     """Put another text in the place of a record's own."""
 
     def said(new: object) -> tuple[str, int | None]:
@@ -91,4 +91,4 @@ def replace(screen: MainScreen, record: Record | Step, work: Callable[[Memory, s
         return f"Corrected {name_of(record)}{undoes()}", key_of("fact", new) if isinstance(record, Fact) else None
 
     if text.strip():
-        write(screen, lambda memory: work(memory, text), said)
+        write(screen, lambda memory: work(memory, text, False), said, again=lambda memory: work(memory, text, True))

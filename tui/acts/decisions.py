@@ -32,13 +32,17 @@ def decide(screen: MainScreen, old: Decision | None) -> None:
 
     def because(title: str, chosen: str, others: str) -> None:
         alternatives = [other.strip() for other in others.split("|") if other.strip()]
-        screen.ask("because", "", lambda why: write(
-            screen,
-            lambda memory: memory.decisions.decide(
-                title, chosen, alternatives=alternatives, rationale=why, supersedes=old.id if old else None
-            ),
-            made("Recorded", "decision"),
-        ))  # fmt: skip
+        number = old.id if old else None
+
+        def answer(why: str) -> None:
+            def work(memory: Memory, again: bool = False) -> int:
+                return memory.decisions.decide(
+                    title, chosen, alternatives=alternatives, rationale=why, supersedes=number, again=again
+                )
+
+            write(screen, work, made("Recorded", "decision"), again=lambda memory: work(memory, True))
+
+        screen.ask("because", "", answer)
 
     screen.ask(f"{about}decision, in a few words", old.title if old else "", titled, over=True)
 

@@ -109,7 +109,12 @@ def _add_fact(screen: MainScreen, text: str, domain: str) -> None:
         return f"Remembered {cite('fact', number)}{undoes()}" if new else known, pack("fact", number)
 
     if text.strip():
-        write(screen, lambda memory: memory.facts.remember(text, domain=domain), said)
+        write(
+            screen,
+            lambda memory: memory.facts.remember(text, domain=domain),
+            said,
+            again=lambda memory: memory.facts.remember(text, domain=domain, again=True),
+        )
 
 
 def tag(screen: MainScreen) -> None:

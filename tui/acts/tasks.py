@@ -14,7 +14,12 @@ if TYPE_CHECKING:
 
 def add_task(screen: MainScreen, text: str) -> None:
     if text.strip():
-        write(screen, lambda memory: memory.tasks.add(text), made("Added", "task"))
+        write(
+            screen,
+            lambda memory: memory.tasks.add(text),
+            made("Added", "task"),
+            again=lambda memory: memory.tasks.add(text, again=True),
+        )
 
 
 def move_task(screen: MainScreen) -> None:

@@ -9,7 +9,11 @@ from store.memory import Memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import TypeVar
+
     from tui.arguments import Given
+
+    Result = TypeVar("Result")
 
 
 class Session:
@@ -98,3 +102,15 @@ def number(text: str, kind: str) -> int:
 def count(things: int, word: str) -> str:
     """`1 fact`, `3 facts`."""
     return f"{things:,} {word}" if things == 1 else f"{things:,} {word}s"
+
+
+def though_purged(session: Session, given: "Given", work: "Callable[[bool], Result]") -> "Result":
+    """Do work that keeps a text; if it was purged once, only when the person says so. Raises Declined."""
+    from store.errors import Declined, Purged
+
+    try:
+        return work(given.yes)
+    except Purged as error:
+        if not session.ask(f"{error.message} Keep it all the same?"):
+            raise Declined("Nothing was kept.") from None
+        return work(True)

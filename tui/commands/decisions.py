@@ -1,7 +1,7 @@
 """decide, decisions, link, unlink."""
 
 from store.citations import cite
-from tui.commands import Outcome, Session, number, reference
+from tui.commands import Outcome, Session, number, reference, though_purged
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,15 +12,21 @@ def decide(session: Session, given: "Given") -> Outcome:
     from store.models import as_json
 
     decisions = session.memory.decisions
-    new = decisions.decide(
-        " ".join(given.title),
-        given.chosen,
-        context=given.context,
-        alternatives=given.alternative,
-        rationale=given.rationale,
-        impact=given.impact,
-        phase=given.phase,
-        supersedes=number(given.supersedes, "decision") if given.supersedes else None,
+    new = though_purged(
+        session,
+        given,
+        lambda again: decisions.decide(
+            " ".join(given.title),
+            given.chosen,
+            context=given.context,
+            alternatives=given.alternative,
+            rationale=given.rationale,
+            impact=given.impact,
+            phase=given.phase,
+            supersedes=number(given.supersedes, "decision") if given.supersedes else None,
+            key=given.key,
+            again=again,
+        ),
     )
     return Outcome(f"Recorded {cite('decision', new)}.", lambda: as_json(decisions.get(new)))
 

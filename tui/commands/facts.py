@@ -3,7 +3,7 @@
 from store.citations import cite
 from store.errors import InvalidInput
 from store.vocabulary import DOMAINS
-from tui.commands import Outcome, Session, count, number, reference
+from tui.commands import Outcome, Session, count, number, reference, though_purged
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,13 +12,19 @@ if TYPE_CHECKING:
 
 def remember(session: Session, given: "Given") -> Outcome:
     facts = session.memory.facts
-    fact, new = facts.remember(
-        " ".join(given.text),
-        domain=given.domain,
-        confidence=given.confidence,
-        scope=given.scope,
-        pinned=given.pin,
-        tags=_tags(given.tag) if given.tag else (),
+    fact, new = though_purged(
+        session,
+        given,
+        lambda again: facts.remember(
+            " ".join(given.text),
+            domain=given.domain,
+            confidence=given.confidence,
+            scope=given.scope,
+            pinned=given.pin,
+            tags=_tags(given.tag) if given.tag else (),
+            key=given.key,
+            again=again,
+        ),
     )
     said = f"Remembered {cite('fact', fact)}." if new else f"{cite('fact', fact)} was known already: confirmed."
     return Outcome(said, lambda: _json(session, [fact])[0])
@@ -63,12 +69,12 @@ def correct(session: Session, given: "Given") -> Outcome:
     text = " ".join(given.text)
     target = int(old.target)
     if old.kind == "decision":
-        new = session.memory.decisions.correct(target, text)
+        new = though_purged(session, given, lambda again: session.memory.decisions.correct(target, text, again=again))
         return Outcome(f"{cite('decision', new)} supersedes {old}.", lambda: _decision(session, new))
     if old.kind == "task":
         session.memory.tasks.correct(target, text)
         return Outcome(f"Corrected {old}.", lambda: _task(session, target))
-    new = session.memory.facts.correct(target, text)
+    new = though_purged(session, given, lambda again: session.memory.facts.correct(target, text, again=again))
     return Outcome(f"{cite('fact', new)} supersedes {old}.", lambda: _json(session, [new])[0])
 
 

@@ -2,7 +2,7 @@
 
 from store.citations import cite
 from store.errors import InvalidInput
-from tui.commands import Outcome, Session, count, number
+from tui.commands import Outcome, Session, count, number, though_purged
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ MOVES = {"start": ("in_progress", "Started"), "done": ("done", "Done with"), "re
 def task(session: Session, given: "Given") -> Outcome:
     tasks = session.memory.tasks
     if given.what == "add":
-        new = tasks.add(" ".join(given.words))
+        new = though_purged(session, given, lambda again: tasks.add(" ".join(given.words), again=again))
         return Outcome(f"Added {cite('task', new)}.", lambda: _json(session, [new])[0])
     if given.what not in MOVES:
         raise InvalidInput("A task can be added, started, done and reopened.", "task add TEXT, or task done 5.")

@@ -95,6 +95,8 @@ def _in_place(screen: MainScreen, verb: Verb, given: Given) -> bool:
         screen.show_plan("origin", given.all_by)
     elif verb.name == "undo" and given.seq and not (given.overwrite or given.keep or given.dry_run):
         screen.show_plan("step", given.seq)
+    elif verb.name == "purge" and not (given.yes or given.dry_run or given.scrub):
+        _show_purge(screen, given)
     elif verb.name == "open" and given.place:
         _open(screen, given.place)
     elif verb.name == "open":
@@ -102,6 +104,13 @@ def _in_place(screen: MainScreen, verb: Verb, given: Given) -> bool:
     else:
         return False
     return True
+
+
+def _show_purge(screen: MainScreen, given: Given) -> None:
+    from tui.acts.purging import show
+    from tui.commands.purging import records
+
+    show(screen, lambda memory: records(memory, given))
 
 
 def _show_plan(screen: MainScreen, kind: str, text: str) -> None:

@@ -216,6 +216,8 @@ class ReadingScreen(ResponsiveScreen[None]):
                 self.later(self._show_status, status)
 
         try:
+            if watching:
+                engine.tidy()
             stirred = engine.git_stirred()  # first, so that nothing falls between this look and the reading
             if watching and not stirred:
                 return

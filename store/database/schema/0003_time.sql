@@ -1,6 +1,7 @@
--- Memoranda, schema 3: backups are remembered with what they were made of.
+-- Memoranda, schema 3: the time machine.
 
 -- operational ----------------------------------------------------------------------------------------------------
+
 
 -- the backups that were made of this memory, by their names in `backups` beside it
 CREATE TABLE backups(
@@ -14,3 +15,17 @@ CREATE TABLE backups(
   problem TEXT NOT NULL DEFAULT ''  -- what the last look found; empty if it was whole
 ) WITHOUT ROWID;
 CREATE INDEX backups_at ON backups(made_at);
+
+-- A keyed hash of each text that was purged, never the text (store/tombstones.py); the key is in `meta`.
+CREATE TABLE tombstones(
+  hash BLOB PRIMARY KEY NOT NULL,
+  at TEXT NOT NULL
+) WITHOUT ROWID;
+
+-- What a writer from outside was answered, by the digest of the key it gave: asked again, it gets the same answer.
+CREATE TABLE answers(
+  key TEXT PRIMARY KEY NOT NULL,
+  answer TEXT NOT NULL,             -- the ids that were made, parted by spaces
+  at TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX answers_at ON answers(at);

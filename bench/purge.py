@@ -1,0 +1,108 @@
+"""What a purge costs: working it out, the transaction, merging the index, emptying the log, reading every byte.
+
+    python -m bench.purge [--facts 10000] [--purges 40] [--folder PATH]
+
+A memory of so many facts, each remembered by a step of its own; then single facts are purged, one after the other, and
+each part is timed. The index is merged after each purge in many small transactions; `optimize`, which does the same in
+one, is measured beside it on a copy.
+
+Aim: the purge itself, without the index, at most 50 ms (median) at 10,000 facts.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from bench.store import Writer, heading, quantile, verdict
+from store.database import Database
+from store.memory import Memory
+from store.purge import files_of, prove
+from store.purge.finishing import merge
+
+Result = TypeVar("Result")
+AIM = 50.0  # ms
+PARTS = ("plan", "transaction", "log", "purge", "index", "proof")
+ABOUT = {
+    "plan": "what would go, and what else holds the words",
+    "transaction": "records, history, index rows, vectors, tombstone",
+    "log": "brought into the file and emptied",
+    "purge": "transaction and log",
+    "index": "merged in small transactions",
+    "proof": "another process reads every byte",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--facts", type=int, default=10_000)
+    parser.add_argument("--purges", type=int, default=40)
+    parser.add_argument("--folder", help="on the disk to measure; the temporary directory otherwise")
+    options = parser.parse_args(arguments)
+    heading("purge", f"{options.facts:,} facts, {options.purges} purges of one fact each")
+    with tempfile.TemporaryDirectory(prefix="memoranda-bench-", dir=options.folder) as folder:
+        path = os.path.join(folder, ".memoranda", "memory.db")
+        with Memory.open(path) as opened:
+            writer = Writer(7)
+            opened.database.connection.pragma("synchronous", 0)  # while it is built
+            for number in range(options.facts):
+                opened.facts.remember(f"{writer.sentence(6, 24)} ({number})")
+            opened.database.connection.pragma("synchronous", 2)
+            parts = _purges(opened, options.purges)
+            size = sum(os.path.getsize(file) for file in files_of(path))
+            optimize = _optimize(opened)
+        print(f"\n{size / 1e6:.0f} MB of files\n")
+        print(f"{'part':14}{'median ms':>10}{'p95 ms':>10}   aim")
+        for name in PARTS:
+            median = statistics.median(parts[name])
+            aim = verdict(median, AIM if name == "purge" else None, " ms")
+            print(f"{name:14}{median:>10.1f}{quantile(parts[name], 0.95):>10.1f}   {aim or ABOUT[name]}")
+        print(f"{'optimize':14}{optimize:>10.1f}{'':>10}   the whole index in one transaction")
+
+
+def _purges(opened: Memory, purges: int) -> dict[str, list[float]]:
+    """The milliseconds of each part of each purge."""
+    parts: dict[str, list[float]] = {name: [] for name in PARTS}
+    writer = Writer(8)
+    numbers = [number for (number,) in opened.database.rows("SELECT id FROM facts WHERE status = 'active' ORDER BY id")]
+    for number in numbers[:: len(numbers) // purges][:purges]:
+        opened.facts.remember(f"{writer.sentence(6, 24)} after {number}")  # the index has something new to merge
+        plan, spent = timed(lambda number=number: opened.purge.plan([("fact", number)]))  # type: ignore[misc]
+        parts["plan"].append(spent)
+        _, spent = timed(lambda plan=plan: opened.purge.erase(plan, plan.proposed()))  # type: ignore[misc]
+        parts["transaction"].append(spent)
+        emptied, spent = timed(opened.database.empty_log)
+        assert emptied
+        parts["log"].append(spent)
+        parts["purge"].append(parts["transaction"][-1] + spent)
+        parts["index"].append(timed(lambda: merge(opened.database))[1])
+        opened.database.empty_log()
+        verdicts, spent = timed(lambda plan=plan: prove(plan.texts, files_of(opened.database.path)))  # type: ignore[misc]
+        parts["proof"].append(spent)
+        if any(one.found for one in verdicts):
+            print(f"F#{number} left traces: {[one for one in verdicts if one.found]}")
+    return parts
+
+
+def _optimize(opened: Memory) -> float:
+    """FTS5's own, after as much as one purge changes."""
+    database: Database = opened.database
+    opened.facts.remember("one more, so that there is something to merge")
+    with database.write("agent", "purge") as write:
+        return timed(lambda: write.execute("INSERT INTO corpus_fts(corpus_fts) VALUES ('optimize')"))[1]
+
+
+def timed(work: Callable[[], Result]) -> tuple[Result, float]:
+    """What it gave, and how many milliseconds it took."""
+    start = time.perf_counter()
+    result = work()
+    return result, (time.perf_counter() - start) * 1e3
+
+
+if __name__ == "__main__":
+    main()

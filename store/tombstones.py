@@ -1,0 +1,86 @@
+"""Tombstones: that a text was purged is known by a keyed hash of it, so that it cannot come back unseen.
+
+The key is random and stays in the memory: the hash tells nothing to whoever finds it elsewhere. What differs only in
+capitals, spaces or final punctuation is the same text.
+"""
+
+import os
+from collections.abc import Callable, Iterable
+
+from store.database import Database, Verbatim, Write
+from store.digest import sha256
+from store.errors import Purged
+
+KEY = "purge.key"
+KEY_BYTES = 32
+
+
+def normal(text: str) -> str:
+    """What the ways of writing one text have in common: capitals, spaces and final punctuation left out."""
+    if not text.isascii():
+        from unicodedata import normalize
+
+        text = normalize("NFKC", text)
+    words = " ".join(text.casefold().split())
+    return words.rstrip(".!;, ") or words
+
+
+def bury(write: Write, texts: Iterable[str]) -> None:
+    """Leave a tombstone for each of these texts; the first makes the key."""
+    key = _key(write.database)
+    if key is None:
+        key = os.urandom(KEY_BYTES)
+        write.execute("INSERT INTO meta(key, value) VALUES (?, ?)", (Verbatim(KEY), Verbatim(key.hex())))
+    for text in texts:
+        write.execute(
+            "INSERT INTO tombstones(hash, at) VALUES (?, ?) ON CONFLICT(hash) DO UPDATE SET at = excluded.at",
+            (_hash(key, text), Verbatim(write.at)),
+        )
+
+
+def purged_at(database: Database, text: str) -> str | None:
+    """When this text was purged; None if it never was."""
+    key = _key(database)
+    if key is None:
+        return None
+    found: str | None = database.value("SELECT at FROM tombstones WHERE hash = ?", (_hash(key, text),))
+    return found
+
+
+Buried = Callable[[str], bool]
+
+
+def buried(database: Database) -> Buried:
+    """Tells of any text whether it has a tombstone here, for many of them."""
+    key = _key(database)
+    hashes = {found for (found,) in database.rows("SELECT hash FROM tombstones")}
+    return lambda text: key is not None and _hash(key, text) in hashes
+
+
+def refuse(write: Write, text: str, again: bool) -> None:
+    """Let a text into the memory that was never purged, or, with `again`, one that a person wants back: its tombstone
+    goes. Raises Purged."""
+    at = purged_at(write.database, text)
+    if at is None:
+        return
+    if not again:
+        raise Purged(f"That text was purged on {at[:10]}, and so was not kept.", "Say --yes to keep it all the same.")
+    key = _key(write.database)
+    assert key is not None
+    write.execute("DELETE FROM tombstones WHERE hash = ?", (_hash(key, text),))
+
+
+def decision_text(title: str, chosen: str) -> str:
+    """What stands for a decision."""
+    return f"{title}\n{chosen}"
+
+
+def _key(database: Database) -> bytes | None:
+    value = database.value("SELECT value FROM meta WHERE key = ?", (KEY,))
+    return bytes.fromhex(value) if value else None
+
+
+def _hash(key: bytes, text: str) -> bytes:
+    inner: bytes = sha256(key + normal(text).encode()).digest()
+    outer: bytes = sha256(key + inner).digest()
+    return outer

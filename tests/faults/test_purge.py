@@ -1,0 +1,227 @@
+"""A purge in bad company: a reader that holds the log, a disk without room, kill -9 between any two of its stages."""
+
+import contextlib
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.traces import traces
+
+from store import worker
+from store.memory import Memory
+from store.purge import pending
+
+ROOT = Path(__file__).parents[2]
+COMMAND = os.path.join(os.path.dirname(sys.executable), "memoranda")
+TEXT = "the blue zebrafish is the hint"
+
+READER = """
+import sys, apsw
+connection = apsw.Connection(sys.argv[1])
+connection.execute("BEGIN")
+connection.execute("SELECT count(*) FROM facts").fetchall()
+print("reading", flush=True)
+sys.stdin.readline()
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project with a memory of three facts, the second of which is to go, and a backup of it."""
+    project = tmp_path / "project"
+    project.mkdir()
+    fill(project)
+    return project
+
+
+def fill(project: Path) -> None:
+    with Memory.open(path_of(project)) as memory:
+        memory.facts.remember("the team is five")
+        memory.facts.remember(TEXT)
+        memory.facts.remember(f"he said {TEXT}")
+        memory.search.asked.add("the blue zebrafish")
+
+
+def path_of(project: Path) -> str:
+    return str(project / ".memoranda" / "memory.db")
+
+
+def command(project: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [COMMAND, *words], cwd=project, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False
+    )
+
+
+def intact(project: Path) -> None:
+    with Memory.open(path_of(project)) as memory:
+        assert memory.facts.get(1).fact == "the team is five"
+        assert memory.database.value("PRAGMA integrity_check") == "ok"
+        assert memory.database.rows("PRAGMA foreign_key_check") == []
+        memory.database.connection.execute("INSERT INTO corpus_fts(corpus_fts, rank) VALUES ('integrity-check', 1)")
+
+
+@contextlib.contextmanager
+def reader(project: Path) -> Iterator[subprocess.Popen[str]]:
+    """Another program in the middle of reading the memory, as it was before whatever comes now."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", READER, path_of(project)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None and process.stdout.readline() == "reading\n"
+    try:
+        yield process
+    finally:
+        process.communicate("done\n")
+
+
+def test_a_reader_holds_the_log(project: Path):
+    """The records are gone at once, and it says that the bytes are pending and why; the next command that reads ends
+    it by itself once the reader has let go, and the proof tells one from the other."""
+    with reader(project):
+        done = command(project, "purge", "2", "--scrub", "all", "--yes")
+        assert done.returncode == 0 and "Purged 1 record for good." in done.stdout, done
+        assert "Pending: Another program is reading the memory" in done.stdout
+        assert "Found in " in done.stdout and "memory.db: raw" in done.stdout
+        assert command(project, "show", "F#2").returncode == 1
+        looked = command(project, "verify-forgotten", TEXT)
+        assert looked.returncode == 1 and "FOUND   memory.db  " in looked.stdout
+        assert "A purge is not finished" in looked.stdout
+        search = command(project, "search", "zebrafish", "--keywords")
+        assert "A purge is not finished" in search.stderr and "zebrafish" not in search.stdout
+        assert traces(project, TEXT) != [], "the test needs something to find"
+    assert command(project, "timeline").stderr == ""
+    assert traces(project, TEXT, "zebrafish") == []
+    looked = command(project, "verify-forgotten", TEXT)
+    assert looked.returncode == 0 and looked.stdout.startswith("No trace of it in ")
+    intact(project)
+
+
+def test_an_application_that_stays_open_finishes_it(project: Path):
+    """What the app does every few seconds, once the reader is gone."""
+    with Memory.open(path_of(project), "app") as memory:
+        with reader(project):
+            plan = memory.purge.plan([("fact", 2)])
+            done = memory.purge.run(plan, range(len(plan.places)))
+            assert done.finished.pending and pending(memory.database)
+            worker.tidy(memory)
+            assert pending(memory.database)
+        assert worker.untidy(memory)
+        worker.tidy(memory)
+        assert not worker.untidy(memory)
+        assert traces(project, TEXT, "zebrafish") == []
+
+
+# a full disk --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A real file system with room for 1.8 MB, where this machine lets us mount one."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted = shutil.which("mount") and subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=1800k", "tmpfs", str(folder)], capture_output=True, check=False
+    )
+    if not mounted or mounted.returncode:
+        pytest.skip("only root may mount a disk to fill")
+    yield folder
+    subprocess.run(["umount", str(folder)], check=True)
+
+
+def stuff(disk: Path) -> None:
+    """Leave no byte of room."""
+    with contextlib.suppress(OSError), (disk / "fill").open("ab", buffering=0) as file:
+        while file.write(b"x" * 512):
+            pass
+
+
+def test_forgetting_works_on_a_full_disk(small_disk: Path):
+    """Nothing can be written, yet a purge goes through with the room of the ballast, which is there again later."""
+    fill(small_disk)
+    ballast = Path(f"{path_of(small_disk)}-ballast")
+    assert ballast.stat().st_size == 128 << 10
+    stuff(small_disk)
+    assert "is full" in command(small_disk, "remember", "more").stderr
+    done = command(small_disk, "purge", "2", "--scrub", "all", "--yes")
+    assert (done.returncode, done.stderr) == (0, ""), done
+    assert "Purged 1 record for good." in done.stdout and "Proved: no trace in" in done.stdout
+    assert not ballast.exists()
+    assert traces(small_disk / ".memoranda", TEXT, "zebrafish") == []
+    (small_disk / "fill").unlink()
+    (small_disk / "fill").write_bytes(b"x" * 100_000)
+    assert command(small_disk, "timeline").returncode == 0
+    assert ballast.stat().st_size == 128 << 10
+    intact(small_disk)
+
+
+def test_without_its_ballast_a_full_disk_says_so(small_disk: Path):
+    fill(small_disk)
+    os.unlink(f"{path_of(small_disk)}-ballast")
+    stuff(small_disk)
+    done = command(small_disk, "purge", "2", "--yes")
+    assert (done.returncode, done.stdout) == (1, "") and "is full; nothing was lost." in done.stderr
+    (small_disk / "fill").unlink()
+    intact(small_disk)
+
+
+# killed -------------------------------------------------------------------------------------------------------------
+
+# the stages, each by the function that a kill strikes just before: in the transaction, before and after the index,
+# the log, the first and the second backup, the note
+STAGES = {
+    "store.purge.erasing._mask_history": "old",
+    "store.purge.erasing._delete": "old",
+    "store.purge.erasing._scrub": "old",
+    "store.purge.finishing.note": "old",
+    "store.purge.finishing.finish": "new",
+    "store.purge.finishing.merge": "new",
+    "store.database.write.Database.empty_log": "new",
+    "store.purge.finishing._backups": "new",
+    "store.purge.finishing._rewrite": "new",
+    "store.tombstones.buried": "new",
+}
+KILLED = """
+import importlib, os, signal, sys
+from store.memory import Memory
+import store.purge
+path, stage = sys.argv[1:]
+owner, _, name = stage.rpartition(".")
+try:
+    place = importlib.import_module(owner)
+except ModuleNotFoundError:
+    module, _, kind = owner.rpartition(".")
+    place = getattr(importlib.import_module(module), kind)
+setattr(place, name, lambda *arguments: os.kill(os.getpid(), signal.SIGKILL))
+with Memory.open(path) as memory:
+    plan = memory.purge.plan([("fact", 2)])
+    memory.purge.run(plan, range(len(plan.places)))
+"""
+
+
+@pytest.mark.parametrize("stage", STAGES)
+def test_killed_in_each_stage(project: Path, stage: str):
+    """Old or new, never a blend; and after what was committed the next command finishes it, backups too."""
+    backups = project / ".memoranda" / "backups"
+    backups.mkdir()
+    for number in (1, 2):
+        shutil.copy(path_of(project), backups / f"{number}.db")
+    done = subprocess.run([sys.executable, "-c", KILLED, path_of(project), stage], cwd=ROOT, check=False)
+    assert done.returncode == -signal.SIGKILL
+    after = json.loads(command(project, "facts", "--json").stdout)
+    if STAGES[stage] == "old":
+        assert [fact["fact"] for fact in after][1:] == [TEXT, f"he said {TEXT}"]
+        assert "Purged 1 record" in command(project, "purge", "2", "--scrub", "all", "--yes").stdout
+    else:
+        assert [fact["fact"] for fact in after] == ["the team is five", "he said [purged]"]
+        assert command(project, "timeline").returncode == 0
+    assert traces(project, TEXT, "zebrafish") == []
+    assert command(project, "verify-forgotten", TEXT).returncode == 0
+    for number in (1, 2):
+        with Memory.open(str(backups / f"{number}.db")) as backup:
+            assert [fact.fact for fact in backup.facts.many([1, 2, 3])] == ["the team is five", "he said [purged]"]
+    intact(project)

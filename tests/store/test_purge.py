@@ -1,0 +1,584 @@
+"""Forgotten means gone: a person purges, and no byte of the text is left; everything around it is as it was."""
+
+import hashlib
+import json
+import shutil
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import apsw
+import pytest
+from support.traces import traces
+
+from store import worker
+from store.conversation import Said
+from store.database import Verbatim, capture
+from store.database.tables import DERIVED, OPERATIONAL
+from store.embedding.form import digest, form
+from store.errors import Conflict, InvalidInput, NotFound, Purged
+from store.memory import Memory
+from store.purge import files_of, pending, prove
+from store.purge.words import Words
+from store.search import corpus
+
+TEXT = "José's password hint is «the blue zebrafish»"
+SHA = "a1b2c3d4" * 5
+
+
+@pytest.fixture
+def folder(memory: Memory) -> Path:
+    return Path(memory.database.path).parent
+
+
+def all_places(memory: Memory, *records: tuple[str, int]):
+    """Purge records, and cut their words wherever they can be cut."""
+    plan = memory.purge.plan(records)
+    return memory.purge.run(plan, [at for at, place in enumerate(plan.places) if place.can])
+
+
+def chain_holds(memory: Memory) -> None:
+    """Every digest follows from the one before it and from the leaves; a leaf from its row, unless it was purged."""
+    previous = b""
+    for *head, root, recorded in memory.database.rows(
+        "SELECT seq, at, actor, door, reason, undoes, changes, rows_root, digest FROM history ORDER BY seq"
+    ):
+        leaves = hashlib.sha256()
+        for *row, salt, leaf, purged in memory.database.rows(
+            "SELECT tbl, pk, op, indirect, before, after, salt, leaf, purged FROM history_row WHERE seq = ? ORDER BY n",
+            head[:1],
+        ):
+            assert (salt is None) == bool(purged)
+            assert purged or hashlib.sha256(salt + capture.framed(*row)).digest() == leaf
+            leaves.update(leaf)
+        previous = hashlib.sha256(previous + capture.framed(*head) + root).digest()
+        assert (root, recorded) == (leaves.digest(), previous)
+
+
+def sound(memory: Memory) -> None:
+    assert memory.database.value("PRAGMA integrity_check") == "ok"
+    assert memory.database.rows("PRAGMA foreign_key_check") == []
+    corpus.check(memory.database)
+    chain_holds(memory)
+
+
+# gone ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [60, pytest.param(500, marks=pytest.mark.whole)])
+def test_many_facts_leave_no_byte(memory: Memory, folder: Path, count: int):
+    """Remembered, corrected, confirmed, tagged, undone among as many others; then purged at once: in no file, in none
+    of five encodings, in no word that only they had. The others are all there."""
+    texts = {}
+    for number in range(count):
+        secret = f"canary{number:04}x {TEXT} {number} " + "and so on, at length, " * (number % 5 * 40)
+        fact, _ = memory.facts.remember(secret.strip(), tags=[f"tag-canary{number:04}x"], evidence=["C#a1b2c3d"])
+        texts[fact] = secret.strip()
+        memory.facts.remember(f"what stays, number {number}")
+        if number % 3 == 0:
+            memory.facts.pin([fact])
+        if number % 4 == 0:
+            memory.facts.forget([fact])
+            memory.history.undo()
+    stay = memory.database.value("SELECT count(*) FROM facts") - count
+    memory.purge.run(memory.purge.plan(("fact", fact) for fact in texts))
+    assert traces(folder, *texts.values()) == []
+    assert traces(folder, *(text.split()[0] for text in texts.values())) == [], "a word that nothing else has"
+    assert traces(folder, "what stays, number 1"), "the scan sees what is there"
+    assert memory.facts.counts(memory.now)["active"] == stay == memory.database.value("SELECT count(*) FROM facts")
+    assert not memory.search("zebrafish").hits
+    sound(memory)
+
+
+def test_the_whole_record_goes_with_its_chain_and_its_twins(memory: Memory, folder: Path):
+    """What it superseded, what superseded that, and the same said before and forgotten; with their vectors."""
+    first, _ = memory.facts.remember(TEXT)
+    memory.facts.forget([first])
+    second, _ = memory.facts.remember(f"{TEXT}!")
+    third = memory.facts.correct(second, "the hint was about the blue zebrafish, and is no more")
+    other, _ = memory.facts.remember("the team is five")
+    embed(memory, first, second, third, other)
+    plan = memory.purge.plan([("fact", third)])
+    assert [(one.citation, one.why) for one in plan.going] == [
+        ("F#1", "says the same"),
+        ("F#2", "superseded by one of them"),
+        ("F#3", ""),
+    ]
+    assert plan.places == ()
+    done = memory.purge.run(plan)
+    assert (done.purged, done.scrubbed, done.left, done.finished.pending) == (3, 0, (), "")
+    assert traces(folder, TEXT, "zebrafish") == []
+    assert memory.database.rows("SELECT id FROM facts") == [(other,)]
+    assert (
+        memory.database.value("SELECT count(*) FROM embeddings")
+        == memory.database.value("SELECT count(*) FROM vectors")
+        == 1
+    )
+    sound(memory)
+
+
+def embed(memory: Memory, *facts: int) -> None:
+    """A vector for each of these facts, as indexing stores them, and one in the cache that nobody has any more."""
+    with memory.database.write("agent", "embedding") as write:
+        write.execute("INSERT INTO embedding_models VALUES (0, 'a model', 2, 0, 1, x'00', 1, ?)", (Verbatim(write.at),))
+        for fact in facts:
+            text = write.execute("SELECT fact FROM facts WHERE id = ?", (fact,)).get
+            write.execute(
+                "INSERT INTO embeddings(digest, vector, used_at) VALUES (?, x'00', ?)",
+                (digest("a model", form("fact", "", text)), Verbatim(write.at)),
+            )
+            number = memory.database.connection.last_insert_rowid()
+            if fact != facts[0]:  # that one's record was embedded anew since: only the cache knows it
+                write.execute("INSERT INTO vectors VALUES (?, ?)", (fact * 16 * 2, number))
+
+
+@pytest.mark.parametrize("kind", ["decision", "task", "turn", "event"])
+def test_other_kinds_are_purged_too(memory: Memory, folder: Path, kind: str):
+    """A decision with its links and its successor, a task whose text was corrected in place, a turn between others, an
+    event's payload."""
+    write: dict[str, Callable[[], int]] = {
+        "decision": lambda: memory.decisions.decide(f"About {TEXT}", TEXT, context=TEXT, alternatives=[TEXT, "no"]),
+        "task": lambda: memory.tasks.add(TEXT),
+        "turn": lambda: memory.conversation.add_turns("s", [Said("user", "before"), Said("user", TEXT)])[1],
+        "event": lambda: memory.events.log("gate", payload={"deep": [{"said": TEXT}]}),
+    }
+    number = write[kind]()
+    if kind == "decision":
+        memory.commits.log(SHA, message="store: a link", author="José")
+        memory.commits.link(SHA, number)
+        memory.decisions.correct(number, f"no longer {TEXT}")
+    if kind == "task":
+        memory.tasks.correct(number, "something harmless")
+    if kind == "turn":
+        memory.conversation.add_turns("s", [Said("assistant", "after")])
+    all_places(memory, (kind, number))
+    assert traces(folder, TEXT, "zebrafish") == []
+    with pytest.raises(NotFound):
+        memory.purge.plan([(kind, number)])
+    sound(memory)
+
+
+# elsewhere ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def quoted(memory: Memory, tmp_path: Path) -> dict[str, str]:
+    """A fact, and its words wherever else a memory can hold them, in other capitals, spaces and accents."""
+    memory.facts.remember(TEXT)
+    memory.decisions.decide("Change the hint", "soon", rationale=f"Because {TEXT.upper()}, they said")
+    memory.facts.remember(f"Somebody wrote: {TEXT}", evidence=[TEXT], tags=["zebra"])
+    task = memory.tasks.add(f"ask about {TEXT}")
+    memory.tasks.correct(task, "ask about it")
+    memory.conversation.add_turns("s", [Said("user", TEXT.replace(" ", "\n  ")), Said("user", "hm")])
+    memory.events.log("note", payload={TEXT: [TEXT.replace("é", "e\u0301")]})
+    memory.commits.log(SHA, message=f"fix: {TEXT}", author="José")
+    memory.iterations.start("fix", TEXT)
+    memory.checkpoints.take(TEXT)
+    memory.search.asked.add(TEXT)
+    (tmp_path / "MEMORY.md").write_text(f"# Notes\n\n{TEXT}\n")
+    memory.documents.scan()
+    return {}
+
+
+def test_every_other_place_is_named(memory: Memory, quoted):
+    """Found from the schema, each with what stands there; what Memoranda itself copied is proposed to go."""
+    plan = memory.purge.plan([("fact", 1)])
+    assert [one.citation for one in plan.going] == ["F#1"]
+    assert {place.citation: (place.what, place.chosen, place.can) for place in plan.places} == {
+        "D#1": ("decision", False, True),
+        "F#2": ("fact", False, True),
+        "A#1": ("what it said before", True, True),
+        "T#1": ("turn", False, True),
+        "E#1": ("event", False, True),
+        "C#a1b2c3d": ("commit", False, True),
+        "I#1": ("iteration", False, True),
+        "K#1": ("checkpoint", False, True),
+        "a query you asked": ("a query you asked", True, True),
+        "MEMORY.md#L1-L3": ("your file: edit it", False, False),
+    }
+    with pytest.raises(InvalidInput, match="cannot be scrubbed: your file"):
+        memory.purge.run(plan, range(len(plan.places)))
+    assert memory.facts.get(1).fact == TEXT, "nothing was done"
+
+
+def test_what_is_chosen_is_scrubbed_and_the_rest_is_reported(memory: Memory, folder: Path, quoted):
+    plan = memory.purge.plan([("fact", 1)])
+    done = memory.purge.run(plan)
+    assert {place.citation for place in done.left} == {
+        *("D#1", "F#2", "T#1", "E#1", "C#a1b2c3d", "I#1", "K#1", "MEMORY.md#L1-L3")
+    }
+    assert memory.facts.get(2).fact == f"Somebody wrote: {TEXT}", "not chosen, not touched"
+    assert memory.search.asked.recent() == []
+    assert {form for _, form in traces(folder, TEXT)} >= {"raw"}
+
+
+def test_scrubbed_everywhere_there_is_no_byte(memory: Memory, folder: Path, tmp_path: Path, quoted):
+    """Once the person's own file is edited too; the rest of what was quoted in stays, and can still be taken back."""
+    (tmp_path / "MEMORY.md").write_text("# Notes\n")
+    memory.documents.scan()
+    done = all_places(memory, ("fact", 1))
+    assert (done.purged, done.scrubbed, done.left) == (1, 9, ())
+    assert traces(folder, TEXT, TEXT.replace("é", "e\u0301"), "zebrafish") == []
+    assert [one for one in prove([TEXT], files_of(memory.database.path)) if one.found] == []
+    assert memory.facts.get(2).fact == "Somebody wrote: [purged]"
+    assert memory.facts.get(2).evidence == ("[purged]",) and memory.facts.get(2).tags == ("zebra",)
+    assert memory.decisions.get(1).rationale == "Because [purged], they said"
+    assert memory.events.get(1).payload == {"[purged]": ["[purged]"]}
+    assert memory.conversation.get(1).text == "[purged]" and memory.conversation.get(2).text == "hm"
+    assert memory.commits.get(SHA).message == "fix: [purged]"
+    assert memory.facts.remember("Somebody wrote: [purged]") == (2, False), "its hash follows its text"
+    sound(memory)
+    memory.history.undo(step_of(memory, "correct A#1"))
+    assert memory.tasks.get(1).text == "ask about [purged]"
+
+
+def step_of(memory: Memory, reason: str) -> int:
+    return next(step.seq for step in memory.history.steps() if step.reason == reason)
+
+
+def test_every_text_column_is_looked_at(memory: Memory):
+    """Found from the schema: a new table with words of people is searched, or listed as having none."""
+    from store.purge.places import OURS, SILENT, text_columns
+
+    tables = [
+        name
+        for name, kind in memory.database.rows("SELECT name, type FROM pragma_table_list WHERE schema = 'main'")
+        if kind == "table" and not name.startswith("sqlite_") and name not in DERIVED
+    ]
+    for table in tables:
+        assert text_columns(memory.database, table) or table in SILENT or table == "commit_links", table
+    assert set(SILENT) - {"history", "history_row"} <= set(OPERATIONAL)
+    assert "fact" not in OURS and "text" not in OURS
+
+
+def test_words_that_are_too_short_or_parts_of_others_are_left_alone(memory: Memory):
+    """`WAL` stands in too many texts to mean the same; a short word is looked for whole."""
+    memory.facts.remember("cat")
+    memory.facts.remember("a cat sat")
+    assert memory.purge.plan([("fact", 1)]).places == ()
+    memory.facts.remember("tests")
+    memory.facts.remember("attests to it")
+    memory.facts.remember("the Tests pass")
+    assert [place.citation for place in memory.purge.plan([("fact", 3)]).places] == ["F#5"]
+    memory.facts.remember("the team has 5")
+    memory.facts.remember("the team has 50 people")
+    memory.facts.remember("日本語の秘密")
+    memory.facts.remember("彼は日本語の秘密を知っている")
+    assert memory.purge.plan([("fact", 6)]).places == ()
+    assert [place.citation for place in memory.purge.plan([("fact", 8)]).places] == ["F#9"]
+
+
+def test_many_texts_are_found_as_one_is():
+    """Looked for by their rarest words when there are many: the same is found, in the same texts."""
+    texts = [f"José's old office number {number}" for number in range(40)] + ["日本語の秘密", "a b cd"]
+    held = [f"(JOSE\u0301'S  old\noffice number {number})" for number in range(0, 60, 7)] + [
+        "x日本語の秘密y",
+        "A  B cd!",
+        "zebra",
+    ]
+    many = Words(texts)
+    for text in held:
+        assert many.inside(text) == any(Words([one]).inside(text) for one in texts), text
+    assert sum(map(many.inside, held)) == 8
+
+
+def test_words_are_cut_out_of_json_and_never_break_it():
+    """An escape before the word, a key, a text inside a text that is JSON itself."""
+    words = Words(["necklace of gold", 'say "no" twice'])
+    for tree in (
+        {"a": "\necklace of gold \\necklace of gold", "necklace of gold": 1},
+        {"inner": json.dumps(["a necklace  of\tGold", 'SAY "no" twice'])},
+        ["necklace of gold"],
+    ):
+        cut = words.cut(json.dumps(tree))
+        json.loads(cut)
+        assert not words.inside(cut) and "gold" not in cut.lower().replace("\\necklace of gold", "")
+    assert words.cut("{ not JSON, necklace of gold") == "{ not JSON, [purged]"
+
+
+# what stays ---------------------------------------------------------------------------------------------------------
+
+
+def test_neighbours_can_be_undone_and_the_purged_cannot(memory: Memory):
+    """`u` goes past the purge; a step that was about others too takes them back; one that was about it alone says why
+    not; an undo of everything somebody wrote, a restore and a look back know that something was there."""
+    memory.facts.remember("the team is five")
+    memory.facts.remember(TEXT)
+    memory.checkpoints.take("both")
+    memory.facts.forget([1, 2])
+    memory.facts.pin([memory.facts.remember("deploys on Fridays")[0]])
+    all_places(memory, ("fact", 2))
+    with pytest.raises(Conflict, match="holds text that was erased"):
+        memory.history.undo(2)
+    assert memory.history.undo().reason == "pin F#3"
+    assert memory.history.undo().reason == "remember F#3"
+    assert memory.history.undo().reason == "forget F#1 F#2"
+    assert memory.facts.get(1).status == "active"
+    memory.history.redo()
+    assert memory.facts.get(1).status == "forgotten"
+    plan = memory.plans.checkpoint(1)
+    assert {change.citation: change.blocked for change in plan.changes} == {
+        "F#1": "",
+        "F#2": "What F#2 said was erased.",
+    }
+    assert [change.title for change in plan.changes if change.blocked] == ["[purged]"]
+    assert [change.citation for change in memory.plans.origin("user").changes] == ["F#1"]
+    assert TEXT not in str([memory.history.changes(step.seq) for step in memory.history.steps()])
+    sound(memory)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_after_any_life_the_rest_of_history_still_reverses(memory: Memory, live, seed: int):
+    """A random life, then one fact and one decision purged: the chain holds, and what the others are is explained."""
+    live(memory, range(seed * 200, seed * 200 + 120))
+    memory.facts.remember(TEXT)
+    memory.decisions.decide("Whether " + TEXT, "yes")
+    fact, decision = (memory.database.value(f"SELECT max(id) FROM {table}") for table in ("facts", "decisions"))
+    start = memory.plans.since(0)
+    all_places(memory, ("fact", fact), ("decision", decision))
+    sound(memory)
+    now = {change.citation: change.now for change in memory.plans.since(0).changes if change.now}
+    assert now == {
+        change.citation: change.now
+        for change in start.changes
+        if change.now and change.citation not in (f"F#{fact}", f"D#{decision}")
+    }
+
+
+def test_another_project_is_not_touched(memory: Memory, tmp_path: Path):
+    """The same text in a neighbour's memory, in the same folder even, and in rows that were not shown."""
+    beside = str(tmp_path / ".memoranda" / "other.db")
+    with Memory.open(beside) as other:
+        other.facts.remember(TEXT)
+        before = other.database.rows("SELECT * FROM facts")
+        (tmp_path / ".memoranda" / "backups").mkdir()
+        shutil.copy(make_copy(other, tmp_path), tmp_path / ".memoranda" / "backups" / "other-1.db")
+    memory.facts.remember(TEXT)
+    memory.facts.remember("the team is five")
+    memory.tasks.add("buy tea")
+    kept = {table: memory.database.rows(f"SELECT * FROM {table}") for table in ("tasks", "decisions", "turns")}
+    memory.purge.run(memory.purge.plan([("fact", 1)]))
+    assert kept == {table: memory.database.rows(f"SELECT * FROM {table}") for table in kept}
+    assert memory.database.rows("SELECT id FROM facts") == [(2,)]
+    with Memory.open(beside) as other:
+        assert other.database.rows("SELECT * FROM facts") == before
+    with Memory.open(str(tmp_path / ".memoranda" / "backups" / "other-1.db")) as backup:
+        assert backup.facts.get(1).fact == TEXT
+
+
+def test_what_changed_while_it_was_shown_is_not_purged(memory: Memory):
+    memory.facts.remember(TEXT)
+    plan = memory.purge.plan([("fact", 1)])
+    memory.facts.correct(1, "another text that nobody was shown")
+    with pytest.raises(Conflict, match="Something changed while you looked; nothing was purged"):
+        memory.purge.run(plan)
+    assert memory.database.value("SELECT count(*) FROM facts") == 2 and not pending(memory.database)
+
+
+def test_by_origin_goes_what_it_wrote_and_nothing_else(memory: Memory, folder: Path):
+    memory.facts.remember("the team is five")
+    for number in range(20):
+        memory.facts.remember(f"{TEXT}, number {number}", actor="import:x")
+    memory.tasks.add("from the notes, do it", actor="import:x")
+    memory.events.log("import", payload="what was read in the notes", actor="import:xy")
+    records = memory.purge.of_origin("import:x")
+    assert len(records) == 21
+    memory.purge.run(memory.purge.plan(records))
+    assert traces(folder, TEXT, "from the notes, do it") == []
+    assert memory.facts.ids(memory.now) == [1] and memory.events.get(1).origin == "import:xy"
+    with pytest.raises(NotFound, match="Nothing here was written by that origin"):
+        memory.purge.of_origin("import:x")
+
+
+# it does not come back ------------------------------------------------------------------------------------------------
+
+
+def test_a_purged_text_is_known_again(memory: Memory, folder: Path):
+    """By a keyed hash: however it is written, whoever writes it; and kept if a person says so."""
+    memory.facts.remember(TEXT)
+    memory.decisions.decide("Where to", "Berlin, all of us")
+    all_places(memory, ("fact", 1), ("decision", 1))
+    for text in (TEXT, f"  {TEXT.upper()}.", TEXT.replace(" ", "\t")):
+        with pytest.raises(Purged, match="was purged on 2026-11-21"):
+            memory.facts.remember(text, actor="import:notes")
+    with pytest.raises(Purged):
+        memory.decisions.decide("Where to", "Berlin, all of us.")
+    with pytest.raises(Purged):
+        memory.tasks.add(TEXT)
+    memory.facts.remember("a hint")
+    with pytest.raises(Purged):
+        memory.facts.correct(2, TEXT)
+    assert memory.facts.get(2).status == "active" and traces(folder, TEXT) == []
+    number, new = memory.facts.remember(TEXT, again=True)
+    assert new and memory.facts.get(number).fact == TEXT
+    memory.facts.forget([number])
+    assert memory.facts.remember(TEXT) == (number + 1, True), "its tombstone is gone"
+
+
+def test_a_tombstone_tells_nothing_without_the_key(memory: Memory):
+    """Two memories that purged the same text hold different hashes, and none is a plain hash of it."""
+    memory.facts.remember(TEXT)
+    all_places(memory, ("fact", 1))
+    (stone,) = memory.database.rows("SELECT hash FROM tombstones")
+    with Memory.open(memory.database.path.replace("memory.db", "other.db")) as other:
+        other.facts.remember(TEXT)
+        all_places(other, ("fact", 1))
+        assert other.database.rows("SELECT hash FROM tombstones") != [stone]
+    from store.tombstones import normal
+
+    assert hashlib.sha256(normal(TEXT).encode()).digest() != stone[0]
+
+
+# backups ------------------------------------------------------------------------------------------------------------
+
+
+def make_copy(memory: Memory, folder: Path) -> str:
+    """A backup as SQLite makes it."""
+    path = str(folder / f"copy-{memory.database.value('SELECT count(*) FROM history')}.db")
+    target = apsw.Connection(path)
+    with target.backup("main", memory.database.connection, "main") as backup:
+        backup.step()
+    target.close()
+    return path
+
+
+def test_backups_are_rewritten(memory: Memory, folder: Path):
+    """Ours, beside the memory: without the text, with all the rest, as old as they were; also after a kill, when only
+    tombstones tell what was purged."""
+    backups = folder / "backups"
+    backups.mkdir()
+    memory.facts.remember("the team is five")
+    memory.facts.remember(TEXT)
+    memory.facts.remember(f"he said {TEXT}")
+    shutil.move(make_copy(memory, folder), backups / "1.db")
+    memory.facts.forget([2])
+    shutil.move(make_copy(memory, folder), backups / "2.db")
+    (backups / "3.db").write_bytes(b"not a memory at all")
+    old = (backups / "1.db").stat().st_mtime_ns
+    done = all_places(memory, ("fact", 2))
+    assert (done.finished.rewritten, done.finished.removed) == (("1.db", "2.db"), ())
+    assert done.finished.unread == ("3.db",)
+    assert traces(folder, TEXT, "zebrafish") == []
+    assert (backups / "1.db").stat().st_mtime_ns == old
+    with Memory.open(str(backups / "1.db")) as backup:
+        assert [fact.fact for fact in backup.facts.many([1, 2, 3])] == ["the team is five", "he said [purged]"]
+        sound(backup)
+    assert sorted(path.name for path in backups.iterdir()) == ["1.db", "2.db", "3.db"]
+
+
+def test_a_backup_that_cannot_be_rewritten_is_removed(memory: Memory, folder: Path):
+    (folder / "backups").mkdir()
+    memory.facts.remember(TEXT)
+    backup = folder / "backups" / "1.db"
+    shutil.move(make_copy(memory, folder), backup)
+    raw = apsw.Connection(str(backup))
+    raw.execute("DROP TABLE facts")
+    raw.close()
+    done = memory.purge.run(memory.purge.plan([("fact", 1)]))
+    assert done.finished.removed == ("1.db",) and not backup.exists()
+
+
+def test_what_another_program_left_is_written_over(memory: Memory, folder: Path):
+    """A tool that deletes without wiping leaves text in free pages: the proof sees it, and the file is written anew."""
+    from store.purge import proven
+
+    memory.facts.remember("the team is five")
+    raw = apsw.Connection(memory.database.path)
+    raw.pragma("secure_delete", 0)
+    raw.execute("CREATE TABLE notes(text TEXT)")
+    raw.executemany("INSERT INTO notes VALUES (?)", [(f"{TEXT} " * 30,) for _ in range(50)])
+    raw.execute("DROP TABLE notes")
+    raw.close()
+    memory.facts.remember(TEXT)
+    plan = memory.purge.plan([("fact", 2)])
+    memory.purge.run(plan)
+    assert traces(folder, TEXT) != [], "the test needs something to find"
+    assert [one for one in proven(memory.database, plan.texts, clean=True) if one.found] == []
+    assert traces(folder, TEXT) == [] and memory.facts.get(1).fact == "the team is five"
+
+
+# the proof ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text", ["José's zebrafish is «blue» today", "日本語の秘密の文章です", "plain words, all of them"]
+)
+def test_the_proof_reads_five_encodings(tmp_path: Path, text: str):
+    """Each in a file of its own, among other bytes and over the edge of a part; in other capitals, spaces, accents."""
+    import base64
+    import gzip
+    import unicodedata
+
+    pad = b"\x00\x01" * ((2 << 20) - 3)  # to just before the first part's end
+    escaped = json.dumps(f'"{text}')[3:-1]
+    files = {
+        "raw": text.encode(),
+        "capitals": text.upper().encode(),
+        "apart": unicodedata.normalize("NFD", text).encode(),
+        "spaces": text.replace(" ", "\r\n  ").encode(),
+        "json": escaped.encode(),
+        "le": text.encode("utf-16-le"),
+        "be": text.lower().encode("utf-16-be"),
+        "base64-0": base64.b64encode(text.encode()),
+        "base64-1": base64.b64encode(b"a" + text.encode()),
+        "base64-2": base64.b64encode(b"ab" + text.encode()),
+        "other.gz": gzip.compress(b"unpacked: " + text.encode()),
+        "nothing": b"nothing of the kind",
+    }
+    for name, raw in files.items():
+        (tmp_path / name).write_bytes((b"" if name.endswith("gz") else pad) + raw + (b"" if "gz" in name else b"  end"))
+    found = {Path(one.file).name: one.found for one in prove([text], [str(tmp_path / name) for name in files])}
+    wanted = {"raw", "capitals", "apart", "spaces", "le", "be", "base64-0", "base64-1", "base64-2", "other.gz"}
+    if "\\" in escaped:
+        wanted.add("json")
+        assert found["json"] == ("JSON",)
+    assert {name for name, how in found.items() if how} - {"json"} == wanted - {"json"}
+    assert found["le"] == ("UTF-16LE",) and found["be"] == ("UTF-16BE",) and found["base64-1"] == ("base64",)
+    assert prove([text], [str(tmp_path / "missing")])[0].size == -1
+
+
+def test_a_long_text_is_found_by_a_piece(tmp_path: Path):
+    """SQLite spreads a long text over pages: a part that was left behind is a trace too."""
+    text = " ".join(f"word{number}" for number in range(400))
+    (tmp_path / "part").write_bytes(b"...." + text[1000:1300].encode() + b"....")
+    assert prove([text], [str(tmp_path / "part")])[0].found == ("raw",)
+
+
+def test_the_proof_reads_every_file_of_the_store(memory: Memory, tmp_path: Path):
+    """A project's memory: the whole folder, exports and spool in it too. One named by a person: what has its name."""
+    folder = tmp_path / ".memoranda"
+    (folder / "deep" / "er").mkdir(parents=True)
+    (folder / "deep" / "er" / "log").write_text(TEXT)
+    names = {Path(file).name for file in files_of(memory.database.path)}
+    assert {"memory.db", "memory.db-wal", "memory.db-shm", "memory.db-ballast", ".gitignore", "log"} == names
+    (tmp_path / "notes.txt").write_text("somebody else's")
+    (tmp_path / "backups").mkdir()
+    (tmp_path / "backups" / "1.db").write_text("")
+    with Memory.open(str(tmp_path / "named.db")) as named:
+        files = {str(Path(file).relative_to(tmp_path)) for file in files_of(named.database.path)}
+    assert files == {"named.db", "named.db-ballast", "named.db-shm", "named.db-wal", "backups/1.db"}
+
+
+# unfinished ---------------------------------------------------------------------------------------------------------
+
+
+def test_the_note_of_an_unfinished_purge_holds_no_text(memory: Memory, monkeypatch: pytest.MonkeyPatch, quoted):
+    """A query's key is its text: what is noted for later is in the file until then."""
+    monkeypatch.setattr("store.purge.finishing.merge", lambda database: (_ for _ in ()).throw(KeyboardInterrupt))
+    plan = memory.purge.plan([("fact", 1)])
+    with pytest.raises(KeyboardInterrupt):
+        memory.purge.run(plan, [at for at, place in enumerate(plan.places) if place.can])
+    note = memory.database.value("SELECT value FROM meta WHERE key = 'purge.pending'")
+    assert "zebrafish" not in note and ["turns", "[1]"] in json.loads(note)
+    monkeypatch.undo()
+    assert worker.untidy(memory)
+    worker.tidy(memory)
+    assert not worker.untidy(memory) and not pending(memory.database)
+
+
+def test_the_ballast_is_private_and_comes_back(memory: Memory):
+    ballast = Path(f"{memory.database.path}-ballast")
+    assert ballast.stat().st_size == 128 << 10 and stat.S_IMODE(ballast.stat().st_mode) == 0o600
+    ballast.unlink()
+    worker.tidy(memory)
+    assert ballast.stat().st_size == 128 << 10

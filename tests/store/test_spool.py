@@ -1,0 +1,260 @@
+"""What a hook could not write in time is on the disk, redacted and private, and comes in once, in order."""
+
+import json
+import os
+import signal
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.traces import traces
+
+from store import spool, worker
+from store.errors import InvalidInput, StorageError
+from store.memory import Memory
+from store.purge.words import Words
+
+ROOT = Path(__file__).parents[2]
+SECRET = "ghp_" + "a1B2c3D4e5" * 4
+
+
+@pytest.fixture
+def path(memory: Memory) -> str:
+    return memory.database.path
+
+
+def leave(path: str, text: str, key: str = "") -> None:
+    spool.append(path, "remember", {"text": text}, actor="hook", key=key)
+
+
+def facts(memory: Memory) -> list[str]:
+    return [text for (text,) in memory.database.rows("SELECT fact FROM facts ORDER BY id")]
+
+
+def lines(path: str, ending: str) -> list[str]:
+    file = Path(path).parent / "spool" / f"memory.db{ending}"
+    return file.read_text().splitlines() if file.exists() else []
+
+
+def test_every_act_comes_in_once_and_in_order(memory: Memory, path: str):
+    """Facts, decisions, events, turns; by the hook's door, so that `u` does not take back what nobody did by hand."""
+    memory.facts.remember("by hand")
+    leave(path, "the first")
+    spool.append(path, "decide", {"title": "Where to", "chosen": "Berlin"}, actor="agent")
+    spool.append(path, "event", {"event_type": "gate", "payload": {"ok": True}}, actor="hook")
+    turns = [{"role": "user", "text": "hi", "speaker": "Ana"}, {"role": "assistant", "text": "hello"}]
+    spool.append(path, "turns", {"session": "s", "turns": turns}, actor="hook")
+    leave(path, "the last")
+    assert spool.waiting(path) and facts(memory) == ["by hand"]
+    worker.tidy(memory)
+    assert facts(memory) == ["by hand", "the first", "the last"]
+    assert memory.decisions.get(1).chosen == "Berlin" and memory.events.get(1).payload == {"ok": True}
+    assert [turn.speaker for turn in memory.conversation.around(1)] == ["Ana", ""]
+    assert {(step.actor, step.door) for step in memory.history.steps()[:-1]} == {("hook", "hook"), ("agent", "hook")}
+    assert memory.history.undo().reason == "remember F#1"
+    assert not spool.waiting(path) and spool.drain(memory.database) == spool.Drained()
+
+
+def test_it_is_redacted_and_private_before_it_is_written(memory: Memory, path: str):
+    leave(path, f"the token is {SECRET}")
+    folder = Path(path).parent
+    assert traces(folder, SECRET) == [] and "REDACTED:GITHUB_TOKEN" in lines(path, ".jsonl")[0]
+    assert stat.S_IMODE((folder / "spool").stat().st_mode) == 0o700
+    assert {stat.S_IMODE(file.stat().st_mode) for file in (folder / "spool").iterdir()} == {0o600}
+    worker.tidy(memory)
+    assert facts(memory) == ["the token is [REDACTED:GITHUB_TOKEN]"]
+
+
+HOLD = """
+import sys
+from store.memory import Memory
+with Memory.open(sys.argv[1]) as memory, memory.database.write("user", "hold"):
+    print("held", flush=True)
+    sys.stdin.readline()
+"""
+
+
+def test_a_busy_memory_is_not_waited_for_by_a_hook(memory: Memory, path: str):
+    """Another process holds the lock: the hook's line is in the spool; when it lets go, the next writes at once."""
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLD, path], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert holder.stdout is not None and holder.stdout.readline() == "held\n"
+    with Memory.open(path, "hook") as hook:
+        assert hook.database.patience == 300
+        assert spool.write(hook.database, "remember", {"text": "in time"}, actor="hook", key="k1") is None
+        holder.communicate("go\n")
+        assert spool.write(hook.database, "remember", {"text": "in time"}, actor="hook", key="k1") == [1]
+    worker.tidy(memory)
+    assert facts(memory) == ["in time"], "the same key: not twice"
+
+
+def test_what_cannot_be_read_is_kept_aside_and_said(memory: Memory, path: str):
+    """A torn line, another program's, one of a version that knows more: none stops the others, none is lost."""
+    leave(path, "the first")
+    file = Path(path).parent / "spool" / "memory.db.jsonl"
+    with file.open("a") as stream:
+        stream.write('{"act":"remember","argum\n[1, 2]\n{"act":"fly","actor":"x","key":"y","arguments":{}}\n')
+        stream.write('{"act":"remember","actor":"x","key":"z","arguments":{"text":7}}\n{"act":"torn at its e')
+    leave(path, "the last")
+    said: list[str] = []
+    worker.tidy(memory, said.append)
+    assert facts(memory) == ["the first", "the last"]
+    assert spool.broken(path) == 5 and len(lines(path, ".broken")) == 5
+    assert said == [f"5 lines of the spool cannot be read and were kept aside in {spool.aside(path)}."]
+    assert not spool.waiting(path)
+    with pytest.raises(InvalidInput, match="There is no such act"):
+        spool.append(path, "fly", {}, actor="hook")
+
+
+def test_a_full_disk_leaves_the_rest_for_later(memory: Memory, path: str, monkeypatch: pytest.MonkeyPatch):
+    """A drain that cannot write stops, says why and loses nothing."""
+    for number in range(3):
+        leave(path, f"number {number}")
+    real = spool.ACTS["remember"]
+    left = [2]
+
+    def full(*arguments):
+        left[0] -= 1
+        if left[0] < 0:
+            raise StorageError("The disk is full.")
+        return real(*arguments)
+
+    monkeypatch.setitem(spool.ACTS, "remember", full)
+    said: list[str] = []
+    worker.tidy(memory, said.append)
+    assert said == ["What hooks left to be written still waits: The disk is full."] and spool.waiting(path)
+    monkeypatch.undo()
+    worker.tidy(memory)
+    assert facts(memory) == [f"number {number}" for number in range(3)]
+
+
+APPEND = """
+import sys
+from store import spool
+for number in range(40):
+    spool.append(sys.argv[1], "remember", {"text": f"writer {sys.argv[2]} says {number}"}, actor="hook")
+"""
+DRAIN = """
+import sys
+from store import spool
+from store.memory import Memory
+with Memory.open(sys.argv[1]) as memory:
+    print("ready", flush=True)
+    while True:
+        spool.drain(memory.database)
+"""
+
+
+def test_many_hooks_and_drains_that_are_killed(memory: Memory, path: str):
+    """Four hooks leave forty lines each while processes that drain are killed one after the other: each line comes in
+    once, and those of one hook in its order."""
+    hooks = [subprocess.Popen([sys.executable, "-c", APPEND, path, str(name)], cwd=ROOT) for name in range(4)]
+    kills = 0
+    while any(hook.poll() is None for hook in hooks) or kills < 6:
+        drain = subprocess.Popen([sys.executable, "-c", DRAIN, path], cwd=ROOT, stdout=subprocess.PIPE)
+        assert drain.stdout is not None and drain.stdout.readline() == b"ready\n"
+        known = len(facts(memory))
+        while len(facts(memory)) < known + 5 and spool.waiting(path):
+            pass
+        drain.send_signal(signal.SIGKILL)
+        drain.communicate()
+        kills += 1
+    assert [hook.returncode for hook in hooks] == [0] * 4
+    worker.tidy(memory)
+    said = facts(memory)
+    assert len(said) == 160 and spool.broken(path) == 0
+    for name in range(4):
+        own = [text for text in said if text.startswith(f"writer {name} ")]
+        assert own == [f"writer {name} says {number}" for number in range(40)]
+
+
+def test_a_purge_looks_into_the_spool(memory: Memory, path: str):
+    """What waits there with the same words, and what was kept aside; the rest waits on, in its order."""
+    text = "the blue zebrafish is the hint"
+    memory.facts.remember(text)
+    leave(path, "the first")
+    leave(path, f"he said {text.upper()}")
+    leave(path, "the last")
+    with open(spool.aside(path), "w") as stream:
+        stream.write(f"broken, {text}\nbroken\n")
+    plan = memory.purge.plan([("fact", 1)])
+    assert [(place.citation, place.text, place.chosen) for place in plan.places] == [("spool", "2 lines", True)]
+    memory.purge.run(plan)
+    assert traces(Path(path).parent, text, "zebrafish") == []
+    assert lines(path, ".broken") == ["broken"]
+    worker.tidy(memory)
+    assert facts(memory) == ["the first", "the last"]
+
+
+def test_a_line_whose_text_was_purged_meanwhile_does_not_bring_it_back(memory: Memory, path: str):
+    memory.facts.remember("the blue zebrafish is the hint")
+    memory.purge.run(memory.purge.plan([("fact", 1)]))
+    leave(path, "The blue zebrafish is the hint.")
+    drained = spool.drain(memory.database)
+    assert (drained.done, drained.refused, facts(memory)) == (0, 1, [])
+    assert traces(Path(path).parent, "zebrafish") == []
+
+
+def test_two_memories_in_a_folder_have_a_spool_each(memory: Memory, path: str):
+    other = path.replace("memory.db", "other.db")
+    leave(path, "mine")
+    leave(other, "theirs")
+    with Memory.open(other) as neighbour:
+        worker.tidy(neighbour)
+        assert facts(neighbour) == ["theirs"]
+    assert spool.waiting(path) and spool.holding(path, Words(["mine"])) == 1
+
+
+# the same key --------------------------------------------------------------------------------------------------------
+
+
+def test_the_same_key_gives_the_same_answer_and_writes_once(memory: Memory):
+    """For whatever a writer from outside writes; without a key each call is a call of its own."""
+    for _ in range(3):
+        assert memory.facts.remember("a fact", key="k1") == (1, True)
+        assert memory.decisions.decide("Where to", "Berlin", key="k2") == 1
+        assert memory.events.log("gate", key="k3") == 1
+        from store.conversation import Said
+
+        assert memory.conversation.add_turns("s", [Said("user", "a"), Said("user", "b")], key="k4") == [1, 2]
+    assert len(memory.history.steps()) == 2
+    assert memory.facts.remember("a fact", key="k5") == (1, False)
+    assert memory.facts.remember("a fact", key="k5") == (1, False)
+    assert memory.events.log("gate") == 2
+    memory.history.undo()
+    assert memory.facts.remember("other words", key="k1") == (1, True), "it was written once, whatever became of it"
+
+
+def test_keys_hold_no_text_and_expire(memory: Memory, path: str, clock):
+    memory.facts.remember("a fact", key="zebrafish-key")
+    assert traces(Path(path).parent, "zebrafish-key") == []
+    clock.advance(days=29)
+    worker.tidy(memory)
+    assert memory.facts.remember("a fact", key="zebrafish-key") == (1, True)
+    clock.advance(days=2)
+    worker.tidy(memory)
+    assert memory.facts.remember("a fact", key="zebrafish-key") == (1, False)
+
+
+KILLED = """
+import os, signal, sys
+from store.memory import Memory
+with Memory.open(sys.argv[1]) as memory:
+    memory.facts.remember("written and never answered", key="retry")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_killed_between_the_commit_and_the_answer(memory: Memory, path: str):
+    """The writer that heard nothing asks again, by the command: the fact is there once, and it gets its number."""
+    done = subprocess.run([sys.executable, "-c", KILLED, path], cwd=ROOT, check=False)
+    assert done.returncode == -signal.SIGKILL
+    command = os.path.join(os.path.dirname(sys.executable), "memoranda")
+    words = [command, "--db", path, "remember", "written and never answered", "--key", "retry"]
+    for _ in range(2):
+        again = subprocess.run([*words, "--json"], capture_output=True, check=True)
+        assert json.loads(again.stdout)["citation"] == "F#1"
+    assert facts(memory) == ["written and never answered"] and len(memory.history.steps()) == 1

@@ -1,0 +1,143 @@
+"""Purging in the application: asked once, on a screen that shows all that goes and all that holds the same words."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.screen import NARROW, WIDE, Person, _shown, _texts, opened, utc  # noqa: F401  (a fixture)
+from support.stories import Story, copy
+from support.traces import traces
+
+from store.conversation import Said
+from store.errors import NotFound
+from tui.screens.purge import PurgeScreen
+from tui.widgets.preview import Preview
+from tui.widgets.record_list import RecordList
+
+TEXT = "The blue zebrafish is the hint"
+SIZES = pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x40"])
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Story:
+    """The memory, with a fact that is to go, quoted by a decision and a turn."""
+    story = copy(tmp_path / "billing-api")
+    with story.open() as memory:
+        story.facts["hint"], _ = memory.facts.remember(TEXT, pinned=True)
+        story.decisions["quote"] = memory.decisions.decide(
+            "Change the hint", "soon", context=f"for {TEXT.lower()}, no?"
+        )
+        memory.conversation.add_turns("s", [Said("user", f"Remember: {TEXT}")])
+    return story
+
+
+def boxes(person: Person) -> dict[str, str]:
+    """citation → its box."""
+    rows = _shown(person.app.screen.query_one("#purge", RecordList))
+    return {row[7:20].split()[0]: row[1:4] for row in rows}
+
+
+async def to_the_screen(person: Person, number: int) -> PurgeScreen:
+    await person.until(lambda: person.rows)
+    await person.press(":")
+    await person.paste(f"purge {number}")
+    await person.press("enter")
+    await person.until(lambda: isinstance(person.app.screen, PurgeScreen) and person.sees("PURGE"))
+    screen = person.app.screen
+    assert isinstance(screen, PurgeScreen)
+    return screen
+
+
+@SIZES
+async def test_it_shows_all_and_does_what_is_chosen(story: Story, size):
+    """The record is there and cannot be left out; a place is scrubbed when it is chosen; the rest is told."""
+    hint, quote = f"F#{story.facts['hint']}", f"D#{story.decisions['quote']}"
+    async with opened(story.folder, size) as person:
+        await to_the_screen(person, story.facts["hint"])
+        assert person.sees("no undo brings it back", "1 record goes", "0 of 2 other places scrubbed", "2 keep them")
+        assert boxes(person) == {hint: "[x]", quote: "[ ]", "T#1": "[ ]"}
+        told = " ".join(_texts(person.app.screen.query_one("#purge-preview", Preview)))
+        assert TEXT in told and "What stays is that something was here" in told
+        await person.press("space")
+        await person.until(lambda: any("That is what goes." in toast for toast in person.toasts))
+        await person.press("space")
+        await person.until(lambda: boxes(person)[quote] == "[x]" and person.sees("1 of 2 other places scrubbed"))
+        await person.press("enter")
+        await person.until(lambda: not isinstance(person.app.screen, PurgeScreen))
+        await person.until(lambda: person.sees("Still holds the words: T#1"))
+    with story.open() as memory:
+        with pytest.raises(NotFound):
+            memory.facts.get(story.facts["hint"])
+        assert memory.decisions.get(story.decisions["quote"]).context == "for [purged], no?"
+        assert memory.conversation.get(1).text == f"Remember: {TEXT}"
+
+
+async def test_all_places_at_once_and_the_proof(story: Story):
+    async with opened(story.folder, WIDE) as person:
+        await to_the_screen(person, story.facts["hint"])
+        await person.press("a")
+        await person.until(lambda: person.sees("2 of 2 other places scrubbed"))
+        await person.press("enter")
+        await person.until(lambda: person.sees("Proved: no trace in"))
+        await person.press("escape", "u")
+        await person.until(lambda: any("Took back" in toast for toast in person.toasts))
+        assert not person.sees("zebrafish")
+    assert traces(story.folder / ".memoranda", TEXT, "zebrafish") == []
+
+
+async def test_leaving_changes_nothing(story: Story):
+    """From the list, by its key, for the record under the cursor."""
+    async with opened(story.folder, WIDE) as person:
+        await person.until(lambda: person.rows)
+        await person.press("g", "F")
+        await person.until(lambda: isinstance(person.app.screen, PurgeScreen) and person.sees("PURGE F#"))
+        await person.press("escape")
+        await person.until(lambda: not isinstance(person.app.screen, PurgeScreen))
+    with story.open() as memory:
+        assert memory.database.value("SELECT count(*) FROM history_row WHERE purged") == 0
+
+
+async def test_the_journal_says_why_not(story: Story):
+    async with opened(story.folder, WIDE) as person:
+        await person.until(lambda: person.timeline)
+        await person.press("3", "F")
+        await person.until(lambda: any("turns and events can be purged." in toast for toast in person.toasts))
+
+
+async def test_what_was_purged_is_asked_about_when_it_is_typed_again(story: Story):
+    """n keeps it away, y keeps it: the person's own word counts."""
+    with story.open() as memory:
+        plan = memory.purge.plan([("fact", story.facts["hint"])])
+        memory.purge.run(plan, range(len(plan.places)))
+        before = memory.facts.counts(memory.now)["active"]
+    async with opened(story.folder, WIDE) as person:
+        await person.until(lambda: person.rows)
+        for answer, after in (("n", before), ("y", before + 1)):
+            await person.press("1", "a")
+            await person.paste(TEXT)
+            await person.press("enter")
+            await person.until(lambda: person.sees("Keep it all the same? y/n"))
+            await person.press(answer)
+            said = "Nothing was changed." if answer == "n" else "Remembered F#"
+            await person.until(lambda said=said: any(said in toast for toast in person.toasts))
+            with story.open() as memory:
+                assert memory.facts.counts(memory.now)["active"] == after
+
+
+async def test_a_purge_that_waits_is_finished_while_the_app_is_open(story: Story):
+    """What another process could not finish, the application does by itself."""
+    from store.purge import finishing
+
+    real = finishing.finish
+    with story.open() as memory:
+        plan = memory.purge.plan([("fact", story.facts["hint"])])
+        try:
+            finishing.finish = lambda *arguments: finishing.Finished("a reader")
+            memory.purge.run(plan, range(len(plan.places)))
+        finally:
+            finishing.finish = real
+        assert finishing.pending(memory.database)
+        async with opened(story.folder, WIDE) as person:
+            await person.until(lambda: not finishing.pending(memory.database))
+    assert traces(story.folder / ".memoranda", TEXT, "zebrafish") == []

@@ -1,0 +1,65 @@
+"""Purging: the records that are marked, or the one in the preview, after a screen that shows all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING
+
+from store.errors import MemorandaError
+from store.models import Decision, Event, Fact, Step, Task, Turn
+from store.records import kind_of
+from tui.acts import refuse
+from tui.commands import count
+
+if TYPE_CHECKING:
+    from store.memory import Memory
+    from store.purge import PurgePlan
+    from tui.screens.main import MainScreen
+
+
+def purge(screen: MainScreen) -> None:
+    things = screen.targets()
+    records = [
+        (kind_of(thing), thing.id)
+        for thing in things
+        if not isinstance(thing, Step) and isinstance(thing, Fact | Decision | Task | Turn | Event)
+    ]
+    if records:
+        show(screen, lambda memory: records)
+    else:
+        refuse(screen, things, "Only facts, decisions, tasks, turns and events can be purged.")
+
+
+def show(screen: MainScreen, records: Callable[[Memory], Iterable[tuple[str, int]]]) -> None:
+    """Work out what purging these records would take away, and show it."""
+
+    def done(plan: object, error: MemorandaError | None) -> None:
+        if error is not None:
+            screen.later(screen.say, str(error), "warning", 8)
+        else:
+            screen.later(_ask, screen, plan)
+
+    if screen.engine is not None:
+        screen.engine.write(lambda memory: memory.purge.plan(records(memory)), done)
+
+
+def _ask(screen: MainScreen, plan: PurgePlan) -> None:
+    from tui.screens.purge import PurgeScreen
+
+    if screen.engine is not None:
+        screen.app.push_screen(PurgeScreen(screen.engine, plan, screen.form), lambda result: _told(screen, result))
+
+
+def _told(screen: MainScreen, result: object) -> None:
+    """Say what was done, in the preview what is left to be said."""
+    from tui.commands.purging import done_lines
+
+    if not isinstance(result, tuple):
+        return
+    done, verdicts = result
+    lines = done_lines(done, verdicts)
+    screen.action_unmark()
+    screen.say(f"Purged {count(done.purged, 'record')} for good. {lines[0]}", alone=True, timeout=8)
+    screen.refresh_records()
+    if len(lines) > 1:
+        screen.pane.read_out([f"Purged {count(done.purged, 'record')} for good.", "", *lines])

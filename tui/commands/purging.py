@@ -1,0 +1,250 @@
+"""purge, verify-forgotten: out for good, and the proof of it."""
+
+import os
+import sys
+
+from store.errors import Declined, InvalidInput, NotFound
+from tui.commands import Outcome, Session, count
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from store.memory import Memory
+    from store.purge import Done, Place, PurgePlan, Verdict
+    from tui.arguments import Given
+
+FOUND_LIMIT = 100_000  # hits of a search that may be purged at once
+NAMED = 10  # records that a question names
+
+
+def purge(session: Session, given: "Given") -> Outcome:
+    purging = session.memory.purge
+    plan = purging.plan(records(session.memory, given))
+    chosen = _scrubbed(plan, given.scrub)
+    if given.dry_run:
+        return Outcome(lines=plan_lines(plan, chosen), data=lambda: plan_as_json(plan, chosen))
+    if not given.yes and not session.ask(_question(plan, chosen)):
+        raise Declined("Nothing was purged.")
+    done = purging.run(plan, chosen)
+    verdicts = verified(session.memory, plan, done)
+    return Outcome(
+        f"Purged {count(done.purged, 'record')} for good.",
+        lambda: done_as_json(plan, chosen, done, verdicts),
+        done_lines(done, verdicts),
+    )
+
+
+def verified(memory: "Memory", plan: "PurgePlan", done: "Done") -> "list[Verdict]":
+    """Every file of the store, read for the words that were purged."""
+    from store.purge import proven
+
+    clean = not done.finished.pending and all(place.table == "file" for place in done.left)
+    return proven(memory.database, plan.texts, clean)
+
+
+def verify(session: Session, given: "Given") -> Outcome:
+    from store.purge import OUT_OF_REACH, documents_of, files_of, pending, prove
+    from store.purge.places import elsewhere
+    from store.purge.words import Words
+
+    text = _text(session, given)
+    memory = session.memory
+    documents = documents_of(memory.database, memory.documents.places)
+    verdicts = prove([text], [*files_of(memory.database.path), *documents])
+    found = [one for one in verdicts if one.found]
+    holding = [place.citation for place in elsewhere(memory.database, Words([text]), ())] if found else []
+    lines = [verdict_line(one, memory.database.path) for one in verdicts]
+    if holding:
+        lines.append(f"The records that hold it: {', '.join(holding[:NAMED])}{_more(holding)}.")
+    if found and pending(memory.database):
+        lines.append("A purge is not finished: close what else has this memory open, and look again.")
+    where = f"Found in {len(found):,} of" if found else "No trace of it in"
+    return Outcome(
+        f"{where} {count(len(verdicts), 'file')}, read to the last byte.",
+        lambda: {
+            "found": bool(found),
+            "files": [{"file": one.file, "size": one.size, "found": list(one.found)} for one in verdicts],
+            "records": holding,
+        },
+        [*lines, OUT_OF_REACH],
+        status=1 if found else 0,
+    )
+
+
+def _text(session: Session, given: "Given") -> str:
+    text = " ".join(given.text)
+    if text == "-":
+        if session.memory.database.door == "app":
+            raise InvalidInput("There is no standard input here.", "Type the text itself: nothing keeps this line.")
+        text = sys.stdin.read()
+    if not text.strip():
+        raise InvalidInput("There is nothing to look for in an empty text.", "echo TEXT | memoranda verify-forgotten -")
+    return text
+
+
+# what is purged
+
+
+def records(memory: "Memory", given: "Given") -> list[tuple[str, int]]:
+    """The records that were named, found or written by an origin. Raises InvalidInput, NotFound."""
+    from tui.commands import reference
+
+    ways = [bool(given.ids), given.query is not None, given.origin is not None]
+    if sum(ways) != 1:
+        raise InvalidInput("Name records, or a --query, or an --origin: one of them.", "purge 12 D#3")
+    if given.origin is not None:
+        return memory.purge.of_origin(given.origin)
+    if given.query is not None:
+        return _found(memory, given.query)
+    citations = [reference(text, "fact", *KINDS) for text in given.ids]
+    return [(citation.kind, int(citation.target)) for citation in citations]
+
+
+def _found(memory: "Memory", query: str) -> list[tuple[str, int]]:
+    """What a search by keywords finds, among what can be purged: all that holds every word as it is, and nothing
+    that is only alike."""
+    from store.keys import unpack
+    from store.search.query import parse
+
+    def words_of(text: str) -> set[str]:
+        return {word.casefold() for word in parse(text, memory.now).words}
+
+    words = words_of(query)
+    found = []
+    for hit in memory.search(query, FOUND_LIMIT, meaning=False).hits:
+        kind, number = unpack(hit.key)
+        said = memory.database.row("SELECT title, text FROM corpus WHERE id = ?", (hit.key,)) or ()
+        if kind in KINDS and words <= words_of("\n".join(said)):
+            found.append((kind, number))
+    if not found:
+        raise NotFound("That search finds nothing that can be purged.", "Try it: memoranda search QUERY --keywords")
+    return found
+
+
+KINDS = ("fact", "decision", "task", "turn", "event")
+
+
+def _scrubbed(plan: "PurgePlan", named: list[str]) -> frozenset[int]:
+    """The places that are scrubbed: those proposed, and those named. Raises InvalidInput."""
+    chosen = plan.proposed()
+    for word in (word.strip() for text in named for word in text.split(",")):
+        places = {
+            index for index, place in enumerate(plan.places) if word == place.citation or (word == "all" and place.can)
+        }
+        if not places and word != "all":
+            raise InvalidInput("That is not among the places that hold the words.", "See them with --dry-run.")
+        if stuck := next((plan.places[index] for index in places if not plan.places[index].can), None):
+            raise InvalidInput(f"{stuck.citation} cannot be scrubbed: {stuck.what}.", "Leave it out.")
+        chosen |= places
+    return chosen
+
+
+def _question(plan: "PurgePlan", chosen: frozenset[int]) -> str:
+    names = [one.citation for one in plan.going]
+    staying = [place.citation for index, place in enumerate(plan.places) if index not in chosen]
+    scrubbed = f" {count(len(chosen), 'other place')} scrubbed." if chosen else ""
+    left = f" The words stay in {', '.join(staying[:NAMED])}{_more(staying)}." if staying else ""
+    return (
+        f"Purge {count(len(names), 'record')} for good, {', '.join(names[:NAMED])}{_more(names)}?{scrubbed}{left}"
+        " No undo brings them back."
+    )
+
+
+def _more(names: "Sequence[str]") -> str:
+    return f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+
+
+# what is said
+
+
+def plan_lines(plan: "PurgePlan", chosen: frozenset[int]) -> list[str]:
+    """What would go and what else holds the words, a line each."""
+    from tui.commands.lines import cut
+    from tui.visible import visible
+
+    lines = [f"Would purge {count(len(plan.going), 'record')} for good:"]
+    for one in plan.going:
+        why = f"  ({one.why})" if one.why else ""
+        lines.append(f"  − {one.citation:<6}  {cut(visible(one.text))}{why}")
+    if plan.places:
+        lines.append("The same words stand in:")
+    for index, place in enumerate(plan.places):
+        lines.append(
+            f"  {box(place, index in chosen)} {visible(place.citation)}  {cut(visible(place.text))}  ({place.what})"
+        )
+    if any(place.can for index, place in enumerate(plan.places) if index not in chosen):
+        lines.append("[x] is scrubbed too; --scrub ID adds one, --scrub all the rest.")
+    return lines
+
+
+def box(place: "Place", chosen: bool) -> str:
+    return "[x]" if chosen else "[ ]" if place.can else "[-]"
+
+
+def plan_as_json(plan: "PurgePlan", chosen: frozenset[int]) -> "dict[str, Any]":
+    return {
+        "purge": [{"citation": one.citation, "kind": one.kind, "text": one.text, "why": one.why} for one in plan.going],
+        "elsewhere": [
+            {"citation": p.citation, "what": p.what, "text": p.text, "can": p.can, "scrub": index in chosen}
+            for index, p in enumerate(plan.places)
+        ],
+    }
+
+
+def done_lines(done: "Done", verdicts: "Sequence[Verdict]") -> list[str]:
+    """What else there is to say of a purge: what was scrubbed and what was left, what is pending, and the proof."""
+    from tui.visible import visible
+
+    finished = done.finished
+    lines = []
+    if done.scrubbed:
+        lines.append(f"Scrubbed {count(done.scrubbed, 'other place')}.")
+    if finished.rewritten:
+        lines.append(f"Rewrote {count(len(finished.rewritten), 'backup')}.")
+    for name in finished.removed:
+        lines.append(f"Removed the backup {visible(name)}, which could not be rewritten; make a new one.")
+    for name in finished.unread:
+        lines.append(f"The backup {visible(name)} cannot be read: look at it yourself.")
+    for place in done.left[:50]:
+        lines.append(f"Still holds the words: {visible(place.citation)} ({place.what})")
+    if len(done.left) > 50:
+        lines.append(f"… and {len(done.left) - 50:,} more places.")
+    found = [one for one in verdicts if one.found]
+    if finished.pending:
+        lines.append(f"Pending: {finished.pending} It is finished by itself as soon as it can be.")
+    elif not found:
+        lines.append(
+            f"Proved: no trace in {count(len(verdicts), 'file')}, {sum(one.size for one in verdicts):,} bytes."
+        )
+    for one in found:
+        why = ", where what still holds the words is" if done.left else ""
+        lines.append(f"Found in {visible(one.file)}{why}: {', '.join(one.found)}.")
+    return lines
+
+
+def done_as_json(
+    plan: "PurgePlan", chosen: frozenset[int], done: "Done", verdicts: "Sequence[Verdict]"
+) -> "dict[str, Any]":
+    return {
+        "purged": [one.citation for one in plan.going],
+        "scrubbed": [plan.places[index].citation for index in sorted(chosen)],
+        "left": [{"citation": place.citation, "what": place.what} for place in done.left],
+        "pending": done.finished.pending,
+        "backups": {"rewritten": list(done.finished.rewritten), "removed": list(done.finished.removed)},
+        "traces": [{"file": one.file, "found": list(one.found)} for one in verdicts if one.found],
+        "files": len(verdicts),
+    }
+
+
+def verdict_line(verdict: "Verdict", path: str) -> str:
+    """One file of a proof; below the memory's folder by its name there."""
+    from tui.visible import visible
+
+    folder = os.path.join(os.path.dirname(path), "")
+    name = visible(verdict.file.removeprefix(folder))
+    if verdict.size < 0:
+        return f"unread  {name}: it cannot be read"
+    word, how = ("FOUND ", f"  {', '.join(verdict.found)}") if verdict.found else ("clean ", "")
+    return f"{word}  {name}  {verdict.size:,} bytes{how}"
