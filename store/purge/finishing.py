@@ -141,6 +141,7 @@ def _rewrite(path: str, buried: tombstones.Buried, places: list[tuple[str, str]]
         done = purge.run(plan, range(len(plan.places)), actor="agent")
         if done.finished.pending:
             raise StorageError("A backup is being read.")
+        backup.connection.pragma("journal_mode", "delete")  # as a backup is left: one file, without a log
         return True
     finally:
         backup.close()

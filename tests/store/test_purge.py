@@ -17,6 +17,7 @@ from store.database import Verbatim, capture
 from store.database.tables import DERIVED, OPERATIONAL
 from store.embedding.form import digest, form
 from store.errors import Conflict, InvalidInput, NotFound, Purged
+from store.exchange import backup
 from store.memory import Memory
 from store.purge import files_of, pending, prove
 from store.purge.words import Words
@@ -464,6 +465,17 @@ def test_backups_are_rewritten(memory: Memory, folder: Path):
         assert [fact.fact for fact in backup.facts.many([1, 2, 3])] == ["the team is five", "he said [purged]"]
         sound(backup)
     assert sorted(path.name for path in backups.iterdir()) == ["1.db", "2.db", "3.db"]
+
+
+def test_a_backup_that_was_rewritten_is_still_whole(memory: Memory, folder: Path):
+    """It was changed on purpose, and is not taken for rotten; its text is gone from it all the same."""
+    memory.facts.remember("the team is five")
+    memory.facts.remember(TEXT)
+    made = backup.make(memory.database)
+    assert made is not None
+    done = memory.purge.run(memory.purge.plan([("fact", 2)]))
+    assert done.finished.rewritten == (made.name,)
+    assert backup.verify(memory.database) == (made.path, "") and traces(folder, TEXT, "zebrafish") == []
 
 
 def test_a_backup_that_cannot_be_rewritten_is_removed(memory: Memory, folder: Path):
