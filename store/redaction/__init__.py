@@ -10,6 +10,7 @@ A CLI process pays for every import here: no dataclasses, typing, enum, pathlib.
 from store.redaction.families import (
     ASSIGNMENT_LABEL,
     FAMILIES,
+    LABELS,
     MASK,
     Family,
     is_credential,
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
 
 MAX_DEPTH = 500
 """Levels of lists and dicts that `redact_tree` follows."""
+SHORTEST_WORD = 15
+"""No family that lives in one word is shorter: without such words their keywords are not looked for."""
+_LONGEST_FILLER = 512
+"""Of a longer word that is no secret the rest is not looked at either, else `glpat-xxxx…` over and over takes hours."""
 
 _MARKER_START = "[REDACTED:"
 
@@ -136,7 +141,7 @@ def _marker() -> "re.Pattern[str]":
     if not _markers:
         import re
 
-        _markers.append(re.compile(r"\[REDACTED:(?:" + "|".join(family.label for family in FAMILIES) + r")\]"))
+        _markers.append(re.compile(r"\[REDACTED:(?:" + "|".join(LABELS) + r")\]"))
     return _markers[0]
 
 
@@ -163,25 +168,26 @@ def _pieces(copy: str, start: int, end: int) -> list[tuple[int, int]]:
     return pieces
 
 
+def _anchors(family: Family, searched: str) -> list[int]:
+    """Where a match of the family could begin, in rising order."""
+    anchors: set[int] = set()
+    for keyword in family.keywords:
+        at = searched.find(keyword)
+        while at >= 0:
+            for distance in family.back:
+                if distance <= at:
+                    anchors.add(at - distance)
+            at = searched.find(keyword, at + 1)
+    return sorted(anchors)
+
+
 def _spans(family: Family, copy: str, searched: str) -> list[tuple[int, int]]:
     """What one family cuts out of the copy, from left to right. `searched` is the copy or its lower case."""
-    if family.needs not in searched:
-        return []
-    anchors = []
-    for keyword in family.keywords:
-        if keyword in searched:
-            at = searched.find(keyword)
-            while at >= 0:
-                anchors.append(at)
-                at = searched.find(keyword, at + 1)
-    if not anchors:
-        return []
-    anchors.sort()
     match_at = family.compiled().match
     accept = family.accept
     spans = []
     done = 0
-    for at in anchors:
+    for at in _anchors(family, searched):
         if at < done:
             continue
         match = match_at(copy, at)
@@ -195,10 +201,48 @@ def _spans(family: Family, copy: str, searched: str) -> list[tuple[int, int]]:
         # A value that holds a marker is judged without it: what stands beside it may be a secret of its own.
         parts = _pieces(copy, start, end) if match.lastgroup else [(start, end)]
         parts = [part for part in parts if accept(match, copy[part[0] : part[1]])]
-        if parts:
-            spans.extend(parts)
+        spans.extend(parts)
+        if parts or (end - start > _LONGEST_FILLER and not match.lastgroup):
             done = match.end()
     return spans
+
+
+_by_longest: "dict[int, tuple[Family, ...]]" = {}
+_LONGEST = 200
+_APART = "\"'`<>(),;|"
+"""No token holds one of these: `f("…")` is looked at as if they were spaces."""
+
+
+def _possible(longest: int) -> "tuple[Family, ...]":
+    """The families that a text may hold whose longest word has so many characters."""
+    longest = min(longest, _LONGEST)
+    found = _by_longest.get(longest)
+    if found is None:
+        found = _by_longest[longest] = tuple(family for family in FAMILIES if family.word <= longest)
+    return found
+
+
+def _likely(copy: str, lowered: str) -> "list[Family]":
+    """The families of which a keyword stands where their secrets could: of those of one word, in a long one."""
+    long = " ".join([word for word in copy.split() if len(word) >= SHORTEST_WORD])
+    longest = 0
+    if long:
+        for sign in _APART:
+            long = long.replace(sign, " ")
+        words = [word for word in long.split() if len(word) >= SHORTEST_WORD]
+        longest = max(map(len, words), default=0)
+        long = " ".join(words)
+    long_lowered = long.lower()
+    likely = []
+    for family in _possible(longest):
+        whole, part = (lowered, long_lowered) if family.fold else (copy, long)
+        text = part if family.word and not family.apart else whole
+        for keyword in family.keywords:
+            if keyword in text:
+                if family.needs in whole:
+                    likely.append(family)
+                break
+    return likely
 
 
 def _widened(spans: list[tuple[int, int]], origins: list[int]) -> list[tuple[int, int]]:
@@ -228,7 +272,7 @@ def findings(text: str) -> list[Finding]:
     while fresh:
         fresh = False
         lowered = copy.lower()
-        for family in FAMILIES:
+        for family in _likely(copy, lowered):
             spans = _spans(family, copy, lowered if family.fold else copy)
             if not spans:
                 continue
