@@ -16,12 +16,14 @@ from store.database import capture
 from store.database.connection import SCHEMA_VERSION, connect, explain, newer
 from store.database.tables import RECORDED
 from store.errors import InvalidInput, MemorandaError, StorageError
-from store.redaction import redact, redact_tree
+from store.redaction import MARKER, redact, redact_tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from array import array
     from typing import Any, TypeVar
+
+    from store.database.cuts import Place
 
     Read = TypeVar("Read")
 
@@ -46,7 +48,19 @@ Value = int | float | str | bytes | Json | None
 
 def clean(text: str) -> str:
     """Text as it may be stored: redacted, and free of what SQLite or UTF-8 cannot hold."""
-    return redact(_storable(text))
+    return redact(_storable(text), _allowed)
+
+
+def clean_tree(value: object) -> object:
+    """A JSON value as it may be stored, redacted string by string. Raises InvalidInput, TypeError."""
+    return redact_tree(value, _allowed)
+
+
+def _allowed(rule: str, value: str) -> bool:
+    """Whether the person said that this is no secret; asked only about what a rule found."""
+    from store.config.allowed import allowed
+
+    return allowed(rule, value)
 
 
 def _storable(text: str) -> str:
@@ -161,7 +175,7 @@ class Database:
 class Write:
     """A transaction under way. `at` is its moment, `seq` the step of history it became (None if nothing recorded)."""
 
-    __slots__ = ("_connection", "_session", "actor", "at", "database", "reason", "seq", "undoes")
+    __slots__ = ("_connection", "_cuts", "_session", "actor", "at", "database", "reason", "seq", "undoes")
 
     def __init__(self, database: Database, actor: str, reason: str) -> None:
         self.database = database
@@ -172,6 +186,7 @@ class Write:
         self.at = ""
         self._connection = database.connection
         self._session: Any = None
+        self._cuts: dict[Place, int] = {}
 
     def __enter__(self) -> "Write":
         database = self.database
@@ -226,13 +241,25 @@ class Write:
         if changeset or self.undoes is not None:
             header = capture.Header(self.at, self.actor, self.database.door, clean(self.reason), self.undoes)
             self.seq = capture.append(self._connection, changeset, header)
+        if self._cuts:
+            from store.database import cuts
+
+            cuts.keep(self._connection, self._cuts, self.at, self.actor, self.database.door)
         self._connection.execute("COMMIT")
         if self.seq is not None:
             self.database.last_step = self.seq
 
     def execute(self, sql: str, parameters: Sequence[Value] | None = None) -> "apsw.Cursor":
         """Run one statement; every `str` among the parameters is redacted, unless it is Verbatim."""
-        return self._connection.execute(sql, None if parameters is None else tuple(map(_bind, parameters)))
+        if parameters is None:
+            return self._connection.execute(sql)
+        bound = tuple(map(_bind, parameters))
+        for value in bound:
+            if value.__class__ is str and MARKER in value:
+                from store.database import cuts
+
+                return cuts.execute(self._connection, sql, bound, self._cuts)
+        return self._connection.execute(sql, bound)
 
     def rows(self, sql: str, parameters: Sequence[Value] | None = None) -> "Iterator[tuple[Any, ...]]":
         """`execute`, as its rows."""
@@ -244,6 +271,10 @@ class Write:
         marks = ", ".join("?" * len(columns))
         self.execute(f"INSERT INTO {table}({names}) VALUES ({marks})", tuple(columns.values()))
         return self._connection.last_insert_rowid()
+
+    def unrecorded(self) -> None:
+        """Keep what follows out of history: for a text that must be gone from it, and its history with it."""
+        self._session.enabled = False
 
     def apply(self, changeset: bytes, conflict: "Callable[[int, apsw.TableChange], int]") -> None:
         """Apply a changeset to the recorded tables, as part of this transaction, which must be abandoned if it fails;
@@ -284,7 +315,7 @@ def _dump(value: object) -> str:
     import json  # 6 ms with the `re` it needs: most facts have neither tags nor evidence
 
     try:
-        text = json.dumps(redact_tree(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        text = json.dumps(clean_tree(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     except MemorandaError:
         raise
     except (TypeError, ValueError, RecursionError):

@@ -20,6 +20,9 @@ from store.redaction.families import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
+    from collections.abc import Callable
+
+    Keep = Callable[[str, str], bool]
 
 MAX_DEPTH = 500
 """Levels of lists and dicts that `redact_tree` follows."""
@@ -28,7 +31,7 @@ SHORTEST_WORD = 15
 _LONGEST_FILLER = 512
 """Of a longer word that is no secret the rest is not looked at either, else `glpat-xxxx…` over and over takes hours."""
 
-_MARKER_START = "[REDACTED:"
+MARKER = "[REDACTED:"
 
 # Invisible, and so able to split a secret without being seen: soft hyphen, joiners, marks of direction, Hangul and
 # Mongolian fillers, variation selectors, tags.
@@ -229,7 +232,7 @@ def _likely(copy: str, lowered: str) -> "list[Family]":
     if long:
         for sign in _APART:
             long = long.replace(sign, " ")
-        words = [word for word in long.split() if len(word) >= SHORTEST_WORD]
+        words = [word for word in dict.fromkeys(long.split()) if len(word) >= SHORTEST_WORD]
         longest = max(map(len, words), default=0)
         long = " ".join(words)
     long_lowered = long.lower()
@@ -264,7 +267,7 @@ def _widened(spans: list[tuple[int, int]], origins: list[int]) -> list[tuple[int
 def findings(text: str) -> list[Finding]:
     """The secrets in a text, from left to right, none overlapping another."""
     copy, changed = _normalised(text)
-    if _MARKER_START in copy:
+    if MARKER in copy:
         copy = _marker().sub(lambda marker: MASK * len(marker[0]), copy)
     origins: list[int] = []
     found: list[tuple[int, int, str]] = []
@@ -297,28 +300,45 @@ def findings(text: str) -> list[Finding]:
     return result
 
 
-def redact(text: str) -> str:
-    """The text with every secret replaced by `[REDACTED:LABEL]`; the same object where there is none."""
+def redact(text: str, keep: "Keep | None" = None) -> str:
+    """The text with every secret replaced by `[REDACTED:LABEL]`; the same object where there is none.
+
+    `keep(label, value)` is asked about each one found, and True leaves it as it is: it is no secret.
+    """
     cuts = findings(text)
     if not cuts:
         return text
     parts = []
     last = 0
     for cut in cuts:
+        if keep is not None and keep(cut.label, text[cut.start : cut.end]):
+            continue
         parts.append(text[last : cut.start])
-        parts.append(f"{_MARKER_START}{cut.label}]")
+        parts.append(f"{MARKER}{cut.label}]")
         last = cut.end
+    if not last:
+        return text
     parts.append(text[last:])
     return "".join(parts)
+
+
+def markers(text: str) -> dict[str, int]:
+    """How many markers of each rule a text holds."""
+    found: dict[str, int] = {}
+    if MARKER in text:
+        for marker in _marker().finditer(text):
+            label = marker[0][len(MARKER) : -1]
+            found[label] = found.get(label, 0) + 1
+    return found
 
 
 # --- Trees ---
 
 
-def _redact_value(text: str) -> str:
+def _redact_value(text: str, keep: "Keep | None") -> str:
     """A string that stands under a credential's name: also cut where the assignment rule would cut it."""
-    text = redact(text)
-    marker = f"{_MARKER_START}{ASSIGNMENT_LABEL}]"
+    text = redact(text, keep)
+    marker = f"{MARKER}{ASSIGNMENT_LABEL}]"
     parts = []
     last = 0
     for kept in _marker().finditer(text):
@@ -328,13 +348,18 @@ def _redact_value(text: str) -> str:
     parts.append(text[last:])
     # Every other part is a marker.
     return "".join(
-        marker if not at % 2 and is_credential(_normalised(part)[0]) else part for at, part in enumerate(parts)
+        marker if not at % 2 and is_credential(_normalised(part)[0]) and not _kept(keep, part) else part
+        for at, part in enumerate(parts)
     )
 
 
-def _redact_keys(tree: "dict[object, object]") -> "list[object]":
+def _kept(keep: "Keep | None", value: str) -> bool:
+    return keep is not None and keep(ASSIGNMENT_LABEL, value)
+
+
+def _redact_keys(tree: "dict[object, object]", keep: "Keep | None") -> "list[object]":
     """The keys, redacted and still distinct: a key that changed gives way to one that did not."""
-    changed = {key: redacted for key in tree if isinstance(key, str) and (redacted := redact(key)) != key}
+    changed = {key: redacted for key in tree if isinstance(key, str) and (redacted := redact(key, keep)) != key}
     taken = {key for key in tree if key not in changed}
     numbers: dict[str, int] = {}
     keys: list[object] = []
@@ -354,7 +379,7 @@ def _redact_keys(tree: "dict[object, object]") -> "list[object]":
     return keys
 
 
-def redact_tree(value: object) -> object:
+def redact_tree(value: object, keep: "Keep | None" = None) -> object:
     """A copy of a JSON-like value with every string in it redacted, keys too; tuples become lists.
 
     A string under a key that names a credential is cut as if it were written `key = "value"`. Keys that become equal
@@ -366,7 +391,7 @@ def redact_tree(value: object) -> object:
 
     def copied(item: object, level: int) -> object:
         if isinstance(item, str):
-            return redact(item)
+            return redact(item, keep)
         if item is None or isinstance(item, (int, float)):
             return item
         if not isinstance(item, (dict, list, tuple)):
@@ -385,10 +410,10 @@ def redact_tree(value: object) -> object:
     while pending:
         source, target, level = pending.pop()
         if isinstance(source, dict) and isinstance(target, dict):
-            for key, new_key in zip(source, _redact_keys(source), strict=True):
+            for key, new_key in zip(source, _redact_keys(source, keep), strict=True):
                 item = source[key]
                 if isinstance(item, str) and isinstance(key, str) and names_credential(_normalised(key)[0]):
-                    target[new_key] = _redact_value(item)
+                    target[new_key] = _redact_value(item, keep)
                 else:
                     target[new_key] = copied(item, level + 1)
         elif isinstance(source, (list, tuple)) and isinstance(target, list):

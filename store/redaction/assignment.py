@@ -103,7 +103,7 @@ _QUOTED = (
 )
 _SIGN = r"(?:[^\s\"'`.,;:=<>(){}\[\]\\\0&|]|\.(?=\w))"  # the dot of a sentence is not part of it
 _WORD = rf"{_SIGN}{{{_SHORTEST_BARE},}}+(?:[:=]{{1,2}}{_SIGN}{{1,128}}+){{0,3}}+=?"
-_OPERATOR = r"(?:=>|\?\?=|[?.+]=|:{1,3}=|={1,3}|:)"
+_OPERATOR = r"(?:=>|\?\?=|[?.+]=|:{1,3}=|={1,3}|!={1,2}|:)"
 _ASSIGNMENT = (
     _NAME + _NAME_END + r"""(?:"""
     rf"""=(?P<env>{_WORD})(?![(\[{{])"""

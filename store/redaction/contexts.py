@@ -1,5 +1,6 @@
 """Secrets that only what stands before them gives away: headers, addresses, configuration files, command lines."""
 
+from store.redaction.assignment import names_credential
 from store.redaction.family import LEFT, Family
 from store.redaction.placeholders import is_filler, is_random, is_template
 
@@ -40,6 +41,21 @@ def _is_basic(match: "re.Match[str]", value: str) -> bool:
 
 def _is_drawn(match: "re.Match[str]", value: str) -> bool:
     return is_random(value)
+
+
+def _is_given(match: "re.Match[str]", value: str) -> bool:
+    """Whether a password without quotes is one, and no name of another place."""
+    return _is_password(match, value) and not names_credential(value) and "/" not in value[:1]
+
+
+def _is_spoken(match: "re.Match[str]", value: str) -> bool:
+    """In quotes any word; else one with letters and digits, which is no measure (256-bit)."""
+    if not _is_given(match, value) or not any(map(str.isalpha, value)):
+        return False
+    if match.lastgroup == "quoted":
+        return "%" not in value and "{" not in value
+    digits = sum(map(str.isdigit, value))
+    return bool(digits) and not value[0].isdigit() and value[-1] not in "=:"
 
 
 _SEPARATED = r"""\\*["'`]?\]?\s{0,4}(?:=>|:=|[=:,])\s{0,4}\\*["'`]?"""
@@ -126,6 +142,54 @@ CONTEXTS: tuple[Family, ...] = (
         ("://",),
         r"""://(?P<value>[^\s:/?#@"'`<>()\[\]\\\0]{0,128}+:(?!\d{1,5}[/?,])[^\s@/"'`<>\\\0]{3,256}+)@[\w.\[$-]""",
         accept=_is_password,
+    ),
+    # Server=…;User Id=…;Password=…
+    Family(
+        "CONNECTION_PASSWORD",
+        ("password=", "pwd=", "password =", "pwd ="),
+        r"(?<=[;\s\"'])(?:password|pwd)\s?=\s?(?P<value>[^\s;\"'`<>(){}\[\]$\0]{3,})(?=[;\"'`])",
+        needs=";",
+        fold=True,
+        accept=_is_password,
+    ),
+    # two lines of a file of settings: user = …, password = …
+    Family(
+        "LOGIN_PASSWORD",
+        ("user", "login"),
+        r"(?:user|login)(?:_?name|_?id)?[\"']?[ \t]{0,8}[=:][ \t]{0,8}[^\s\0]{1,80}[ \t]*\r?\n"
+        r"(?:[ \t]*(?:#|//)[^\n\0]{0,120}\n){0,3}"
+        r"[ \t]*[\w.-]{0,40}?(?:password|passwd|pass|pwd)[ \t]{0,8}[=:][ \t]{0,8}"
+        r"(?P<value>[^\s\"'`,;(){}\[\]<>$&|\0]{6,}+)[ \t]*(?:[\r\n]|\Z)",
+        needs="pass",
+        fold=True,
+        accept=_is_given,
+    ),
+    Family(
+        "COMMAND_PASSWORD",
+        ("sshpass ", "psexec", "mysql", "docker login", "az login", "redis-cli", "sqlcmd"),
+        r"(?:sshpass|psexec(?:64)?(?:\.exe)?|mysql(?:dump|admin)?|docker login|az login|redis-cli|sqlcmd)"
+        r"\b[^\n\0|]{0,200}?\s-[paP]\s{0,2}"
+        r"[\"']?(?P<value>[^\s\"'`\0-][^\s\"'`\0]{4,})",
+        fold=True,
+        accept=_is_given,
+    ),
+    # the password for the printer is "…"
+    Family(
+        "SPOKEN_PASSWORD",
+        ("passw", "contrase"),
+        r"(?:password|passwd|contraseña|contrasena)(?:[^\n\"'`:=\0]{0,40}?\s(?:is|es|was|era))?\s{1,2}"
+        r"(?:[\"'`«“](?P<quoted>[^\s\"'`«»“”\0]{5,})[\"'`»”]|(?<=(?:is|es)\s)(?P<bare>[^\s\"'`,;(){}\[\]<>$\0]{6,}))",
+        fold=True,
+        accept=_is_spoken,
+    ),
+    Family(
+        "PASSWORD_HASH",
+        ("$2a$", "$2b$", "$2y$", "$1$", "$5$", "$6$", "$y$", "$apr1$", "$argon2"),
+        r"\$(?:2[aby]\$\d\d\$[./A-Za-z0-9]{53}|(?:1|apr1)\$[./A-Za-z0-9]{1,8}\$[./A-Za-z0-9]{22}"
+        r"|[56]\$(?:rounds=\d{1,9}\$)?[./A-Za-z0-9]{1,16}\$[./A-Za-z0-9]{43,86}|y\$[./A-Za-z0-9]{2,6}\$[./A-Za-z0-9]{1,86}\$[./A-Za-z0-9]{43}"
+        r"|argon2(?:id|i|d)\$v=\d{1,3}\$m=[^\s$\0]{1,40}\$[A-Za-z0-9+/]{8,64}\$[A-Za-z0-9+/]{16,90})(?![\w./])",
+        word=30,
+        apart=True,
     ),
     Family(
         "TEAMS_WEBHOOK",

@@ -217,6 +217,8 @@ SERVICES: tuple[Family, ...] = (
     _token("ASANA_TOKEN", "1/ 2/", rf"[12]/\d{{12,16}}(?:/\d{{12,16}})?:{_HEX}{{32}}", 46),
     _token("TRELLO_TOKEN", "ATTA", r"ATTA[0-9A-Fa-f]{64}", 68),
     _token("INTERCOM_TOKEN", "dG9rO", r"dG9rO[A-Za-z0-9+/]{40,}={0,2}", 45),
+    _token("SALESFORCE_TOKEN", "00D", r"00D[A-Za-z0-9]{12,15}![\w.]{80,}", 96),
+    _token("SEGMENT_TOKEN", "sgp_", r"sgp_[A-Za-z0-9]{64}", 68),
     _token("TYPEFORM_TOKEN", "tfp_", r"tfp_[\w.-]{40,}", 44),
     _token("DROPBOX_TOKEN", "sl.", r"sl\.(?:u\.)?[\w-]{120,}", 123),
     _token("MAPBOX_TOKEN", "sk.eyJ tk.eyJ", r"[st]k\.eyJ[\w-]{40,}\.[\w-]{20,}", 66),

@@ -195,6 +195,8 @@ TOKENS: dict[str, tuple[list[str], list[str]]] = {
     "ASANA_TOKEN": (["1/" + number(16) + ":" + hexa(32)], ["1/" + number(16) + ":" + hexa(20)]),
     "TRELLO_TOKEN": (["ATTA" + hexa(64)], ["ATTA" + hexa(20)]),
     "INTERCOM_TOKEN": (["dG9rO" + word(55)], ["dG9rO" + word(20)]),
+    "SALESFORCE_TOKEN": (["00D" + word(12) + "!" + word(96)], ["00D" + word(12) + "!" + word(20)]),
+    "SEGMENT_TOKEN": (["sgp" + "_" + word(64)], ["sgp_" + word(30)]),
     "TYPEFORM_TOKEN": (["tfp" + "_" + word(44)], ["tfp_" + word(20)]),
     "DROPBOX_TOKEN": (["sl" + ".u." + word(140)], ["sl.u." + word(20)]),
     "MAPBOX_TOKEN": (["sk" + ".eyJ" + word(80) + "." + word(22)], ["pk.eyJ" + word(80)]),
@@ -279,6 +281,36 @@ CONTEXTS: dict[str, tuple[list[str], list[str], list[str]]] = {
         ["https://{}@house.example/x", "ftp://{}@10.0.0.1", 'proxy "http://{}@proxy:3128"'],
         ["ada:" + PASSWORD, word(20) + ":x-oauth-basic"],
         ["https://user:password@host", "https://host:8080/a@b", "https://$U:$P@h", "https://ada@house.example/x"],
+    ),
+    "CONNECTION_PASSWORD": (
+        ["Server=db;User Id=ada;Password={};Timeout=3", "'Uid=ada; Pwd={};'"],
+        [PASSWORD, "s3cret"],
+        ["Server=db;Password=${PW};", "Server=db;Password=<password>;", "if password=x; then"],
+    ),
+    "LOGIN_PASSWORD": (
+        ["username = ada\npassword = {}\n", "[mail]\nuser: ada\n# nobody else knows it\n  smtp_password: {}"],
+        [PASSWORD, "open_sesame"],
+        ["user = form.user\npassword = form.password\n", "user: x\npassword: changeme\n", "user: x\npassword: ${PW}\n"],
+    ),
+    "COMMAND_PASSWORD": (
+        ["sshpass -p {} ssh ada@house", "mysql -u ada -p{} main", "docker login -u ada -p '{}' registry.example"],
+        [PASSWORD, "hunter2hunter2"],
+        ["mysql -u ada -p main", "sshpass -p $PW ssh x", "docker login -u ada --password-stdin"],
+    ),
+    "SPOKEN_PASSWORD": (
+        ["the password for the printer is '{}'", "La contraseña es {}", "password '{}'", "the wifi password is {}"],
+        [PASSWORD, "Secret123"],
+        [
+            "the password is stored by the browser",
+            "a password is 256-bit",
+            "the password is '%s'",
+            "la contraseña es larga",
+        ],
+    ),
+    "PASSWORD_HASH": (
+        ["root:{}:19000:0", "hash {}"],
+        ["$2" + "b$12$" + word(53), "$" + "6$" + word(16) + "$" + word(86), "$apr" + "1$" + word(8) + "$" + word(22)],
+        ["costs $1$ or $6$ there, which is $2b$ too much to pay for", "$2b$12$" + word(20)],
     ),
     "TEAMS_WEBHOOK": (
         ["https://house.{}"],
