@@ -89,6 +89,10 @@ def citation(database: Database, table: str, key: "Sequence[Any]") -> str:
     """How a row is cited; a table's name and its key for one that has no citation of its own."""
     if table in KINDS:
         return cite(KINDS[table], key[0])
+    if table == "queries":  # its key is the text
+        return "a search"
+    if table == "history":
+        return f"step {key[0]}"
     if table == "commits" and (sha := database.value("SELECT sha FROM commits WHERE id = ?", (key[0],))):
         return cite("commit", sha)
     if table == "commit_links":
@@ -126,10 +130,12 @@ def scan(database: Database) -> list[Leak]:
 
 def scrub(database: Database, leaks: Iterable[Leak], actor: str = "user") -> bool:
     """Cut the secrets out of the fields that `scan` found, and out of what is derived from them; True when no byte is
-    left, False while another program still reads the log that holds them."""
+    left, False while another program still reads the log that holds them. Who made a step and why stays as it is."""
     records: dict[tuple[str, tuple[Any, ...]], set[str]] = {}
     steps: dict[tuple[int, int], str] = {}
     for leak in leaks:
+        if leak.table == "history":  # who and why: the chain of digests stands on them
+            continue
         if leak.seq:
             steps[leak.seq, leak.n] = leak.table
         else:
@@ -144,10 +150,10 @@ def scrub(database: Database, leaks: Iterable[Leak], actor: str = "user") -> boo
         write.execute("DELETE FROM embeddings WHERE id NOT IN (SELECT embedding FROM vectors)")
     with database.write(actor, "optimize") as write:
         write.execute("INSERT INTO corpus_fts(corpus_fts) VALUES ('optimize')")
-    return _wiped(database)
+    return wipe(database)
 
 
-def _wiped(database: Database) -> bool:
+def wipe(database: Database) -> bool:
     """Write the log out and cut it to nothing; False if a reader holds it."""
     try:
         frames, _ = database.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
@@ -157,6 +163,9 @@ def _wiped(database: Database) -> bool:
 
 
 def _scrub_record(write: Write, table: str, key: "tuple[Any, ...]", fields: set[str]) -> None:
+    if table == "queries":
+        write.execute("DELETE FROM queries WHERE text = ?", tuple(map(Verbatim, key)))
+        return
     keys, values = _key_columns(write.database, table), {}
     where = " AND ".join(f"{name} = ?" for name in keys)
     parameters = tuple(Verbatim(part) if isinstance(part, str) else part for part in key)

@@ -337,24 +337,31 @@ def markers(text: str) -> dict[str, int]:
 
 def _redact_value(text: str, keep: "Keep | None") -> str:
     """A string that stands under a credential's name: also cut where the assignment rule would cut it."""
-    text = redact(text, keep)
-    marker = f"{MARKER}{ASSIGNMENT_LABEL}]"
+    parts = []
+    last = 0
+    for cut in findings(text):
+        value = text[cut.start : cut.end]
+        parts.append(_judged(text[last : cut.start], keep))
+        parts.append(value if keep is not None and keep(cut.label, value) else f"{MARKER}{cut.label}]")
+        last = cut.end
+    parts.append(_judged(text[last:], keep))
+    return "".join(parts)
+
+
+def _judged(text: str, keep: "Keep | None") -> str:
+    """What no rule found of such a string: each part between markers that is a credential is cut."""
     parts = []
     last = 0
     for kept in _marker().finditer(text):
-        parts.append(text[last : kept.start()])
-        parts.append(kept[0])
+        parts += [_credential(text[last : kept.start()], keep), kept[0]]
         last = kept.end()
-    parts.append(text[last:])
-    # Every other part is a marker.
-    return "".join(
-        marker if not at % 2 and is_credential(_normalised(part)[0]) and not _kept(keep, part) else part
-        for at, part in enumerate(parts)
-    )
+    return "".join([*parts, _credential(text[last:], keep)])
 
 
-def _kept(keep: "Keep | None", value: str) -> bool:
-    return keep is not None and keep(ASSIGNMENT_LABEL, value)
+def _credential(part: str, keep: "Keep | None") -> str:
+    if not is_credential(_normalised(part)[0]) or (keep is not None and keep(ASSIGNMENT_LABEL, part)):
+        return part
+    return f"{MARKER}{ASSIGNMENT_LABEL}]"
 
 
 def _redact_keys(tree: "dict[object, object]", keep: "Keep | None") -> "list[object]":

@@ -474,6 +474,45 @@ def test_findings_are_ordered_and_apart(text: str) -> None:
         done = found.end
 
 
+@given(texts)
+def test_what_is_outside_of_the_spans_stays_and_each_span_becomes_one_marker(text: str) -> None:
+    parts, last = [], 0
+    for found in findings(text):
+        parts += [text[last : found.start], cut(found.label)]
+        last = found.end
+    assert redact(text) == "".join([*parts, text[last:]])
+    assert len(redact(text)) <= len(text) + 40 * len(findings(text))
+
+
+@given(texts)
+def test_what_is_kept_stays_and_all_that_is_asked_about_was_found(text: str) -> None:
+    asked = []
+
+    def keep(label: str, value: str) -> bool:
+        asked.append((label, value))
+        return True
+
+    assert redact(text, keep) == text
+    assert asked == [(found.label, text[found.start : found.end]) for found in findings(text)]
+
+
+@given(st.text(st.characters(), max_size=200))
+def test_no_text_is_too_odd(text: str) -> None:
+    assert redact(redact(text)) == redact(text)
+
+
+def test_a_kept_value_under_a_credentials_name_stays_and_what_is_beside_it_does_not() -> None:
+    def keep(label: str, value: str) -> bool:
+        return value == SK
+
+    tree = {"token": SK, "secret": f"{SK}:{PASSWORD}", "note": f"{SK} {AWS}"}
+    assert redact_tree(tree, keep) == {
+        "token": SK,
+        "secret": SK + cut("HARDCODED_CREDENTIAL"),
+        "note": f"{SK} {cut('AWS_KEY')}",
+    }
+
+
 # --- Trees ---
 
 keys = st.one_of(texts, st.sampled_from(["password", "apiKey", "secret #2", "note"]), st.sampled_from(SECRETS))

@@ -230,6 +230,12 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("stats",), "figures"),
     (("index",), {"records", "embedded", "left", "notes"}),
     (("index", "rebuild"), {"records", "embedded", "left", "notes"}),
+    (("redactions",), {"redactions", "allowed"}),
+    (("redactions", "rules"), [{"rule", "cuts", "allowed"}]),
+    (("redactions", "allow", "SK_KEY", "sk-ticket*"), {"allowed", "file"}),
+    (("redactions", "cut", "SK_KEY"), {"cut", "file"}),
+    (("scan-secrets",), {"found", "scrubbed", "pending"}),
+    (("scan-secrets", "--purge"), {"found", "scrubbed", "pending"}),
     (("doctor",), {"wrong", "findings"}),
     (("scan",), {"new", "changed", "gone", "unchanged", "remaining", "problems"}),
     (("init",), {"path", "kind", "reason", "project", "exists"}),
@@ -252,6 +258,7 @@ BEFORE: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {
         [("correct", "A#1", "buy green tea"), ("task", "start", "1"), ("task", "done", "A#1"), ("tasks",)],
         (("task", "add", "buy tea"),),
     ),
+    ("redactions", "cut", "SK_KEY"): (("redactions", "allow", "SK_KEY"),),
     **dict.fromkeys([("task", "reopen", "1"), ("tasks", "--all")], (("task", "add", "buy tea"), ("task", "done", "1"))),
     **dict.fromkeys(
         [("iteration", "complete"), ("iteration", "abandon", "I#1"), ("iterations",)], (("iteration", "start", "fix"),)

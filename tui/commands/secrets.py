@@ -4,12 +4,17 @@ from tui.commands import Outcome, Session, count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from store.scrubbing import Cut, Leak
     from tui.arguments import Given
 
 GONE = "What was cut is gone; only its place is known. Not a secret? memoranda redactions allow RULE [SHAPE]"
+PENDING = (
+    " Another program is reading the memory, and its log still holds what was cut; close it, then say memoranda"
+    " scan-secrets --purge again."
+)
 ROTATE = "Whoever read them before may have them: replace them where they were issued."
 
 
@@ -64,7 +69,7 @@ def _cut_as_json(cut: "Cut") -> "dict[str, Any]":
 
 def _rules(session: Session) -> Outcome:
     from store.config.allowed import allowances
-    from store.redaction import LABELS
+    from store.redaction.families import LABELS
     from store.scrubbing import counted
 
     counts = counted(session.memory.database)
@@ -116,12 +121,14 @@ def _cut_again(given: "Given") -> Outcome:
 def scan(session: Session, given: "Given") -> Outcome:
     from store.errors import Declined
     from store.scrubbing import scan as look
-    from store.scrubbing import scrub
+    from store.scrubbing import scrub, wipe
 
     database = session.memory.database
     leaks = look(database)
     if not leaks:
-        return Outcome("No secret was found in what is stored.", lambda: {"found": [], "scrubbed": 0, "pending": False})
+        pending = given.purge and not wipe(database)
+        said = "No secret was found in what is stored." + (PENDING if pending else "")
+        return Outcome(said, lambda: {"found": [], "scrubbed": 0, "pending": pending}, status=int(pending))
     lines = _aligned([_leak_cells(leak) for leak in leaks])
     told = [_leak_as_json(leak) for leak in leaks]
     total = count(sum(leak.count for leak in leaks), "secret")
@@ -176,7 +183,7 @@ def _times(rule: str, number: int) -> str:
     return rule if number == 1 else f"{rule} ×{number}"
 
 
-def _aligned(rows: "list[tuple[str, ...]]") -> list[str]:
+def _aligned(rows: "Sequence[Sequence[str]]") -> list[str]:
     """The cells in columns, two spaces apart."""
     from tui.visible import visible
 
