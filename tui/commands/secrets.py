@@ -139,22 +139,18 @@ def scan(session: Session, given: "Given") -> Outcome:
             lines=[*lines, "", f"{total} in {count(len(leaks), 'place')}. {next_step}"],
             status=1,
         )
-    places = count(len(leaks), "place")
-    if not given.yes and not session.ask(
-        f"Cut {total} out of {places}, for good? Undo does not bring them back. {_listed(leaks)}"
-    ):
+    if not given.yes and not session.ask(f"Cut {total} out of {_listed(leaks)} for good?"):
         raise Declined("Nothing was changed.")
     wiped = scrub(database, leaks)
-    said = f"Cut {total} out of {places}; undo does not bring them back. {ROTATE}"
-    if not wiped:
-        said += (
-            " Another program is reading the memory, so bytes of them are still in its log: close it, and scan again."
-        )
+    left = sum(leak.table == "history" for leak in leaks)
+    said = f"Cut {total} out of {count(len(leaks), 'place')}; undo does not bring them back. {ROTATE}"
+    if left:
+        said = f"Cut all but {count(left, 'place')} in history's own words, which its digests rest on. {ROTATE}"
     return Outcome(
-        said,
-        lambda: {"found": told, "scrubbed": len(leaks), "pending": not wiped},
+        said if wiped else said + PENDING,
+        lambda: {"found": told, "scrubbed": len(leaks) - left, "pending": not wiped},
         [*lines, "Exports, and backups made before, still hold them."],
-        status=0 if wiped else 1,
+        status=0 if wiped and not left else 1,
     )
 
 
