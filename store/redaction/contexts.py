@@ -132,7 +132,7 @@ CONTEXTS: tuple[Family, ...] = (
     Family(
         "CURL_USER",
         ("curl ",),
-        r"""curl(?=\s)(?:[^\n\\\0]|\\\n|\\(?!\n)){0,400}?\s(?:-[a-zA-Z]{0,4}u|--user|--proxy-user)[ =]{0,2}"""
+        r"""curl(?=\s)(?:[^\n\\\0]|\\\n|\\(?!\n)){0,200}?\s(?:-[a-zA-Z]{0,4}u|--user|--proxy-user)[ =]{0,2}"""
         r"""["']?(?P<value>[^\s"':\0]{1,128}:[^\s"'\0]{3,})""",
         accept=_is_password,
     ),

@@ -594,6 +594,7 @@ def test_what_json_does_not_know_is_refused_rather_than_let_through() -> None:
 
 MEGABYTE = 1_000_000
 REPEATED = [
+    *("glpat-xxxxxxxx", ":A", "datadog key ", "user=x\\n", "https://a:"),
     *"a -_.\\'\"=<[\0é\u200b…",
     *(
         "eyJ",
