@@ -26,6 +26,7 @@ _NAME_END = r"(?:[-_]?(?:\d{1,2}|value|prod|production|dev|test|staging|live|def
 _WEAK = ("key", "access", "private", "auth")
 # A key that opens nothing: it finds a row, an entry, a translation.
 _NO_LOCK = ("public", "primary", "foreign", "cache", "sort", "partition", "lookup", "dict", "hash", "group", "publish")
+_PATHS = ("/", "./", "../", "#", "arn:", "http://", "https://")
 
 _names: "list[re.Pattern[str]]" = []
 
@@ -51,6 +52,11 @@ def _is_assigned(match: "re.Match[str]", value: str) -> bool:
     inner = value.rstrip(" =:")
     if len(inner) < len(value) and names_credential(inner):  # quotes within quotes: what stands here is a name
         return False
+    if value.startswith(_PATHS) and not is_random(value):
+        return False
+    spoken = "pass" in name or "pwd" in name
+    if not spoken and any(word in _before(text, match.start()) for word in _NO_LOCK):
+        return False
     if how in ("bare", "env"):
         return _is_bare(match, value, how)
     if how == "argument":
@@ -58,16 +64,15 @@ def _is_assigned(match: "re.Match[str]", value: str) -> bool:
     if how == "word":
         return is_random(value, _SHORTEST_BARE if _before(text, match.start()).startswith("--") else 20)
     if _is_weak(match):
-        return is_random(value, 20) and not any(word in _before(text, match.start()) for word in _NO_LOCK)
-    if " " in value and "pass" not in name and "pwd" not in name:  # a sentence about a token
+        return is_random(value, 20)
+    if " " in value and not spoken:  # a sentence about a token
         return any(is_random(word) for word in value.split())
     return True
 
 
 def _is_bare(match: "re.Match[str]", value: str, how: str) -> bool:
-    text = match.string
     if is_random(value):
-        return not any(word in _before(text, match.start()) for word in _NO_LOCK)
+        return True
     # ENV style, API_KEY=…: a lower-case name is an argument or an attribute in most code.
     return (
         how == "env"
@@ -113,9 +118,9 @@ _ASSIGNMENT = (
     r"""|\\*["'`][ \t]{0,4},[ \t]{0,4}(?:\\*["'`]){1,2}(?P<argument>[^\s"'`\\\0]{16,}+)"""
     # --token …, heroku token …
     rf"""|[ \t]{{1,4}}["']?(?P<word>{_WORD})"""
-    r"""|(?:\\*["'`]\]?)?"""
+    r"""|(?:\\*["'`]\]?"""
     # password: str = "…", token: &str = "…", var token string = "…"
-    r"""(?:[ \t]{0,4}(?:[ \t]|:[ \t]{0,4})&?[A-Za-z_][\w.]{0,40}(?:\[[\w., |]{0,40}\])?(?=[ \t]{0,4}=))?"""
+    r"""|[ \t]{0,4}(?:[ \t]|:[ \t]{0,4})&?[A-Za-z_][\w.]{0,40}(?:\[[\w., |]{0,40}\])?(?=[ \t]{0,4}=))?"""
     rf"""[ \t]{{0,16}}{_OPERATOR}[ \t]{{0,16}}(?:{_QUOTED}"""
     rf"""|(?P<bare>{_WORD})(?![(\[{{]))"""
     r""")"""

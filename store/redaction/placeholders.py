@@ -16,7 +16,7 @@ _SAMPLE = (
     r"|&lt;|my[-_](?:super[-_])?secret"
     r"|your(?:api|app|auth|access|client|key|pass|secret|token)|placeholder|dummy|fake|todo\b|fixme\b|redacted"
     r"|(?:none|null|nil|undefined|false|true)$|os\.environ|os\.getenv|process\.env|getenv\(|env[.(\[:]|sha\d{1,3}[-:]"
-    r"|\s*[+,.]\s)"
+    r"|\s*[+,.]\s|\+(?:new\s|[a-z_][\w.]*\())"
 )
 # "access_token", "db-password", "API KEY": the value names a credential and is none.
 _NAMING = (
