@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
+UNMEASURED = 3  # a part of a bench wants data that is not here; it said so
 NAMES = (
     *("redaction", "write", "exchange", "process", "contention", "git", "documents", "embedding", "start", "demo"),
     *("screen_floor", "keys", "typing", "purge"),
@@ -29,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     broken = []
     for name in options.names or NAMES:
         print(f"\n── {name} {'─' * (100 - len(name))}\n", flush=True)
-        if subprocess.run([sys.executable, "-m", f"bench.{name}"]).returncode:
+        if subprocess.run([sys.executable, "-m", f"bench.{name}"]).returncode not in (0, UNMEASURED):
             broken.append(name)
     if broken:
         print(f"\nNot measured: {', '.join(broken)}")

@@ -36,6 +36,7 @@ SETTING_NAMES = (
     "embedding.address",
     "embedding.key_variable",
     "documents.extraPaths",
+    "redaction.allow",
     "sync.watch",
     "backup.daily",
 )

@@ -47,6 +47,7 @@ class Verb:
         self.slash = slash
 
 
+REDACTION_ACTS = ("allow", "cut", "rules")
 SHELLS = ("bash", "zsh", "fish")
 _DOMAINS = ", ".join(DOMAINS)
 _LIMIT = Argument("limit", "value", "N", "how many at the most (50)", 50, whole=True)
@@ -327,6 +328,24 @@ VERBS = (
             "rebuild: make it again, from nothing; download: fetch fastembed's model first",
             choices=("rebuild", "download"),
         ),
+    ),
+    Verb(
+        "redactions",
+        "Where secrets were cut out of what was written; say what is no secret, or take that back",
+        "secrets.redactions",
+        Argument(
+            "what", "maybe", "allow|cut|rules", "allow a rule, cut it again, or list them", choices=REDACTION_ACTS
+        ),
+        Argument("rule", "maybe", "RULE", "a rule, as in SK_KEY"),
+        Argument("shape", "maybe", "SHAPE", "only what looks so, sk-ticket*: * stands for any characters"),
+        _LIMIT,
+    ),
+    Verb(
+        "scan-secrets",
+        "Look for secrets in all that is stored, also what was stored before a rule was known",
+        "secrets.scan",
+        Argument("purge", "flag", "", "cut them out of the records and their history, for good"),
+        _YES,
     ),
     Verb("doctor", "Look for what is wrong with the memory, and say what mends it", "health.doctor"),
     Verb("scan", "Read the documents now: MEMORY.md, memory/**/*.md and the extra paths", "documents.scan"),

@@ -160,6 +160,13 @@ SETTINGS = (
         [],
         "Markdown files and folders that are searched too; relative ones from the project's folder",
     ),
+    Setting(
+        "redaction.allow",
+        "list",
+        [],
+        "What is no secret: a rule, SK_KEY, or a shape of what it finds, SK_KEY=sk-ticket*; see memoranda redactions",
+        own="says which secrets are written down",
+    ),
     Setting("sync.watch", "bool", True, "Watch the documents, so that a change is found at once"),
     Setting("backup.daily", "bool", True, "Make a backup a day by itself, and keep 7 daily, 4 weekly and 12 monthly"),
 )

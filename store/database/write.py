@@ -17,12 +17,14 @@ from store.database.connection import BUSY_MS, HOOK_MS, SCHEMA_VERSION, connect,
 from store.database.tables import RECORDED
 from store.digest import sha256
 from store.errors import InvalidInput, MemorandaError, StorageError
-from store.redaction import redact, redact_tree
+from store.redaction import MARKER, redact, redact_tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from array import array
     from typing import Any, TypeVar
+
+    from store.database.cuts import Place
 
     Read = TypeVar("Read")
 
@@ -49,7 +51,19 @@ Value = int | float | str | bytes | Json | None
 
 def clean(text: str) -> str:
     """Text as it may be stored: redacted, and free of what SQLite or UTF-8 cannot hold."""
-    return redact(_storable(text))
+    return redact(_storable(text), _allowed)
+
+
+def clean_tree(value: object) -> object:
+    """A JSON value as it may be stored, redacted string by string. Raises InvalidInput, TypeError."""
+    return redact_tree(value, _allowed)
+
+
+def _allowed(rule: str, value: str) -> bool:
+    """Whether the person said that this is no secret; asked only about what a rule found."""
+    from store.config.allowed import allowed
+
+    return allowed(rule, value)
 
 
 def _storable(text: str) -> str:
@@ -191,7 +205,7 @@ class Write:
     """A transaction under way. `at` is its moment, `seq` the step of history it became (None if nothing recorded)."""
 
     __slots__ = (
-        *("_adopts", "_connection", "_key", "_session", "actor", "at", "database", "purged", "reason", "seq"),
+        *("_adopts", "_connection", "_cuts", "_key", "_session", "actor", "at", "database", "purged", "reason", "seq"),
         "undoes",
     )
 
@@ -207,6 +221,7 @@ class Write:
         self._connection = database.connection
         self._session: Any = None
         self._adopts = False
+        self._cuts: dict[Place, int] = {}
 
     def __enter__(self) -> "Write":
         database = self.database
@@ -268,13 +283,25 @@ class Write:
         if changeset or self.undoes is not None:
             header = capture.Header(self.at, self.actor, self.database.door, clean(self.reason), self.undoes)
             self.seq = capture.append(self._connection, changeset, header, self.purged)
+        if self._cuts:
+            from store.database import cuts
+
+            cuts.keep(self._connection, self._cuts, self.at, self.actor, self.database.door)
         self._connection.execute("COMMIT")
         if self.seq is not None:
             self.database.last_step = self.seq
 
     def execute(self, sql: str, parameters: Sequence[Value] | None = None) -> "apsw.Cursor":
         """Run one statement; every `str` among the parameters is redacted, unless it is Verbatim."""
-        return self._connection.execute(sql, None if parameters is None else tuple(map(_bind, parameters)))
+        if parameters is None:
+            return self._connection.execute(sql)
+        bound = tuple(map(_bind, parameters))
+        for value in bound:
+            if value.__class__ is str and MARKER in value:
+                from store.database import cuts
+
+                return cuts.execute(self._connection, sql, bound, self._cuts)
+        return self._connection.execute(sql, bound)
 
     def rows(self, sql: str, parameters: Sequence[Value] | None = None) -> "Iterator[tuple[Any, ...]]":
         """`execute`, as its rows."""
@@ -294,6 +321,10 @@ class Write:
             return self.execute(sql, parameters)
         finally:
             self._session.enabled = True
+
+    def unrecorded(self) -> None:
+        """Keep what follows out of history: for a text that must be gone from it, and its history with it."""
+        self._session.enabled = False
 
     @property
     def answer(self) -> str | None:
@@ -347,7 +378,7 @@ def _dump(value: object) -> str:
     import json  # 6 ms with the `re` it needs: most facts have neither tags nor evidence
 
     try:
-        text = json.dumps(redact_tree(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+        text = json.dumps(clean_tree(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     except MemorandaError:
         raise
     except (TypeError, ValueError, RecursionError):

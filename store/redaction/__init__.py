@@ -10,6 +10,7 @@ A CLI process pays for every import here: no dataclasses, typing, enum, pathlib.
 from store.redaction.families import (
     ASSIGNMENT_LABEL,
     FAMILIES,
+    LABELS,
     MASK,
     Family,
     is_credential,
@@ -19,11 +20,18 @@ from store.redaction.families import (
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
+    from collections.abc import Callable
+
+    Keep = Callable[[str, str], bool]
 
 MAX_DEPTH = 500
 """Levels of lists and dicts that `redact_tree` follows."""
+SHORTEST_WORD = 15
+"""No family that lives in one word is shorter: without such words their keywords are not looked for."""
+_LONGEST_FILLER = 512
+"""Of a longer word that is no secret the rest is not looked at either, else `glpat-xxxx…` over and over takes hours."""
 
-_MARKER_START = "[REDACTED:"
+MARKER = "[REDACTED:"
 
 # Invisible, and so able to split a secret without being seen: soft hyphen, joiners, marks of direction, Hangul and
 # Mongolian fillers, variation selectors, tags.
@@ -136,7 +144,7 @@ def _marker() -> "re.Pattern[str]":
     if not _markers:
         import re
 
-        _markers.append(re.compile(r"\[REDACTED:(?:" + "|".join(family.label for family in FAMILIES) + r")\]"))
+        _markers.append(re.compile(r"\[REDACTED:(?:" + "|".join(LABELS) + r")\]"))
     return _markers[0]
 
 
@@ -163,25 +171,26 @@ def _pieces(copy: str, start: int, end: int) -> list[tuple[int, int]]:
     return pieces
 
 
+def _anchors(family: Family, searched: str) -> list[int]:
+    """Where a match of the family could begin, in rising order."""
+    anchors: set[int] = set()
+    for keyword in family.keywords:
+        at = searched.find(keyword)
+        while at >= 0:
+            for distance in family.back:
+                if distance <= at:
+                    anchors.add(at - distance)
+            at = searched.find(keyword, at + 1)
+    return sorted(anchors)
+
+
 def _spans(family: Family, copy: str, searched: str) -> list[tuple[int, int]]:
     """What one family cuts out of the copy, from left to right. `searched` is the copy or its lower case."""
-    if family.needs not in searched:
-        return []
-    anchors = []
-    for keyword in family.keywords:
-        if keyword in searched:
-            at = searched.find(keyword)
-            while at >= 0:
-                anchors.append(at)
-                at = searched.find(keyword, at + 1)
-    if not anchors:
-        return []
-    anchors.sort()
     match_at = family.compiled().match
     accept = family.accept
     spans = []
     done = 0
-    for at in anchors:
+    for at in _anchors(family, searched):
         if at < done:
             continue
         match = match_at(copy, at)
@@ -195,10 +204,48 @@ def _spans(family: Family, copy: str, searched: str) -> list[tuple[int, int]]:
         # A value that holds a marker is judged without it: what stands beside it may be a secret of its own.
         parts = _pieces(copy, start, end) if match.lastgroup else [(start, end)]
         parts = [part for part in parts if accept(match, copy[part[0] : part[1]])]
-        if parts:
-            spans.extend(parts)
+        spans.extend(parts)
+        if parts or (end - start > _LONGEST_FILLER and not match.lastgroup):
             done = match.end()
     return spans
+
+
+_by_longest: "dict[int, tuple[Family, ...]]" = {}
+_LONGEST = 200
+_APART = "\"'`<>(),;|"
+"""No token holds one of these: `f("…")` is looked at as if they were spaces."""
+
+
+def _possible(longest: int) -> "tuple[Family, ...]":
+    """The families that a text may hold whose longest word has so many characters."""
+    longest = min(longest, _LONGEST)
+    found = _by_longest.get(longest)
+    if found is None:
+        found = _by_longest[longest] = tuple(family for family in FAMILIES if family.word <= longest)
+    return found
+
+
+def _likely(copy: str, lowered: str) -> "list[Family]":
+    """The families of which a keyword stands where their secrets could: of those of one word, in a long one."""
+    long = " ".join([word for word in copy.split() if len(word) >= SHORTEST_WORD])
+    longest = 0
+    if long:
+        for sign in _APART:
+            long = long.replace(sign, " ")
+        words = [word for word in dict.fromkeys(long.split()) if len(word) >= SHORTEST_WORD]
+        longest = max(map(len, words), default=0)
+        long = " ".join(words)
+    long_lowered = long.lower()
+    likely = []
+    for family in _possible(longest):
+        whole, part = (lowered, long_lowered) if family.fold else (copy, long)
+        text = part if family.word and not family.apart else whole
+        for keyword in family.keywords:
+            if keyword in text:
+                if family.needs in whole:
+                    likely.append(family)
+                break
+    return likely
 
 
 def _widened(spans: list[tuple[int, int]], origins: list[int]) -> list[tuple[int, int]]:
@@ -220,7 +267,7 @@ def _widened(spans: list[tuple[int, int]], origins: list[int]) -> list[tuple[int
 def findings(text: str) -> list[Finding]:
     """The secrets in a text, from left to right, none overlapping another."""
     copy, changed = _normalised(text)
-    if _MARKER_START in copy:
+    if MARKER in copy:
         copy = _marker().sub(lambda marker: MASK * len(marker[0]), copy)
     origins: list[int] = []
     found: list[tuple[int, int, str]] = []
@@ -228,7 +275,7 @@ def findings(text: str) -> list[Finding]:
     while fresh:
         fresh = False
         lowered = copy.lower()
-        for family in FAMILIES:
+        for family in _likely(copy, lowered):
             spans = _spans(family, copy, lowered if family.fold else copy)
             if not spans:
                 continue
@@ -253,44 +300,73 @@ def findings(text: str) -> list[Finding]:
     return result
 
 
-def redact(text: str) -> str:
-    """The text with every secret replaced by `[REDACTED:LABEL]`; the same object where there is none."""
+def redact(text: str, keep: "Keep | None" = None) -> str:
+    """The text with every secret replaced by `[REDACTED:LABEL]`; the same object where there is none.
+
+    `keep(label, value)` is asked about each one found, and True leaves it as it is: it is no secret.
+    """
     cuts = findings(text)
     if not cuts:
         return text
     parts = []
     last = 0
     for cut in cuts:
+        if keep is not None and keep(cut.label, text[cut.start : cut.end]):
+            continue
         parts.append(text[last : cut.start])
-        parts.append(f"{_MARKER_START}{cut.label}]")
+        parts.append(f"{MARKER}{cut.label}]")
         last = cut.end
+    if not last:
+        return text
     parts.append(text[last:])
     return "".join(parts)
+
+
+def markers(text: str) -> dict[str, int]:
+    """How many markers of each rule a text holds."""
+    found: dict[str, int] = {}
+    if MARKER in text:
+        for marker in _marker().finditer(text):
+            label = marker[0][len(MARKER) : -1]
+            found[label] = found.get(label, 0) + 1
+    return found
 
 
 # --- Trees ---
 
 
-def _redact_value(text: str) -> str:
+def _redact_value(text: str, keep: "Keep | None") -> str:
     """A string that stands under a credential's name: also cut where the assignment rule would cut it."""
-    text = redact(text)
-    marker = f"{_MARKER_START}{ASSIGNMENT_LABEL}]"
+    parts = []
+    last = 0
+    for cut in findings(text):
+        value = text[cut.start : cut.end]
+        parts.append(_judged(text[last : cut.start], keep))
+        parts.append(value if keep is not None and keep(cut.label, value) else f"{MARKER}{cut.label}]")
+        last = cut.end
+    parts.append(_judged(text[last:], keep))
+    return "".join(parts)
+
+
+def _judged(text: str, keep: "Keep | None") -> str:
+    """What no rule found of such a string: each part between markers that is a credential is cut."""
     parts = []
     last = 0
     for kept in _marker().finditer(text):
-        parts.append(text[last : kept.start()])
-        parts.append(kept[0])
+        parts += [_credential(text[last : kept.start()], keep), kept[0]]
         last = kept.end()
-    parts.append(text[last:])
-    # Every other part is a marker.
-    return "".join(
-        marker if not at % 2 and is_credential(_normalised(part)[0]) else part for at, part in enumerate(parts)
-    )
+    return "".join([*parts, _credential(text[last:], keep)])
 
 
-def _redact_keys(tree: "dict[object, object]") -> "list[object]":
+def _credential(part: str, keep: "Keep | None") -> str:
+    if not is_credential(_normalised(part)[0]) or (keep is not None and keep(ASSIGNMENT_LABEL, part)):
+        return part
+    return f"{MARKER}{ASSIGNMENT_LABEL}]"
+
+
+def _redact_keys(tree: "dict[object, object]", keep: "Keep | None") -> "list[object]":
     """The keys, redacted and still distinct: a key that changed gives way to one that did not."""
-    changed = {key: redacted for key in tree if isinstance(key, str) and (redacted := redact(key)) != key}
+    changed = {key: redacted for key in tree if isinstance(key, str) and (redacted := redact(key, keep)) != key}
     taken = {key for key in tree if key not in changed}
     numbers: dict[str, int] = {}
     keys: list[object] = []
@@ -310,7 +386,7 @@ def _redact_keys(tree: "dict[object, object]") -> "list[object]":
     return keys
 
 
-def redact_tree(value: object) -> object:
+def redact_tree(value: object, keep: "Keep | None" = None) -> object:
     """A copy of a JSON-like value with every string in it redacted, keys too; tuples become lists.
 
     A string under a key that names a credential is cut as if it were written `key = "value"`. Keys that become equal
@@ -322,7 +398,7 @@ def redact_tree(value: object) -> object:
 
     def copied(item: object, level: int) -> object:
         if isinstance(item, str):
-            return redact(item)
+            return redact(item, keep)
         if item is None or isinstance(item, (int, float)):
             return item
         if not isinstance(item, (dict, list, tuple)):
@@ -341,10 +417,10 @@ def redact_tree(value: object) -> object:
     while pending:
         source, target, level = pending.pop()
         if isinstance(source, dict) and isinstance(target, dict):
-            for key, new_key in zip(source, _redact_keys(source), strict=True):
+            for key, new_key in zip(source, _redact_keys(source, keep), strict=True):
                 item = source[key]
                 if isinstance(item, str) and isinstance(key, str) and names_credential(_normalised(key)[0]):
-                    target[new_key] = _redact_value(item)
+                    target[new_key] = _redact_value(item, keep)
                 else:
                     target[new_key] = copied(item, level + 1)
         elif isinstance(source, (list, tuple)) and isinstance(target, list):

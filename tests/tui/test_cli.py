@@ -9,6 +9,7 @@ import functools
 import io
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -21,7 +22,7 @@ from typing import Any, NamedTuple
 import apsw
 import pexpect
 import pytest
-from support import repositories
+from support import repositories, secrets
 
 from store import models
 from store.embedding import indexing
@@ -248,6 +249,12 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("stats",), "figures"),
     (("index",), {"records", "embedded", "left", "notes"}),
     (("index", "rebuild"), {"records", "embedded", "left", "notes"}),
+    (("redactions",), {"redactions", "allowed"}),
+    (("redactions", "rules"), [{"rule", "cuts", "allowed"}]),
+    (("redactions", "allow", "SK_KEY", "sk-ticket*"), {"allowed", "file"}),
+    (("redactions", "cut", "SK_KEY"), {"cut", "file"}),
+    (("scan-secrets",), {"found", "scrubbed", "pending"}),
+    (("scan-secrets", "--purge"), {"found", "scrubbed", "pending"}),
     (("doctor",), {"wrong", "findings"}),
     (("scan",), {"new", "changed", "gone", "unchanged", "remaining", "problems"}),
     (("init",), {"path", "kind", "reason", "project", "exists"}),
@@ -270,6 +277,7 @@ BEFORE: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {
         [("correct", "A#1", "buy green tea"), ("task", "start", "1"), ("task", "done", "A#1"), ("tasks",)],
         (("task", "add", "buy tea"),),
     ),
+    ("redactions", "cut", "SK_KEY"): (("redactions", "allow", "SK_KEY"),),
     **dict.fromkeys([("task", "reopen", "1"), ("tasks", "--all")], (("task", "add", "buy tea"), ("task", "done", "1"))),
     **dict.fromkeys(
         [("import", "memory.json", "--yes"), ("import", "memory.json", "--dry-run")], (("export", "memory.json"),)
@@ -1417,3 +1425,61 @@ def test_a_text_to_look_for_can_be_piped(lived: Path):
         done.returncode == 1 and "FOUND   memory.db" in done.stdout and "The records that hold it: F#1" in done.stdout
     )
     assert "Not looked at: snapshots of the file system" in done.stdout
+
+
+# secrets ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def leaked(do: Do) -> str:
+    """A token that was stored while its rule was allowed, in F#1; nobody ever issued it."""
+    token = "ghp" + "_" + secrets.word(36)
+    assert do("redactions", "allow", "github_token").status == 0
+    assert do("remember", f"push with {token} there").status == 0
+    assert do("redactions", "cut", "GITHUB_TOKEN").status == 0
+    return token
+
+
+def test_redactions_says_where_when_and_by_which_rule_and_never_what(do: Do):
+    token = "ghp" + "_" + secrets.word(36)
+    do("remember", f"push with {token} there")
+    said = do("redactions")
+    assert said.status == 0 and token not in said.out
+    assert re.match(r"\S.* F#1  fact  GITHUB_TOKEN  by user, cli\n\nWhat was cut is gone", said.out)
+    (cut,) = do("redactions", "--json").data["redactions"]
+    assert (cut["citation"], cut["field"], cut["rule"], cut["count"]) == ("F#1", "fact", "GITHUB_TOKEN", 1)
+    rules = {rule["rule"]: rule for rule in do("redactions", "rules", "--json").data}
+    assert rules["GITHUB_TOKEN"]["cuts"] == 1 and rules["JWT"]["cuts"] == 0
+
+
+def test_what_is_allowed_is_listed_and_set_in_the_persons_file(do: Do):
+    said = do("redactions", "allow", "sk_key", "sk-ticket*")
+    assert "SK_KEY=sk-ticket* is no secret from now on" in said.out and "redactions cut SK_KEY sk-ticket*" in said.out
+    assert "Allowed by you: SK_KEY=sk-ticket*" in do("redactions").out
+    assert do("config", "redaction.allow", "--json").data["value"] == ["SK_KEY=sk-ticket*"]
+    assert do("config", "redaction.allow", "JWT", "--project").status == 2
+    assert do("redactions", "cut", "SK_KEY").status == 1, "only the shape is allowed"
+    assert do("redactions", "cut", "SK_KEY", "sk-ticket*").status == 0
+    assert do("redactions", "--json").data["allowed"] == []
+
+
+@pytest.mark.parametrize("words", [("allow",), ("forbid", "SK_KEY"), ("allow", "SK_KE"), ("allow", "SK_KEY", "*")])
+def test_an_allowance_that_means_nothing_is_a_mistake(do: Do, words):
+    said = do("redactions", *words)
+    assert said.status == 2 and said.out == ""
+    assert "SK_KE" not in words or "SK_KEY" in said.err
+
+
+def test_scan_secrets_ends_with_1_while_something_is_left(do: Do, leaked: str):
+    """Found, not asked without a terminal, cut when told to, and then there is nothing."""
+    said = do("scan-secrets")
+    assert said.status == 1 and leaked not in said.out
+    assert "F#1  fact  GITHUB_TOKEN\nF#1  fact  GITHUB_TOKEN  in step 1 of history\n" in said.out
+    asked = do("scan-secrets", "--purge")
+    assert (asked.status, asked.out) == (2, "") and "nothing was changed" in asked.err
+    assert leaked in do("facts").out
+    done = do("scan-secrets", "--purge", "--yes", "--json")
+    assert done.status == 0 and leaked not in done.out
+    assert (done.data["scrubbed"], done.data["pending"], len(done.data["found"])) == (2, False, 2)
+    assert "push with [REDACTED:GITHUB_TOKEN] there" in do("facts").out
+    assert do("scan-secrets").out == "No secret was found in what is stored.\n"

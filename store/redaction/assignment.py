@@ -1,0 +1,129 @@
+"""The assignment rule: a value that is given to a credential's name, in the ways of programs, files and shells.
+
+In quotes it is cut if it is no placeholder. Without quotes, as a function's argument, or where the name is a mere
+"key", it has to look drawn by lot as well (`is_random`).
+"""
+
+from store.redaction.family import Family
+from store.redaction.placeholders import is_credential, is_random
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+
+LABEL = "HARDCODED_CREDENTIAL"
+_SHORTEST_BARE = 16
+_LONGEST_NAME = 64
+
+_KEY_OF = ("api", "app", "auth", "access", "account", "encryption", "master", "private", "secret", "session", "signing")
+# Each lookbehind has its own width, which is why they stand one by one.
+_KEY = "key(?:" + "|".join(f"(?<={word}key)|(?<={word}[-_ ]key)" for word in _KEY_OF) + ")"
+_PASS = r"(?:(?<![a-z])pass|pass(?:word|wd|phrase|code)|pwd|contrase(?:ñ|n)a)"
+_STRONG = rf"{_PASS}|secret|token|credentials?|{_KEY}"
+_NAME = rf"(?P<name>{_STRONG}|(?<=[a-z0-9_ -])key|(?<=[a-z0-9_-])(?:access|private)|(?<![a-z])auth)"
+_NAME_WORDS = ("pass", "pwd", "secret", "token", "credential", "contrase", "key", "access", "private", "auth")
+_NAME_END = r"(?:[-_]?(?:\d{1,2}|value|prod|production|dev|test|staging|live|default|base64|b64))?"
+_WEAK = ("key", "access", "private", "auth")
+# A key that opens nothing: it finds a row, an entry, a translation.
+_NO_LOCK = ("public", "primary", "foreign", "cache", "sort", "partition", "lookup", "dict", "hash", "group", "publish")
+_PATHS = ("/", "./", "../", "#", "arn:", "http://", "https://")
+
+_names: "list[re.Pattern[str]]" = []
+
+
+def names_credential(name: str) -> bool:
+    """Whether a key of a mapping is one of the names of the assignment rule: `password`, `apiKey`, `client_secret`."""
+    low = name.lower()
+    if not any(word in low for word in _NAME_WORDS):
+        return False
+    if not _names:
+        import re
+
+        _names.append(re.compile(f"(?:{_STRONG}){_NAME_END}\\s*$", re.IGNORECASE | re.ASCII))
+    return _names[0].search(name) is not None
+
+
+def _is_assigned(match: "re.Match[str]", value: str) -> bool:
+    how = match.lastgroup or ""
+    text = match.string
+    name = match["name"].lower()
+    if not is_credential(value):
+        return False
+    inner = value.rstrip(" =:")
+    if len(inner) < len(value) and names_credential(inner):  # quotes within quotes: what stands here is a name
+        return False
+    if value.startswith(_PATHS) and not is_random(value):
+        return False
+    spoken = "pass" in name or "pwd" in name
+    if not spoken and any(word in _before(text, match.start()) for word in _NO_LOCK):
+        return False
+    if how in ("bare", "env"):
+        return _is_bare(match, value, how)
+    if how == "argument":
+        return is_random(value)
+    if how == "word":
+        return is_random(value, _SHORTEST_BARE if _before(text, match.start()).startswith("--") else 20)
+    if _is_weak(match):
+        return is_random(value, 20)
+    if " " in value and not spoken:  # a sentence about a token
+        return any(is_random(word) for word in value.split())
+    return True
+
+
+def _is_bare(match: "re.Match[str]", value: str, how: str) -> bool:
+    if is_random(value):
+        return True
+    # ENV style, API_KEY=…: a lower-case name is an argument or an attribute in most code.
+    return (
+        how == "env"
+        and not _is_weak(match)
+        and match["name"].isupper()
+        and any(c.isdigit() for c in value)
+        and any(c.isalpha() for c in value)
+    )
+
+
+def _is_weak(match: "re.Match[str]") -> bool:
+    """Whether the name is a "key" and nothing says of what, or another word that seldom names a credential."""
+    return match["name"].lower() in _WEAK and not names_credential(_before(match.string, match.end("name")))
+
+
+def _before(text: str, at: int) -> str:
+    """The part of the name that stands before `at`, in lower case."""
+    start = at
+    while start > 0 and at - start < _LONGEST_NAME and (text[start - 1].isalnum() or text[start - 1] in "-_"):
+        start -= 1
+    return text[start:at].lower()
+
+
+# The end of the text closes a quote as well: previews and hook payloads are often cut short. A raw string (r"…") is
+# a regular expression, as in a lexer's `token = r'\w+'`.
+_QUOTED = (
+    r"""[bBfFuU@$]{0,2}(?:"""
+    r""""(?:"")?(?P<double>(?:[^"\\\n]++|\\.?)*+)(?:"|\Z)"""
+    r"""|'(?:'')?(?P<single>(?:[^'\\\n]++|\\.?)*+)(?:'|\Z)"""
+    r"""|`(?P<back>[^`\n]*+)(?:`|\Z)"""
+    r"""|\\+"(?P<escaped>(?:[^"\\\n]++|\\++(?!"))*+)(?:\\+"|\Z)"""
+    r"""|\\+'(?P<escaped_single>(?:[^'\\\n]++|\\++(?!'))*+)(?:\\+'|\Z))"""
+)
+_SIGN = r"(?:[^\s\"'`.,;:=<>(){}\[\]\\\0&|]|\.(?=\w))"  # the dot of a sentence is not part of it
+_WORD = rf"{_SIGN}{{{_SHORTEST_BARE},}}+(?:[:=]{{1,2}}{_SIGN}{{1,128}}+){{0,3}}+=?"
+_OPERATOR = r"(?:=>|\?\?=|[?.+]=|:{1,3}=|={1,3}|!={1,2}|:)"
+_ASSIGNMENT = (
+    _NAME + _NAME_END + r"""(?:"""
+    rf"""=(?P<env>{_WORD})(?![(\[{{])"""
+    # <password>…</password>, on one line or three
+    r"""|>\s{0,40}(?P<element>[^<>\s\0]{8,}+)\s{0,40}</"""
+    # setProperty("API_KEY", "…")
+    r"""|\\*["'`][ \t]{0,4},[ \t]{0,4}(?:\\*["'`]){1,2}(?P<argument>[^\s"'`\\\0]{16,}+)"""
+    # --token …, heroku token …
+    rf"""|[ \t]{{1,4}}["']?(?P<word>{_WORD})"""
+    r"""|(?:\\*["'`]\]?"""
+    # password: str = "…", token: &str = "…", var token string = "…"
+    r"""|[ \t]{0,4}(?:[ \t]|:[ \t]{0,4})&?[A-Za-z_][\w.]{0,40}(?:\[[\w., |]{0,40}\])?(?=[ \t]{0,4}=))?"""
+    rf"""[ \t]{{0,16}}{_OPERATOR}[ \t]{{0,16}}(?:{_QUOTED}"""
+    rf"""|(?P<bare>{_WORD})(?![(\[{{]))"""
+    r""")"""
+)
+
+ASSIGNMENT = Family(LABEL, _NAME_WORDS, _ASSIGNMENT, fold=True, accept=_is_assigned)

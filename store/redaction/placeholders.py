@@ -1,0 +1,108 @@
+"""What stands where a secret would and is none: templates, samples, names, fillers; and what looks drawn by lot."""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+
+# What stands for a password in a text that was written to be copied.
+_TEMPLATE = (
+    r"<[^<>]*>|\$\{[^{}]*\}|\$\([^()]*\)|\$[A-Z_][A-Z0-9_]*|\$[a-z]+(?:_[a-z0-9]+)+|\{\{?[^{}]*\}?\}|%\([^()]*\)s|%[a-z]"
+    r"|%[A-Z_]+%|\[[^\[\]]*\]|(?:[xX]{3,}|[*.\u2022_]+|[-xX*]{3,})"
+)
+# Parts of a value that a program fills in: what is left without them has to be a secret by itself.
+_HOLE = r"<[^<>]*>|\$\{[^{}]*\}|\{\{[^{}]*\}\}|%\([^()]*\)s"
+_SAMPLE = (
+    r"[<\[{(]?(?:change.?(?:me|it|this)|(?:your|insert|replace|enter|put)[-_ .]|example|sample"
+    r"|&lt;|my[-_](?:super[-_])?secret"
+    r"|your(?:api|app|auth|access|client|key|pass|secret|token)|placeholder|dummy|fake|todo\b|fixme\b|redacted"
+    r"|(?:none|null|nil|undefined|false|true)$|os\.environ|os\.getenv|process\.env|getenv\(|env[.(\[:]|sha\d{1,3}[-:]"
+    r"|\s*[+,.]\s|\+(?:new\s|[a-z_][\w.]*\())"
+)
+# "access_token", "db-password", "API KEY": the value names a credential and is none.
+_NAMING = (
+    r"(?:(?:a|the|my|new|old|next|prev|input|output|page|api|app|aws|client|csrf|db|user|admin|role|root|session"
+    r"|master|private|public|login|refresh|access|auth|authorization|basic|bearer|secret|token|key|id|name|field|type"
+    r"|pass(?:word|wd|phrase|code)?|pwd|credentials?|value|here)[-_ ./:]?){1,8}"
+)
+_LONGEST_NAMING = 64
+_SHORTEST_VALUE = 8
+_FILLERS = ("example", "xxxxxx", "placeholder", "your_", "your-", "......", "******")
+_SAME = 8
+"""A real token does not repeat one character so often: 64 letters to the seventh power, and it is a filler."""
+
+_rules: "list[re.Pattern[str]]" = []
+
+
+def _compiled() -> "list[re.Pattern[str]]":
+    if not _rules:
+        import re
+
+        any_case = re.IGNORECASE | re.ASCII
+        _rules.append(re.compile(_TEMPLATE, re.ASCII))
+        _rules.append(re.compile(_HOLE, re.ASCII))
+        _rules.append(re.compile(_SAMPLE, any_case))
+        _rules.append(re.compile(_NAMING, any_case))
+        _rules.append(re.compile(rf"(.)\1{{{_SAME - 1}}}", re.DOTALL))
+        _rules.append(re.compile(r"(?<=[0-9])(?=[A-Za-z])|(?<=[A-Za-z])(?=[0-9])"))
+        _rules.append(re.compile(r"[A-Za-z]{0,2}[0-9]{0,3}|[A-Za-z]?[a-z]+\d{0,3}|[A-Z]+\d{0,3}|\d{1,4}[a-z]{1,3}"))
+    return _rules
+
+
+def is_template(value: str) -> bool:
+    """Whether the whole value is a hole to be filled: `${PASS}`, `<password>`, `%s`, `****`, `xxxx`."""
+    return _compiled()[0].fullmatch(value) is not None
+
+
+def is_filler(value: str) -> bool:
+    """Whether a token's body was typed to show a shape: `ghp_xxxxxxxx`, `AKIAIOSFODNN7EXAMPLE`."""
+    low = value.lower()
+    return any(word in low for word in _FILLERS) or _compiled()[4].search(low) is not None
+
+
+def is_mixed(match: "re.Match[str]", value: str) -> bool:
+    """The last word on a token of letters: of 34 drawn by lot 17 are capitals, in a camelCase name a few."""
+    return not is_filler(value) and 5 * sum(map(str.isupper, value)) > len(value)
+
+
+def is_token(match: "re.Match[str]", value: str) -> bool:
+    """The last word on a token that its prefix gives away."""
+    return not is_filler(value)
+
+
+def is_random(value: str, shortest: int = 16) -> bool:
+    """Whether a value of one word looks drawn by lot: digits among letters, over and over, and no plain words.
+
+    Of 20 letters and digits drawn by lot 5.4 borders between the two are to be expected, of 32 hexadecimal digits 15;
+    an identifier has one or two.
+    """
+    if len(value) < shortest or is_filler(value) or is_template(value):
+        return False
+    rules = _compiled()
+    if len(rules[5].findall(value)) < max(3, len(value) // 12):
+        return False
+    words = [part for part in _parts(value) if part]
+    plain = sum(len(word) for word in words if len(word) < 16 and rules[6].fullmatch(word))
+    return plain * 2 < sum(map(len, words)) and len(set(value.lower())) >= 8
+
+
+def _parts(value: str) -> list[str]:
+    for sign in "-./:+=~":
+        value = value.replace(sign, "_")
+    return value.split("_")
+
+
+def is_credential(value: str) -> bool:
+    """Whether a value given to a credential's name is one: 8 characters or more, and no placeholder."""
+    if _compiled()[2].match(value):
+        return False
+    value = value.strip()
+    if len(value) > 2 and value[0] in "'\"" and value[-1] == value[0]:
+        value = value[1:-1]
+    if len(value) < _SHORTEST_VALUE or value.count(value[0]) == len(value):
+        return False
+    template, hole, sample, naming = _compiled()[:4]
+    if template.fullmatch(value) or sample.match(value) or "example" in value.lower():
+        return False
+    if len(hole.sub("", value)) < _SHORTEST_VALUE:
+        return False
+    return not (len(value) <= _LONGEST_NAMING and naming.fullmatch(value))

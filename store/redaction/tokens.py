@@ -1,0 +1,252 @@
+"""Tokens that their issuers gave a prefix (or a mark in the middle) to be known by; from the issuers' own pages.
+
+Each is one word, and what follows the mark is checked for fillers alone.
+"""
+
+from store.redaction.family import LEFT, RIGHT, Family
+from store.redaction.placeholders import is_mixed, is_random, is_token
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Callable, Sequence
+
+    Accept = Callable[[re.Match[str], str], bool]
+
+_HEX = "[0-9a-f]"
+_BASE = "[A-Za-z0-9+/]"
+_UUID = r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"
+
+
+def _is_drawn(match: "re.Match[str]", value: str) -> bool:
+    """For a short mark that ordinary names begin with too."""
+    return is_random(value)
+
+
+def _is_bearer(match: "re.Match[str]", value: str) -> bool:
+    """For a mark that is itself a filler."""
+    return is_random(value.lstrip("A"))
+
+
+def _token(
+    label: str, keywords: str, body: str, word: int, back: "Sequence[int]" = (), accept: "Accept" = is_token
+) -> Family:
+    """A family of one word; `keywords` are parted by spaces."""
+    return Family(
+        label,
+        tuple(keywords.split()),
+        LEFT + body + RIGHT,
+        word=word,
+        back=back,
+        accept=accept,
+    )
+
+
+CODE: tuple[Family, ...] = (
+    _token(
+        "GITLAB_TOKEN",
+        "glpat- gldt- glrt- glrtr- glcbt- glptt- glft- glimt- glagent- glsoat- gloas- glffct- glwt-",
+        r"gl(?:pat|dt|rtr?|cbt|ptt|ft|imt|agent|soat|oas|ffct|wt)-[\w-]{20,}+(?:\.[0-9a-z]{2}\.[0-9a-z]{9})?",
+        24,
+    ),
+    _token("GITLAB_TOKEN", "GR1348941", r"GR1348941[\w-]{20,}", 29),
+    _token("GITLAB_TOKEN", "_gitlab_session=", rf"_gitlab_session={_HEX}{{32}}", 48),
+    _token("NPM_TOKEN", "npm_", r"npm_[A-Za-z0-9]{36,}", 40),
+    _token("PYPI_TOKEN", "pypi-AgE", r"pypi-AgE[\w-]{50,}", 58),
+    _token("RUBYGEMS_TOKEN", "rubygems_", rf"rubygems_{_HEX}{{48}}", 57),
+    _token("CRATES_TOKEN", "cio", r"cio[A-Za-z0-9]{32}", 35, accept=_is_drawn),
+    _token("CLOJARS_TOKEN", "CLOJARS_", r"CLOJARS_[A-Za-z0-9]{60}", 68),
+    _token("NUGET_KEY", "oy2", r"oy2[a-z0-9]{43}", 46),
+    _token("DOCKER_TOKEN", "dckr_pat_ dckr_oat_", r"dckr_[po]at_[\w-]{27,}", 36),
+    _token("ATLASSIAN_TOKEN", "ATATT3 ATCTT3 ATSTT3", r"AT[ACS]TT3[\w=-]{60,}", 66),
+    _token("BITBUCKET_TOKEN", "ATBB", r"ATBB[A-Za-z0-9]{32}(?:[A-F0-9]{8})?", 36),
+    _token("AZURE_KEY", "AZDO", r"[A-Za-z0-9]{76}AZDO[A-Za-z0-9]{4}", 84, back=(76,)),
+    _token("BUILDKITE_TOKEN", "bkua_ bkat_ bkct_", rf"bk[uac][at]_{_HEX}{{40,64}}", 45),
+    _token("CIRCLECI_TOKEN", "CCIPAT_ CCIPRJ_", rf"CCIP(?:AT|RJ)_[A-Za-z0-9]{{22}}_{_HEX}{{40}}", 70),
+    _token("SONAR_TOKEN", "squ_ sqp_ sqa_", rf"sq[upa]_{_HEX}{{40}}", 44),
+    _token("SOURCEGRAPH_TOKEN", "sgp_", rf"sgp_(?:(?:{_HEX}{{16}}|local)_)?{_HEX}{{40}}", 44),
+    _token("SOURCEGRAPH_TOKEN", "sgd_ slk_ sgs_", rf"(?:sgd_|slk_|sgs_){_HEX}{{64}}", 68),
+    _token("SNYK_TOKEN", "snyk_", rf"snyk_[a-z]{{3}}\.{_HEX}{{8}}\.[\w.-]{{40,}}", 58),
+    _token("ARTIFACTORY_KEY", "AKCp", r"AKCp[A-Za-z0-9]{56,}", 60),
+    _token("ARTIFACTORY_KEY", "cmVmdGtu", r"cmVmdGtu[A-Za-z0-9]{50,}", 58),
+    _token("OCTOPUS_KEY", "API-", r"API-[A-Z0-9]{25,32}", 29, accept=_is_drawn),
+    _token("POSTMAN_KEY", "PMAK-", rf"PMAK-{_HEX}{{24}}-{_HEX}{{34}}", 64),
+    _token("PULUMI_TOKEN", "pul-", rf"pul-{_HEX}{{40}}", 44),
+    _token("DOPPLER_TOKEN", "dp.", r"dp\.(?:pt|st|ct|sa|scim|audit)\.(?:[\w-]{2,35}\.)?[A-Za-z0-9]{40,44}", 46),
+    _token("LINEAR_KEY", "lin_api_ lin_oauth_ lin_wh_", r"lin_(?:api|oauth|wh)_[A-Za-z0-9]{32,64}", 39),
+    _token("SHORTCUT_TOKEN", "sct_", rf"sct_(?:ro|rw)_[a-z]{{0,32}}_?{_UUID}", 40),
+    _token("README_KEY", "rdme_", r"rdme_[a-z0-9]{70}", 75),
+    _token("TERRAFORM_TOKEN", ".atlasv1.", r"[A-Za-z0-9]{14}\.atlasv1\.[\w=-]{60,}", 83, back=(14,)),
+    _token("VAULT_TOKEN", "hvs. hvb. hvr.", r"hv[sbr]\.[\w-]{24,}", 28),
+    _token("ONEPASSWORD_TOKEN", "ops_eyJ", r"ops_eyJ[A-Za-z0-9+/_-]{80,}={0,3}", 87),
+    _token("ONEPASSWORD_KEY", "A3-", r"A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}", 38),
+    _token("AGE_KEY", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[02-9AC-HJ-NP-Z]{58}", 74),
+    _token("TAILSCALE_KEY", "tskey-", r"tskey-[a-z]{2,12}-[A-Za-z0-9_-]{16,}", 24),
+)
+
+CLOUD: tuple[Family, ...] = (
+    _token("AWS_BEDROCK_KEY", "ABSK", r"ABSK[A-Za-z0-9+/]{100,}={0,2}", 104),
+    _token("AWS_BEDROCK_KEY", "bedrock-api-key-", r"bedrock-api-key-[A-Za-z0-9+/]{40,}={0,2}", 56),
+    _token("GOOGLE_OAUTH_SECRET", "GOCSPX-", r"GOCSPX-[\w-]{28,}", 35),
+    _token("GOOGLE_OAUTH_TOKEN", "ya29.", r"ya29\.[\w-]{20,}+(?:\.[\w-]{20,}+)*+", 25),
+    _token("GOOGLE_OAUTH_TOKEN", "1//0", r"1//0[\w-]{40,}", 44),
+    _token("GOOGLE_KEY", "AQ.Ab8", r"AQ\.Ab8[\w-]{40,}", 46),
+    _token("FIREBASE_KEY", ":APA91", r"AAAA[\w-]{7}:APA91[\w-]{100,}", 112, back=(11,)),
+    _token("AZURE_KEY", "Q~", r"[\w~.-]{3}\dQ~[\w~.-]{31,34}", 37, back=(4,)),
+    _token("AZURE_KEY", "JQQJ9", r"[A-Za-z0-9]{52}JQQJ9[\w+/=-]{27}", 84, back=(52,)),
+    _token("AZURE_KEY", "AzSe", r"[A-Za-z0-9]{42}AzSe[A-Z][A-Za-z0-9]{5}", 52, back=(42,)),
+    _token("AZURE_KEY", "AzFu", r"[\w-]{44}AzFu[\w-]{5}[AQgw]==", 56, back=(44,)),
+    _token(
+        "AZURE_KEY",
+        "+ASt +ABa +AMC ACDb APIM +ARm",
+        rf"{_BASE}{{76}}(?:\+A(?:St|Ba|MC|Rm)|ACDb|APIM){_BASE}{{6}}==",
+        88,
+        back=(76,),
+    ),
+    _token(
+        "AZURE_KEY", "+ASb +AEh AIoT AzCa", rf"{_BASE}{{33}}(?:\+A(?:Sb|Eh)|AIoT|AzCa){_BASE}{{6}}=", 44, back=(33,)
+    ),
+    _token("AZURE_KEY", "+ACR", rf"{_BASE}{{42}}\+ACR{_BASE}{{6}}", 52, back=(42,)),
+    _token("DIGITALOCEAN_TOKEN", "dop_v1_ doo_v1_ dor_v1_ dot_v1_", rf"do[oprt]_v1_{_HEX}{{64}}", 71),
+    _token("ALIBABA_KEY", "LTAI", r"LTAI[A-Za-z0-9]{12,26}", 16, accept=_is_drawn),
+    _token("TENCENT_KEY", "AKID", r"AKID[A-Za-z0-9]{32}", 36),
+    _token("YANDEX_KEY", "AQVN", r"AQVN[\w-]{35,38}", 39),
+    _token("YANDEX_KEY", "YCA", r"YCA[A-Za-z0-9_-]{22}", 25, accept=_is_drawn),
+    _token("YANDEX_TOKEN", "t1.", r"t1\.[A-Za-z0-9_-]{40,}={0,2}\.[\w-]{86}={0,2}", 120),
+    _token("CLOUDFLARE_KEY", "v1.0-", rf"v1\.0-{_HEX}{{24}}-{_HEX}{{146}}", 176),
+    _token("CLOUDFLARE_KEY", "cfk_ cfut_ cfat_", r"cf(?:k|ut|at)_[A-Za-z0-9]{32,}", 36),
+    _token("HEROKU_KEY", "HRKU-", r"HRKU-[\w-]{36,}", 41),
+    _token("FLY_TOKEN", "fo1_ fm1_ fm2_ fm1a_ fm1r_ fm2a_ fm2r_", r"f(?:o1|m[12][ar]?)_[\w+/=,-]{43,}", 47),
+    _token("RENDER_KEY", "rnd_", r"rnd_[A-Za-z0-9]{28,}", 32),
+    _token("NETLIFY_TOKEN", "nfp_ nfc_ nfo_ nfu_ nfb_", r"nf[pcoub]_[A-Za-z0-9_]{36}", 40),
+    _token("VERCEL_TOKEN", "vcp_ vci_ vca_ vcr_ vck_", r"vc[piark]_[A-Za-z0-9]{24,}", 28),
+    _token("VERCEL_TOKEN", "vercel_blob_rw_", r"vercel_blob_rw_[A-Za-z0-9]{16}_[A-Za-z0-9]{24,}", 50),
+    _token("DATABRICKS_TOKEN", "dapi dose dkea", rf"(?:dapi|dose|dkea){_HEX}{{32}}(?:-\d)?", 36),
+    _token("PLANETSCALE_TOKEN", "pscale_", r"pscale_(?:tkn|oauth|pw)_[\w.=-]{32,}", 42),
+    _token("SUPABASE_KEY", "sbp_", r"sbp_(?:oauth_|v0_)?[a-z0-9]{40}", 44),
+    _token("SUPABASE_KEY", "sb_secret_", r"sb_secret_[\w-]{20,}", 30),
+    _token("NEON_KEY", "napi_", r"napi_[a-z0-9]{60,}", 65),
+    _token("COCKROACH_KEY", "CCDB1_", r"CCDB1_[A-Za-z0-9]{22}_[A-Za-z0-9]{40}", 69),
+    _token("ASTRA_TOKEN", "AstraCS:", rf"AstraCS:[A-Za-z]{{24}}:{_HEX}{{64}}", 97),
+    _token("CLICKHOUSE_KEY", "4b1d", r"4b1d[A-Za-z0-9]{38}", 42),
+    _token("MONGODB_KEY", "mdb_sa_sk_", r"mdb_sa_sk_[\w-]{40}", 50),
+    _token("CONFLUENT_KEY", "cflt", r"cflt[A-Za-z0-9+/]{60}", 64),
+    _token("DBT_TOKEN", "dbtc_ dbtu_ dbts_", r"dbt[cus]_[\w-]{30,}=?", 35),
+    _token("PREFECT_KEY", "pnu_ pnb_", r"pn[ub]_[A-Za-z0-9]{36}", 40),
+    _token("SCALINGO_TOKEN", "tk-us-", r"tk-us-[\w-]{48}", 54),
+    _token("OPENSHIFT_TOKEN", "sha256~", r"sha256~[\w-]{43}", 50),
+    _token("GRAFANA_TOKEN", "glc_", r"glc_[A-Za-z0-9+/]{32,}={0,3}", 36),
+    _token("GRAFANA_TOKEN", "glsa_", rf"glsa_[A-Za-z0-9]{{32}}_{_HEX}{{8}}", 46),
+    _token("GRAFANA_TOKEN", "eyJrIjoi", r"eyJrIjoi[A-Za-z0-9+/]{60,}={0,3}", 68),
+    _token("NEWRELIC_KEY", "NRAK- NRII- NRIQ- NRRA- NRAA- NRSP- NRJS-", r"NR(?:AK|II|IQ|RA|AA|SP|JS)-[\w-]{19,}", 24),
+    _token("NEWRELIC_KEY", "NRAL", rf"{_HEX}{{36}}NRAL", 40, back=(36,)),
+    _token("SENTRY_TOKEN", "sntrys_", r"sntrys_eyJ[\w+/=-]{60,}", 70),
+    _token("SENTRY_TOKEN", "sntryu_ sntrya_ sntryi_", rf"sntry[uai]_{_HEX}{{64}}", 71),
+    _token("DYNATRACE_TOKEN", "dt0", r"dt0[a-z]\d{2}\.[A-Z0-9]{8,24}\.[A-Z0-9]{64}", 80),
+    _token(
+        "HONEYCOMB_KEY",
+        "hcaik_ hcaic_ hcxik_ hcxlk_ hcalk_ hcamk_ hcxmk_",
+        r"hc[ax](?:ik|ic|lk|mk)_[A-Za-z0-9]{26,}",
+        32,
+    ),
+    _token("AXIOM_TOKEN", "xaat- xapt- xait-", rf"xa[api][ti]-{_UUID}", 41),
+    _token("POSTHOG_KEY", "phx_", r"phx_[A-Za-z0-9]{40,}", 44),
+    _token("LAUNCHDARKLY_KEY", "sdk- api- mob-", rf"(?:sdk|api|mob)-{_UUID}", 40),
+    _token(
+        "RAPIDAPI_KEY",
+        "msh",
+        r"[a-z0-9]{10}msh[a-z0-9]{15}p1[a-z0-9]{5}jsn[a-z0-9]{12}",
+        50,
+        back=(10,),
+        accept=_is_drawn,
+    ),
+    _token("MAXMIND_KEY", "_mmk", r"[A-Za-z0-9]{6}_[A-Za-z0-9]{29}_mmk", 40, back=(36,)),
+    _token("ADOBE_SECRET", "p8e-", r"p8e-[\w-]{32}", 36),
+    _token("FIGMA_TOKEN", "figd_ figo_ figu_ figdr_ figor_ figur_", r"fig[dou]r?h?_[\w-]{40,}", 45),
+    _token("FRAMEIO_TOKEN", "fio-u-", r"fio-u-[\w=-]{60,}", 66),
+    _token("CONTENTFUL_TOKEN", "CFPAT-", r"CFPAT-[\w-]{43}", 49),
+)
+
+MODELS: tuple[Family, ...] = (
+    _token("HUGGINGFACE_TOKEN", "hf_", r"hf_[A-Za-z0-9]{30,}", 33, accept=is_mixed),
+    _token("HUGGINGFACE_TOKEN", "api_org_", r"api_org_[A-Za-z0-9]{34}", 42),
+    _token("GROQ_KEY", "gsk_", r"gsk_[A-Za-z0-9]{48,}", 52),
+    _token("PERPLEXITY_KEY", "pplx-", r"pplx-[A-Za-z0-9]{40,}", 45),
+    _token("XAI_KEY", "xai-", r"xai-[\w-]{60,}", 64),
+    _token("REPLICATE_TOKEN", "r8_", r"r8_[A-Za-z0-9]{37,}", 40),
+    _token("NVIDIA_KEY", "nvapi-", r"nvapi-[\w-]{40,}", 46),
+    _token("ELEVENLABS_KEY", "sk_", rf"sk_{_HEX}{{48}}", 51),
+    _token("LANGCHAIN_KEY", "lsv2_", rf"lsv2_(?:pt|sk)_{_HEX}{{32}}_{_HEX}{{10}}", 51),
+    _token("LANGCHAIN_KEY", "ls__", rf"ls__{_HEX}{{32}}", 36),
+    _token("PINECONE_KEY", "pcsk_", r"pcsk_\w{40,}", 45),
+    _token("TAVILY_KEY", "tvly-", r"tvly-(?:dev-|prod-)?[A-Za-z0-9]{20,}", 25),
+    _token("FIRECRAWL_KEY", "fc-", rf"fc-{_HEX}{{32}}", 35),
+    _token("E2B_KEY", "e2b_", rf"e2b_{_HEX}{{40}}", 44),
+    _token("JINA_KEY", "jina_", r"jina_[\w-]{60}", 65),
+    _token("VOYAGE_KEY", "pa-", r"pa-[\w-]{43}", 46, accept=_is_drawn),
+    _token("CEREBRAS_KEY", "csk-", r"csk-[a-z0-9]{40,}", 44),
+    _token("TOGETHER_KEY", "tgp_v1_", r"tgp_v1_[\w-]{43}", 50),
+    _token("FIREWORKS_KEY", "fw_", r"fw_[A-Za-z0-9]{22,40}", 25, accept=_is_drawn),
+    _token("ANYSCALE_KEY", "esecret_", r"esecret_[a-z0-9]{24,}", 32),
+    _token("WANDB_KEY", "wandb_v1_", r"wandb_v1_[A-Za-z0-9_]{40,}", 49),
+)
+
+SERVICES: tuple[Family, ...] = (
+    _token(
+        "STRIPE_KEY",
+        "sk_live_ sk_test_ rk_live_ rk_test_ sk_prod_ rk_prod_ sk_org_",
+        r"[rs]k_(?:org_)?(?:live|test|prod)_[A-Za-z0-9]{10,}",
+        18,
+    ),
+    _token("STRIPE_WEBHOOK_SECRET", "whsec_", r"whsec_[A-Za-z0-9+/]{24,}={0,2}", 30),
+    _token("SQUARE_TOKEN", "sq0", r"sq0[a-z]{3}-[\w-]{22,60}", 29),
+    _token("SQUARE_TOKEN", "EAAA", r"EAAA[\w+=-]{56,62}", 60, accept=_is_drawn),
+    _token("FACEBOOK_TOKEN", "EAA", r"EAA[A-Z][A-Za-z0-9]{80,}", 84, accept=_is_drawn),
+    _token("SHOPIFY_TOKEN", "shp", r"shp(?:at|ca|pa|ss|ua|tka|rt|it)_[0-9A-Fa-f]{32,}", 38),
+    _token("MAILCHIMP_KEY", "-us", rf"{_HEX}{{32}}-us\d{{1,2}}", 36, back=(32,)),
+    _token("MANDRILL_KEY", "md-", r"md-[\w-]{22}", 25, accept=_is_drawn),
+    _token("MAILGUN_KEY", "key-", r"key-[0-9a-z]{32}", 36, accept=_is_drawn),
+    _token("MAILERSEND_KEY", "mlsn.", rf"mlsn\.{_HEX}{{64}}", 69),
+    _token("BREVO_KEY", "xkeysib- xsmtpsib-", rf"x(?:key|smtp)sib-{_HEX}{{64}}-[A-Za-z0-9]{{16}}", 89),
+    _token("RESEND_KEY", "re_", r"re_[A-Za-z0-9]{8}_[A-Za-z0-9]{24}", 36, accept=_is_drawn),
+    _token("TWILIO_KEY", "SK", rf"SK{_HEX}{{32}}", 34),
+    _token("NOTION_TOKEN", "ntn_", r"ntn_[A-Za-z0-9]{40,}", 44),
+    _token("NOTION_TOKEN", "secret_", r"secret_[A-Za-z0-9]{43}", 50),
+    _token("AIRTABLE_TOKEN", "pat", rf"pat[A-Za-z0-9]{{14}}\.{_HEX}{{64}}", 82),
+    _token("HUBSPOT_TOKEN", "pat-na1- pat-na2- pat-na3- pat-eu1- pat-ap1-", rf"pat-(?:na|eu|ap)\d-{_UUID}", 44),
+    _token("ASANA_TOKEN", "1/ 2/", rf"[12]/\d{{12,16}}(?:/\d{{12,16}})?:{_HEX}{{32}}", 46),
+    _token("TRELLO_TOKEN", "ATTA", r"ATTA[0-9A-Fa-f]{64}", 68),
+    _token("INTERCOM_TOKEN", "dG9rO", r"dG9rO[A-Za-z0-9+/]{40,}={0,2}", 45),
+    _token("SALESFORCE_TOKEN", "00D", r"00D[A-Za-z0-9]{12,15}![\w.]{80,}", 96),
+    _token("SEGMENT_TOKEN", "sgp_", r"sgp_[A-Za-z0-9]{64}", 68),
+    _token("TYPEFORM_TOKEN", "tfp_", r"tfp_[\w.-]{40,}", 44),
+    _token("DROPBOX_TOKEN", "sl.", r"sl\.(?:u\.)?[\w-]{120,}", 123),
+    _token("MAPBOX_TOKEN", "sk.eyJ tk.eyJ", r"[st]k\.eyJ[\w-]{40,}\.[\w-]{20,}", 66),
+    _token("SHIPPO_TOKEN", "shippo_live_ shippo_test_", rf"shippo_(?:live|test)_{_HEX}{{40}}", 52),
+    _token("EASYPOST_KEY", "EZAK EZTK", r"EZ[AT]K[A-Za-z0-9]{54}", 58),
+    _token("DUFFEL_TOKEN", "duffel_live_ duffel_test_", r"duffel_(?:live|test)_[\w=-]{43}", 55),
+    _token("FLUTTERWAVE_KEY", "FLWSECK FLWPUBK", r"FLW(?:SECK|PUBK)(?:_TEST)?-[0-9A-Za-z]{12,}(?:-X)?", 20),
+    _token("PLAID_TOKEN", "access-", rf"access-(?:sandbox|development|production)-{_UUID}", 50),
+    _token(
+        "BRAINTREE_TOKEN", "access_token$", rf"access_token\$(?:production|sandbox)\$[a-z0-9]{{16}}\${_HEX}{{32}}", 70
+    ),
+    _token("MERCADOPAGO_TOKEN", "APP_USR-", rf"APP_USR-\d{{10,16}}-\d{{6}}-{_HEX}{{32}}-\d+", 60),
+    _token("ADYEN_KEY", "AQE", r"AQE[\w+/*$%^&@!:?.=-]{120,}", 123, accept=_is_drawn),
+    _token("PADDLE_KEY", "pdl_", r"pdl_(?:live|sdbx)_apikey_\w{40,}", 56),
+    _token("POLAR_TOKEN", "polar_", r"polar_(?:oat|pat|at_u|rt_u)_\w{30,}", 40),
+    _token("RAZORPAY_KEY", "rzp_live_ rzp_test_", r"rzp_(?:live|test)_[A-Za-z0-9]{14}", 23),
+    _token("TWITTER_TOKEN", "AAAAAAAAAAAAAAAAAAAA", r"A{20,24}[A-Za-z0-9%+/=]{60,}", 80, accept=_is_bearer),
+    _token("OKTA_TOKEN", "00", r"00[A-Za-z][\w-]{39}", 42, accept=_is_drawn),
+    _token("DISCORD_TOKEN", "M N O", r"[MNO][A-Za-z0-9_-]{23,27}\.[\w-]{6}\.[\w-]{27,38}", 58),
+    _token("BITWARDEN_KEY", "0.", rf"0\.{_UUID}\.[A-Za-z0-9]{{30}}:[A-Za-z0-9+/]{{22}}==", 90),
+    _token("INTRA42_SECRET", "s-s4t2", rf"s-s4t2(?:ud|af)-{_HEX}{{64}}", 73),
+    _token("ROOTLY_KEY", "rootly_", rf"rootly_{_HEX}{{64}}", 71),
+    _token("STATSIG_KEY", "secret-", r"secret-[A-Za-z0-9]{40,}", 47),
+    _token("APIFY_TOKEN", "apify_api_", r"apify_api_[A-Za-z0-9]{36}", 46),
+    _token("DENO_TOKEN", "ddp_ ddw_ ddo_", r"dd[pwo]_[A-Za-z0-9]{36}", 40),
+    _token("CLOUDINARY_URL", "cloudinary://", r"cloudinary://\d{12,18}:[\w-]{24,}@[\w-]+", 50),
+    # api.telegram.org/bot123:AA… too
+    _token("TELEGRAM_TOKEN", ":A", r"(?:bot)?\d{5,16}:A[\w-]{33,34}(?![\w-])", 40, back=range(5, 20)),
+)
+
+TOKENS: tuple[Family, ...] = (*CODE, *CLOUD, *MODELS, *SERVICES)

@@ -1,0 +1,273 @@
+"""Secrets and what is stored: where the write door cut one, and what was stored before its rule existed.
+
+A scrub leaves no step in history, since a step would hold the text: the records, the journal and history's own rows
+get the marker in place, what is derived from them follows, and the pages and the log that held the text are wiped.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+
+import apsw
+
+from store.citations import Citation, cite
+from store.database import Database, Verbatim, Write, clean, clean_tree
+from store.database.tables import JOURNAL, RECORDED
+from store.facts import text_hash
+from store.redaction import markers
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+KINDS = {
+    "facts": "fact",
+    "decisions": "decision",
+    "tasks": "task",
+    "iterations": "iteration",
+    "events": "event",
+    "checkpoints": "checkpoint",
+    "turns": "turn",
+}
+SCANNED = (*(table for table in (*RECORDED, *JOURNAL) if table != "history_row"), "documents", "chunks", "queries")
+JSON_DEFAULTS = ("'[]'", "'{}'", "'null'")
+PAGE = 1000
+
+
+class Leak:
+    """Secrets of one rule in one field: where, how many, never what. `seq` is the step of history that holds them, 0
+    for the record itself."""
+
+    __slots__ = ("citation", "count", "field", "key", "n", "rule", "seq", "table")
+
+    def __init__(
+        self, citation: str, table: str, key: "tuple[Any, ...]", field: str, rule: str, count: int, seq: int, n: int
+    ) -> None:
+        self.citation = citation
+        self.table = table
+        self.key = key
+        self.field = field
+        self.rule = rule
+        self.count = count
+        self.seq = seq
+        self.n = n
+
+
+class Cut:
+    """A secret that never was stored: when, where and by which rule it was cut, and who had said it by which door."""
+
+    __slots__ = ("actor", "at", "citation", "count", "door", "field", "rule")
+
+    def __init__(self, at: str, citation: str, field: str, rule: str, count: int, actor: str, door: str) -> None:
+        self.at = at
+        self.citation = citation
+        self.field = field
+        self.rule = rule
+        self.count = count
+        self.actor = actor
+        self.door = door
+
+
+def noted(database: Database, limit: int = 50, rule: str = "") -> list[Cut]:
+    """What the write door cut, newest first, of one rule or of all."""
+    rows = database.rows(
+        "SELECT at, tbl, record, field, rule, count, actor, door FROM redactions WHERE ? IN ('', rule)"
+        " AND (tbl <> 'chunks' OR record IN (SELECT id FROM chunks)) ORDER BY at DESC, id DESC LIMIT ?",
+        (rule, limit),
+    )
+    return [
+        Cut(at, citation(database, table, (record,)), field, label, count, actor, door)
+        for at, table, record, field, label, count, actor, door in rows
+    ]
+
+
+def counted(database: Database) -> dict[str, int]:
+    """How many cuts each rule made."""
+    return dict(database.rows("SELECT rule, sum(count) FROM redactions GROUP BY rule"))
+
+
+def citation(database: Database, table: str, key: "Sequence[Any]") -> str:
+    """How a row is cited; a table's name and its key for one that has no citation of its own."""
+    if table in KINDS:
+        return cite(KINDS[table], key[0])
+    if table == "queries":  # its key is the text
+        return "a search"
+    if table == "history":
+        return f"step {key[0]}"
+    if table == "commits" and (sha := database.value("SELECT sha FROM commits WHERE id = ?", (key[0],))):
+        return cite("commit", sha)
+    if table == "commit_links":
+        return f"{citation(database, 'commits', key)} {cite('decision', key[1])}"
+    if table == "chunks":
+        row = database.row(
+            "SELECT path, first, last FROM chunks JOIN documents d ON d.id = document_id WHERE chunks.id = ?", (key[0],)
+        )
+        if row:
+            return str(Citation("document", *row))
+    return f"{table} {' '.join(map(str, key))}"
+
+
+def scan(database: Database) -> list[Leak]:
+    """Every secret that the rules of today, but for what the person allows, find in what is stored."""
+    found: list[Leak] = []
+    for table in SCANNED:
+        for key, row in _rows(database, table):
+            for field, text, as_json in row:
+                for rule, count in _secrets(text, as_json).items():
+                    found.append(Leak(citation(database, table, key), table, key, field, rule, count, 0, 0))
+    lists = {table: {name for name, as_json in _columns(database, table) if as_json} for table in RECORDED}
+    for seq, n, table, key_text, states in _history(database):
+        counts: dict[tuple[str, str], int] = {}
+        for state in states:
+            for field, text in (state or {}).items():
+                if isinstance(text, str):
+                    for rule, count in _secrets(text, field in lists.get(table, ())).items():
+                        counts[field, rule] = counts.get((field, rule), 0) + count
+        key = tuple(json.loads(key_text))
+        for (field, rule), count in counts.items():
+            found.append(Leak(citation(database, table, key), table, key, field, rule, count, seq, n))
+    return found
+
+
+def scrub(database: Database, leaks: Iterable[Leak], actor: str = "user") -> bool:
+    """Cut the secrets out of the fields that `scan` found, and out of what is derived from them; True when no byte is
+    left, False while another program still reads the log that holds them. Who made a step and why stays as it is."""
+    records: dict[tuple[str, tuple[Any, ...]], set[str]] = {}
+    steps: dict[tuple[int, int], str] = {}
+    for leak in leaks:
+        if leak.table == "history":  # who and why: the chain of digests stands on them
+            continue
+        if leak.seq:
+            steps[leak.seq, leak.n] = leak.table
+        else:
+            records.setdefault((leak.table, leak.key), set()).add(leak.field)
+    with database.write(actor, "scrub") as write:
+        write.unrecorded()
+        for (table, key), fields in records.items():
+            _scrub_record(write, table, key, fields)
+        for (seq, n), table in steps.items():
+            _scrub_step(write, table, seq, n)
+        # vectors and digests of texts that are gone; the rest of this cache is made again when it is needed
+        write.execute("DELETE FROM embeddings WHERE id NOT IN (SELECT embedding FROM vectors)")
+    with database.write(actor, "optimize") as write:
+        write.execute("INSERT INTO corpus_fts(corpus_fts) VALUES ('optimize')")
+    return wipe(database)
+
+
+def wipe(database: Database) -> bool:
+    """Write the log out and cut it to nothing; False if a reader holds it."""
+    try:
+        frames, _ = database.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    except apsw.BusyError:
+        return False
+    return frames == 0
+
+
+def _scrub_record(write: Write, table: str, key: "tuple[Any, ...]", fields: set[str]) -> None:
+    if table == "queries":
+        write.execute("DELETE FROM queries WHERE text = ?", tuple(map(Verbatim, key)))
+        return
+    keys, values = _key_columns(write.database, table), {}
+    where = " AND ".join(f"{name} = ?" for name in keys)
+    parameters = tuple(Verbatim(part) if isinstance(part, str) else part for part in key)
+    lists = {name for name, as_json in _columns(write.database, table) if as_json}
+    for field in sorted(fields):
+        for (text,) in write.rows(f"SELECT {field} FROM {table} WHERE {where}", parameters):
+            values[field] = _cut(text, field in lists)
+    if "fact" in values:
+        values["text_hash"] = text_hash(values["fact"])
+    if values:
+        names = ", ".join(f"{name} = ?" for name in values)
+        write.execute(f"UPDATE {table} SET {names} WHERE {where}", (*values.values(), *parameters))
+
+
+def _scrub_step(write: Write, table: str, seq: int, n: int) -> None:
+    """Cut in the row of a step, drop its salt and keep its leaf: the chain of digests stays whole without the text."""
+    lists = {name for name, as_json in _columns(write.database, table) if as_json}
+    rows = list(write.rows("SELECT before, after FROM history_row WHERE seq = ? AND n = ?", (seq, n)))
+    for states in rows:
+        texts: list[Verbatim | None] = []
+        for state in states:
+            texts.append(None if state is None else Verbatim(_dumped(_cut_state(json.loads(state), lists))))
+        write.execute(
+            "UPDATE history_row SET before = ?, after = ?, salt = NULL, purged = 1 WHERE seq = ? AND n = ?",
+            (*texts, seq, n),
+        )
+
+
+def _cut_state(state: "dict[str, Any]", lists: set[str]) -> "dict[str, Any]":
+    """A row as a step holds it, without its secrets; a fact's digest follows its text."""
+    cut = {name: _cut(value, name in lists) if isinstance(value, str) else value for name, value in state.items()}
+    if "text_hash" in cut and cut.get("fact") != state.get("fact"):
+        cut["text_hash"] = text_hash(cut["fact"])
+    return cut
+
+
+def _secrets(text: str, as_json: bool) -> dict[str, int]:
+    """How many secrets of each rule a field holds."""
+    after = _cut(text, as_json)
+    if after == text:
+        return {}
+    before = markers(text)
+    found = {rule: count - before.get(rule, 0) for rule, count in markers(after).items()}
+    return {rule: count for rule, count in found.items() if count > 0}
+
+
+def _cut(text: str, as_json: bool) -> str:
+    """The text as the door would store it today: a field that holds JSON is cut string by string."""
+    if as_json:
+        try:
+            tree = json.loads(text)
+        except ValueError:
+            return clean(text)
+        cut = clean_tree(tree)
+        return text if cut == tree else _dumped(cut)
+    return clean(text)
+
+
+def _dumped(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _columns(database: Database, table: str) -> list[tuple[str, bool]]:
+    """The columns of a table that hold text, and whether it is JSON: the schema gives those an empty value of it."""
+    rows = database.rows("SELECT name, type, dflt_value FROM pragma_table_info(?)", (table,))
+    return [(name, default in JSON_DEFAULTS) for name, kind, default in rows if kind == "TEXT"]
+
+
+def _key_columns(database: Database, table: str) -> list[str]:
+    return [name for (name,) in database.rows("SELECT name FROM pragma_table_info(?) WHERE pk ORDER BY pk", (table,))]
+
+
+def _rows(database: Database, table: str) -> "Iterator[tuple[tuple[Any, ...], list[tuple[str, str, bool]]]]":
+    """(key, (field, text, whether it is JSON) of each field) of every row, a page at a time: a scan of a large memory
+    holds no reading transaction open."""
+    texts = _columns(database, table)
+    keys = _key_columns(database, table)
+    after: tuple[Any, ...] = ()
+    columns = ", ".join([*keys, *(name for name, _ in texts)])
+    names = ", ".join(keys)
+    while True:
+        where = f"WHERE ({names}) > ({', '.join('?' * len(keys))})" if after else ""
+        rows = database.rows(f"SELECT {columns} FROM {table} {where} ORDER BY {names} LIMIT {PAGE}", after)
+        for row in rows:
+            values = zip(texts, row[len(keys) :], strict=True)
+            yield row[: len(keys)], [(name, text, as_json) for (name, as_json), text in values if text]
+        if len(rows) < PAGE:
+            return
+        after = rows[-1][: len(keys)]
+
+
+def _history(database: Database) -> "Iterator[tuple[int, int, str, str, list[dict[str, Any] | None]]]":
+    """(step, n, table, key, [before, after]) of every row of history."""
+    after = (0, -1)
+    while True:
+        rows = database.rows(
+            "SELECT seq, n, tbl, pk, before, after FROM history_row WHERE (seq, n) > (?, ?)"
+            f" ORDER BY seq, n LIMIT {PAGE}",
+            after,
+        )
+        for seq, n, table, key, *states in rows:
+            yield seq, n, table, key, [state and json.loads(state) for state in states]
+        if len(rows) < PAGE:
+            return
+        after = rows[-1][:2]

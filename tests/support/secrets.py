@@ -1,0 +1,330 @@
+"""A secret of every family, and what only looks like it: put together when a test runs, out of a prefix that an issuer
+documents and a body drawn by lot that nobody issued. No secret stands in this file."""
+
+import itertools
+import random
+import string
+
+BODY = "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5bC7dE9fG1hJ3k"
+UPPER = "QX7T3NB9KD2WZ5RM"
+PASSWORD = "tr0ub4dor" + "-and-3"
+
+_drawn = random.Random(20260101)
+
+
+def _draw(alphabet: str, length: int) -> str:
+    """So many characters, in which letters and digits take turns as often as lot would have it."""
+    while True:
+        text = "".join(_drawn.choice(alphabet) for _ in range(length))
+        borders = sum(a.isdigit() != b.isdigit() for a, b in itertools.pairwise(text))
+        if borders >= max(3, length // 6) or not any(map(str.isdigit, alphabet)):
+            return text
+
+
+def letters(length: int) -> str:
+    return _draw(string.ascii_letters, length)
+
+
+def word(length: int) -> str:
+    return _draw(string.ascii_letters + string.digits, length)
+
+
+def low(length: int) -> str:
+    return _draw(string.ascii_lowercase + string.digits, length)
+
+
+def high(length: int) -> str:
+    return _draw(string.ascii_uppercase + string.digits, length)
+
+
+def hexa(length: int) -> str:
+    return _draw("0123456789abcdef", length)
+
+
+def number(length: int) -> str:
+    return str(_drawn.randrange(10 ** (length - 1), 10**length))
+
+
+def uuid() -> str:
+    return "-".join(map(hexa, (8, 4, 4, 4, 12)))
+
+
+# label: (secrets that are cut whole, look-alikes that stay)
+TOKENS: dict[str, tuple[list[str], list[str]]] = {
+    "GITLAB_TOKEN": (
+        [
+            *("gl" + kind + "-" + word(20) for kind in "pat dt rt cbt ptt ft imt agent soat oas ffct".split()),
+            "gl" + "pat-" + word(27) + ".01." + low(9),
+            "GR134" + "8941" + word(20),
+            "_gitlab" + "_session=" + hexa(32),
+        ],
+        ["gl" + "pat-" + word(12), "a_glpat-of-our-own-and-not-theirs".replace("-", "_")],
+    ),
+    "NPM_TOKEN": (["npm" + "_" + word(36)], ["npm_config_registry_and_all_the_rest_of_it", "npm_" + word(30)]),
+    "PYPI_TOKEN": (["pypi" + "-AgEIcHlwaS5vcmc" + word(60)], ["pypi-AgE", "pypi-simple-index-of-packages"]),
+    "RUBYGEMS_TOKEN": (["rubygems" + "_" + hexa(48)], ["rubygems_" + hexa(47)]),
+    "CRATES_TOKEN": (["cio" + word(32)], ["cio" + "r" * 32]),
+    "CLOJARS_TOKEN": (["CLOJARS" + "_" + hexa(60)], ["CLOJARS_" + hexa(20)]),
+    "NUGET_KEY": (["oy2" + low(43)], ["oy2" + low(20)]),
+    "DOCKER_TOKEN": (["dckr" + "_pat_" + word(27), "dckr" + "_oat_" + word(32)], ["dckr_pat_" + word(9)]),
+    "ATLASSIAN_TOKEN": (["ATATT3" + "xFfGF0" + word(180)], ["ATATT3" + word(20)]),
+    "BITBUCKET_TOKEN": (["ATBB" + word(32)], ["ATBB" + word(12)]),
+    "AZURE_KEY": (
+        [
+            word(76) + "AZ" + "DO" + word(4),
+            "q1w" + "8Q~" + word(34),
+            word(52) + "JQQ" + "J9" + word(27),
+            word(42) + "Az" + "Se" + "A" + word(5),
+            word(44) + "Az" + "Fu" + word(5) + "Q==",
+            word(76) + "+A" + "St" + word(6) + "==",
+            word(33) + "+A" + "Eh" + word(6) + "=",
+            word(42) + "+A" + "CR" + word(6),
+        ],
+        ["AccountKey=${KEY}", "q1w8Q~" + word(12)],
+    ),
+    "BUILDKITE_TOKEN": (["bkua" + "_" + hexa(40)], ["bkua_" + hexa(30)]),
+    "CIRCLECI_TOKEN": (["CCIPAT" + "_" + word(22) + "_" + hexa(40)], ["CCIPAT_" + word(22)]),
+    "SONAR_TOKEN": (["squ" + "_" + hexa(40), "sqp" + "_" + hexa(40)], ["squ_" + hexa(30)]),
+    "SOURCEGRAPH_TOKEN": (
+        ["sgp" + "_" + hexa(40), "sgp" + "_local_" + hexa(40), "slk" + "_" + hexa(64)],
+        ["sgp_" + hexa(39)],
+    ),
+    "SNYK_TOKEN": (["snyk" + "_uat." + hexa(8) + "." + word(60)], ["snyk_uat." + hexa(8)]),
+    "ARTIFACTORY_KEY": (["AKCp" + word(69), "cmVmdGtu" + word(56)], ["AKCp" + word(30)]),
+    "OCTOPUS_KEY": (["API-" + high(26)], ["API-REFERENCE-AND-THE-REST-OF-IT"]),
+    "POSTMAN_KEY": (["PMAK" + "-" + hexa(24) + "-" + hexa(34)], ["PMAK-" + hexa(24)]),
+    "PULUMI_TOKEN": (["pul" + "-" + hexa(40)], ["pul-" + hexa(20)]),
+    "DOPPLER_TOKEN": (["dp" + ".pt." + word(43), "dp" + ".st.dev." + word(40)], ["dp.pt." + word(20)]),
+    "LINEAR_KEY": (["lin" + "_api_" + word(40), "lin" + "_oauth_" + hexa(64)], ["lin_api_" + word(12)]),
+    "SHORTCUT_TOKEN": (["sct" + "_rw_team_" + uuid()], ["sct_rw_team"]),
+    "README_KEY": (["rdme" + "_" + low(70)], ["rdme_" + low(50)]),
+    "TERRAFORM_TOKEN": ([word(14) + ".atlas" + "v1." + word(67)], [word(14) + ".atlasv1." + word(20)]),
+    "VAULT_TOKEN": (["hvs" + "." + word(90), "hvb" + "." + word(138)], ["hvs." + word(12)]),
+    "ONEPASSWORD_TOKEN": (["ops" + "_eyJ" + word(250)], ["ops_eyJ" + word(30)]),
+    "ONEPASSWORD_KEY": (["A3-" + "-".join(map(high, (6, 6, 5, 5, 5, 5)))], ["A3-" + high(6) + "-" + high(6)]),
+    "AGE_KEY": (
+        ["AGE-SECRET" + "-KEY-1" + _draw("QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L", 58)],
+        ["AGE-SECRET-KEY-1" + "Q" * 20],
+    ),
+    "TAILSCALE_KEY": (["tskey" + "-auth-" + word(12) + "-" + word(32)], ["tskey-auth-k"]),
+    "AWS_BEDROCK_KEY": (["ABSK" + word(128), "bedrock" + "-api-key-" + word(80)], ["ABSK" + word(40)]),
+    "GOOGLE_OAUTH_SECRET": (["GOCSPX" + "-" + word(28)], ["GOCSPX-" + word(12)]),
+    "GOOGLE_OAUTH_TOKEN": (["ya29" + ".a0" + word(120), "1//0" + word(100)], ["ya29.a0" + word(9), "1//0" + word(20)]),
+    "FIREBASE_KEY": (["AAAA" + word(7) + ":APA" + "91" + word(134)], ["AAAA" + word(7) + ":APA91" + word(20)]),
+    "DIGITALOCEAN_TOKEN": (["do" + kind + "_v1_" + hexa(64) for kind in "opr"], ["dop_v1_" + hexa(32)]),
+    "ALIBABA_KEY": (["LTAI" + word(20)], ["LTAI" + word(9), "LTAI" + "n" * 20]),
+    "TENCENT_KEY": (["AKID" + word(32)], ["AKID" + word(20)]),
+    "YANDEX_KEY": (["AQVN" + word(36), "YCA" + word(22)], ["AQVN" + word(12)]),
+    "YANDEX_TOKEN": (["t1." + word(60) + "." + word(86)], ["t1." + word(60)]),
+    "CLOUDFLARE_KEY": (["v1.0-" + hexa(24) + "-" + hexa(146)], ["v1.0-" + hexa(24)]),
+    "HEROKU_KEY": (["HRKU" + "-" + uuid(), "HRKU" + "-AA" + word(58)], ["HRKU-" + word(12)]),
+    "FLY_TOKEN": (["fo1" + "_" + word(43), "fm2" + "_" + word(200)], ["fo1_" + word(20)]),
+    "RENDER_KEY": (["rnd" + "_" + word(32)], ["rnd_" + word(12)]),
+    "NETLIFY_TOKEN": (["nfp" + "_" + word(36)], ["nfp_" + word(20)]),
+    "VERCEL_TOKEN": (["vcp" + "_" + word(56), "vercel" + "_blob_rw_" + word(16) + "_" + word(30)], ["vcp_" + word(12)]),
+    "DATABRICKS_TOKEN": (["dapi" + hexa(32), "dapi" + hexa(32) + "-2"], ["dapi" + hexa(20)]),
+    "PLANETSCALE_TOKEN": (["pscale" + "_tkn_" + word(43)], ["pscale_tkn_" + word(12)]),
+    "SUPABASE_KEY": (["sbp" + "_" + hexa(40), "sb" + "_secret_" + word(31)], ["sbp_" + hexa(20)]),
+    "NEON_KEY": (["napi" + "_" + low(64)], ["napi_" + low(30)]),
+    "COCKROACH_KEY": (["CCDB1" + "_" + word(22) + "_" + word(40)], ["CCDB1_" + word(22)]),
+    "ASTRA_TOKEN": (["Astra" + "CS:" + letters(24) + ":" + hexa(64)], ["AstraCS:" + letters(24)]),
+    "CLICKHOUSE_KEY": (["4b1d" + word(38)], ["4b1d" + word(20)]),
+    "MONGODB_KEY": (["mdb" + "_sa_sk_" + word(40)], ["mdb_sa_sk_" + word(20)]),
+    "CONFLUENT_KEY": (["cflt" + word(60)], ["cflt" + word(20)]),
+    "DBT_TOKEN": (["dbtc" + "_" + word(40)], ["dbtc_" + word(12)]),
+    "PREFECT_KEY": (["pnu" + "_" + word(36)], ["pnu_" + "X" * 36, "pnu_" + word(20)]),
+    "SCALINGO_TOKEN": (["tk-" + "us-" + word(48)], ["tk-us-" + word(20)]),
+    "OPENSHIFT_TOKEN": (["sha256" + "~" + word(43)], ["sha256:" + hexa(64)]),
+    "GRAFANA_TOKEN": (
+        ["glc" + "_" + word(60), "glsa" + "_" + word(32) + "_" + hexa(8), "eyJrI" + "joi" + word(80)],
+        ["glc_" + word(20), "glsa_" + word(32)],
+    ),
+    "NEWRELIC_KEY": (["NRAK" + "-" + high(27), "NRII" + "-" + word(32), hexa(36) + "NR" + "AL"], ["NRAK-" + high(9)]),
+    "SENTRY_TOKEN": (["sntrys" + "_eyJ" + word(140), "sntryu" + "_" + hexa(64)], ["sntryu_" + hexa(30)]),
+    "DYNATRACE_TOKEN": (["dt0" + "c01." + high(24) + "." + high(64)], ["dt0c01." + high(24)]),
+    "HONEYCOMB_KEY": (["hcaik" + "_" + low(58)], ["hcaik_" + low(12)]),
+    "AXIOM_TOKEN": (["xaat" + "-" + uuid()], ["xaat-" + hexa(8)]),
+    "POSTHOG_KEY": (["phx" + "_" + word(43)], ["phc_" + word(43)]),
+    "LAUNCHDARKLY_KEY": (["sdk-" + uuid(), "api-" + uuid()], ["sdk-" + hexa(8), "sub-" + uuid()]),
+    "RAPIDAPI_KEY": ([low(10) + "msh" + low(15) + "p1" + low(5) + "jsn" + low(12)], ["msh" + low(30)]),
+    "MAXMIND_KEY": ([word(6) + "_" + word(29) + "_m" + "mk"], [word(6) + "_mmk"]),
+    "ADOBE_SECRET": (["p8e" + "-" + low(32)], ["p8e-" + low(12)]),
+    "FIGMA_TOKEN": (["figd" + "_" + word(40)], ["figd_" + word(12)]),
+    "FRAMEIO_TOKEN": (["fio" + "-u-" + word(64)], ["fio-u-" + word(20)]),
+    "CONTENTFUL_TOKEN": (["CFPAT" + "-" + word(43)], ["CFPAT-" + word(20)]),
+    "HUGGINGFACE_TOKEN": (
+        ["hf" + "_" + letters(34), "api" + "_org_" + letters(34)],
+        ["hf_requiredCharacteristicTypesForTheDisplay", "hf_" + letters(20)],
+    ),
+    "GROQ_KEY": (["gsk" + "_" + word(52)], ["gsk_" + word(20)]),
+    "PERPLEXITY_KEY": (["pplx" + "-" + word(48)], ["pplx-" + word(20)]),
+    "XAI_KEY": (["xai" + "-" + word(80)], ["xai-" + word(20)]),
+    "REPLICATE_TOKEN": (["r8" + "_" + word(37)], ["r8_" + word(20)]),
+    "NVIDIA_KEY": (["nvapi" + "-" + word(64)], ["nvapi-" + word(20)]),
+    "ELEVENLABS_KEY": (["sk" + "_" + hexa(48)], ["sk_" + hexa(30)]),
+    "LANGCHAIN_KEY": (["lsv2" + "_pt_" + hexa(32) + "_" + hexa(10), "ls_" + "_" + hexa(32)], ["lsv2_pt_" + hexa(12)]),
+    "PINECONE_KEY": (["pcsk" + "_" + word(6) + "_" + word(60)], ["pcsk_" + word(12)]),
+    "TAVILY_KEY": (["tvly" + "-" + word(32), "tvly" + "-dev-" + word(32)], ["tvly-" + word(12)]),
+    "FIRECRAWL_KEY": (["fc" + "-" + hexa(32)], ["fc-" + hexa(20)]),
+    "E2B_KEY": (["e2b" + "_" + hexa(40)], ["e2b_" + hexa(20)]),
+    "JINA_KEY": (["jina" + "_" + word(60)], ["jina_" + word(20)]),
+    "VOYAGE_KEY": (["pa" + "-" + word(43)], ["pa-of-something-that-is-as-long-as-a-key-there"]),
+    "CEREBRAS_KEY": (["csk" + "-" + low(48)], ["csk-" + low(20)]),
+    "TOGETHER_KEY": (["tgp" + "_v1_" + word(43)], ["tgp_v1_" + word(20)]),
+    "FIREWORKS_KEY": (["fw" + "_" + word(24)], ["fw_" + "update" * 4]),
+    "ANYSCALE_KEY": (["esecret" + "_" + low(26)], ["esecret_" + low(9)]),
+    "WANDB_KEY": (["wandb" + "_v1_" + word(40)], ["wandb_v1_" + word(20)]),
+    "STRIPE_KEY": (
+        [*(kind + "_live_" + word(24) for kind in ("sk", "rk")), "sk" + "_test_" + word(99)],
+        ["pk_live_" + word(24), "task_test_" + word(24), "sk_live_" + word(5)],
+    ),
+    "STRIPE_WEBHOOK_SECRET": (["whsec" + "_" + word(32)], ["whsec_" + word(12)]),
+    "SQUARE_TOKEN": (["sq0" + "atp-" + word(22), "sq0" + "csp-" + word(43), "EAAA" + word(60)], ["sq0atp-" + word(12)]),
+    "FACEBOOK_TOKEN": (["EAAC" + word(160)], ["EAAC" + word(20)]),
+    "SHOPIFY_TOKEN": (["shp" + kind + "_" + hexa(32) for kind in ("at", "ca", "pa", "ss")], ["shpat_" + hexa(20)]),
+    "MAILCHIMP_KEY": ([hexa(32) + "-us" + "12"], [hexa(31) + "-us12", hexa(32) + "-use"]),
+    "MANDRILL_KEY": (["md" + "-" + word(22)], ["md-of-a-readme-and-more-x"]),
+    "MAILGUN_KEY": (["key" + "-" + hexa(32)], ["key-value-store-of-the-whole-house-x"]),
+    "MAILERSEND_KEY": (["mlsn" + "." + hexa(64)], ["mlsn." + hexa(20)]),
+    "BREVO_KEY": (["xkeysib" + "-" + hexa(64) + "-" + word(16)], ["xkeysib-" + hexa(64)]),
+    "RESEND_KEY": (["re" + "_" + word(8) + "_" + word(24)], ["re_exported_symbols_of_the_module_x1"]),
+    "TWILIO_KEY": (["SK" + hexa(32)], ["SK" + hexa(31), "DISK" + hexa(32)]),
+    "NOTION_TOKEN": (["ntn" + "_" + word(46), "secret" + "_" + word(43)], ["ntn_" + word(12)]),
+    "AIRTABLE_TOKEN": (["pat" + word(14) + "." + hexa(64)], ["pat" + word(14)]),
+    "HUBSPOT_TOKEN": (["pat-" + "na1-" + uuid()], ["pat-na1-" + hexa(8)]),
+    "ASANA_TOKEN": (["1/" + number(16) + ":" + hexa(32)], ["1/" + number(16) + ":" + hexa(20)]),
+    "TRELLO_TOKEN": (["ATTA" + hexa(64)], ["ATTA" + hexa(20)]),
+    "INTERCOM_TOKEN": (["dG9rO" + word(55)], ["dG9rO" + word(20)]),
+    "SALESFORCE_TOKEN": (["00D" + word(12) + "!" + word(96)], ["00D" + word(12) + "!" + word(20)]),
+    "SEGMENT_TOKEN": (["sgp" + "_" + word(64)], ["sgp_" + word(30)]),
+    "TYPEFORM_TOKEN": (["tfp" + "_" + word(44)], ["tfp_" + word(20)]),
+    "DROPBOX_TOKEN": (["sl" + ".u." + word(140)], ["sl.u." + word(20)]),
+    "MAPBOX_TOKEN": (["sk" + ".eyJ" + word(80) + "." + word(22)], ["pk.eyJ" + word(80)]),
+    "SHIPPO_TOKEN": (["shippo" + "_live_" + hexa(40)], ["shippo_live_" + hexa(20)]),
+    "EASYPOST_KEY": (["EZAK" + word(54)], ["EZAK" + word(20)]),
+    "DUFFEL_TOKEN": (["duffel" + "_live_" + word(43)], ["duffel_live_" + word(20)]),
+    "FLUTTERWAVE_KEY": (["FLWSECK" + "_TEST-" + hexa(32) + "-X"], ["FLWSECK_TEST-"]),
+    "PLAID_TOKEN": (["access-" + "sandbox-" + uuid()], ["access-sandbox-of-the-house"]),
+    "BRAINTREE_TOKEN": (["access" + "_token$production$" + low(16) + "$" + hexa(32)], ["access_token$production$"]),
+    "MERCADOPAGO_TOKEN": (
+        ["APP" + "_USR-" + number(16) + "-" + number(6) + "-" + hexa(32) + "-" + number(9)],
+        ["APP_USR-1"],
+    ),
+    "ADYEN_KEY": (["AQE" + word(150)], ["AQE" + word(50)]),
+    "PADDLE_KEY": (["pdl" + "_live_apikey_" + word(26) + "_" + word(22)], ["pdl_live_apikey_" + word(9)]),
+    "POLAR_TOKEN": (["polar" + "_oat_" + word(43)], ["polar_coordinates_of_the_whole_lattice_there"]),
+    "RAZORPAY_KEY": (["rzp" + "_live_" + word(14)], ["rzp_live_" + word(5)]),
+    "TWITTER_TOKEN": (["A" * 22 + word(86)], ["A" * 30]),
+    "OKTA_TOKEN": (["00" + "a" + word(39)], ["00" + number(40)]),
+    "DISCORD_TOKEN": (["MTE4" + word(22) + "." + word(6) + "." + word(38)], ["MTE4" + word(22) + "." + word(6)]),
+    "BITWARDEN_KEY": (["0." + uuid() + "." + word(30) + ":" + word(22) + "=="], ["0." + uuid()]),
+    "INTRA42_SECRET": (["s-" + "s4t2ud-" + hexa(64)], ["s-s4t2ud-" + hexa(20)]),
+    "ROOTLY_KEY": (["rootly" + "_" + hexa(64)], ["rootly_" + hexa(20)]),
+    "STATSIG_KEY": (["secret" + "-" + word(43)], ["secret-of-the-house-and-of-all-who-live-there-too"]),
+    "APIFY_TOKEN": (["apify" + "_api_" + word(36)], ["apify_api_" + word(20)]),
+    "DENO_TOKEN": (["ddp" + "_" + word(36)], ["ddp_" + word(20)]),
+    "CLOUDINARY_URL": (["cloudinary" + "://" + number(15) + ":" + word(27) + "@house"], ["cloudinary://name"]),
+    "TELEGRAM_TOKEN": (
+        [number(10) + ":A" + "A" + word(33), "bot" + number(9) + ":A" + "A" + word(33)],
+        [number(10) + ":AA"],
+    ),
+}
+
+# label: (texts with {} where the secret is cut, secrets, texts that stay)
+CONTEXTS: dict[str, tuple[list[str], list[str], list[str]]] = {
+    "AWS_SECRET": (
+        ["aws_secret_access_key = {}", 'AWS_SECRET_ACCESS_KEY="{}"', '"SecretAccessKey": "{}"', "secretKey: '{}',"],
+        [word(40), word(20) + "/" + word(19)],
+        ["aws_secret_access_key = ${AWS_SECRET}", "secret_key = the_name_of_the_column_that_holds_the_key"],
+    ),
+    "AWS_SESSION_TOKEN": (
+        ["aws_session_token = {}", '"SessionToken": "{}"', "X-Amz-Security-Token: {}"],
+        [word(300), word(320) + "=="],
+        ["session_token = " + "read_it_from_the_environment"],
+    ),
+    "AZURE_KEY": (
+        ["AccountName=house;AccountKey={};EndpointSuffix=x", "SharedAccessKeyName=root;SharedAccessKey={}"],
+        [word(86) + "==", word(43) + "="],
+        ["AccountKey=<your key>", "AccountKey=" + "x" * 86],
+    ),
+    "AZURE_SAS": (["https://house.blob.core.windows.net/c?sv=2024&sig={}&se=2026"], [word(43) + "%3D"], ["?sig=short"]),
+    "AUTHORIZATION_HEADER": (
+        [
+            "Authorization: Bearer {}",
+            'headers = {{"authorization": "bearer {}"}}',
+            "curl -H 'Authorization: token {}' https://x",
+            "authorization: {}",
+        ],
+        [word(32), hexa(40), word(24) + "=="],
+        ["Authorization: Bearer <token>", "Authorization: Bearer ${TOKEN}", "a bearer of bad news, and of good ones"],
+    ),
+    "DOCKER_AUTH": (
+        ['{{"auths": {{"https://x": {{"auth": "{}"}}}}}}'],
+        ["dXNlcjpz" + "M2NyZXQtcGFzcw=="],
+        ['"auth": "required"'],
+    ),
+    "NETRC_PASSWORD": (
+        [
+            "machine house.example login ada password {}",
+            "machine h\n  login ada\n  password {}\n",
+            "default login a password {}",
+        ],
+        [PASSWORD, word(12)],
+        ["machine house login ada password ${PW}", "the machine of a password is slow"],
+    ),
+    "CURL_USER": (
+        ["curl -u {} https://x", "curl -sS --user {} https://x", 'curl -X POST -u "{}" x'],
+        ["ada:" + PASSWORD, "admin:" + word(20)],
+        ["curl -u $USER:$PASS x", "curl -u user:password x", "curl -u <user>:<password> x", "curl -u ada x"],
+    ),
+    "URL_CREDENTIALS": (
+        ["https://{}@house.example/x", "ftp://{}@10.0.0.1", 'proxy "http://{}@proxy:3128"'],
+        ["ada:" + PASSWORD, word(20) + ":x-oauth-basic"],
+        ["https://user:password@host", "https://host:8080/a@b", "https://$U:$P@h", "https://ada@house.example/x"],
+    ),
+    "CONNECTION_PASSWORD": (
+        ["Server=db;User Id=ada;Password={};Timeout=3", "'Uid=ada; Pwd={};'"],
+        [PASSWORD, "s3cret"],
+        ["Server=db;Password=${PW};", "Server=db;Password=<password>;", "if password=x; then"],
+    ),
+    "LOGIN_PASSWORD": (
+        ["username = ada\npassword = {}\n", "[mail]\nuser: ada\n# nobody else knows it\n  smtp_password: {}"],
+        [PASSWORD, "open_sesame"],
+        ["user = form.user\npassword = form.password\n", "user: x\npassword: changeme\n", "user: x\npassword: ${PW}\n"],
+    ),
+    "COMMAND_PASSWORD": (
+        ["sshpass -p {} ssh ada@house", "mysql -u ada -p{} main", "docker login -u ada -p '{}' registry.example"],
+        [PASSWORD, "hunter2hunter2"],
+        ["mysql -u ada -p main", "sshpass -p $PW ssh x", "docker login -u ada --password-stdin"],
+    ),
+    "SPOKEN_PASSWORD": (
+        ["the password for the printer is '{}'", "La contraseña es {}", "password '{}'", "the wifi password is {}"],
+        [PASSWORD, "Secret123"],
+        [
+            "the password is stored by the browser",
+            "a password is 256-bit",
+            "the password is '%s'",
+            "la contraseña es larga",
+        ],
+    ),
+    "PASSWORD_HASH": (
+        ["root:{}:19000:0", "hash {}"],
+        ["$2" + "b$12$" + word(53), "$" + "6$" + word(16) + "$" + word(86), "$apr" + "1$" + word(8) + "$" + word(22)],
+        ["costs $1$ or $6$ there, which is $2b$ too much to pay for", "$2b$12$" + word(20)],
+    ),
+    "TEAMS_WEBHOOK": (
+        ["https://house.{}"],
+        ["webhook.office" + ".com/webhookb2/" + uuid() + "@" + uuid() + "/IncomingWebhook/" + hexa(32) + "/" + uuid()],
+        ["webhook.office.com/webhookb2/"],
+    ),
+    "ZAPIER_WEBHOOK": (
+        ["https://{}/"],
+        ["hooks.zapier" + ".com/hooks/catch/" + number(7) + "/" + low(7)],
+        ["hooks.zapier.com/hooks"],
+    ),
+    "SERVICE_KEY": (
+        ["datadog api: {}", "| heroku | api | {} |", "the Twilio sid is {}"],
+        [hexa(32), uuid(), word(40)],
+        ["datadog api: see the page", "GitHub merged " + hexa(40), "heroku api-of-the-house-and-of-the-garden-too"],
+    ),
+}
