@@ -13,19 +13,26 @@ from tui.visible import visible
 
 
 def checkpoint_segments(checkpoint: Checkpoint, width: int, now: str, newest: int) -> Pairs:
-    """A checkpoint in one line: name, how many steps came since, when it was taken and why."""
+    """A checkpoint in one line: its name or what it was about, how many steps came since, when and why it was taken,
+    what recovering it costs, and whether somebody did. What somebody asked for stands out."""
     since = newest - checkpoint.seq
     steps = f"  {since:,} step{'' if since == 1 else 's'} since" if since else "  nothing since"
-    by_itself = checkpoint.trigger != "person"
-    when = f"  {local_time(checkpoint.created_at)}" if width >= WIDE else f" {ago(now, checkpoint.created_at):>6}"
+    asked = checkpoint.trigger == "person"
+    when = f"  {local_time(checkpoint.created_at):>17}" if width >= WIDE else f" {ago(now, checkpoint.created_at):>6}"
     citation = f"{checkpoint.citation:<6} "
-    steps = steps if width >= 54 else ""
-    body = max(4, width - 2 - len(citation) - len(steps) - len(when))
+    why = f"  {checkpoint.level} · {checkpoint.why}" if checkpoint.by_itself and width >= 54 else ""
+    steps = steps if width >= (54 if not why else 100) else ""
+    size = f"  {checkpoint.tokens:>6,} tokens" if width >= 100 else ""
+    back = " ↺" if checkpoint.recovered_at else ""
+    body = max(4, width - 2 - len(citation) - len(steps) - len(why) - len(size) - len(back) - len(when))
     return [
-        (f"{KIND_GLYPHS['checkpoint']} ", "rule" if by_itself else "glyph-record"),
+        (f"{KIND_GLYPHS['checkpoint'] if not checkpoint.by_itself else '▫'} ", "glyph-record" if asked else "rule"),
         (citation, "dim"),
-        (fit(visible(checkpoint.name), body), "dim" if by_itself else ""),
+        (fit(visible(checkpoint.title), body), "" if asked else "dim"),
+        (back, "accent"),
+        (why, "dim"),
         (steps, "dim"),
+        (size, "dim"),
         (when, "dim"),
     ]
 

@@ -8,7 +8,7 @@ RECORDED = ("facts", "decisions", "commit_links", "tasks")
 # append-only, never rolled back
 JOURNAL = ("iterations", "commits", "events", "checkpoints", "turns", "history", "history_row")
 # of this machine and this moment: no history, no export
-OPERATIONAL = ("meta", "leases", "queries", "accesses", "month_words")
+OPERATIONAL = ("meta", "leases", "queries", "accesses", "month_words", "context_usage")
 # rebuilt from nothing
 DERIVED = (
     "documents",

@@ -163,6 +163,8 @@ def test_the_version(do: Do):
 # JSON ---------------------------------------------------------------------------------------------------------------
 
 SETTING = {"name", "value", "source", "path", "default", "kind", "choices", "meaning"}
+HELD = {"turns", "tasks", "decisions", "entities", "left_out"}
+RECOVERED = {field.name for field in dataclasses.fields(models.Checkpoint)} | {"citation"} | HELD
 CHANGE = {"citation", "kind", "sign", "says", "now", "then", "fields", "by", "clash", "blocked"}
 
 # a command → what its JSON holds: a record's class, [class] for a list of them, or the names of an object's fields
@@ -221,10 +223,16 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("undo", "--all-by", "user", "--yes"), {"origin", "changed", "before", "left"}),
     (("redo",), models.Step),
     (("checkpoint", "a", "name"), models.Checkpoint),
+    (("checkpoint", "--tokens", "150000"), {"used", "checkpoint"}),
+    (("checkpoint", "--session-end", "--session", "s1"), models.Checkpoint),
     (("checkpoints",), [models.Checkpoint]),
+    (("checkpoints", "--all"), [models.Checkpoint]),
+    (("recover",), RECOVERED),
+    (("recover", "K#1", "--related"), RECOVERED | {"related"}),
     (("restore", "K#1", "--yes"), {"restored", "changed", "before"}),
     (("restore", "K#1", "--dry-run"), {"checkpoint", "strategy", "changes"}),
     (("restore", "K#1", "--only", "F#3", "--yes"), {"restored", "changed", "before"}),
+    (("restore", "K#1", "--related", "--yes"), {"restored", "changed", "before", "related"}),
     (("export",), {"format", "version", "schema", "tables", "sequence"}),
     (("export", "memory.json"), {"file", "bytes"}),
     (("stats",), "figures"),
@@ -613,10 +621,9 @@ def test_a_list_ends_at_fifty_and_says_so(do: Do, long: Path, verb, there):
 
 def test_search_says_how_many_it_left_out(do: Do, long: Path):
     lines = do("search", "number").out.split("\n")
-    assert (
-        len(lines) == 22 and lines[20].startswith("102 found in ") and lines[20].endswith(", 82 not shown: --limit 102")
-    )
-    assert len(do("search", "number", "--limit", "102", "--json").data["hits"]) == 102
+    assert len(lines) == 22, "facts, decisions, and checkpoints by what they are about"
+    assert lines[20].startswith("153 found in ") and lines[20].endswith(", 133 not shown: --limit 153")
+    assert len(do("search", "number", "--limit", "153", "--json").data["hits"]) == 153
 
 
 # asking -------------------------------------------------------------------------------------------------------------

@@ -267,7 +267,7 @@ def zsh(folder: Path) -> Tab:
     ("line", "expected"),
     [
         ("fac", ["facts"]),
-        ("re", ["remember", "redo", "restore"]),
+        ("re", ["remember", "redo", "recover", "restore"]),
         ("", VERB_NAMES),
         ("--", ["--db", "--json", "--help", "--version"]),
         ("facts --so", ["--sort"]),
@@ -302,7 +302,7 @@ def test_bash(bash: Tab, line: str, expected: list[str]) -> None:
     ("line", "expected"),
     [
         ("fac", ["facts"]),
-        ("re", ["redo", "remember", "restore"]),
+        ("re", ["recover", "redo", "remember", "restore"]),
         ("", sorted(VERB_NAMES)),
         ("facts --so", ["--sort"]),
         ("facts --sort ", sorted(FACT_ORDERS)),

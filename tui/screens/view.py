@@ -21,7 +21,7 @@ DIM, FAINT, STRONG = "$dim", "$faint", "bold $text-accent"
 @dataclass(frozen=True)
 class View:
     """What the lists show: the facts' order and filters, the timeline's kind, the history's actor, and whether what
-    was superseded, forgotten or done is shown too."""
+    was superseded, forgotten or done, or taken by itself, is shown too."""
 
     sort: str = "oldest"
     domain: str | None = None
@@ -112,7 +112,9 @@ def about(pane: str, view: View, counts: Mapping[str, int], short: int) -> list[
         hidden = f"{done:,} done {'shown' if view.hidden else 'hidden'}: {key}"
         filters = [(hidden if done else None, "hidden")]
     else:
-        filters = [("newest first", "")]
+        alone = counts.get("alone", 0)
+        words = f"{alone:,} automatic {'shown' if view.hidden else 'hidden'}: {key}"
+        filters = [("newest first" if not (short and alone) else None, ""), (words if alone else None, "hidden")]
     pieces: list[Piece] = []
     for word, action in filters:
         if word:
@@ -143,7 +145,7 @@ def empty(pane: str) -> str:
         TIMELINE: "Nothing happened here yet. Decisions, commits and events will stand here, newest first. "
         f"Press {add} to record a decision.",
         CHECKPOINTS: f"No checkpoints yet. Press {add} to name this moment; {named('checkpoint.restore')} then shows "
-        "what going back to it would change.",
+        f"what going back to it would change. {named('list.hidden')} shows those taken by themselves.",
         HISTORY: "Nothing was changed yet. Every change will stand here, with who made it, and "
         f"{named('step.undo')} takes it back.",
         TASKS: f"No tasks to be done. Press {add} to add one; {named('task.move')} starts and finishes it.",
