@@ -1,6 +1,6 @@
 """What a checkpoint holds besides its place in history: all that a session needs to go on [002 §3].
 
-The last turns of the session, the tasks that are not done, the latest decisions, the names that these mention, and a
+The last turns of the session, the tasks that are not done, the names that both mention, the latest decisions, and a
 summary; bounded, so that a recovery fits into a prompt whatever the memory holds. Every level holds the same: a
 recovery must not be poorer because the newest checkpoint happened to be one of every five minutes.
 """
@@ -37,7 +37,7 @@ class Contents:
     """`summary` is a line on what it was about, `changed` one on how much happened since the checkpoint before, both
     together SUMMARY tokens at most; `turns` are {citation, role, speaker, text}, oldest first; `tasks` {citation,
     status, text}, those in progress first; `decisions` {citation, title, chosen, rationale, origin}, newest first;
-    `entities` the names in them."""
+    `entities` the names that turns and tasks mention."""
 
     session: str
     summary: str
@@ -102,9 +102,8 @@ def gather(database: Database, now: str, session: str = "") -> Contents:
             latest.many([number for (number,) in numbers]), key=lambda one: (one.decided_at, one.id), reverse=True
         )
     )
-    texts = [one["text"] for one in (*turns, *tasks)]
-    texts += [one[field] for one in decisions for field in ("title", "chosen", "rationale")]
-    held = Contents(said[-1].session if said else session, "", "", turns, tasks, decisions, tuple(names.named(texts)))
+    mentioned = tuple(names.named(one["text"] for one in (*turns, *tasks)))  # decisions are found by themselves
+    held = Contents(said[-1].session if said else session, "", "", turns, tasks, decisions, mentioned)
     summary, changed = _summary(database, now, held)
     return replace(held, summary=summary, changed=changed)
 
@@ -144,25 +143,16 @@ def _counted(count: int, word: str) -> str:
 
 
 def _topic(database: Database, held: Contents, since: str) -> str:
-    """What it is about: what the person last said in the session, else the work under way, else the newest decision."""
+    """What it is about: what the person last said in the session, else the work under way. Not the newest decision,
+    which is found by itself."""
     asked = [turn["text"] for turn in held.turns if turn["role"] == "user"]
     newest = database.value("SELECT max(at) FROM turns WHERE session = ?", (held.session,)) or ""
     if asked and newest > since:
-        return _sentence(asked[-1])
+        return next((line for line in asked[-1].splitlines() if line.strip()), "")
     work = database.row("SELECT command, description FROM iterations WHERE status = 'active' ORDER BY id DESC LIMIT 1")
     if work is not None:
         return f"{work[0]}: {work[1]}" if work[1] else str(work[0])
-    under_way = next((task["text"] for task in held.tasks if task["status"] == "in_progress"), "")
-    return under_way or next((one["title"] for one in held.decisions), "")
-
-
-def _sentence(text: str) -> str:
-    """The first sentence of a text that says something, or its first line."""
-    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
-    for place, sign in enumerate(line):
-        if sign in ".?!" and place > 12 and line[place + 1 : place + 2] in ("", " "):
-            return line[: place + 1].rstrip(".")
-    return line
+    return next((task["text"] for task in held.tasks if task["status"] == "in_progress"), "")
 
 
 # as a prompt

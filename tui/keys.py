@@ -107,7 +107,7 @@ KEYS = (
         "C",
         "change('past.recover')",
         "recover",
-        "Read what the checkpoint holds for whoever goes on; elsewhere the newest one",
+        "Read what the checkpoint holds, to go on there; elsewhere the newest one",
         panes=(CHECKPOINTS,),
     ),
     Key(
