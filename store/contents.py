@@ -10,6 +10,7 @@ from typing import Any
 
 from store import names, tokens
 from store.citations import cite
+from store.clock import from_ms, to_ms
 from store.conversation import Conversation
 from store.database import Database, Json, Verbatim, Write
 from store.decisions import Decisions
@@ -18,6 +19,7 @@ from store.tasks import Tasks
 TASKS, DECISIONS = 20, 5  # at most
 TEXT = 75  # tokens of a task, or of one field of a decision
 SUMMARY = 50  # tokens of a summary [003]
+RECENT_MS = 1_800_000  # a session in which something was said within this time is what the memory is about
 LOOKED_AT = 2_000  # changes since the checkpoint before that are counted
 WORDS = {  # (table, what became of the record) → how it is counted
     ("facts", "INSERT"): "new fact",
@@ -121,7 +123,7 @@ def _summary(database: Database, now: str, held: Contents) -> tuple[str, str]:
         counts.append((many, word))
     changed = ", ".join(_counted(count, word) for count, word in counts if count) or "nothing new"
     changed = tokens.cut(changed + (f" since {cite('checkpoint', number)}" if number else ""), SUMMARY // 2)
-    topic = " ".join(_topic(database, held, at).split())
+    topic = " ".join(_topic(database, held, min(at, from_ms(to_ms(now) - RECENT_MS))).split())
     return tokens.cut(topic, SUMMARY - tokens.count(changed)), changed
 
 
@@ -143,8 +145,8 @@ def _counted(count: int, word: str) -> str:
 
 
 def _topic(database: Database, held: Contents, since: str) -> str:
-    """What it is about: what the person last said in the session, else the work under way. Not the newest decision,
-    which is found by itself."""
+    """What it is about: what the person last said in the session, if that goes on since then; else the work under way.
+    Not the newest decision, which is found by itself."""
     asked = [turn["text"] for turn in held.turns if turn["role"] == "user"]
     newest = database.value("SELECT max(at) FROM turns WHERE session = ?", (held.session,)) or ""
     if asked and newest > since:

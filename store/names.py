@@ -54,7 +54,7 @@ def _proper(text: str) -> list[str]:
                 runs[-1][0].append(word)
             else:
                 runs.append(([word], begins and place == 0))
-    inside = {" ".join(run) for run, first in runs if not first}
+    inside = {" ".join(run[first:]) for run, first in runs}
     names = []
     for run, first in runs:
         whole = not first or " ".join(run) in inside or any(sign.isupper() or sign.isdigit() for sign in run[0][1:])

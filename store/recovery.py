@@ -14,8 +14,8 @@ def related(search: Search, recovered: Recovered, now: str, limit: int = LIMIT) 
     """What is near to what a recovered checkpoint was about, best first, without what it holds already and without
     facts that are too old for a prompt."""
     held = recovered.held
-    asked = [turn["text"] for turn in held.turns if turn["role"] == "user"][-1:]
-    asked += [recovered.checkpoint.name, held.summary]
+    asked = [recovered.checkpoint.name, *(turn["text"] for turn in reversed(held.turns) if turn["role"] == "user")]
+    asked += [task["text"] for task in held.tasks if task["status"] == "in_progress"]
     query = " ".join(" ".join(asked).replace(":", " ").split())[:ASKED]
     if not query:
         return []

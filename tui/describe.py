@@ -336,12 +336,12 @@ def _checkpoint(memory: Memory, checkpoint: Checkpoint, now: str) -> list[Line]:
     changes = memory.plans.since(checkpoint.seq).changes
     changed = len(changes)
     who = "a person" if checkpoint.origin == PERSON else checkpoint.origin
-    used = f", {checkpoint.used} % of the window used" if checkpoint.used is not None else ""
     lines: list[Line] = [
         *brief(checkpoint),
         [(_when(checkpoint.created_at, now), "dim")],
         [],
-        _row("Taken", f"by {who}" if checkpoint.trigger == "person" else f"{checkpoint.why}{used}"),
+        _row("Taken", f"by {who}" if checkpoint.trigger == "person" else checkpoint.why),
+        *([_row("Session", checkpoint.session)] if checkpoint.session else []),
         _row("At step", str(checkpoint.seq)),
         _row(
             "Since then", f"{changed:,} record{'' if changed == 1 else 's'} changed" if changed else "nothing changed"
