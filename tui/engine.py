@@ -253,7 +253,8 @@ class Engine:
             now, newest = memory.now, self.newest_step(memory)
             lists: dict[str, KeyedRows] = {}
             if CHECKPOINTS in names:
-                keys = array("q", (pack("checkpoint", found.id) for found in memory.checkpoints.list()))
+                numbers = memory.checkpoints.ids(every=view.hidden)
+                keys = array("q", (pack("checkpoint", number) for number in numbers))
                 lists[CHECKPOINTS] = KeyedRows(
                     keys, self.read_entries, lambda record, width: checkpoint_segments(record, width, now, newest)
                 )

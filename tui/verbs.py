@@ -241,7 +241,7 @@ VERBS = (
     ),
     Verb(
         "recover",
-        "What a checkpoint holds for whoever goes on: tasks, decisions, the last turns",
+        "What a checkpoint holds, to go on there: tasks, decisions, the last turns",
         "checkpoints.recover",
         Argument("checkpoint", "maybe", "K", "a checkpoint's number, or K#3; the newest without it"),
         _RELATED,

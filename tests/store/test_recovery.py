@@ -1,7 +1,9 @@
 """What a session needs to go on: held by checkpoints, taken by themselves, recovered after a compaction."""
 
 import json
+from pathlib import Path
 
+import apsw
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -10,6 +12,7 @@ from store import keeping, tokens, worker
 from store.config import project_path, put
 from store.contents import SUMMARY, prompt
 from store.conversation import WINDOW_TOKENS, WINDOW_TURNS, Said
+from store.database import migrations
 from store.database.lease import Lease
 from store.errors import InvalidInput, NotFound
 from store.levels import EVERY_MS, due, percent, threshold
@@ -144,6 +147,42 @@ def test_secrets_do_not_come_in_by_a_checkpoint(memory: Memory):
     number = memory.checkpoints.session_end(session=key)
     row = memory.database.row("SELECT * FROM checkpoints WHERE id = ?", (number,))
     assert key not in json.dumps(row) and "REDACTED" in json.dumps(row)
+
+
+def test_checkpoints_of_an_older_file_come_along(tmp_path, monkeypatch):
+    """A file of schema 2: names, moments, ids and the last id given stay, what they lacked is empty, and it can be
+    searched, restored and recovered."""
+    folder = tmp_path / "schema"
+    folder.mkdir()
+    for number, script in migrations.migrations():
+        if number <= 2:
+            (folder / f"{number:04}_old.sql").write_bytes(Path(script).read_bytes())
+    path = str(tmp_path / "memory.db")
+    old = apsw.Connection(path)
+    for number in (1, 2):
+        for _ in old.execute((folder / f"{number:04}_old.sql").read_text()):
+            pass
+    old.pragma("application_id", 0x4D454D4F)
+    old.pragma("user_version", 2)
+    old.execute(
+        "INSERT INTO meta VALUES ('created_at', '2026-11-01T00:00:00.000Z');"
+        "INSERT INTO checkpoints(id, name, created_at, seq, trigger, origin, recovered_at) VALUES"
+        " (3, 'before refactor', '2026-11-02T00:00:00.000Z', 0, 'person', 'user', NULL),"
+        " (4, 'before restoring K#3', '2026-11-03T00:00:00.000Z', 0, 'restore', 'agent', NULL);"
+        "INSERT INTO checkpoints VALUES (9, 'gone', '2026-11-04T00:00:00.000Z', 0, 'person', 'user', NULL);"
+        "DELETE FROM checkpoints WHERE id = 9"
+    )
+    old.close()
+    with Memory.open(path) as memory:
+        assert [(point.id, point.name, point.trigger) for point in memory.checkpoints.list()] == [
+            (4, "before restoring K#3", "restore"),
+            (3, "before refactor", "person"),
+        ]
+        assert [hit.citation for hit in memory.search("refactor").hits] == ["K#3"]
+        corpus.check(memory.database)
+        assert memory.checkpoints.recover(3).held.tasks == ()
+        assert memory.checkpoints.take("new") == 10, "an id is never given twice"
+        assert corpus.rebuild(memory.database) == 3
 
 
 # names and tokens

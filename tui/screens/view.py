@@ -145,7 +145,7 @@ def empty(pane: str) -> str:
         TIMELINE: "Nothing happened here yet. Decisions, commits and events will stand here, newest first. "
         f"Press {add} to record a decision.",
         CHECKPOINTS: f"No checkpoints yet. Press {add} to name this moment; {named('checkpoint.restore')} then shows "
-        f"what going back to it would change. {named('list.hidden')} shows those taken by themselves.",
+        "what going back to it would change.",
         HISTORY: "Nothing was changed yet. Every change will stand here, with who made it, and "
         f"{named('step.undo')} takes it back.",
         TASKS: f"No tasks to be done. Press {add} to add one; {named('task.move')} starts and finishes it.",
