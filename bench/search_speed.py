@@ -21,7 +21,7 @@ from typing import Any
 
 from bench.store import Writer, copy, heading, memory, quantile
 from store.embedding import Vectors, bits, slots
-from store.embedding.calibration import measure
+from store.embedding.calibration import calibration
 from store.meaning import open_provider
 from store.memory import Memory
 from store.search import keyword, space
@@ -69,9 +69,9 @@ def prepared(count: int) -> str:
         provider = open_provider(made).provider
         if provider is None:
             raise SystemExit("No model makes vectors here: memoranda doctor")
-        calibration = measure(provider)
+        measured = calibration(provider)
         with made.database.write("agent", "bench") as write:
-            model = slots.settle(write, provider, calibration)
+            model = slots.settle(write, provider, measured)
         _fill(made, model)
         space.refresh(made.database)
         provider.close()

@@ -18,8 +18,9 @@ EXAMPLES = (
 )
 
 
-def unfound(query: str, answer: Answer, offers: Mapping[str, Sequence[str]], model: bool) -> str:
-    """The lines of an empty list; `offers` are other spellings by word, `model` is whether meaning was searched too."""
+def unfound(query: str, answer: Answer, offers: Mapping[str, Sequence[str]], model: bool, coming: str | None) -> str:
+    """The lines of an empty list; `offers` are other spellings by word, `model` is whether meaning was searched too,
+    `coming` how far a model is that still reads what is here, None when none does."""
     narrow = [query[start:end] for start, end in filters(query)]
     lines = ["Nothing found.", ""]
     lines += [f"Did you mean {' or '.join(words)}, not “{word}”?" for word, words in offers.items()]
@@ -30,7 +31,9 @@ def unfound(query: str, answer: Answer, offers: Mapping[str, Sequence[str]], mod
     lines += answer.notes
     if not offers and not narrow:
         lines.append("Try fewer words, or others: any one of them is enough.")
-    if not model and not any("keywords alone" in note for note in answer.notes):
+    if coming is not None:
+        lines.append(f"A model is still reading what is here{coming}; this is asked again as it goes on.")
+    elif not model and not any("keywords alone" in note for note in answer.notes):
         lines.append("Only the words themselves were looked for; :doctor says what would find by meaning too.")
     return "\n".join(lines)
 

@@ -11,7 +11,7 @@ to keep the signs packed on the disk: at 100,000 / 1,000,000 its blocks load in 
 """
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 import apsw
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 WORD = 64
 PLANES = 4  # bits that each number of a question is cut down to
 CENTRE = 0.5  # of the mean is taken off a question before it is cut down
+BLOCK = 32_768  # vectors whose signs are compared at once
 FILL = 5_000  # rows of one transaction while the blocks are made anew: some 50 ms
 
 
@@ -74,31 +75,47 @@ class Matrix:
         self.embeddings = embeddings
         self.above = self._common(np.full(len(self.columns), ~np.uint64(0)), self.columns)
 
-    def candidates(self, asked: "Vector", mean: bytes, count: int, among: "Ids | None" = None) -> "Ids":
-        """The ids of the `count` vectors that look nearest to `asked`, in no order; only those of `among`, if given."""
+    def candidates(
+        self,
+        asked: "Vector",
+        mean: bytes,
+        count: int,
+        among: "Ids | None" = None,
+        kinds: Collection[int] | None = None,
+    ) -> "Ids":
+        """The ids of the `count` vectors that look nearest to `asked`, the best first; only those of `among`, and of
+        these numbers of kinds (`keys`), if given."""
         import numpy as np
 
         ids, columns, above = self.ids, self.columns, self.above
-        if among is not None:
-            chosen = np.flatnonzero(np.isin(ids, among))
+        if among is not None or kinds is not None:
+            passing = np.ones(len(ids), bool) if among is None else np.isin(ids, among)
+            if kinds is not None:
+                passing &= np.isin(ids & 15, list(kinds))
+            chosen = np.flatnonzero(passing)
             ids, columns, above = ids[chosen], columns[:, chosen], above[chosen]
-        if len(ids) <= count:
-            return ids
-        # the sum of the question's numbers where a vector has a one, less where it has a zero, by whole numbers
-        score = -((1 << PLANES) - 1) * above
-        for plane, words in enumerate(_planes(asked, mean)):
-            score += self._common(words, columns) << (plane + 1)
-        found: Ids = ids[np.argpartition(-score, count)[:count]]
+        # the sum of the question's numbers where a vector has a one, less where it has a zero, by whole numbers; a
+        # block at a time, which stays in the processor's cache: a million take 22 ms instead of 49
+        score = np.multiply(above, -((1 << PLANES) - 1), dtype=np.int32)
+        planes = _planes(asked, mean)
+        for start in range(0, len(ids), BLOCK):
+            block = columns[:, start : start + BLOCK]
+            for plane, words in enumerate(planes):
+                score[start : start + BLOCK] += self._common(words, block).astype(np.int32) << (plane + 1)
+        best = np.argpartition(-score, count)[:count] if len(ids) > count else np.arange(len(ids))
+        found: Ids = ids[best[np.argsort(-score[best], kind="stable")]]
         return found
 
     @staticmethod
-    def _common(words: "Words", columns: "Words") -> "NDArray[np.int32]":
+    def _common(words: "Words", columns: "Words") -> "NDArray[np.uint16]":
         """How many ones each row shares with `words`."""
         import numpy as np
 
-        shared = np.zeros(columns.shape[1], np.int32)
+        shared = np.zeros(columns.shape[1], np.uint16)
+        both, ones = np.empty(columns.shape[1], np.uint64), np.empty(columns.shape[1], np.uint8)
         for column, word in zip(columns, words, strict=True):
-            shared += np.bitwise_count(column & word)
+            np.bitwise_and(column, word, out=both)
+            shared += np.bitwise_count(both, out=ones)
         return shared
 
 

@@ -67,18 +67,18 @@ def index(
         return Indexed()
     run = _Run(database, provider, progress, cancelled)
     try:
-        calibration = None
+        measured = None
         if mine is None:
-            from store.embedding.calibration import measure
+            from store.embedding.calibration import calibration
 
-            calibration = measure(provider)
+            measured = calibration(provider)
         if not run.lease.take():
             return None
         try:
             run.sweep()
             with database.write("agent", "index") as write:
                 run.lease.renew(write)
-                run.model = slots.settle(write, provider, calibration)
+                run.model = slots.settle(write, provider, measured)
                 slots.note(write, slots.STAMP, provider.stamp)
             run.keep_blocks()
             run.work()
@@ -208,11 +208,13 @@ class _Run:
             self.progress(min(done, total), total)
 
     def _batch(self) -> list[_Text]:
-        """The next of the queue, as many as the model embeds in SECONDS."""
+        """The next of the queue, as many as the model embeds in SECONDS: facts and decisions first, which people look
+        for most, and of a kind the newest."""
         rows = self.database.rows(
-            "SELECT q.id, c.kind, substr(c.title, 1, ?1), substr(c.text, 1, ?1)"
-            " FROM (SELECT id FROM embedding_queue ORDER BY id DESC LIMIT ?2) q LEFT JOIN corpus c ON c.id = q.id"
-            " ORDER BY q.id DESC",
+            "SELECT q.id, c.kind, substr(c.title, 1, ?1), substr(c.text, 1, ?1) FROM ("
+            " SELECT * FROM (SELECT id FROM embedding_queue WHERE id & 15 < 2 ORDER BY id DESC LIMIT ?2) UNION ALL"
+            " SELECT * FROM (SELECT id FROM embedding_queue WHERE id & 15 > 1 ORDER BY id DESC LIMIT ?2) LIMIT ?2"
+            ") q LEFT JOIN corpus c ON c.id = q.id",
             (LONGEST, TEXTS),
         )
         batch = [self._text(*row) for row in rows]

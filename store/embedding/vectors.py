@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from store.embedding.provider import Vector
 
 CANDIDATES = 2_000  # vectors compared exactly; see `bits` for how many of the nearest are among them
+ROUGH = 1e-5  # what a cosine of 32-bit numbers may be wrong by, and more
 OPEN = 3  # memories whose signs are held at once
 
 
@@ -86,20 +87,38 @@ class Vectors:
         a few of the hundred nearest may be missing (`bits`). `among` restricts to these corpus ids. Raises
         EmbeddingError for a vector of another size.
         """
+        return self.exact(vector, self.candidates(vector, max(CANDIDATES, 2 * limit), among), limit)
+
+    def candidates(
+        self,
+        vector: "Vector",
+        count: int,
+        among: Collection[int] | None = None,
+        kinds: Collection[int] | None = None,
+    ) -> "bits.Ids":
+        """The corpus ids of the `count` vectors that look nearest by their signs, the best first; only those of
+        `among`, and of these numbers of kinds (`keys`), if given. Raises EmbeddingError for a vector of another size.
+        """
         import numpy as np
 
         model = self.serving
-        if model is None or limit <= 0 or (among is not None and not among):
-            return []
+        if model is None or count <= 0 or (among is not None and not among):
+            return np.empty(0, np.int64)
         if vector.shape != (model.dimension,):
             raise EmbeddingError(
                 f"A vector of {vector.size} numbers cannot be compared with those of {model.fingerprint}."
             )
         chosen = None if among is None else np.fromiter(among, np.int64, len(among))
-        count = max(CANDIDATES, 2 * limit)
-        ids = self._matrix(model).candidates(vector, model.mean, count, chosen)
-        if not len(ids):
+        return self.signs(model).candidates(vector, model.mean, count, chosen, kinds)
+
+    def exact(self, vector: "Vector", ids: "bits.Ids", limit: int) -> list[tuple[int, float]]:
+        """The `limit` of these corpus ids that are nearest, by their stored vectors, and their cosines."""
+        import numpy as np
+
+        model = self.serving
+        if model is None or limit <= 0 or not len(ids):
             return []
+        ids = np.sort(ids)  # neighbours lie on the same pages of the file
         # what is gone or was changed since the signs were read is not in `vectors`, and so never found
         rows = self._database.rows(
             "SELECT c.value >> 1, e.vector FROM carray(?) c JOIN vectors v ON v.key = c.value"
@@ -109,19 +128,24 @@ class Vectors:
         if not rows:
             return []
         stored = np.frombuffer(b"".join(row[1] for row in rows), "<f4").reshape(len(rows), model.dimension)
+        rough = stored @ vector.astype("<f4")
+        best = np.arange(len(rows))
+        if len(rows) > limit:
+            best = np.flatnonzero(rough >= np.partition(rough, -limit)[-limit] - ROUGH)
         # to six digits of 64 bits: the same vectors get the same cosine, whichever others they are compared with
-        cosines = np.round(stored.astype(np.float64) @ vector.astype(np.float64), 6)
-        order = np.lexsort(([row[0] for row in rows], -cosines))[:limit]
-        return [(rows[at][0], float(min(1.0, max(-1.0, cosines[at])))) for at in order.tolist()]
+        cosines = np.round(stored[best].astype(np.float64) @ vector.astype(np.float64), 6)
+        found = np.array([row[0] for row in rows], np.int64)[best]
+        order = np.lexsort((found, -cosines))[:limit]
+        return list(zip(found[order].tolist(), np.clip(cosines[order], -1.0, 1.0).tolist(), strict=True))
 
     def warm(self) -> None:
         """Load what `nearest` needs, on a thread that may wait: 5 ms at 100,000 vectors, 200 ms at a million."""
         model = self.serving
         if model is not None:
-            self._matrix(model)
+            self.signs(model)
 
-    def _matrix(self, model: Model) -> bits.Matrix:
-        """The signs as of the last change of the vectors, by whichever process."""
+    def signs(self, model: Model) -> bits.Matrix:
+        """The signs as of the last change of the vectors, by whichever process; to be looked at on any thread."""
         try:
             status = os.stat(self._database.path)
             key = status.st_dev, status.st_ino

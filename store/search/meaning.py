@@ -1,6 +1,6 @@
 """Meaning: the vector of a question, made while the keywords are looked up, against those of what is remembered."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from threading import Lock, Thread
 
 from store.config import Config
@@ -8,7 +8,7 @@ from store.database import Database
 from store.embedding import slots
 from store.embedding.calibration import calibrated
 from store.embedding.provider import EmbeddingError
-from store.embedding.vectors import Vectors
+from store.embedding.vectors import CANDIDATES, Vectors
 from store.errors import MemorandaError
 from store.search import space
 from store.search.language import language
@@ -17,10 +17,12 @@ from store.search.ranking import Candidate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from store.embedding.bits import Ids
     from store.embedding.provider import Provider, Vector
     from store.embedding.slots import Model
 
-WIDER = (1.5, 10.0, 40.0)  # times as many near ones are taken, for some will not pass the filters
+MORE = 2  # times as many near ones are taken as are wanted, for some will be forgotten or superseded
+WIDER = (CANDIDATES, 16_000, 128_000)  # that look near, and may pass the filters
 FEW = 20_000  # rows that pass: where they are more, enough of them are among the nearest
 REMEMBERED = 64  # questions whose vectors are kept
 
@@ -41,11 +43,12 @@ class Meaning:
         """Whether there are vectors to be searched."""
         return Vectors(self._database).serving is not None
 
-    def look(self, text: str) -> "Look | None":
-        """Begin to look for a text, on a thread of its own; None where no model's vectors are there to be searched."""
+    def look(self, text: str, kinds: Collection[int] | None = None) -> "Look | None":
+        """Begin to look for a text among these numbers of kinds (`keys`), on a thread of its own; None where no model's
+        vectors are there to be searched."""
         vectors = Vectors(self._database)
         model = vectors.serving
-        return Look(self._database, self._config, vectors, model, text) if model and text else None
+        return Look(self._database, self._config, vectors, model, text, kinds) if model and text else None
 
     def stored(self, key: int) -> "Look | None":
         """Look from where a record stands, by its stored vector: no model is asked. None where it has none."""
@@ -54,7 +57,7 @@ class Meaning:
         if model is None:
             return None
         vector = stored(self._database, model.slot, [key]).get(key)
-        return None if vector is None else Look(self._database, self._config, vectors, model, "", vector)
+        return None if vector is None else Look(self._database, self._config, vectors, model, "", vector=vector)
 
 
 class Look:
@@ -67,6 +70,7 @@ class Look:
         vectors: Vectors,
         model: "Model",
         text: str,
+        kinds: Collection[int] | None = None,
         vector: "Vector | None" = None,
     ) -> None:
         self.notes: list[str] = []
@@ -79,8 +83,11 @@ class Look:
         self._vector = vector
         self._error: MemorandaError | None = None
         self._stored: dict[int, Vector] = {}
+        self._ids: Ids | None = None  # of the CANDIDATES that look nearest, where the thread has seen to them
         self._thread: Thread | None = None
         if vector is None:
+            self._signs = vectors.signs(model)
+            self._kinds = kinds
             self._thread = Thread(target=self._ask, name="question", daemon=True)
             self._thread.start()
 
@@ -105,6 +112,7 @@ class Look:
                 _asked[key] = vector
                 if len(_asked) > REMEMBERED:
                     del _asked[next(iter(_asked))]
+            self._ids = self._signs.candidates(vector, self._model.mean, CANDIDATES, kinds=self._kinds)
             self._vector = vector
         except MemorandaError as error:
             self._error = error
@@ -133,15 +141,27 @@ class Look:
 
     def _passing(self, vector: "Vector", filters: Filters, most: int) -> list[tuple[int, float]]:
         """The nearest that pass the filters: of the nearest of all, or of all that pass where those are too few."""
-        nearest: list[tuple[int, float]] = []
-        for times in WIDER:
-            found = self._vectors.nearest(vector, round(times * most))
+        vectors = self._vectors
+        ids = vectors.candidates(vector, CANDIDATES, kinds=filters.kinds) if self._ids is None else self._ids
+        if not filters:
+            found = vectors.exact(vector, ids, MORE * most)
             passing = filters.among(self._database, [key for key, _ in found])
             nearest = [(key, cosine) for key, cosine in found if key in passing][:most]
-            if len(nearest) == most or len(found) < round(times * most):
+            if len(nearest) == most or len(found) < MORE * most:
                 return nearest
-        few = filters.every(self._database, FEW)
-        return nearest if few is None else self._vectors.nearest(vector, most, few)
+        for count in WIDER:
+            if count > CANDIDATES:
+                ids = vectors.candidates(vector, count, kinds=filters.kinds)
+            keep = filters.among(self._database, ids)
+            if len(keep) >= most or len(ids) < count:
+                break
+        else:
+            few = filters.every(self._database, FEW)
+            if few is not None:
+                return vectors.nearest(vector, most, few)
+        import numpy as np
+
+        return vectors.exact(vector, ids[np.isin(ids, list(keep))][:CANDIDATES], most)
 
     def calibrated(self, cosine: float) -> float:
         """A cosine as a similarity: 0 for unrelated texts, 1 for paraphrases."""

@@ -1,12 +1,16 @@
 """The filters of a search, as conditions on the rows of the corpus."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from store import tags
 from store.ageing import STATES, state_sql
 from store.database import Database
 from store.keys import NUMBERS
 from store.search.query import Query
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from store.embedding.bits import Ids
 
 _COLUMNS = {"commit": "author", "turn": "speaker || ' ' || origin"}
 # kind → where who wrote it stands; nobody says who wrote a file
@@ -22,16 +26,19 @@ GONE = ("superseded", "contradicted", "forgotten")
 
 class Filters:
     """Which rows of the corpus may be found: `clauses` on a row `c` and their `parameters`, all of which must hold, and
-    apart from them `status`, empty for what holds now."""
+    apart from them `status`, empty for what holds now. `kinds` are the numbers of the only kinds that can pass, None
+    for all."""
 
-    __slots__ = ("clauses", "dated", "parameters", "status")
+    __slots__ = ("clauses", "dated", "kinds", "parameters", "status")
 
     def __init__(self, database: Database, asked: Query) -> None:
         self.status = asked.status
         self.clauses: list[str] = []
         self.parameters: dict[str, object] = {}
         self.dated = bool(asked.since or asked.before)
+        self.kinds: frozenset[int] | None = None
         for kinds in asked.kinds:
+            self._only(NUMBERS[kind] for kind in kinds)
             self.clauses.append(f"c.id % 16 IN ({', '.join(str(NUMBERS[kind]) for kind in kinds)})")
         for name, clause in (("since", "c.at >= :since"), ("before", "c.at < :before")):
             if value := getattr(asked, name):
@@ -59,14 +66,18 @@ class Filters:
         """The condition on the status of a row `c`; what has no status holds always."""
         return f"c.status = '{self.status}'" if self.status else f"c.status NOT IN {GONE}"
 
-    def among(self, database: Database, ids: Sequence[int]) -> set[int]:
+    def among(self, database: Database, ids: "Sequence[int] | Ids") -> set[int]:
         """Those of these rows of the corpus that pass."""
-        import json
+        import apsw
+        import numpy as np
 
         where = " AND ".join([self.holding, *self.clauses])
         rows = database.rows(
-            f"SELECT c.id FROM json_each(:ids) j CROSS JOIN corpus c ON c.id = j.value WHERE {where}",
-            {**self.parameters, "ids": json.dumps(ids)},
+            f"SELECT c.id FROM carray(:ids) j CROSS JOIN corpus c ON c.id = j.value WHERE {where}",
+            {
+                **self.parameters,
+                "ids": apsw.carray(np.sort(np.asarray(ids, np.int64)), flags=apsw.SQLITE_CARRAY_INT64),
+            },
         )
         return {key for (key,) in rows}
 
@@ -94,9 +105,13 @@ class Filters:
             facts.append("pinned")
         facts += [f"{state_sql(asked.now)} = {STATES.index(state)}" for state in asked.ageing]
         if facts:
+            self._only((NUMBERS["fact"],))
             self.clauses.append(
                 f"c.id % 16 = {NUMBERS['fact']} AND c.id / 16 IN (SELECT id FROM facts WHERE {' AND '.join(facts)})"
             )
+
+    def _only(self, kinds: Iterable[int]) -> None:
+        self.kinds = frozenset(kinds) if self.kinds is None else self.kinds.intersection(kinds)
 
     def _add(self, clause: str, **parameters: object) -> None:
         self.clauses.append(clause)

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from store.search.meaning import Look, Meaning
     from store.search.settings import Settings
 
+# records from which on the keywords are looked up while the model reads the question: it needs all processors for its
+# 15 ms, and a second thread costs it more than a quick lookup takes
+BESIDE = 200_000
 # calibrated similarities; the best hit is below these where nothing recorded answers
 NEAREST = 0.2
 NEAREST_ACROSS = -0.25  # in another language than the question's, where cosines are lower
@@ -190,7 +193,9 @@ class Search:
         if meaning and self.meaning and source:
             look = self.meaning.stored(source.key)
         else:
-            look = self.meaning.look(asked.text) if meaning and self.meaning and words.kept else None
+            look = self.meaning.look(asked.text, filters.kinds) if meaning and self.meaning and words.kept else None
+        if look and self._keywords.total() < BESIDE:
+            look.vector()
         most = max(1, settings.multiplier) * limit if settings.plain else max(POOL, limit)
         found = self._find(words, filters, most, asked.notes)
         cosines = look.near(filters, list(found.scores), most) if look else {}

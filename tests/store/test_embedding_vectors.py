@@ -12,14 +12,15 @@ import pytest
 from support import embedding_models
 
 from store import meaning
+from store.conversation import Said
 from store.database import Database
 from store.database.lease import Lease
 from store.embedding import Vectors, bits, slots
 from store.embedding import vectors as vectors_module
-from store.embedding.calibration import calibrated, measure
+from store.embedding.calibration import calibrated, calibration, known, measure
 from store.embedding.form import digest, form
 from store.embedding.indexing import LEASE, Indexed
-from store.embedding.provider import EmbeddingError, ProviderDown
+from store.embedding.provider import Embedder, EmbeddingError, ProviderDown
 from store.memory import Memory
 
 ROOT = Path(__file__).parents[2]
@@ -136,6 +137,9 @@ def test_cosines_are_exact_and_in_order(memory: Memory, vectors: Vectors) -> Non
     assert vectors.nearest(asked, 2) == got[:2] and vectors.nearest(asked, 0) == []
     some = [got[1][0], got[3][0], 999]
     assert vectors.nearest(asked, 10, among=some) == [got[1], got[3]] and vectors.nearest(asked, 10, among=[]) == []
+    assert vectors.candidates(asked, 10).tolist()[:1] == [got[0][0]], "the best-looking first"
+    assert vectors.candidates(asked, 10, kinds={1}).tolist() == []
+    assert sorted(vectors.candidates(asked, 10, kinds={0, 1})) == sorted(id for _, id in expected)
     with pytest.raises(EmbeddingError, match="3 numbers"):
         vectors.nearest(asked[:3], 1)
 
@@ -213,7 +217,6 @@ def test_one_hostile_text_stops_nothing(memory: Memory, vectors: Vectors) -> Non
 def test_when_the_model_is_down_nobody_is_to_blame(memory: Memory, vectors: Vectors) -> None:
     remember(memory)
     provider = embedding_models.nano()
-    measure(provider)
     with pytest.raises(ProviderDown, match="It choked"):
         vectors.index(Choosy(down=True))
     assert vectors.pending()[0] == 5 and vectors.status().refused == 0
@@ -228,7 +231,6 @@ def test_what_changes_while_the_model_works_is_not_stored_under_the_old_text(mem
         changes = "UPDATE corpus SET text = 'The sky is green' WHERE id = 16; DELETE FROM corpus WHERE id = 32"
         acts = [changes]
         choosy = Choosy(between=lambda: acts and other.database.connection.execute(acts.pop()).fetchall())
-        measure(embedding_models.nano())
         vectors.index(choosy)
     assert vectors.pending()[0] == 0
     name = digest(choosy.fingerprint, "The sky is green")
@@ -245,6 +247,17 @@ def test_it_stops_when_it_is_told_to_and_goes_on_later(memory: Memory, vectors: 
     assert done and 0 < done.embedded < 100 and done.left == 100 - done.embedded
     more = vectors.index(provider)
     assert more == Indexed(embedded=100 - done.embedded)
+
+
+def test_facts_and_decisions_go_first_and_of_them_the_newest(memory: Memory, vectors: Vectors) -> None:
+    memory.conversation.add_turns("s", [Said("user", f"Turn {number}") for number in range(3)])
+    memory.decisions.decide("Use Postgres", chosen="Postgres")
+    remember(memory)
+    provider, read = embedding_models.nano(), list[str]()
+    passages = provider.passages
+    provider.passages = lambda texts: read.extend(texts) or passages(texts)  # type: ignore[method-assign,assignment]
+    vectors.index(provider)
+    assert read[:6] == [*reversed(TEXTS[1:]), "Use Postgres\nPostgres", TEXTS[0]] and len(read) == 9
 
 
 def test_one_process_at_a_time(memory: Memory, vectors: Vectors) -> None:
@@ -305,14 +318,21 @@ def test_a_memory_that_may_only_be_read(memory: Memory, vectors: Vectors) -> Non
 # two models ---------------------------------------------------------------------------------------------------------
 
 
-def test_the_old_model_serves_until_the_new_one_is_done(
-    memory: Memory, vectors: Vectors, tmp_path_factory: pytest.TempPathFactory
-) -> None:
+@pytest.fixture
+def half_built(memory: Memory, vectors: Vectors, tmp_path_factory: pytest.TempPathFactory) -> tuple[Embedder, Embedder]:
+    """(the model that made the vectors of 65 texts, another that was stopped after its first batch)."""
     old, new = embedding_models.nano(), embedding_models.minilm(tmp_path_factory.getbasetemp())
     remember(memory, [*TEXTS, *(f"Room {number} is painted in some colour" for number in range(60))])
     vectors.index(old)
     asked: list[int] = []
     vectors.index(new, lambda *told: asked.append(1), lambda: bool(asked))
+    return old, new
+
+
+def test_the_old_model_serves_until_the_new_one_is_done(
+    memory: Memory, vectors: Vectors, half_built: tuple[Embedder, Embedder]
+) -> None:
+    old, new = half_built
     status = vectors.status()
     assert (status.serving, status.building) == (old.fingerprint, new.fingerprint) and 0 < status.left < 65
     assert vectors.speaks(old) and found(memory, vectors, "coffee") == TEXTS[1]
@@ -329,13 +349,8 @@ def test_the_old_model_serves_until_the_new_one_is_done(
 
 
 def test_a_change_of_mind_gives_the_half_built_one_up(
-    memory: Memory, vectors: Vectors, tmp_path_factory: pytest.TempPathFactory
+    memory: Memory, vectors: Vectors, half_built: tuple[Embedder, Embedder]
 ) -> None:
-    old, new = embedding_models.nano(), embedding_models.minilm(tmp_path_factory.getbasetemp())
-    remember(memory, [*TEXTS, *(f"Room {number} is painted in some colour" for number in range(60))])
-    vectors.index(old)
-    asked: list[int] = []
-    vectors.index(new, lambda *told: asked.append(1), lambda: bool(asked))
     choosy = Choosy()
     vectors.index(choosy)
     assert choosy.asked == [] and vectors.status().building == "" and vectors.pending()[0] == 0
@@ -486,6 +501,10 @@ def test_calibration_spreads_what_e5_crowds_together() -> None:
     provider = embedding_models.nano()
     found = measure(provider)
     assert 0.6 < found.zero < found.one < 1 and len(found.mean) == 4 * 384
+    shipped = known(provider.fingerprint)
+    assert shipped and shipped == calibration(provider), "python -m bench.embedding --calibrate"
+    assert abs(shipped.zero - found.zero) < 0.002 and abs(shipped.one - found.one) < 0.002
+    assert np.abs(np.frombuffer(shipped.mean, "<f4") - np.frombuffer(found.mean, "<f4")).max() < 0.002
     assert calibrated(found.zero, found.zero, found.one) == 0 and calibrated(found.one, found.zero, found.one) == 1
     assert calibrated(-1, found.zero, found.one) == 0 and calibrated(1, found.zero, found.one) == 1
     alike, apart = provider.passages(["Lunch is at one o'clock.", "The driver of the printer is old."])

@@ -163,6 +163,18 @@ def test_filters_hold_for_meaning_too(meant: Memory) -> None:
     assert not meant.search("food that is dangerous", domain="personal").hits
 
 
+@pytest.mark.parametrize("wider", [(2_000,), (1, 12), (1, 2)], ids=["at once", "widened", "all that pass"])
+def test_few_that_pass_are_found_among_many_that_are_nearer(
+    meant: Memory, wider: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However far down what passes stands: one turn of Bruno's, and no word of it is asked for."""
+    monkeypatch.setattr("store.search.meaning.CANDIDATES", wider[0])
+    monkeypatch.setattr("store.search.meaning.WIDER", wider)
+    answer = meant.search("a vacation by the sea author:bruno")
+    assert [hit.kind for hit in answer.hits] == ["turn"] and "Galicia" in answer.hits[0].snippet
+    assert {hit.kind for hit in meant.search("a vacation by the sea kind:turn").hits} == {"turn"}
+
+
 def test_by_iteration_and_by_scope(memory: Memory) -> None:
     """Everything that belongs to an iteration; facts of one scope."""
     memory.iterations.start("feature", "queue")

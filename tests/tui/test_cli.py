@@ -1335,6 +1335,24 @@ def test_index_is_stopped_by_an_interrupt_and_goes_on(do: Do, lived: Path, meani
     assert do("index").status == 0 and "Stopped" not in do("index").out
 
 
+def test_index_download_fetches_a_model_only_when_it_is_asked_for(do: Do, lived: Path, monkeypatch) -> None:
+    """A stand-in for the network: where there is none, that is said; and no other verb reaches for it."""
+    fetched: list[str] = []
+
+    def fetch(name, **about):
+        fetched.append(name)
+        raise OSError("no network")
+
+    do("config", "embedding.model", "BAAI/bge-small-en-v1.5")
+    do("index"), do("search", "team")
+    monkeypatch.setattr("fastembed.TextEmbedding.__init__", lambda self, name, **about: fetch(name, **about))
+    said = do("index", "download")
+    assert said.status == 1 and "multilingual-e5-small could not be downloaded (OSError)" in said.err
+    do("config", "embedding.provider", "fastembed")
+    assert "BAAI/bge-small-en-v1.5 could not be downloaded" in do("index", "download").err
+    assert fetched == ["intfloat/multilingual-e5-small", "BAAI/bge-small-en-v1.5"]
+
+
 def test_explain_says_what_each_signal_gave(do: Do, lived: Path) -> None:
     said = do("search", "team of five", "--explain")
     first = said.out.split("\n")

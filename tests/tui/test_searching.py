@@ -127,6 +127,27 @@ class TestEmbedding:
             engine.embedder.resume()
             await person.until(lambda: engine.embedder.due(engine.screen) or not engine.embedder._stopped)
 
+    async def test_who_asks_while_the_model_still_reads_is_answered_again(
+        self, folder: Path, meaning: None, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """The empty list says why, and fills by itself."""
+        monkeypatch.setattr("tui.screens.embedding.FEW", 0)
+        monkeypatch.setattr("store.embedding.indexing.TEXTS", 1)
+        batches = threading.Semaphore(0)
+        ends = embedders.Embedder._ends
+        monkeypatch.setattr(embedders.Embedder, "_ends", lambda self: ends(self) or not batches.acquire(timeout=10))
+        async with opened(folder, settled=False) as person:
+            engine = person.main.engine
+            assert engine is not None
+            await person.until(lambda: engine.embedder.running)
+            await person.pilot.press("slash", *"which", "space", *"database")
+            await person.until(lambda: person.sees("Nothing found.", "A model is still reading what is here"))
+            assert not person.sees(":doctor")
+            batches.release(5)  # the fifth fact is the fourth that is read
+            await person.until(lambda: any("PostgreSQL" in row for row in person.hits))
+            assert engine.embedder.running
+            batches.release(len(FACTS))
+
 
 class TestOrder:
     """The answers are real; when the second one comes is in the story's hands."""

@@ -35,9 +35,16 @@ def index(session: Session, given: "Given") -> Outcome:
     from store.search import corpus
 
     database = session.memory.database
-    if given.what not in (None, "rebuild"):
+    if given.what not in (None, "rebuild", "download"):
         raise InvalidInput("index is checked, or rebuilt.", "memoranda index rebuild")
-    if given.what:
+    if given.what == "download":
+        from store.embedding.providers import fastembed
+
+        config = session.memory.config
+        fastembed.download(
+            config["embedding.model"] if config["embedding.provider"] == fastembed.FastEmbed.name else ""
+        )
+    if given.what == "rebuild":
         rows = corpus.rebuild(database)
         Vectors(database).rebuild()
         said = f"Made the index again: {count(rows, 'record')}."

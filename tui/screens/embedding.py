@@ -16,6 +16,7 @@ class EmbeddingScreen(ReadingScreen):
     """Embeds after the first rows, and whenever something waits."""
 
     _meaning = ("", "")  # how embedding goes, and what a click on it does
+    _progress = (0, 0)  # texts that the model has read, of so many
 
     def _complete(self) -> None:
         super()._complete()
@@ -36,13 +37,33 @@ class EmbeddingScreen(ReadingScreen):
 
         def progress(done: int, total: int) -> None:
             if total > FEW:
-                self.later(self._show_meaning, f"meaning {done:,}/{total:,}", "leave")
+                self.later(self._more_meaning, done, total)
 
         def trouble(sentence: str) -> None:
             self.later(self._show_meaning, f"keywords only: {sentence}", "doctor")
 
         if engine.embedder.run(progress, trouble) is not None:
             self.later(self._embedded)
+
+    def _more_meaning(self, done: int, total: int) -> None:
+        """Show how far it is; who has not gone on to the hits yet is answered by what can be found by now."""
+        self._progress = (done, total)
+        self._show_meaning(f"meaning {done:,}/{total:,}", "leave")
+        if self.has_class("-searching") and (not self.list_of("hits").rows or not self.entered):
+            super().seek_again()
+
+    @property
+    def entered(self) -> bool:
+        """Whether the person went on from the search bar."""
+        return self.focused is None or self.focused.id != "query"
+
+    @property
+    def meaning_coming(self) -> str | None:
+        """How far the model is that reads what is here, for the middle of a sentence; None when none does."""
+        if self.engine is None or not self.engine.embedder.running:
+            return None
+        done, total = self._progress
+        return f" ({done:,} of {total:,})" if done < total else ""
 
     def _embedded(self) -> None:
         """Show that what could be embedded is, and find by it."""

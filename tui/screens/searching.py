@@ -127,7 +127,7 @@ class SearchingScreen(RecoveringScreen):
             self._list_id = "hits"
             self.add_class("-searching")
             self.list_of("hits").unmark()
-        held = event.late and not fresh and self._entered
+        held = event.late and not fresh and self.entered
         self._marker = self._marker_of(answer)
         hits = answer.hits if fresh or event.again else self._joined(answer.hits, held)
         self._show_hits(hits, keep=not fresh)
@@ -149,12 +149,8 @@ class SearchingScreen(RecoveringScreen):
         assert self.engine is not None
         meaning = self.engine.screen.search.meaning
         model = meaning is not None and meaning.serves
-        self.list_of("hits").empty_text = unfound(self.query_one(SearchBar).query_text, answer, offers, model)
-
-    @property
-    def _entered(self) -> bool:
-        """Whether the person went on from the bar."""
-        return self.focused is None or self.focused.id != "query"
+        query, coming = self.query_one(SearchBar).query_text, self.meaning_coming
+        self.list_of("hits").empty_text = unfound(query, answer, offers, model, coming)
 
     def _joined(self, hits: Sequence[Hit], held: bool) -> Sequence[Hit]:
         """What meaning and keywords found, around the hits that stay on their lines: all that are on the screen where

@@ -80,6 +80,7 @@ CREATE TABLE vectors(
 CREATE INDEX vectors_embedding ON vectors(embedding);
 -- rows of the corpus whose vector is missing, or that are gone and may still stand in a cache of vectors
 CREATE TABLE embedding_queue(id INTEGER PRIMARY KEY);
+CREATE INDEX embedding_queue_first ON embedding_queue(id) WHERE id & 15 < 2;  -- facts and decisions go first
 
 CREATE TRIGGER corpus_meant_insert AFTER INSERT ON corpus BEGIN
   INSERT OR IGNORE INTO embedding_queue(id) VALUES (new.id);
