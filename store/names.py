@@ -6,6 +6,8 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 
+from store.citations import find
+
 MOST = 24  # names of one checkpoint
 LONGEST = 60  # characters of a name
 READ = 24_000  # characters that are looked through
@@ -13,7 +15,7 @@ READ = 24_000  # characters that are looked through
 # none of these may start inside a run of its own characters: tried at each of them, a long run would take n² steps
 _URL = re.compile(r"(?<!\w)\w+://[^\s<>\"'`)\]]+")
 _CODE = re.compile(r"`([^`\n]{2,60})`")
-_CITATION = re.compile(r"(?<![\w#/])(?:[ABD-Z]#[1-9][0-9]{0,18}|C#[0-9a-f]{4,40})(?![\w#])")
+_CUT = re.compile(r"\[REDACTED:\w+\]")
 _FILE = re.compile(r"(?<![\w/.@-])(?:(?:\.{0,2}/)?(?:[\w.-]+/)+[\w.-]+|[\w-]+\.(?:[a-z][a-z0-9]{1,4}|[chr]))(?![\w/])")
 _CAPITAL = re.compile(r"[^\W\d_][\w'’+-]*(?: [^\W\d_][\w'’+-]*)*")
 _START = re.compile(r"(?:^|[.!?:;…»”\"\n(\[¿¡•*>-])\s*$")
@@ -35,8 +37,13 @@ def named(texts: Iterable[str], most: int = MOST) -> list[str]:
             found[name] += 1
         return " , "
 
-    for pattern in (_URL, _CODE, _CITATION, _FILE):
+    for pattern in (_URL, _CODE):
         rest = pattern.sub(take, rest)
+    cited = list(find(rest))
+    found.update(str(citation) for _, _, citation in cited)
+    for start, end, _ in reversed(cited):
+        rest = f"{rest[:start]} , {rest[end:]}"
+    rest = _FILE.sub(take, _CUT.sub(" , ", rest))
     found.update(_proper(rest))
     return [name for name, _ in found.most_common(most)]
 
