@@ -276,7 +276,7 @@ def test_an_empty_record_needs_no_vector(memory: Memory, vectors: Vectors) -> No
     assert vectors.pending()[0] == 0
 
 
-KILLED = """
+INDEXING = """
 import sys
 sys.path[:0] = [{root!r}, {tests!r}]
 from support import embedding_models
@@ -285,15 +285,20 @@ from store.memory import Memory
 with Memory.open(sys.argv[1]) as memory:
     def progress(done, total):
         print(done, flush=True)
-    Vectors(memory.database).index(embedding_models.nano(), progress)
+    print(Vectors(memory.database).index(embedding_models.nano(), progress))
 """
+
+
+def indexing(memory: Memory) -> "subprocess.Popen[str]":
+    """Another process that embeds what waits here: says how far it is, and at last what it did."""
+    script = INDEXING.format(root=str(ROOT), tests=str(ROOT / "tests"))
+    return subprocess.Popen([sys.executable, "-c", script, memory.database.path], stdout=subprocess.PIPE, text=True)
 
 
 def test_a_killed_run_loses_nothing(memory: Memory, vectors: Vectors) -> None:
     """kill -9 in the middle: what was stored stays, the rest is done by the next, no text twice."""
     remember(memory, [f"Door {number} is painted {colour}" for number in range(40) for colour in ("red", "blue")])
-    script = KILLED.format(root=str(ROOT), tests=str(ROOT / "tests"))
-    process = subprocess.Popen([sys.executable, "-c", script, memory.database.path], stdout=subprocess.PIPE, text=True)
+    process = indexing(memory)
     assert process.stdout and int(process.stdout.readline()) > 0
     process.send_signal(signal.SIGKILL)
     process.wait()
@@ -303,6 +308,18 @@ def test_a_killed_run_loses_nothing(memory: Memory, vectors: Vectors) -> None:
     memory.database.clock.advance(days=1)  # type: ignore[attr-defined]  # the dead one's lease has run out
     assert vectors.index(embedding_models.nano()) == Indexed(embedded=left)
     assert memory.database.value("SELECT count(*) FROM embeddings") == 80
+
+
+def test_two_processes_embed_nothing_twice(memory: Memory, vectors: Vectors) -> None:
+    """Whichever has the lease works; the other leaves at once, and says so."""
+    remember(memory, [f"Door {number} is painted red" for number in range(60)])
+    first = indexing(memory)
+    assert first.stdout and int(first.stdout.readline()) > 0
+    second, _ = indexing(memory).communicate()
+    said, _ = first.communicate()
+    assert second in ("None\n", f"{Indexed()!r}\n"), "it was at work, or had just ended"
+    assert said.split("\n")[-2] == repr(Indexed(embedded=60))
+    assert vectors.pending()[0] == 0 and memory.database.value("SELECT count(*) FROM embeddings") == 60
 
 
 def test_a_memory_that_may_only_be_read(memory: Memory, vectors: Vectors) -> None:
