@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from store.models import Turn
 
 COLUMNS = "id, session, number, role, speaker, text, at, origin"
+WINDOW_TURNS, WINDOW_TOKENS = 6, 2_000  # of the working window, at most
 CONTEXT = 2  # turns before and after that a turn is found by, and shown with
 
 
@@ -84,6 +85,31 @@ class Conversation:
             f"SELECT {COLUMNS} FROM turns WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(numbers)),)
         )
         return [Turn(*row) for row in rows]
+
+    def window(self, session: str = "") -> "list[Turn]":
+        """The working window of a session, of the newest one unless named: its last turns, in order, WINDOW_TURNS and
+        WINDOW_TOKENS at most. The last turn is always among them, its end cut off if it alone is longer."""
+        from dataclasses import replace
+
+        from store import tokens
+        from store.models import Turn
+
+        if not session:
+            session = self._database.value("SELECT session FROM turns ORDER BY id DESC LIMIT 1") or ""
+        rows = self._database.rows(
+            f"SELECT {COLUMNS} FROM turns WHERE session = ? ORDER BY number DESC LIMIT ?", (session, WINDOW_TURNS)
+        )
+        turns: list[Turn] = []
+        room = WINDOW_TOKENS
+        for row in rows:
+            turn = Turn(*row)
+            if not turns:
+                turn = replace(turn, text=tokens.cut(turn.text, room))
+            room -= tokens.count(turn.text)
+            if room < 0:
+                break
+            turns.append(turn)
+        return turns[::-1]
 
     def around(self, number: int, context: int = CONTEXT) -> "list[Turn]":
         """A turn between the `context` turns before and after it in its session, in order; empty if there is none."""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import apsw
 
 from store.citations import cite
-from store.database import Database, Verbatim, Write
+from store.database import Database, Write
 from store.database.capture import columns
 from store.database.tables import RECORDED
 from store.errors import Conflict, NotFound
@@ -250,19 +250,6 @@ class History:
             + f" Or look with `undo {step.seq} --dry-run`"
             + (f", and take it back although it changed: `undo {step.seq} --overwrite {cited[0]}`." if cited else "."),
         )
-
-
-def mark(write: Write, name: str, trigger: str) -> int:
-    """Name the point in history where this transaction begins: the id of the checkpoint."""
-    seq = write.execute("SELECT coalesce(max(seq), 0) FROM history").get
-    return write.insert(
-        "checkpoints",
-        name=name,
-        created_at=Verbatim(write.at),
-        seq=seq,
-        trigger=Verbatim(trigger),
-        origin=write.actor,
-    )
 
 
 def _passing(

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from store.citations import Citation, cite
+from store.vocabulary import BY_ITSELF
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +148,13 @@ class Link:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A named point in history: everything up to step `seq`."""
+    """A point in history, everything up to step `seq`, and what a session needs to go on, in short; what it holds is
+    `checkpoints.contents`.
+
+    `name` is empty for one that was taken by itself; `summary` says what it was about, `changed` how much happened
+    since the one before. `used`: the percent of the context window that was used, where somebody told; `tokens`: what
+    its recovery puts into a prompt, estimated.
+    """
 
     id: int
     name: str
@@ -155,10 +162,38 @@ class Checkpoint:
     seq: int
     trigger: str
     origin: str
+    level: str
+    session: str
+    used: int | None
+    tokens: int
+    recovered_at: str | None
+    summary: str
+    changed: str
 
     @property
     def citation(self) -> str:
         return cite("checkpoint", self.id)
+
+    @property
+    def by_itself(self) -> bool:
+        """Whether nobody asked for it."""
+        return self.trigger in BY_ITSELF
+
+    @property
+    def title(self) -> str:
+        """Its name, or what it was about, or else how much happened since the one before."""
+        return self.name or self.summary or self.changed
+
+    @property
+    def why(self) -> str:
+        """What made it be taken, in a few words."""
+        return {
+            "person": "asked for",
+            "restore": "before a restore",
+            "interval": "daily" if self.level == "archival" else f"every {5 if self.level == 'micro' else 30} minutes",
+            "usage": f"{self.used} % of the window",
+            "session_end": "session's end",
+        }[self.trigger]
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,17 +7,18 @@ history: one undo takes it back, one redo brings it again.
 import json
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from store import rewind
 from store.citations import cite
 from store.commits import Commits
+from store.contents import mark
 from store.database import Database, Write
 from store.database.tables import RECORDED
 from store.effects import KINDS, moved, sign, title, would
 from store.errors import Conflict, InvalidInput, NotFound
-from store.history import History, apply, mark
+from store.history import History, apply
 from store.models import Step
 from store.references import Ref, bounds, closure, needed_by
 from store.rewind import Rewound
@@ -37,7 +38,8 @@ class Planned:
     rows, None where there is none. `sign` is `+` for what would come back into sight, `-` for what would go, `~` for
     what would change; `fields` are the columns that differ, none when the row itself comes or goes; `says` tells the
     effect, `title` is the record's own text as it was written. `by` is the newest step that touched it. `clash`:
-    somebody else's later change would be overwritten. `by_hand`: a person changed it since. `needs`: the changes of
+    somebody else's later change would be overwritten. `by_hand`: a person changed it since, and `mine` is what they put
+    into which columns. `needs`: the changes of
     this plan, by index, without which this one cannot be (foreign keys). `blocked`: why it can never be, else "".
     """
 
@@ -54,6 +56,7 @@ class Planned:
     by: Step | None
     clash: bool
     by_hand: bool
+    mine: dict[str, Any]
     needs: tuple[int, ...]
     blocked: str
 
@@ -142,9 +145,30 @@ class Plans:
 
     # choosing
 
+    def keeping_mine(self, plan: Plan) -> Plan:
+        """The same plan with what a person changed since kept, field by field: such a record goes back in all other
+        fields. One that they changed in nothing else, or made, or took away, stands as it is in the plan, and
+        `proposed` leaves it out."""
+        changes = []
+        for change in plan.changes:
+            if change.by_hand and change.now is not None and change.then is not None:
+                then = {**change.then, **change.mine}
+                if then != change.now:
+                    change = replace(
+                        change,
+                        then=then,
+                        by_hand=False,
+                        sign=sign(change.now, then),
+                        fields=moved(change.now, then),
+                        says=would(change.now, then),
+                    )
+            changes.append(change)
+        return replace(plan, changes=tuple(changes))
+
     def proposed(self, plan: Plan, strategy: str = "replace") -> frozenset[int]:
         """The changes chosen at first: all that neither clash nor are blocked (`replace`); of those, none that a person
-        changed since by hand (`mine`), or only what would come back (`add`). Raises InvalidInput."""
+        changed since by hand (`mine`, of a plan `keeping_mine`), or only what would come back (`add`). Raises
+        InvalidInput."""
         if strategy not in STRATEGIES:
             raise InvalidInput("There is no such strategy.", f"Choose one of: {', '.join(STRATEGIES)}.")
         left_out = [
@@ -234,6 +258,7 @@ class Plans:
                     by=steps.get(newest.get((one.table, one.key), 0)),
                     clash=one.clash,
                     by_hand=one.by_hand,
+                    mine=one.mine,
                     needs=tuple(sorted(needs[index])),
                     blocked=blocked.get(index, ""),
                 )

@@ -6,7 +6,7 @@ Each reads the history it needs and the rows of today with a few queries, howeve
 
 import json
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from store.database import Database
@@ -35,7 +35,8 @@ ORDER BY h.seq DESC, r.n DESC
 class Rewound:
     """One record: its row now, and its row then (None: not there).
 
-    `clash`: somebody else's later change would be lost. `by_hand`: a person changed it since.
+    `clash`: somebody else's later change would be lost. `by_hand`: a person changed it since; `mine` are the columns
+    that they changed, and what they last put there.
     """
 
     table: str
@@ -44,6 +45,7 @@ class Rewound:
     then: Row | None
     clash: bool = False
     by_hand: bool = False
+    mine: Row = field(default_factory=dict)
 
 
 def to_step(database: Database, seq: int) -> list[Rewound]:
@@ -52,17 +54,17 @@ def to_step(database: Database, seq: int) -> list[Rewound]:
     Walks history forward: the first `before` seen of a column is what it held then.
     """
     rows = database.rows(
-        f"SELECT tbl, pk, op, before, {PERSONS} FROM history_row JOIN history USING(seq)"
-        " WHERE seq > ?1 ORDER BY seq, n",
+        f"SELECT tbl, pk, op, before, iif({PERSONS}, coalesce(after, '{{}}'), NULL)"
+        " FROM history_row JOIN history USING(seq) WHERE seq > ?1 ORDER BY seq, n",
         (seq,),
     )
     existed: dict[Id, bool] = {}
     then: dict[Id, Row] = {}
-    by_hand = set[Id]()
+    by_hand: dict[Id, Row] = {}
     for table, key, op, before, hand in rows:
         record = (table, key)
-        if hand:
-            by_hand.add(record)
+        if hand is not None:
+            by_hand.setdefault(record, {}).update(json.loads(hand))
         if existed.setdefault(record, op != "INSERT") and before is not None:
             state = then.setdefault(record, {})
             for name, value in json.loads(before).items():
@@ -74,7 +76,8 @@ def to_step(database: Database, seq: int) -> list[Rewound]:
         old = {**(now or {}), **then.get(record, {})} if was_there else None
         if now != old:
             table, key = record
-            found.append(Rewound(table, key, now, old, by_hand=record in by_hand))
+            mine = by_hand.get(record)
+            found.append(Rewound(table, key, now, old, by_hand=mine is not None, mine=mine or {}))
     return found
 
 

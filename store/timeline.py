@@ -12,7 +12,7 @@ STREAM = {
     "commit": ("commits", "committed_at", ""),
     "event": ("events", "created_at", ""),
     "iteration": ("iterations", "started_at", ""),
-    "checkpoint": ("checkpoints", "created_at", ""),
+    "checkpoint": ("checkpoints", "created_at", "trigger NOT IN ('interval', 'usage')"),
 }
 
 

@@ -12,6 +12,9 @@ TASK_STATUSES = ("pending", "in_progress", "done")
 LINK_TYPES = ("implements", "reverts", "relates")
 DOORS = ("app", "cli", "mcp", "hook", "worker")
 TIMELINE_KINDS = ("decision", "commit", "event", "iteration", "checkpoint")
+CHECKPOINT_LEVELS = ("micro", "meso", "macro", "archival")
+CHECKPOINT_TRIGGERS = ("person", "restore", "interval", "usage", "session_end")
+BY_ITSELF = ("interval", "usage", "session_end")  # triggers of checkpoints that nobody asked for
 FACT_ORDERS = ("oldest", "newest", "domain", "text", "state")
 SETTING_NAMES = (
     "enabled",
@@ -39,6 +42,12 @@ SETTING_NAMES = (
     "redaction.allow",
     "sync.watch",
     "backup.daily",
+    "context.window",
+    "checkpoints.automatic",
+    "checkpoints.micro_days",
+    "checkpoints.meso_days",
+    "checkpoints.macro_days",
+    "checkpoints.archival_days",
 )
 PERSON = "user"  # the one origin whose word is a person's own
 

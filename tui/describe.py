@@ -31,6 +31,7 @@ from store.records import many
 from store.vocabulary import PERSON
 from tui.badges import FACT_BADGES, fact_badge
 from tui.compare import LABEL, Line, compare
+from tui.holding import held
 from tui.passages import passage
 
 STEPS = 12  # of a record's history
@@ -71,7 +72,7 @@ def summary(record: Record) -> tuple[str, str]:
         return record.text, record.speaker or record.role
     if isinstance(record, Chunk):
         return " › ".join(filter(None, (record.heading, " ".join(record.text.split())))), ""
-    return f"checkpoint “{record.name}”", ""
+    return f"checkpoint “{record.title}”", record.why if record.by_itself else ""
 
 
 def describe(memory: Memory, record: Record, coloured: bool = False) -> list[Line]:
@@ -315,7 +316,7 @@ def _turn(memory: Memory, turn: Turn, now: str) -> list[Line]:
 def brief(record: Checkpoint | Chunk) -> list[Line]:
     """The first lines of what takes longer than a frame to describe."""
     if isinstance(record, Checkpoint):
-        return [_head("checkpoint", record), [(record.name, "title")]]
+        return [_head("checkpoint", record, record.level if record.by_itself else ""), [(record.title, "title")]]
     return [_head("document", record), *([[(record.heading, "title")]] if record.heading else [])]
 
 
@@ -330,24 +331,25 @@ def _of_document(chunk: Chunk, now: str) -> list[Line]:
 
 
 def _checkpoint(memory: Memory, checkpoint: Checkpoint, now: str) -> list[Line]:
+    from tui.keys import named
+
     changes = memory.plans.since(checkpoint.seq).changes
     changed = len(changes)
+    who = "a person" if checkpoint.origin == PERSON else checkpoint.origin
     lines: list[Line] = [
-        _head("checkpoint", checkpoint),
-        [(checkpoint.name, "title")],
+        *brief(checkpoint),
         [(_when(checkpoint.created_at, now), "dim")],
         [],
-        _row(
-            "Taken",
-            f"by {'a person' if checkpoint.origin == PERSON else checkpoint.origin}"
-            if checkpoint.trigger == "person"
-            else "just before a restore",
-        ),
+        _row("Taken", f"by {who}" if checkpoint.trigger == "person" else checkpoint.why),
+        *([_row("Session", checkpoint.session)] if checkpoint.session else []),
         _row("At step", str(checkpoint.seq)),
         _row(
             "Since then", f"{changed:,} record{'' if changed == 1 else 's'} changed" if changed else "nothing changed"
         ),
+        *held(memory, checkpoint, now),
     ]
+    if changes:
+        lines += [[], [("Changed since", "heading")]]
     for change in changes[:SHOWN]:
         sign = effects.sign(change.then, change.now)
         looks = {"+": "added", "-": "removed", "~": "glyph-aging"}
@@ -361,7 +363,8 @@ def _checkpoint(memory: Memory, checkpoint: Checkpoint, now: str) -> list[Line]:
         )
     if changed > SHOWN:
         lines.append([(f"  … and {changed - SHOWN:,} more", "dim")])
-    return [*lines, [], [(f"R, or :restore {checkpoint.citation}, shows what going back would change", "dim")]]
+    back = f"{named('checkpoint.restore')}, or :restore {checkpoint.citation}, shows what going back would change"
+    return [*lines, [], [(back, "dim")]]
 
 
 def _by(origin: str) -> str:

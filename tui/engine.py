@@ -23,7 +23,7 @@ from store.history import KINDS
 from store.keys import pack
 from store.location import Location
 from store.memory import Memory
-from store.models import Chunk, Commit, Record, Step
+from store.models import Checkpoint, Chunk, Commit, Record, Step
 from tui import readings
 from tui.commands import Outcome, Session, run
 from tui.compare import Line
@@ -128,6 +128,10 @@ class Engine:
         """How many tasks are done."""
         count: int = self.screen.database.value("SELECT count(*) FROM tasks WHERE status = 'done'")
         return count
+
+    def checkpoints_by_themselves(self) -> int:
+        """How many checkpoints nobody asked for."""
+        return self.screen.checkpoints.taken_by_itself()
 
     def at_day(self, name: str, text: str, view: View) -> int | None:
         """The key of the newest entry of a day, or of the first before it, in timeline or history. Raises
@@ -249,7 +253,8 @@ class Engine:
             now, newest = memory.now, self.newest_step(memory)
             lists: dict[str, KeyedRows] = {}
             if CHECKPOINTS in names:
-                keys = array("q", (pack("checkpoint", found.id) for found in memory.checkpoints.list()))
+                numbers = memory.checkpoints.ids(every=view.hidden)
+                keys = array("q", (pack("checkpoint", number) for number in numbers))
                 lists[CHECKPOINTS] = KeyedRows(
                     keys, self.read_entries, lambda record, width: checkpoint_segments(record, width, now, newest)
                 )
@@ -293,6 +298,10 @@ class Engine:
     def proposed(self, plan: Plan, strategy: str) -> frozenset[int]:
         """Which changes of a plan are chosen at first."""
         return self.screen.plans.proposed(plan, strategy)
+
+    def keeping_mine(self, plan: Plan) -> Plan:
+        """A plan of going back to a checkpoint, with what a person changed since kept, field by field."""
+        return self.screen.plans.keeping_mine(plan)
 
     def diff(self, commit: Commit) -> list[Line]:
         """A commit's diff, as coloured lines. Raises GitError."""
@@ -344,6 +353,20 @@ class Engine:
         with Memory(self.location, "app", self._clock, create=False) as memory:
             if worker.untidy(memory):
                 worker.tidy(memory)
+
+    def tick(self) -> None:
+        """Take the checkpoint that time has made due, if nobody else does."""
+        from store import keeping
+
+        with Memory(self.location, "worker", self._clock, create=False) as memory:
+            keeping.tick(memory)
+
+    def offer(self) -> Checkpoint | None:
+        """The checkpoint from which a session that broke off can be gone on with, once."""
+        from store import keeping
+
+        with Memory(self.location, "worker", self._clock, create=False) as memory:
+            return keeping.offer(memory)
 
     def git_stirred(self) -> bool:
         """Whether the repository changed since it was last looked at; takes well below a millisecond."""

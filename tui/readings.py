@@ -20,7 +20,7 @@ def plan(memory: Memory, kind: str, target: int | str) -> tuple[Plan, str, str]:
     plans, later = memory.plans, f"{named('memory.undo')} takes it all back"
     if kind == "checkpoint":
         found = memory.checkpoints.get(int(target))
-        title = f"RESTORE {found.citation} “{found.name}”   {local_time(found.created_at)}"
+        title = f"RESTORE {found.citation} “{found.title}”   {local_time(found.created_at)}"
         return plans.checkpoint(found.id), title, f"a checkpoint is taken first; {later}"
     if kind == "step":
         step = memory.history.step(int(target))
@@ -39,7 +39,7 @@ def since(memory: Memory, text: str) -> tuple[int, str]:
     """(the newest step of history at a moment or a checkpoint, how to call it). Raises InvalidInput, NotFound."""
     if "#" in text:
         found = memory.checkpoints.get(number(text, "checkpoint"))
-        return found.seq, f"{found.citation} “{found.name}”"
+        return found.seq, f"{found.citation} “{found.title}”"
     moment = parse_moment(text, memory.now)
     return memory.history.before(moment), f"{text} ({local_time(moment)})"
 

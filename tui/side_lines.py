@@ -11,21 +11,33 @@ from tui.display import fit
 from tui.rows import WIDE, Pairs
 from tui.visible import visible
 
+REASONS = {"interval": "by time", "session_end": "at end"}  # beside the level; of a use, how much it was
+
 
 def checkpoint_segments(checkpoint: Checkpoint, width: int, now: str, newest: int) -> Pairs:
-    """A checkpoint in one line: name, how many steps came since, when it was taken and why."""
+    """A checkpoint in one line: its name or what it was about, how many steps came since, when and why it was taken,
+    what recovering it costs, and whether somebody did. What somebody asked for stands out."""
     since = newest - checkpoint.seq
     steps = f"  {since:,} step{'' if since == 1 else 's'} since" if since else "  nothing since"
-    by_itself = checkpoint.trigger != "person"
-    when = f"  {local_time(checkpoint.created_at)}" if width >= WIDE else f" {ago(now, checkpoint.created_at):>6}"
+    asked = checkpoint.trigger == "person"
+    when = f"  {local_time(checkpoint.created_at):>17}" if width >= WIDE else f" {ago(now, checkpoint.created_at):>6}"
     citation = f"{checkpoint.citation:<6} "
-    steps = steps if width >= 54 else ""
-    body = max(4, width - 2 - len(citation) - len(steps) - len(when))
+    why = f"  {checkpoint.level} {REASONS.get(checkpoint.trigger, '')}".rstrip() if checkpoint.by_itself else ""
+    if checkpoint.used is not None:
+        why += f" {checkpoint.used} %"
+    why = fit(why, 16) if why and width >= 54 else ""
+    steps = steps if width >= 54 and not why else ""
+    size = f" {checkpoint.tokens:>6,} tokens" if width >= 90 else ""
+    back = " ↺" if checkpoint.recovered_at else ""
+    body = max(4, width - 2 - len(citation) - len(steps) - len(why) - len(size) - len(back) - len(when))
     return [
-        (f"{KIND_GLYPHS['checkpoint']} ", "rule" if by_itself else "glyph-record"),
+        (f"{KIND_GLYPHS['checkpoint'] if not checkpoint.by_itself else '▫'} ", "glyph-record" if asked else "rule"),
         (citation, "dim"),
-        (fit(visible(checkpoint.name), body), "dim" if by_itself else ""),
+        (fit(visible(checkpoint.title), body), "" if asked else "dim"),
+        (back, "accent"),
+        (why, "dim"),
         (steps, "dim"),
+        (size, "dim"),
         (when, "dim"),
     ]
 

@@ -55,6 +55,7 @@ _FACTS = Argument("ids", "many", "ID", "a fact's number, or F#12")
 _TAG = Argument("tag", "one", "TAG", "one word, or several joined by dashes")
 _DRY = Argument("dry-run", "flag", "", "only show what would change, record by record")
 _AGAIN = Argument("yes", "flag", "", "even if the text was purged once")
+_RELATED = Argument("related", "flag", "", "and what the memory knows beside it")
 _YES = Argument("yes", "flag", "", "do it without asking")
 
 VERBS = (
@@ -254,11 +255,27 @@ VERBS = (
     Verb(
         "checkpoint",
         "Name this moment, to come back to it",
-        "history.checkpoint",
+        "checkpoints.take",
         Argument("name", "any", "NAME", "what to call it"),
+        Argument("tokens", "value", "N", "instead: tell how full an agent's context window is", whole=True),
+        Argument("session-end", "flag", "", "instead: an agent's session ended"),
+        Argument("session", "value", "S", "which session that is; the newest without it", ""),
         slash=("checkpoint",),
     ),
-    Verb("checkpoints", "List checkpoints, newest first", "history.checkpoints", _LIMIT),
+    Verb(
+        "checkpoints",
+        "List checkpoints, newest first",
+        "checkpoints.list_checkpoints",
+        Argument("all", "flag", "", "those too that were taken by themselves"),
+        _LIMIT,
+    ),
+    Verb(
+        "recover",
+        "What a checkpoint holds, to go on there: tasks, decisions, the last turns",
+        "checkpoints.recover",
+        Argument("checkpoint", "maybe", "K", "a checkpoint's number, or K#3; the newest without it"),
+        _RELATED,
+    ),
     Verb(
         "restore",
         "Put facts, decisions, links and tasks back to where a checkpoint found them",
@@ -267,6 +284,7 @@ VERBS = (
         Argument("only", "list", "ID", "only this record, F#12 or D#3 (repeatable)"),
         Argument("kind", "list", "KIND", "only facts, decisions, tasks or links: fact … (repeatable)"),
         Argument("strategy", "value", "S", "replace all, keep what is mine, or only add what is gone", "replace"),
+        _RELATED,
         _DRY,
         _YES,
         slash=("restore",),

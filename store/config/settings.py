@@ -169,6 +169,20 @@ SETTINGS = (
     ),
     Setting("sync.watch", "bool", True, "Watch the documents, so that a change is found at once"),
     Setting("backup.daily", "bool", True, "Make a backup a day by itself, and keep 7 daily, 4 weekly and 12 monthly"),
+    Setting(
+        "context.window", "int", 200_000, "Tokens of an agent's context window; its use is told in them", most=10**8
+    ),
+    Setting("checkpoints.automatic", "bool", True, "Take checkpoints by itself, every few minutes if anything changed"),
+    Setting("checkpoints.micro_days", "int", 1, "Days that those of every 5 minutes are kept; 0: always", most=36_500),
+    Setting("checkpoints.meso_days", "int", 7, "Days that those of every 30 minutes are kept; 0: always", most=36_500),
+    Setting(
+        "checkpoints.macro_days",
+        "int",
+        90,
+        "Days that those of a session's end, or before a restore, are kept; 0: always",
+        most=36_500,
+    ),
+    Setting("checkpoints.archival_days", "int", 365, "Days that the daily ones are kept; 0: always", most=36_500),
 )
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
 

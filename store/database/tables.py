@@ -10,6 +10,7 @@ JOURNAL = ("iterations", "commits", "events", "checkpoints", "turns", "history",
 # of this machine and this moment: no history, no export
 OPERATIONAL = (
     *("meta", "leases", "queries", "accesses", "month_words", "backups", "tombstones", "answers", "redactions"),
+    "context_usage",
 )
 # rebuilt from nothing
 DERIVED = (

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from store.database.tables import RECORDED
 from store.errors import Conflict, InvalidInput, NotFound
 from store.memory import Memory
-from store.plans import Plan
+from store.plans import STRATEGIES, Plan
 from store.search import corpus
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -236,6 +236,66 @@ def test_three_strategies_propose_different_things(memory):
     assert proposed("add") == {"F#2"}
     with pytest.raises(InvalidInput, match="replace, mine, add"):
         memory.plans.proposed(plan, "merge")
+
+
+def test_what_both_changed_is_kept_field_by_field(memory):
+    """An agent and the person changed the same records: the agent's fields go back, the person's stay; and what the
+    agent put over the person's word afterwards gives that word back."""
+    for text in ("both", "only mine", "over mine"):
+        memory.facts.remember(text, actor="agent")
+    memory.tasks.add("write it down", actor="agent")
+    memory.checkpoints.take("then")
+    memory.facts.tag([1], "theirs", actor="agent")
+    memory.facts.pin([1])
+    memory.facts.pin([2])
+    memory.facts.pin([3])
+    memory.facts.pin([3], False, actor="agent")
+    memory.facts.tag([3], "theirs", actor="agent")
+    memory.tasks.correct(1, "write it down twice")
+    memory.tasks.move(1, "done", actor="agent")
+    memory.facts.remember("new of mine")
+    memory.facts.remember("new of theirs", actor="agent")
+    plan = memory.plans.keeping_mine(memory.plans.checkpoint(1))
+    chosen = memory.plans.proposed(plan, "mine")
+    names = {plan.changes[index].citation: plan.changes[index].says for index in chosen}
+    assert names == {
+        "F#1": "tags as before",
+        "F#3": "pinned, tags as before",
+        "A#1": "pending again",
+        "F#5": "would go",
+    }
+    memory.plans.apply(plan, chosen)
+    facts = {fact.id: (fact.pinned, fact.tags) for fact in memory.facts.many(range(1, 6))}
+    assert facts == {1: (True, ()), 2: (True, ()), 3: (True, ()), 4: (False, ())}
+    task = memory.tasks.get(1)
+    assert (task.text, task.status) == ("write it down twice", "pending")
+    corpus.check(memory.database)
+    again = memory.plans.keeping_mine(memory.plans.checkpoint(1))
+    assert not memory.plans.proposed(again, "mine"), "twice changes nothing"
+    memory.history.undo()
+    assert memory.facts.get(1).tags == ("theirs",) and memory.tasks.get(1).status == "done"
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_restoring_twice_changes_nothing(memory, strategy):
+    memory.facts.remember("stays")
+    memory.facts.remember("is forgotten")
+    memory.checkpoints.take("then")
+    memory.facts.forget([2], actor="agent")
+    memory.facts.remember("new", actor="agent")
+    memory.facts.pin([1])
+
+    def restore() -> None:
+        plan = memory.plans.checkpoint(1)
+        plan = memory.plans.keeping_mine(plan) if strategy == "mine" else plan
+        memory.plans.apply(plan, memory.plans.proposed(plan, strategy))
+
+    restore()
+    held = memory.database.rows("SELECT * FROM facts")
+    steps = len(memory.history.steps())
+    with pytest.raises(InvalidInput, match="Nothing was chosen"):
+        restore()
+    assert memory.database.rows("SELECT * FROM facts") == held and len(memory.history.steps()) == steps
 
 
 def test_add_brings_back_what_is_gone_with_what_it_refers_to(memory):

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from support.repositories import FIRST_COMMIT_AT, build_repository, commit, create, git
 
+from store.config.settings import SETTINGS
 from store.git import GitError, Repository
 from store.memory import Memory
 from store.worker import BATCH, catch_up, start
@@ -379,7 +380,7 @@ def test_a_cancel_comes_through_whatever_git_is_at(
 
 # what the configuration lets happen ----------------------------------------------------------------------------------
 
-LET = {"enabled": True, "capture_commits": True, "capture_decisions": True, "retention_days": 365}
+LET = {setting.name: setting.default for setting in SETTINGS}
 
 
 @pytest.mark.parametrize(

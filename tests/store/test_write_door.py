@@ -33,7 +33,7 @@ VERBATIM = {
     "iterations": "status started_at completed_at",
     "commits": "sha committed_at",
     "events": "created_at",
-    "checkpoints": "created_at trigger recovered_at",
+    "checkpoints": "created_at trigger level changed recovered_at",
     "turns": "role at",
     "history": "at door",
     "history_row": "tbl pk op",
@@ -73,6 +73,11 @@ def tell(memory: Memory, text: str) -> None:
     memory.conversation.add_turns(text, [Said("user", text, speaker=text)], actor=by)
     memory.facts.forget([fact], actor=by)
     memory.checkpoints.restore(1, actor=by)
+    memory.tasks.add(text, actor=by)
+    memory.decisions.decide(text, text, actor=by)
+    memory.conversation.add_turns(text, [Said("user", f"`{text}`")], actor=by)
+    memory.checkpoints.usage(190_000, session=text, actor=by)
+    memory.checkpoints.session_end(session=text, actor=by)
     with memory.database.write(by, text) as write:  # the door itself: a reason is cleaned as well
         write.insert(
             "tasks",
@@ -249,7 +254,7 @@ def test_a_write_and_its_history_are_one(memory):
     """What fails inside leaves neither the change nor its step; what succeeds leaves both, visible together."""
     with pytest.raises(ZeroDivisionError), memory.database.write("user", "half") as write:
         write.execute("UPDATE meta SET value = 'changed'")
-        write.execute("INSERT INTO checkpoints VALUES (1, 'x', '', 0, 'person', 'user', NULL)")
+        write.insert("checkpoints", id=1, name="x", created_at="", seq=0, trigger=Verbatim("person"), origin="user")
         write.execute("INSERT INTO tasks VALUES (1, 'x', 'done', '', '', NULL, 'user')")
         assert write.execute("SELECT count(*) FROM corpus").get == 2
         assert 1 / 0

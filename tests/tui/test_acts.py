@@ -764,6 +764,8 @@ LINES = (
     "undo 6 --overwrite F#6",
     "checkpoint a quiet evening",
     "checkpoints",
+    "recover",
+    "recover K#1 --related",
     "restore 1 --dry-run",
     "restore K#1 --kind task --yes",
     "undo --all-by agent --yes",

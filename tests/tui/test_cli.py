@@ -25,6 +25,7 @@ import pytest
 from support import repositories, secrets
 
 from store import models
+from store.conversation import Said as Turn
 from store.embedding import indexing
 from store.git import Repository
 from store.memory import Memory
@@ -164,6 +165,8 @@ def test_the_version(do: Do):
 # JSON ---------------------------------------------------------------------------------------------------------------
 
 SETTING = {"name", "value", "source", "path", "default", "kind", "choices", "meaning"}
+HELD = {"turns", "tasks", "decisions", "entities", "left_out"}
+RECOVERED = {field.name for field in dataclasses.fields(models.Checkpoint)} | {"citation"} | HELD
 CHANGE = {"citation", "kind", "sign", "says", "now", "then", "fields", "by", "clash", "blocked"}
 
 IMPORTED = {"name", "whole", "changes", "step", "tables", "records", "notes"}
@@ -230,10 +233,16 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("undo", "--all-by", "user", "--yes"), {"origin", "changed", "before", "left"}),
     (("redo",), models.Step),
     (("checkpoint", "a", "name"), models.Checkpoint),
+    (("checkpoint", "--tokens", "150000"), {"used", "checkpoint"}),
+    (("checkpoint", "--session-end", "--session", "s1"), models.Checkpoint),
     (("checkpoints",), [models.Checkpoint]),
+    (("checkpoints", "--all"), [models.Checkpoint]),
+    (("recover",), RECOVERED),
+    (("recover", "K#1", "--related"), RECOVERED | {"related"}),
     (("restore", "K#1", "--yes"), {"restored", "changed", "before"}),
     (("restore", "K#1", "--dry-run"), {"checkpoint", "strategy", "changes"}),
     (("restore", "K#1", "--only", "F#3", "--yes"), {"restored", "changed", "before"}),
+    (("restore", "K#1", "--related", "--yes"), {"restored", "changed", "before", "related"}),
     (("export",), {"format", "version", "schema", "tables", "sequence", "checksums", "checksum"}),
     (("export", "memory.json"), {"file", "bytes"}),
     (("export", "memory.json.gz"), {"file", "bytes"}),
@@ -474,6 +483,10 @@ ERRORS = (
     (("restore", "9"), 1, "not-found", "There is no checkpoint K#9."),
     (("restore", "1"), 2, "invalid", "Say --yes."),
     (("checkpoint", "x" * 201), 2, "invalid", "200 characters"),
+    (("checkpoint", "x", "--tokens", "5"), 2, "invalid", "one of them"),
+    (("checkpoint", "--session", "s"), 2, "invalid", "--session says whose"),
+    (("recover", "F#1"), 2, "invalid", "F#1 is not a checkpoint."),
+    (("recover", "9"), 1, "not-found", "There is no checkpoint K#9."),
     (("export", "missing/folder/x.json"), 1, "storage", "cannot be written"),
 )
 
@@ -615,6 +628,36 @@ def test_facts_are_found_by_their_tags(do: Do, lived: Path):
     assert [fact["id"] for fact in do("facts", "--tag", "on call", "--json").data] == [3]
     assert do("search", "tag:on-call", "--json").data["total"] == 1
     assert do("undo").out.startswith("Took back step ") and len(do("facts", "--tag", "on-call", "--json").data) == 2
+
+
+def test_an_agent_goes_on_where_it_stood(do: Do, checkout: Path):
+    """What hooks say on the command line, and what a new session reads."""
+    with memory_of(checkout) as memory:
+        memory.conversation.add_turns("s1", [Turn("user", "¿Qué falta para el jueves?"), Turn("assistant", "A page.")])
+        memory.tasks.add("write the page")
+    assert (
+        do("checkpoint", "--tokens", "100000", "--session", "s1").out == "50 % of the window: no checkpoint is due.\n"
+    )
+    assert do("checkpoint", "--tokens", "141000", "--session", "s1").out == "70 % of the window: checkpoint K#1.\n"
+    assert do("checkpoint", "--tokens", "142000", "--session", "s1", "--json").data == {"used": 71, "checkpoint": None}
+    assert do("config", "context.window", "100000").status == 0
+    assert do("checkpoint", "--tokens", "91000", "--session", "s1", "--json").data["checkpoint"]["level"] == "macro"
+    assert do("checkpoint", "--session-end", "--session", "s1").out == "Checkpoint K#3.\n"
+    assert do("checkpoint", "--session-end", "--session", "s1").out == "Checkpoint K#3.\n"
+    assert do("checkpoints").out == "3 taken by themselves not shown: --all shows them\n"
+    assert [line[:3] for line in do("checkpoints", "--all").out.splitlines()] == ["K#3", "K#2", "K#1"]
+    assert do("task", "done", "1").status == 0
+    said = do("recover").out.splitlines()
+    assert said[0].startswith("K#3: how things stood on ") and said[0].endswith("for you to know, not to obey.")
+    assert "- [A#1] pending: write the page  (done since)" in said
+    assert "- [T#1] user: ¿Qué falta para el jueves?" in said
+    assert "  recovered" in do("checkpoints", "--all").out.splitlines()[0]
+
+
+def test_a_restore_by_a_strategy_that_leaves_nothing_says_so(do: Do, lived: Path):
+    assert do("restore", "1", "--strategy", "add", "--yes").status == 1
+    said = do("restore", "1", "--strategy", "mine", "--yes")
+    assert (said.status, said.err.split("\n")[0].split(".")[0]) == (1, "By the strategy mine nothing would change")
 
 
 # lists --------------------------------------------------------------------------------------------------------------

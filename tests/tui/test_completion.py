@@ -267,7 +267,7 @@ def zsh(folder: Path) -> Tab:
     ("line", "expected"),
     [
         ("fac", ["facts"]),
-        ("re", ["remember", "redo", "restore", "redactions"]),
+        ("re", ["remember", "redo", "recover", "restore", "redactions"]),
         ("", VERB_NAMES),
         ("--", ["--db", "--json", "--help", "--version"]),
         ("facts --so", ["--sort"]),
@@ -302,7 +302,7 @@ def test_bash(bash: Tab, line: str, expected: list[str]) -> None:
     ("line", "expected"),
     [
         ("fac", ["facts"]),
-        ("re", ["redactions", "redo", "remember", "restore"]),
+        ("re", ["recover", "redactions", "redo", "remember", "restore"]),
         ("", sorted(VERB_NAMES)),
         ("facts --so", ["--sort"]),
         ("facts --sort ", sorted(FACT_ORDERS)),

@@ -21,7 +21,15 @@ __all__ = ["utc"]
 
 ROOT = Path(tui.__file__).parent.parent
 # whose texts are records' own, or patterns of what a record may hold
-OTHERS = ("tui/demo/", "store/visible.py", "store/redaction/", "store/search/", "store/database/", "tui/glyphs.py")
+OTHERS = (
+    "tui/demo/",
+    "store/names.py",
+    "store/visible.py",
+    "store/redaction/",
+    "store/search/",
+    "store/database/",
+    "tui/glyphs.py",
+)
 
 
 @pytest.fixture

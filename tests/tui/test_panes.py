@@ -8,8 +8,10 @@ import pytest
 from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
 from support.stories import Clock, Story, copy
 
+from store.conversation import Said
 from store.memory import Memory
 from tui.keys import PANES
+from tui.screens import recovering
 from tui.screens.view import empty
 from tui.widgets.record_list import RecordList
 
@@ -195,6 +197,58 @@ class TestWhatTheyHold:
             await person.press("j")
             await person.until(lambda: "Since then   11 records changed" in person.preview)
             assert "At step      17" in person.preview
+
+    async def test_checkpoints_taken_by_themselves_are_hidden_until_asked_for(self, story: Story) -> None:
+        with story.open() as memory:
+            memory.conversation.add_turns("s1", [Said("user", "¿Y el céntimo de Faro?")])
+            memory.checkpoints.take_due("micro")
+            memory.checkpoints.usage(171_000, session="s1")
+        async with opened(story.folder, NARROW) as person:
+            await person.press("3")
+            assert [row[1:7].strip() for row in person.checkpoints] == ["▪ K#1"]
+            assert person.title.endswith("2 automatic hidden: H")
+            await person.press("H")
+            assert [" ".join(row.split()) for row in person.checkpoints[:2]] == [
+                "▫ K#3 ¿Y el céntimo de Faro? meso 85 % 21 Nov 2026 12:00",
+                "▫ K#2 ¿Y el céntimo de Faro? micro by time 21 Nov 2026 12:00",
+            ]
+            assert person.title.endswith("2 automatic shown: H")
+            await person.press("g")
+            await person.until(lambda: "Taken        85 % of the window" in person.preview)
+            assert "Session      s1" in person.preview
+            assert any(line.startswith("To recover   ") and "tokens" in line for line in person.preview)
+            assert {"To do", "Decided", "Said last"} <= set(person.preview)
+
+    async def test_c_reads_out_what_a_checkpoint_holds_and_marks_it(self, story: Story) -> None:
+        async with opened(story.folder, WIDE) as person:
+            await person.press("C")
+            await person.until(lambda: person.preview[0].startswith("K#1 “before refactor”: how things"))
+            assert person.at == "preview"
+            await person.press("3")
+            assert "↺" in person.checkpoints[0]
+            with story.open() as memory:
+                assert memory.checkpoints.get(1).recovered_at
+
+    async def test_a_session_that_broke_off_is_offered_with_one_key(self, story: Story) -> None:
+        with story.open("2026-11-21T11:00:00.000Z") as memory:
+            memory.conversation.add_turns("s1", [Said("user", "¿Y el céntimo de Faro?")])
+        async with opened(story.folder, NARROW) as person:
+            offer = "A session broke off: ¿Y el céntimo de Faro?  (C shows where it stood)"
+            await person.until(lambda: offer in person.toasts)
+            await person.press("C")
+            await person.until(lambda: any("user: ¿Y el céntimo de Faro?" in line for line in person.preview))
+        async with opened(story.folder, NARROW) as person:
+            await person.settle()
+            assert not any("broke off" in toast for toast in person.toasts)
+
+    async def test_one_is_taken_as_time_passes(self, story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(recovering, "TICK", 1)
+        async with opened(story.folder, WIDE) as person:
+            await person.press("3", "H")
+            await person.until(lambda: any("K#2" in row for row in person.checkpoints))
+            with story.open() as memory:
+                found = memory.checkpoints.list()
+                assert [(point.level, point.trigger) for point in found[:-1]] == [("meso", "interval")]
 
     async def test_tasks_open_ones_first_done_ones_hidden(self, story: Story) -> None:
         async with opened(story.folder, NARROW) as person:

@@ -222,6 +222,28 @@ class TestRestore:
                 assert memory.facts.get(story.facts["jenkins"]).status == "active"
                 assert memory.tasks.ids() == [2, 3]
 
+    async def test_keeping_mine_goes_field_by_field(self, story: Story) -> None:
+        """Of a fact that the person pinned and an agent tagged, the tag goes and the pin stays; a person who chooses
+        what is theirs all the same loses it knowingly."""
+        with story.open() as memory:
+            memory.facts.pin([story.facts["rounding"]])
+            memory.facts.tag([story.facts["rounding"]], "theirs", actor="agent")
+            memory.facts.pin([story.facts["fridays"]])
+        both, mine = (f"F#{story.facts[name]}" for name in ("rounding", "fridays"))
+        async with opened(story.folder) as person:
+            await person.press("3")
+            await person.plan_of("R", "s")
+            boxes = marks(person)
+            assert (boxes[both], boxes[mine]) == ("[x]", "[ ]")
+            place = next(index for index, row in enumerate(person.plan) if both in row)
+            await person.press("g", *("j",) * place)
+            assert "You changed its pinned since: that stays, and the rest goes back." in " ".join(person.plan_preview)
+            await person.press("enter")
+            with story.open() as memory:
+                kept = memory.facts.get(story.facts["rounding"])
+                assert kept.pinned and "theirs" not in kept.tags
+                assert memory.facts.get(story.facts["fridays"]).pinned
+
     async def test_the_strategy_that_is_chosen_stands_out(self, story: Story) -> None:
         async with opened(story.folder) as person:
             await person.press("3")

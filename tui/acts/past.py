@@ -39,6 +39,12 @@ def restore(screen: MainScreen) -> None:
         )
 
 
+def recover(screen: MainScreen) -> None:
+    """Read out what a checkpoint holds for whoever goes on: the one under the cursor, else the newest."""
+    record = screen.pane.record if screen.place == "checkpoints" else None
+    screen.action_run(f"recover {record.citation}" if isinstance(record, Checkpoint) else "recover")
+
+
 def take_back(screen: MainScreen) -> None:
     """Take the step under the cursor back: at once if nothing stands in the way, else it is shown and decided."""
     record = screen.target()

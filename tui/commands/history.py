@@ -1,6 +1,5 @@
-"""history, redo, checkpoint, checkpoints."""
+"""history, redo."""
 
-from store.citations import cite
 from store.clock import parse_moment
 from tui.commands import Outcome, Session, reference
 
@@ -78,24 +77,3 @@ def redo(session: Session, given: "Given") -> Outcome:
 
     step = session.memory.history.redo()
     return Outcome(f"Put back step {step.seq}: {step.reason}.", lambda: as_json(step))
-
-
-def checkpoint(session: Session, given: "Given") -> Outcome:
-    from store.models import as_json
-
-    checkpoints = session.memory.checkpoints
-    taken = checkpoints.take(" ".join(given.name))
-    return Outcome(f"Checkpoint {cite('checkpoint', taken)}.", lambda: as_json(checkpoints.get(taken)))
-
-
-def checkpoints(session: Session, given: "Given") -> Outcome:
-    from store.models import as_json
-    from tui.commands.lines import checkpoint_line, left_out
-
-    every = session.memory.checkpoints.list(given.limit + 1)
-    shown = every[: given.limit]
-    lines = [checkpoint_line(found) for found in shown] or ["No checkpoints yet. Take one: memoranda checkpoint before"]
-    return Outcome(
-        data=lambda: [as_json(found) for found in shown],
-        lines=[*lines, *left_out(len(every) - len(shown), given.limit)],
-    )

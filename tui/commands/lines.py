@@ -58,7 +58,9 @@ def step_line(step: "Step") -> str:
 
 
 def checkpoint_line(found: "Checkpoint") -> str:
-    return f"{found.citation:<6}  {local_time(found.created_at):>17}  step {found.seq:<6}  {visible(found.name)}"
+    start = f"{found.citation:<6}  {local_time(found.created_at):>17}  step {found.seq:<6}"
+    extra = f"  ({found.level}, {found.why}, {found.tokens:,} tokens)" if found.by_itself else ""
+    return f"{start}  {cut(found.title, 80)}{extra}{'  recovered' if found.recovered_at else ''}"
 
 
 def cut(text: str, width: int = 60) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from store.citations import Citation, cite, parse
 from store.errors import Conflict, Declined, InvalidInput, MemorandaError
 from tui.commands import Outcome, Session, count, number
+from tui.commands.checkpoints import beside, related_as_json, related_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ def restore(session: Session, given: "Given") -> Outcome:
     target = number(given.checkpoint, "checkpoint")
     cited = cite("checkpoint", target)
     plan = plans.checkpoint(target)
+    if given.strategy == "mine":
+        plan = plans.keeping_mine(plan)
     proposed = plans.proposed(plan, given.strategy)
     chosen = _narrowed(plan, proposed, given)
     if given.dry_run:
@@ -35,16 +38,21 @@ def restore(session: Session, given: "Given") -> Outcome:
         return dry(plan, chosen, heading, {"checkpoint": cited, "strategy": given.strategy})
     if not plan.changes:
         raise Conflict(f"Nothing changed since {cited}.", "There is nothing to restore.")
+    if not chosen and given.strategy != "replace":
+        raise Conflict(f"By the strategy {given.strategy} nothing would change.", "See --dry-run, or another strategy.")
     checked(plan, chosen)
-    name = session.memory.checkpoints.get(target).name
+    name = session.memory.checkpoints.get(target).title
     question = f"Restore {cited} “{name}”: {count(len(chosen), 'record')} would change. Go on?"
     if not given.yes and not session.ask(question):
         raise Declined("Nothing was changed.")
     applied = plans.apply(plan, chosen)
     before = cite("checkpoint", applied.checkpoint or 0)
+    near = beside(session, session.memory.checkpoints.recover(target)) if given.related else None
+    told: dict[str, object] = {"restored": cited, "changed": applied.changed, "before": before}
     return Outcome(
         f"Restored {cited}: {count(applied.changed, 'record')} changed. {before} is how it was; undo works.",
-        lambda: {"restored": cited, "changed": applied.changed, "before": before},
+        lambda: told if near is None else {**told, "related": related_as_json(near)},
+        lines=related_lines(near or []),
     )
 
 

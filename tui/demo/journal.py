@@ -1,6 +1,6 @@
 """The rest of the demo's year: iterations, events, tasks, checkpoints, links between commits and decisions."""
 
-from tui.demo.records import Checkpoint, Event, Iteration, Link, Task
+from tui.demo.records import Automatic, Checkpoint, Event, Iteration, Link, Task
 
 CLAUDE = "mcp:claude-code"
 
@@ -67,6 +67,23 @@ CHECKPOINTS = (
     Checkpoint("10.1", "before the old notes"),
     Checkpoint("+0", "Monday, before the sprint"),
     Checkpoint(".11", "end of the day", by="agent"),
+)
+
+# Those of every five minutes are gone within a day, and those of every half hour within a week.
+AUTOMATIC = (
+    Automatic("20.2", level="archival"),
+    Automatic("12.2", level="archival"),
+    Automatic("8.2", level="archival"),
+    Automatic("+.19", level="meso"),
+    Automatic("+.24", tokens=148_000, session="faster-import", by="hook"),
+    Automatic("+.3", session="faster-import", by="hook"),
+    Automatic("+.52", level="archival"),
+    Automatic("1.02", level="archival"),
+    Automatic(".12", level="meso"),
+    Automatic(".068", tokens=143_500, session="importer", by="hook"),
+    Automatic(".063", level="micro"),
+    Automatic(".052", tokens=171_200, session="importer", by="hook"),
+    Automatic(".048", level="micro"),
 )
 
 # What no message says, in a few sittings: each lets the timeline read git first, which takes a tenth of a second. The

@@ -6,15 +6,29 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from store import worker
+from store import conversation, worker
 from store.location import FILE, FOLDER, Location
 from store.memory import Memory
 from tui.demo.calendar import Calendar, Hands
 from tui.demo.decisions import DECISIONS, FORGOTTEN
 from tui.demo.facts import CHANGES, FACTS
-from tui.demo.journal import CHECKPOINTS, EVENTS, ITERATIONS, LINKS, TASKS
+from tui.demo.journal import AUTOMATIC, CHECKPOINTS, EVENTS, ITERATIONS, LINKS, TASKS
 from tui.demo.project import Project
-from tui.demo.records import DOORS, Change, Checkpoint, Decision, Event, Fact, Forgotten, Iteration, Link, Task
+from tui.demo.records import (
+    DOORS,
+    Automatic,
+    Change,
+    Checkpoint,
+    Decision,
+    Event,
+    Fact,
+    Forgotten,
+    Iteration,
+    Link,
+    Said,
+    Task,
+)
+from tui.demo.talk import TALK
 
 # when, by whom, what is done, to which row of the tables
 Act = tuple[str, str, Callable[[Any], object], object]
@@ -71,6 +85,10 @@ class Telling:
                     yield when, task.by, self._move, (task, status)
         for checkpoint in CHECKPOINTS:
             yield checkpoint.when, checkpoint.by, self._take, checkpoint
+        for said in TALK:
+            yield said.when, said.by, self._say, said
+        for automatic in AUTOMATIC:
+            yield automatic.when, automatic.by, self._take_by_itself, automatic
         for link in LINKS:
             yield link.when, link.by, self._link, link
 
@@ -149,6 +167,20 @@ class Telling:
 
     def _take(self, checkpoint: Checkpoint) -> None:
         self._memory.checkpoints.take(checkpoint.name, actor=checkpoint.by)
+
+    def _say(self, said: Said) -> None:
+        speaker = "Nadia" if said.role == "user" else ""
+        turn = conversation.Said(said.role, said.text, speaker)
+        self._memory.conversation.add_turns(said.session, [turn], actor=said.by)
+
+    def _take_by_itself(self, automatic: Automatic) -> None:
+        checkpoints = self._memory.checkpoints
+        if automatic.level:
+            checkpoints.take_due(automatic.level)
+        elif automatic.tokens:
+            checkpoints.usage(automatic.tokens, session=automatic.session)
+        else:
+            checkpoints.session_end(session=automatic.session)
 
     def _link(self, link: Link) -> None:
         self.read_git()

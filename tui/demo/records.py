@@ -114,6 +114,29 @@ class Checkpoint:
 
 
 @dataclass(frozen=True)
+class Automatic:
+    """A checkpoint that nobody asks for: of a `level` as time passes, of so many `tokens` in use, or of a session's
+    end."""
+
+    when: str
+    level: str = ""
+    tokens: int = 0
+    session: str = ""
+    by: str = "agent"
+
+
+@dataclass(frozen=True)
+class Said:
+    """A turn of a conversation between Nadia and an agent."""
+
+    when: str
+    session: str
+    role: str
+    text: str
+    by: str = "agent"
+
+
+@dataclass(frozen=True)
 class Link:
     """The commit whose subject begins so, and a decision it belongs to."""
 

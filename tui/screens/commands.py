@@ -83,7 +83,7 @@ def _in_place(screen: MainScreen, verb: Verb, given: Given) -> bool:
         screen.change_view(actor=given.actor)
         screen.action_pane("history")
     elif verb.name in ("tasks", "checkpoints") and not getattr(given, "status", None):
-        screen.change_view(hidden=getattr(given, "all", screen.view.hidden))
+        screen.change_view(hidden=given.all)
         screen.action_pane(verb.name)
     elif verb.name == "timeline" and not (given.since or given.before) and len(given.kind) <= 1:
         _show_timeline(screen, given)

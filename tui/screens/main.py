@@ -215,6 +215,10 @@ class MainScreen(BrowsingScreen):
         """What is wrong, and what mends it."""
         self._command("doctor")
 
+    def action_run(self, line: str) -> None:
+        """Do what a line typed in the `:` bar would do."""
+        self._command(line)
+
     def _command(self, text: str) -> None:
         from tui.screens.commands import run_line
 

@@ -13,7 +13,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 
 from store.clock import ago
-from store.effects import happened
+from store.effects import FOLLOWS, happened
 from store.effects import sign as sign_of
 from store.errors import MemorandaError
 from tui.commands import count
@@ -122,7 +122,7 @@ class PlanScreen(ResponsiveScreen[object]):
         the layout's class."""
         super().__init__(classes=form)
         self._engine = engine
-        self._plan = plan
+        self._plan = self._whole = plan
         self._heading = title
         self._note = note
         self._kind = kind
@@ -199,7 +199,9 @@ class PlanScreen(ResponsiveScreen[object]):
     # the preview
 
     def on_record_list_highlighted(self, event: RecordList.Highlighted) -> None:
-        key = event.key
+        self._show(event.key)
+
+    def _show(self, key: Hashable) -> None:
         change = self._plan.changes[key] if isinstance(key, int) and key < len(self._plan.changes) else None
         self.query_one(Preview).show([] if change is None else self._describe(change))
 
@@ -220,6 +222,11 @@ class PlanScreen(ResponsiveScreen[object]):
                 [],
                 [("It was changed since. Chosen, that change is overwritten; not chosen, it stays.", "warning")],
             ]
+        elif self._strategy == "mine" and change.mine:
+            stays = ", ".join(name.replace("_", " ") for name in change.mine if name not in FOLLOWS)
+            kept = f"You changed its {stays} since: "
+            kept += "chosen, that is overwritten." if change.by_hand else "that stays, and the rest goes back."
+            lines += [[], [(kept, "warning" if change.by_hand else "dim")]]
         if change.needs and not self.looking:
             others = " ".join(self._plan.changes[index].citation for index in change.needs)
             lines += [[], [("Goes together with ", "dim"), (others, "cite")]]
@@ -286,7 +293,9 @@ class PlanScreen(ResponsiveScreen[object]):
 
     def action_choose_strategy(self, name: str) -> None:
         self._strategy = name
+        self._plan = self._engine.keeping_mine(self._whole) if name == "mine" else self._whole
         self._propose()
+        self._show(self.query_one("#plan", RecordList).cursor_key)
 
     def _propose(self) -> None:
         proposed = self._engine.proposed(self._plan, self._strategy)

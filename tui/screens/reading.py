@@ -17,7 +17,7 @@ from store.clock import Clock, utc_now
 from store.errors import Defect, MemorandaError
 from store.keys import unpack
 from store.location import Location
-from tui.keys import FACTS, HISTORY, PANES, TASKS, TIMELINE, named
+from tui.keys import CHECKPOINTS, FACTS, HISTORY, PANES, TASKS, TIMELINE, named
 from tui.responsive import ResponsiveScreen
 from tui.screens.view import DIM, STRONG, View, empty, filtered, layout, tabs, title
 from tui.visible import visible
@@ -307,6 +307,8 @@ class ReadingScreen(ResponsiveScreen[None]):
         self._select_wanted(*lists)
         if TASKS in lists and self.engine is not None:
             self._counts["done"] = self.engine.done_tasks()
+        if CHECKPOINTS in lists and self.engine is not None:
+            self._counts["alone"] = self.engine.checkpoints_by_themselves()
         self._draw_titles()
 
     @work(thread=True, group="lists", exit_on_error=False, description="read the lists")

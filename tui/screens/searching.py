@@ -16,7 +16,7 @@ from store.models import Step
 from store.search.query import filters
 from store.vocabulary import SEARCHABLE
 from tui.keys import named
-from tui.screens.embedding import EmbeddingScreen
+from tui.screens.recovering import RecoveringScreen
 from tui.unfound import RECENT, before_asking, unfound
 from tui.visible import visible
 from tui.widgets.bars import Piece, Split
@@ -31,7 +31,7 @@ KINDS = frozenset((*SEARCHABLE, "chunk"))  # of records that can be related to o
 PATIENCE = 0.4  # seconds that Enter waits for meaning
 
 
-class SearchingScreen(EmbeddingScreen):
+class SearchingScreen(RecoveringScreen):
     """Asks, and shows what was found."""
 
     _to_hits = False  # whether the person pressed Enter before all was found

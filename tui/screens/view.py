@@ -21,7 +21,7 @@ DIM, FAINT, STRONG = "$dim", "$faint", "bold $text-accent"
 @dataclass(frozen=True)
 class View:
     """What the lists show: the facts' order and filters, the timeline's kind, the history's actor, and whether what
-    was superseded, forgotten or done is shown too."""
+    was superseded, forgotten or done, or taken by itself, is shown too."""
 
     sort: str = "oldest"
     domain: str | None = None
@@ -112,7 +112,9 @@ def about(pane: str, view: View, counts: Mapping[str, int], short: int) -> list[
         hidden = f"{done:,} done {'shown' if view.hidden else 'hidden'}: {key}"
         filters = [(hidden if done else None, "hidden")]
     else:
-        filters = [("newest first", "")]
+        alone = counts.get("alone", 0)
+        words = f"{alone:,} automatic {'shown' if view.hidden else 'hidden'}: {key}"
+        filters = [("newest first" if not (short and alone) else None, ""), (words if alone else None, "hidden")]
     pieces: list[Piece] = []
     for word, action in filters:
         if word:

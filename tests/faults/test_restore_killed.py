@@ -1,0 +1,151 @@
+"""A restore is killed wherever it can be: the memory is the old one or the new one, never a blend (RELIABILITY §2).
+
+A child process restores a checkpoint in a copy of one memory and kills itself at its n-th statement, or at its n-th
+write or synchronisation of a file; SQLite counts both, inside the apply of a changeset too. Every n is tried, or a
+sample of them; the first n that kills nothing ends the row.
+"""
+
+import hashlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from store.conversation import Said
+from store.database.tables import RECORDED
+from store.memory import Memory
+from store.search import corpus
+
+ROOT = Path(__file__).parents[2]
+KILLS = 24  # of each kind, spread evenly over the restore
+
+CHILD = """
+import os, signal, sys
+import apsw
+
+path, kind, number = sys.argv[1], sys.argv[2], int(sys.argv[3])
+left = number
+counting = False
+base = apsw.vfs_names()[0]
+
+
+def count():
+    global left
+    if counting:
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+class File(apsw.VFSFile):
+    def __init__(self, filename, flags):
+        super().__init__(base, filename, flags)
+
+    def xWrite(self, data, offset):
+        count()
+        super().xWrite(data, offset)
+
+    def xSync(self, flags):
+        count()
+        super().xSync(flags)
+
+
+class Killing(apsw.VFS):
+    def __init__(self):
+        super().__init__("killing", base)
+
+    def xOpen(self, name, flags):
+        return File(name, flags)
+
+
+from store.memory import Memory
+
+if kind == "file":
+    vfs = Killing()
+    apsw.set_default_vfs("killing")
+with Memory.open(path) as memory:
+    if kind == "statement":
+        memory.database.connection.trace_v2(apsw.SQLITE_TRACE_STMT, lambda event: count())
+    plan = memory.plans.checkpoint(1)
+    counting = True
+    memory.plans.apply(plan, memory.plans.proposed(plan))
+    counting = False
+    memory.database.connection.trace_v2(0, None)
+print(number - left)
+"""
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A memory in which every kind of record came, went and changed since its checkpoint."""
+    path = tmp_path_factory.mktemp("told") / ".memoranda" / "memory.db"
+    with Memory.open(str(path)) as memory:
+        memory.commits.log("a1b2c3d4" * 5)
+        for number in range(12):
+            memory.facts.remember(f"fact {number}")
+        memory.decisions.decide("storage", "SQLite")
+        memory.commits.link("a1b2c3d", 1)
+        memory.tasks.add("to do")
+        memory.conversation.add_turns("s", [Said("user", "Where were we?")])
+        memory.checkpoints.take("then")
+        memory.facts.forget([1, 2, 3], actor="agent")
+        memory.facts.correct(4, "fact four", actor="agent")
+        memory.commits.unlink("a1b2c3d", 1, actor="agent")
+        memory.decisions.correct(1, "LMDB", actor="agent")
+        memory.tasks.move(1, "done", actor="agent")
+        memory.facts.remember("new", actor="agent")
+    return path
+
+
+def restore(told: Path, folder: Path, kind: str, number: int) -> tuple[Path, int, str]:
+    """Restore in a copy, killed at the `number`th event: (the copy's path, the exit status, what was counted)."""
+    path = Path(shutil.copytree(told.parent, folder / f"{kind}-{number}" / ".memoranda")) / told.name
+    done = subprocess.run(
+        [sys.executable, "-c", CHILD, str(path), kind, str(number)],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+    )
+    assert done.returncode in (0, -signal.SIGKILL), done.stderr
+    return path, done.returncode, done.stdout.strip()
+
+
+def held(path: Path) -> tuple[str, int, int]:
+    """(a digest of all recorded rows, steps of history, checkpoints), of a memory that is sound."""
+    with Memory.open(str(path)) as memory:
+        assert memory.database.value("PRAGMA integrity_check") == "ok"
+        assert memory.database.rows("PRAGMA foreign_key_check") == []
+        corpus.check(memory.database)
+        rows = {table: sorted(memory.database.rows(f"SELECT * FROM {table}"), key=repr) for table in RECORDED}
+        steps, checkpoints = (
+            memory.database.value(f"SELECT count(*) FROM {table}") for table in ("history", "checkpoints")
+        )
+        return hashlib.sha256(repr(rows).encode()).hexdigest(), steps, checkpoints
+
+
+@pytest.mark.parametrize("kind", ["statement", "file"])
+def test_a_restore_that_is_killed_leaves_old_or_new(told: Path, tmp_path: Path, kind: str):
+    old = held(told)
+    path, status, counted = restore(told, tmp_path, kind, 10**9)
+    new = held(path)
+    assert status == 0 and new[0] != old[0] and new[1:] == (old[1] + 1, old[2] + 1)
+    events = int(counted)
+    assert events > 8
+    seen = set()
+    for number in sorted({1 + round(place * (events - 1) / (KILLS - 1)) for place in range(KILLS)}):
+        path, status, _ = restore(told, tmp_path, kind, number)
+        assert status == -signal.SIGKILL, number
+        after = held(path)
+        assert after in (old, new), f"killed at {kind} {number} of {events}"
+        seen.add(after)
+        if after == old:  # and running it again finishes it
+            with Memory.open(str(path)) as memory:
+                memory.checkpoints.restore(1)
+            assert held(path)[0] == new[0]
+    assert old in seen

@@ -1,0 +1,47 @@
+"""The main screen's checkpoints: one is taken when time has made it due, and a session that broke off is told once."""
+
+from __future__ import annotations
+
+from textual import work
+
+from store.errors import MemorandaError
+from store.models import Checkpoint
+from tui.keys import named
+from tui.screens.embedding import EmbeddingScreen
+
+TICK = 60  # looks after which it is asked whether a checkpoint is due
+
+
+class RecoveringScreen(EmbeddingScreen):
+    """Offers after the first rows, and takes checkpoints as time passes."""
+
+    def _complete(self) -> None:
+        super()._complete()
+        self._offer()
+
+    def _look(self) -> None:
+        super()._look()
+        if self._looks % TICK == 0:
+            self._tick()
+
+    @work(thread=True, group="offer", exit_on_error=False, description="see whether a session broke off")
+    def _offer(self) -> None:
+        try:
+            found = self.engine.offer() if self.engine is not None else None
+        except MemorandaError as error:
+            self.later(self.say, str(error), "warning")
+            return
+        if found is not None:
+            self.later(self._say_offer, found)
+
+    def _say_offer(self, found: Checkpoint) -> None:
+        about = f": {found.summary}" if found.summary else ""
+        self.say(f"A session broke off{about}  ({named('checkpoint.recover')} shows where it stood)", timeout=12)
+
+    @work(thread=True, group="tick", exclusive=True, exit_on_error=False, description="take a checkpoint if one is due")
+    def _tick(self) -> None:
+        try:
+            if self.engine is not None:
+                self.engine.tick()
+        except MemorandaError as error:
+            self.later(self.say, f"No checkpoint could be taken: {error}", "warning")
