@@ -209,6 +209,8 @@ class History:
         )
         if any(purged for *_, purged in rows):
             raise Conflict(f"Step {step.seq} holds text that was erased, and cannot be taken back.")
+        if len(rows) != step.changes:
+            raise Conflict(f"Not all that step {step.seq} changed was salvaged, and it cannot be taken back.")
         edits = [
             (table, json.loads(key), after and json.loads(after), before and json.loads(before), op == "UPDATE")
             for table, key, op, before, after, _ in rows
@@ -294,7 +296,7 @@ def apply(write: Write, edits: "Sequence[Edit]") -> "list[tuple[str, Key]]":
     names = {table: columns(connection, table) for table in {edit[0] for edit in edits}}
     keys = {table: primary_key(connection, table) for table in names}
     met: list[tuple[str, Key]] = []
-    changeset = _changeset(connection, edits, names, keys)
+    wanted = changeset(connection, edits, names, keys)
 
     def conflict(code: int, change: "Any") -> int:
         if code == apsw.SQLITE_CHANGESET_FOREIGN_KEY:
@@ -306,7 +308,7 @@ def apply(write: Write, edits: "Sequence[Edit]") -> "list[tuple[str, Key]]":
 
     before = connection.total_changes()
     try:
-        write.apply(changeset, conflict)
+        write.apply(wanted, conflict)
     except (apsw.AbortError, apsw.ConstraintError):  # the latter when a foreign key is in the way
         if not met:
             raise
@@ -320,7 +322,7 @@ def apply(write: Write, edits: "Sequence[Edit]") -> "list[tuple[str, Key]]":
     return [found for found in met if found[0] in KINDS and found[1]] or met
 
 
-def _changeset(
+def changeset(
     connection: apsw.Connection, edits: "Sequence[Edit]", names: dict[str, list[str]], keys: dict[str, list[str]]
 ) -> bytes:
     """The edits as a changeset, built by column name for the tables as they are today."""

@@ -7,7 +7,7 @@ import time
 import apsw
 
 from store.database.files import prepare
-from store.errors import ForeignFile, MemorandaError, NewerFile, StorageError, UnsafeFile
+from store.errors import DamagedFile, ForeignFile, MemorandaError, NewerFile, StorageError, UnsafeFile
 
 APPLICATION_ID = 0x4D454D4F  # "MEMO"
 SCHEMA_VERSION = 2
@@ -77,10 +77,7 @@ def _identify(connection: apsw.Connection, path: str) -> int:
         # last: another process may be making this file ours between these reads, all at once
         application = connection.pragma("application_id")
     except (apsw.NotADBError, apsw.CorruptError):
-        raise ForeignFile(
-            f"{path} is not a memory, or no longer readable as one.",
-            "Nothing was changed; name another with --db PATH.",
-        ) from None
+        raise damaged(path, "is not a memory, or no longer readable as one.") from None
     if application == APPLICATION_ID or (application == 0 and version == 0 and tables == 0):
         return version
     raise ForeignFile(
@@ -103,6 +100,15 @@ def _write_ahead(connection: apsw.Connection, path: str) -> None:
                 f"{path} cannot be opened for several programs at once.", "Close what holds it, or use a local disk."
             )
         time.sleep(0.005)
+
+
+def damaged(path: str, says: str) -> DamagedFile:
+    from shlex import quote  # not at the top: it costs `re`
+
+    return DamagedFile(
+        f"{path} {says}",
+        f"Keep it as it is: `memoranda salvage {quote(path)}` writes what can be read of a memory to a new file.",
+    )
 
 
 def newer(path: str) -> NewerFile:
@@ -131,10 +137,10 @@ def explain(error: apsw.Error, path: str) -> MemorandaError:
         )
     if isinstance(error, apsw.ReadOnlyError | apsw.PermissionsError | apsw.CantOpenError):
         return StorageError(f"{path} cannot be written.", "Look at its permissions and those of its folder.")
+    if isinstance(error, apsw.CorruptError) and getattr(error, "extendedresult", 0) == apsw.SQLITE_CORRUPT_VTAB:
+        return ForeignFile(f"The search index in {path} is damaged.", "memoranda index rebuild makes it again.")
     if isinstance(error, apsw.NotADBError | apsw.CorruptError):
-        return ForeignFile(
-            f"{path} is damaged: SQLite cannot read it.", "Keep it as it is, and export what can be read."
-        )
+        return damaged(path, "is damaged: SQLite cannot read it.")
     if isinstance(error, apsw.InterruptError):
         return StorageError("The change was interrupted; nothing was changed.", "Try again.")
     if isinstance(error, apsw.IOError):
