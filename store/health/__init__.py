@@ -54,10 +54,13 @@ def examine(
         return
     try:
         yield from place.look(path)
-        yield from log.damage(path)
+        damage = list(log.damage(path))
     except OSError as error:
         yield Finding("private", WRONG, f"{path} cannot be looked at: {error.strerror}.", "Look at its permissions.")
         return
+    yield from damage
+    if damage:
+        return  # SQLite would go on without those pages, and write over them
     try:
         memory = Memory(location, door, clock, create=False)
     except MemorandaError as error:
