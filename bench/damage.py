@@ -173,8 +173,12 @@ class Score:
 
 
 def look(path: str) -> list[str]:
-    """What the doctor finds wrong."""
-    return [f"{found.subject}: {found.says}" for found in examine(locate(path, {}, "/")) if found.state == WRONG]
+    """What the doctor finds wrong, or so that salvage is the next step."""
+    return [
+        f"{found.subject}: {found.says}"
+        for found in examine(locate(path, {}, "/"))
+        if found.state == WRONG or found.command.startswith("salvage")
+    ]
 
 
 def share(path: str, rows: Rows) -> float:

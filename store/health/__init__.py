@@ -59,7 +59,7 @@ def examine(
         yield Finding("private", WRONG, f"{path} cannot be looked at: {error.strerror}.", "Look at its permissions.")
         return
     yield from damage
-    if damage:
+    if any(one.state == WRONG for one in damage):
         return  # SQLite would go on without those pages, and write over them
     try:
         memory = Memory(location, door, clock, create=False)

@@ -24,14 +24,14 @@ MAGIC = {0x377F0682: "little", 0x377F0683: "big"}  # … whose low bit says how 
 @dataclass(frozen=True)
 class Log:
     """A log: `pages`, the place in its bytes of the last version of each page up to the last commit, damaged ones among
-    them; `size`, pages of the file after it (0: unknown); `damaged`, frames that fail alone; `after`, frames that
-    SQLite would not read because they come after one of these, up to the last commit."""
+    them; `damaged`, frames that fail alone; `after`, frames that SQLite does not read because they come after one of
+    these; `last`, whether all of them are of the newest transaction, which may never have been acknowledged."""
 
     page_size: int
     pages: dict[int, int]
-    size: int
     damaged: int
     after: int
+    last: bool
 
 
 def read(data: "bytes | memoryview") -> Log | None:
@@ -48,18 +48,24 @@ def read(data: "bytes | memoryview") -> Log | None:
     found: list[tuple[int, int, int, bool]] = []  # page, size after commit, place of its bytes, whether it is sound
     for at in range(HEADER, len(data) - FRAME - page_size + 1, FRAME + page_size):
         page, commit, *rest = struct.unpack(">6I", data[at : at + FRAME])
-        if tuple(rest[:2]) != salts:
-            break  # of an earlier round of the log
         stored = (rest[2], rest[3])
-        sound = _checksum(data[at + FRAME : at + FRAME + page_size], _checksum(data[at : at + 8], sums, order), order)
-        found.append((page, commit, at + FRAME, sound == stored))
+        if tuple(rest[:2]) != salts:  # of an earlier round of the log; or damaged, if others of this round follow
+            found.append((page, 0, at + FRAME, False))
+        else:
+            begun = _checksum(data[at : at + 8], sums, order)
+            sound = _checksum(data[at + FRAME : at + FRAME + page_size], begun, order) == stored
+            found.append((page, commit, at + FRAME, sound))
         sums = stored
     while found and not (found[-1][1] and found[-1][3]):
-        found.pop()  # never committed, or cut while it was written
-    pages = {page: at for page, _, at, _ in found if page}
+        found.pop()  # never committed, cut while it was written, or of an earlier round
     first = next((number for number, frame in enumerate(found) if not frame[3]), len(found))
-    damaged = sum(not frame[3] for frame in found)
-    return Log(page_size, pages, found[-1][1] if found else 0, damaged, len(found) - first)
+    return Log(
+        page_size,
+        {page: at for page, _, at, _ in found if page},
+        sum(not frame[3] for frame in found),
+        len(found) - first,
+        not any(commit for _, commit, _, _ in found[first:-1]),
+    )
 
 
 def _checksum(data: "bytes | memoryview", start: tuple[int, int], order: str) -> tuple[int, int]:
@@ -75,27 +81,34 @@ def _checksum(data: "bytes | memoryview", start: tuple[int, int], order: str) ->
 
 def damage(path: str) -> Iterator[Finding]:
     """Whether the log beside the memory at `path` is whole. To be called before SQLite opens it: what comes after a
-    damaged frame it then leaves out, and with the next write it is gone."""
-    found = _damage(path)
-    if found:
+    damaged frame it leaves out, and with the next write it is gone."""
+    state, says = _damage(path)
+    if says:
         time.sleep(PAUSE)
-        found = _damage(path)
-    if found:
-        yield Finding("log", WRONG, found, *salvage(path))
+        state, says = _damage(path)
+    if says:
+        yield Finding("log", state, says, *salvage(path))
 
 
-def _damage(path: str) -> str:
+def _damage(path: str) -> tuple[str, str]:
+    """(how bad it is, in a sentence); nothing if the log is whole."""
     try:
         with open(f"{path}-wal", "rb") as file:
             data = file.read()
     except OSError:
-        return ""
+        return OK, ""
     log = read(data)
     if log is None:
-        return "The log beside the file is damaged: SQLite reads nothing of it." if any(data[:HEADER]) else ""
-    if log.after:
-        return f"The log beside the file is damaged: SQLite does not read the last {log.after:,} of its pages."
-    return ""
+        torn = any(data[:HEADER])
+        return (WRONG, "The log beside the file is damaged: SQLite reads nothing of it.") if torn else (OK, "")
+    if not log.after:
+        return OK, ""
+    if log.last:
+        return (
+            NOTE,
+            "The newest change in the log is not whole: the power failed while it was written, or it is damaged.",
+        )
+    return WRONG, f"The log beside the file is damaged: SQLite does not read the last {log.after:,} of its pages."
 
 
 def length(visit: Visit) -> Iterator[Finding]:
