@@ -12,17 +12,16 @@ from pathlib import Path
 
 import pytest
 from support.power import Disk, Event, lay, recorded
+from support.soundness import unsound
 
 from store.database import Database
 from store.errors import MemorandaError
-from store.health import WRONG, chain, integrity, log, records
-from store.health.finding import Visit, quiet
+from store.health import WRONG, log
 from store.memory import Memory
 from store.search import corpus
 
 CUTS, ALL = 300, 10_000
 COUNTED = ("iterations", "commits", "events", "checkpoints")
-CHECKS = (integrity.file, integrity.references, chain.history, records.records, integrity.keywords)
 
 
 class Promise:
@@ -80,8 +79,7 @@ def broken(path: str, promise: Promise | None, after: Promise | None) -> list[st
         return [f"it does not open: {type(error).__name__}"]
     with memory:
         database = memory.database
-        visit = Visit(memory, False, "", quiet)
-        found = [f"{one.subject}: {one.says}" for check in CHECKS for one in check(visit) if one.state == WRONG]
+        found = unsound(memory)
         seq, _ = _newest(database)
         if promise is not None:
             if database.value("SELECT digest FROM history WHERE seq = ?", (promise.seq,)) != (promise.head or None):
