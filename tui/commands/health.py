@@ -13,13 +13,17 @@ if TYPE_CHECKING:
     from store.health import Finding
     from tui.arguments import Given
 
+HEAD = 64  # digits of a digest
 SIGNS = {"ok": "ok   ", "note": "note ", "wrong": "WRONG"}
 
 
 def doctor(session: Session, given: "Given") -> Outcome:
+    from store.errors import InvalidInput
     from store.health import WRONG, examine, quiet
     from tui.visible import visible
 
+    if given.head and (len(given.head) != HEAD or given.head.strip("0123456789abcdef")):
+        raise InvalidInput("A head is 64 hexadecimal digits.", "`memoranda doctor` names the one that there is now.")
     progress = _shown if sys.stderr.isatty() and not session.json else quiet
     found = list(examine(session.location, given.quick, given.head, progress))
     progress("", 0, 0)
