@@ -48,6 +48,8 @@ def connect(path: str, create: bool = True) -> tuple[apsw.Connection, bool, list
         connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
     except apsw.CantOpenError:
         raise StorageError(f"{path} cannot be opened.", "Look at its permissions and those of its folder.") from None
+    except apsw.Error as error:
+        raise explain(error, path) from None
     try:
         connection.set_busy_timeout(BUSY_MS)
         version = _identify(connection, path)

@@ -156,6 +156,7 @@ class Around:
     def __init__(self, fault: str, project: Path) -> None:
         self.fault, self.folder, self.file = fault, project / ".memoranda", path_of(project)
         self.reader: subprocess.Popen[str] | None = None
+        self.version = 0
 
     def __enter__(self) -> None:
         if not self.file.exists():
@@ -188,7 +189,7 @@ class Around:
         self.folder.chmod(0o700)
         if self.fault in ("read-only file", "no permission"):
             self.file.chmod(0o600)
-        if self.fault == "newer schema":
+        if self.fault == "newer schema" and self.version:
             raw = apsw.Connection(str(self.file))
             raw.pragma("user_version", self.version)
             raw.close()

@@ -148,6 +148,22 @@ def test_a_head_that_was_written_down(path):
     assert "nowhere in this history" in wrong(path, head=head)["history"].says
 
 
+def test_steps_that_were_taken_from_the_end(path):
+    """With all that they changed: the numbers that were given tell."""
+    with Memory.open(path) as memory:
+        memory.facts.remember("one more")
+        last = memory.database.value("SELECT max(seq) FROM history")
+    behind(
+        path,
+        "DELETE FROM facts WHERE fact = 'one more'",
+        f"DELETE FROM history_row WHERE seq = {last}",
+        f"DELETE FROM history WHERE seq = {last}",
+    )
+    assert (
+        wrong(path)["history"].says == f"The last steps are missing: 1 after step {last - 1} were written and are gone."
+    )
+
+
 def test_erased_text_is_no_damage(path):
     """What a purge leaves: no text, no salt, and a leaf that keeps the chain whole."""
     behind(path, "UPDATE history_row SET before = NULL, after = NULL, salt = NULL, purged = 1 WHERE seq = 3")

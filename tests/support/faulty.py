@@ -16,8 +16,6 @@ from typing import Any
 
 import apsw
 
-from store.database import Database
-
 SLOW = 0.02  # seconds of a slow sync
 LONG_AGO = 1_000_000_000  # seconds since 1970, where the clock is set back to
 
@@ -130,15 +128,17 @@ def prepare(fault: str, number: int) -> None:
     elif fault in ("kill", "term", "eio", "enospc", "delete", "replace", "slow"):
         global _disk
         _disk = Disk(Trouble(fault, number))
-        Database.close = _close  # type: ignore[method-assign]
+        apsw.Connection = Quiet  # type: ignore[misc]
 
 
-def _close(database: Database) -> None:
+class Quiet(apsw.Connection):
     """SQLite takes no notice of what fails while it closes; an exception of a disk written in Python would come out."""
-    try:
-        database.connection.close()
-    except apsw.Error:
-        pass
+
+    def close(self, force: bool = False) -> None:
+        try:
+            super().close(force)
+        except apsw.Error:
+            pass
 
 
 _disk: Disk | None = None
