@@ -1,7 +1,6 @@
 """What the doctor found, and what a check is given to look with."""
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from store.database import Database
@@ -45,16 +44,6 @@ class Visit:
     @property
     def database(self) -> Database:
         return self.memory.database
-
-    @contextmanager
-    def moment(self) -> Iterator[None]:
-        """What is read inside is of one moment. To be short: a reader that stays keeps the log from being emptied."""
-        self.database.rows("BEGIN")
-        try:
-            yield
-        finally:
-            if not self.database.connection.get_autocommit():
-                self.database.connection.execute("ROLLBACK")
 
 
 def named(names: list[str], more: bool = False) -> str:

@@ -5,8 +5,7 @@ a record whose oldest steps are packed away or erased is checked as far as they 
 """
 
 import json
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
@@ -59,7 +58,7 @@ def records(visit: Visit) -> Iterator[Finding]:
     for table in RECORDED:
         total += database.value(f"SELECT count(*) FROM {table}")
     for table in RECORDED:
-        for key, told, row in walk(database, table, visit.moment):
+        for key, told, row in walk(database, table):
             done += 1
             visit.progress("records against their history", min(done, total), total)
             if not told.agrees(row):
@@ -72,10 +71,8 @@ def records(visit: Visit) -> Iterator[Finding]:
         yield Finding("records", OK, f"{total:,} record{'' if total == 1 else 's'}, each as history says.")
 
 
-def walk(
-    database: Database, table: str, moment: Callable[[], AbstractContextManager[None]]
-) -> Iterator[tuple[str, Told, Row | None]]:
-    """(key, what its steps say, its row) of every record that history knows, a slice of them in each `moment`. Keys are
+def walk(database: Database, table: str) -> Iterator[tuple[str, Told, Row | None]]:
+    """(key, what its steps say, its row) of every record that history knows, a slice of them at a time. Keys are
     JSON lists, as history writes them."""
     keys = primary_key(database.connection, table)
     pairs = ", ".join(f"'{name}', {name}" for name in columns(database.connection, table))
@@ -83,7 +80,7 @@ def walk(
     last = ""
     while True:
         found: list[tuple[str, Told, Row | None]] = []
-        with moment():
+        with database.moment():
             end, count = database.rows(NEXT, (table, last, SLICE))[0]
             steps = database.connection.execute(STEPS, (table, last, end)) if count else ()
             for key, group in groupby(steps, itemgetter(0)):

@@ -6,7 +6,6 @@ is written down as what it is: put there by the salvage, in a step of its own.
 """
 
 import json
-from contextlib import nullcontext
 from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
@@ -111,7 +110,7 @@ def _again(database: Database, table: str, last: int, mended: Mended) -> None:
     keys = primary_key(connection, table)
     where = " AND ".join(f"{name} = ?" for name in keys)
     names = columns(connection, table)
-    for key, told, row in walk(database, table, nullcontext):
+    for key, told, row in walk(database, table):
         if told.agrees(row):
             continue
         identity = json.loads(key)
@@ -156,7 +155,7 @@ def explain(database: Database, mended: Mended, at: str) -> None:
     names = {table: columns(connection, table) for table in RECORDED}
     keys = {table: primary_key(connection, table) for table in RECORDED}
     for table in RECORDED:
-        for key, told, row in walk(database, table, nullcontext):
+        for key, told, row in walk(database, table):
             if told.agrees(row):
                 continue
             identity = json.loads(key)

@@ -6,7 +6,6 @@ import stat
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import nullcontext
 from pathlib import Path
 
 import apsw
@@ -325,6 +324,6 @@ def test_many_records_are_walked_in_slices(path, monkeypatch):
     behind(path, "UPDATE facts SET confidence = 'low' WHERE id IN (3, 9, 17)")
     assert "F#3" in wrong(path)["records"].says and "3 records are not" in wrong(path)["records"].says
     with Memory.open(path) as memory:
-        told = {key: row for key, _, row in records.walk(memory.database, "facts", nullcontext)}
+        told = {key: row for key, _, row in records.walk(memory.database, "facts")}
         assert len(told) == memory.database.value("SELECT count(*) FROM facts")
         assert all(json.loads(key) for key in told)
