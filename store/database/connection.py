@@ -109,7 +109,8 @@ def damaged(path: str, says: str) -> DamagedFile:
 
     return DamagedFile(
         f"{path} {says}",
-        f"Keep it as it is: `memoranda salvage {quote(path)}` writes what can be read of a memory to a new file.",
+        "Nothing was changed. Keep it as it is:"
+        f" `memoranda salvage {quote(path)}` writes what can be read of a memory to a new file.",
     )
 
 

@@ -22,4 +22,5 @@ def main(path: str, into: str | None = None) -> None:
     print(json.dumps(outcome), flush=True)
 
 
-main(*sys.argv[1:])
+if __name__ == "__main__":
+    main(*sys.argv[1:])

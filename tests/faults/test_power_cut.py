@@ -1,8 +1,8 @@
 """The power fails, 300 times (RELIABILITY §2): what was acknowledged is there, and the file is sound.
 
 A session of every kind of write is recorded as its disk saw it (`support/power.py`); then the power is cut at random
-moments of it, each time with another choice of what the disk had not yet been told to keep. `pytest -m power` cuts it
-ten thousand times.
+moments of it, each time with another choice of what the disk had not yet been told to keep.
+`pytest -m power --dist load` cuts it ten thousand times.
 """
 
 import os
@@ -140,11 +140,11 @@ def test_three_hundred_power_cuts(tmp_path: Path, seed: int):
 
 
 @pytest.mark.power
-def test_ten_thousand_power_cuts(tmp_path: Path, seed: int):
+@pytest.mark.parametrize("part", range(ALL // CUTS + 1))
+def test_ten_thousand_power_cuts(tmp_path: Path, seed: int, part: int):
+    """As often as it takes: some seconds each, on as many processors as there are (`-n auto --dist load`)."""
     (tmp_path / "left").mkdir(mode=0o700)
-    for part in range(ALL // 1_000):
-        path = str(tmp_path / f"{part}.db")
-        assert list(cuts(path, str(tmp_path / "left"), seed + part, 1_000, acts=250)) == []
+    assert list(cuts(str(tmp_path / "memory.db"), str(tmp_path / "left"), seed, CUTS, acts=150)) == []
 
 
 def test_a_disk_that_forgets_what_was_synced_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

@@ -772,6 +772,7 @@ LINES = (
     "index",
     "index rebuild",
     "doctor",
+    "salvage {home}/nowhere.db",
     "scan",
     "init",
     "open",
