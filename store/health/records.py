@@ -15,7 +15,7 @@ from store.citations import cite
 from store.database import Database
 from store.database.capture import columns
 from store.database.tables import RECORDED
-from store.health.finding import OK, WRONG, Finding, Visit, named, salvage
+from store.health.finding import OK, SHOWN, WRONG, Finding, Visit, named, salvage
 from store.history import KINDS, primary_key
 
 Row = dict[str, Any]
@@ -53,8 +53,8 @@ def records(visit: Visit) -> Iterator[Finding]:
     if visit.quick:
         return
     database = visit.database
-    off: list[str] = []
-    done = total = 0
+    names: list[str] = []
+    off = done = total = 0
     for table in RECORDED:
         total += database.value(f"SELECT count(*) FROM {table}")
     for table in RECORDED:
@@ -62,10 +62,14 @@ def records(visit: Visit) -> Iterator[Finding]:
             done += 1
             visit.progress("records against their history", min(done, total), total)
             if not told.agrees(row):
-                off.append(called(table, key))
-        off += [called(table, key) for key in untold(database, table)]
+                off += 1
+                names = [*names, called(table, key)][: SHOWN + 1]
+        without = database.value(f"SELECT count(*) {_untold(database, table)}", (table,))
+        off += without
+        if without:
+            names = [*names, *(called(table, key) for key in untold(database, table, SHOWN + 1))][: SHOWN + 1]
     if off:
-        says = f"{len(off):,} record{' is' if len(off) == 1 else 's are'} not as history says: {named(off)}."
+        says = f"{off:,} record{' is' if off == 1 else 's are'} not as history says: {named(names)}."
         yield Finding("records", WRONG, says, *salvage(database.path))
     else:
         yield Finding("records", OK, f"{total:,} record{'' if total == 1 else 's'}, each as history says.")
@@ -111,16 +115,20 @@ def _told(steps: Iterator[Sequence[Any]]) -> Told:
     return told
 
 
-def untold(database: Database, table: str) -> list[str]:
-    """The keys of rows that no step made."""
-    keys = primary_key(database.connection, table)
-    own, theirs = ", ".join(keys), ", ".join(f"{table}.{name}" for name in keys)
-    rows = database.rows(
-        f"SELECT json_array({own}) FROM {table} WHERE NOT EXISTS"
-        f" (SELECT 1 FROM history_row AS h WHERE h.tbl = ? AND h.pk = json_array({theirs}))",
-        (table,),
-    )
+def untold(database: Database, table: str, most: int = -1) -> list[str]:
+    """The keys of rows that no step made, `most` of them."""
+    own = ", ".join(primary_key(database.connection, table))
+    rows = database.rows(f"SELECT json_array({own}) {_untold(database, table)} LIMIT ?", (table, most))
     return [key for (key,) in rows]
+
+
+def _untold(database: Database, table: str) -> str:
+    """What follows SELECT … for such rows."""
+    theirs = ", ".join(f"{table}.{name}" for name in primary_key(database.connection, table))
+    return (
+        f"FROM {table} WHERE NOT EXISTS"
+        f" (SELECT 1 FROM history_row AS h WHERE h.tbl = ? AND h.pk = json_array({theirs}))"
+    )
 
 
 def called(table: str, key: str) -> str:

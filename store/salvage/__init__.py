@@ -25,6 +25,7 @@ from store.salvage.shapes import SEQUENCE, rows, shapes
 __all__ = ["Came", "Report", "salvage"]
 
 BATCH = 2_000  # records after which it is told how far it is
+FEW = 3  # records of a table whose number may be damaged
 HIGHEST = 1 << 40  # of a number given: beyond it a counter is damaged
 SMALL = ("leases", "month_words")  # of that machine and moment; or part of every new memory
 DROPPED = "key LIKE 'embedding.%'"  # of `meta`: about vectors, which are made again
@@ -211,7 +212,33 @@ def _load(
         read[table.name] += after - before
         before = after
     connection.execute(f"DELETE FROM meta WHERE {DROPPED}")
+    for name, count in _out_of_reach(connection, numbers).items():
+        read[name] -= count
     return read, numbers
+
+
+def _out_of_reach(connection: apsw.Connection, numbers: dict[str, int]) -> dict[str, int]:
+    """Drop the few records whose number was never given: a bit of it is wrong, and who they were is not known by it.
+    Where many are, it is the counter that is damaged, and is forgotten. How many by table."""
+    dropped = {}
+    for table, number in list(numbers.items()):
+        key = "seq" if table == "history" else "id"
+        if not connection.execute("SELECT 1 FROM pragma_table_info(?) WHERE name = ?", (table, key)).get:
+            del numbers[table]
+            continue
+        beyond, count = connection.execute(
+            f"SELECT count(*) FILTER (WHERE {key} > ?), count(*) FROM {table}", (number,)
+        ).get
+        if beyond > FEW + count // 1_000:
+            del numbers[table]
+        elif beyond:
+            connection.execute(f"DELETE FROM {table} WHERE {key} > ?", (number,))
+            dropped[table] = beyond
+    if "history" in numbers:
+        before = connection.total_changes()
+        connection.execute("DELETE FROM history_row WHERE seq > ?", (numbers["history"],))
+        dropped["history_row"] = connection.total_changes() - before
+    return dropped
 
 
 def _names(connection: apsw.Connection, table: str) -> list[str]:
@@ -243,7 +270,11 @@ def _references(connection: apsw.Connection) -> int:
 def _count_on(connection: apsw.Connection, numbers: dict[str, int]) -> None:
     """Let no number be given twice: go on from the highest that was given, as far as anybody knows."""
     for table, number in numbers.items():
-        connection.execute(f"UPDATE {SEQUENCE} SET seq = max(seq, ?) WHERE name = ?", (number, table))
+        key = "seq" if table == "history" else "id"  # the highest that is there may have been a damaged one's
+        connection.execute(
+            f"UPDATE {SEQUENCE} SET seq = max(?, (SELECT coalesce(max({key}), 0) FROM {table})) WHERE name = ?",
+            (number, table),
+        )
         connection.execute(
             f"INSERT INTO {SEQUENCE}(name, seq) SELECT ?1, ?2"
             " WHERE EXISTS (SELECT 1 FROM sqlite_schema WHERE name = ?1)"

@@ -20,6 +20,13 @@ from store.health.chain import LOST, ROWS, STEPS, taken_back, true
 from store.health.records import Row, untold, walk
 from store.history import changeset, primary_key
 
+# the moment of a step whose header is damaged, where it cannot be: that of the step before
+AT_ITS_PLACE = """
+UPDATE history SET at = coalesce((SELECT p.at FROM history p WHERE p.seq = history.seq - 1), at)
+WHERE seq = ? AND (at > coalesce((SELECT n.at FROM history n WHERE n.seq = history.seq + 1), at)
+  OR at < coalesce((SELECT p.at FROM history p WHERE p.seq = history.seq - 1), at)
+  OR at NOT GLOB '[12][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-6][0-9].[0-9][0-9][0-9]Z')
+"""
 NOBODY = "agent"  # who made a step whose header is lost, and the step that puts down what no other explains
 EVERYTHING = (0, 1 << 62)
 
@@ -90,9 +97,13 @@ def _headers(connection: apsw.Connection, newest: int, mended: Mended) -> None:
             digest = None
         else:
             digest = recorded
-    if newest > 2 * before + 1_000:
-        newest = 0  # a counter that is damaged itself
     newest = max(newest, before, connection.execute("SELECT coalesce(max(seq), 0) FROM history_row").get)
+    if newest > 2 * len(there) + 1_000:  # numbers that are damaged themselves
+        newest = 2 * len(there) + 1_000
+        connection.execute("DELETE FROM history_row WHERE seq > ?", (newest,))
+        connection.execute("DELETE FROM history WHERE seq > ?", (newest,))
+        mended.headers = {seq for seq in mended.headers if seq <= newest}
+        newest = connection.execute("SELECT max(seq) FROM history").get or 0
     missing = sorted(set(range(1, newest + 1)) - there)
     mended.headers.update(missing)
     connection.executemany(
@@ -102,6 +113,7 @@ def _headers(connection: apsw.Connection, newest: int, mended: Mended) -> None:
         " (SELECT count(*) FROM history_row WHERE seq = ?1), x'', x'')",
         [(seq, NOBODY) for seq in missing],
     )
+    connection.executemany(AT_ITS_PLACE, [(seq,) for seq in sorted(mended.headers)])
 
 
 def _again(database: Database, table: str, last: int, mended: Mended) -> None:

@@ -189,6 +189,25 @@ def test_numbers_are_not_given_twice(path: str):
     assert look(f"{path}.new") == []
 
 
+def test_a_number_that_was_never_given(memories: Memories, path: str):
+    """A bit of a number is wrong: the record is made again under its own, and nothing counts up to the wrong one."""
+    connection = apsw.Connection(path)
+    connection.pragma("foreign_keys", 0)
+    for statement in ("DROP TRIGGER facts_found_insert", "DROP TRIGGER facts_found_update"):
+        connection.execute(statement)
+    numbers = dict(connection.execute("SELECT name, seq FROM sqlite_sequence"))
+    connection.execute("UPDATE facts SET id = 5 + (1 << 20) WHERE id = 5")
+    connection.execute("UPDATE history SET seq = 9 + (1 << 20) WHERE seq = 9")
+    counters = [(seq, name) for name, seq in numbers.items()]
+    connection.executemany("UPDATE sqlite_sequence SET seq = ? WHERE name = ?", counters)
+    connection.close()
+    salvage(path, f"{path}.new")
+    assert look(f"{path}.new") == [] and contents(f"{path}.new")["facts"] == memories.rows["facts"]
+    with Memory.open(f"{path}.new") as memory:
+        assert memory.history.steps(limit=1)[0].seq < 2_000
+        assert memory.facts.remember("a new one")[0] == numbers["facts"] + 1
+
+
 def test_what_cannot_be_salvaged(tmp_path: Path, path: str):
     """Nothing there, nothing of ours in it, no room for it, a name that is taken: said, and nothing is left behind."""
     with pytest.raises(NotFound):
