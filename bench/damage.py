@@ -245,7 +245,7 @@ def kinds(memories: Memories) -> dict[str, Damage]:
     }
 
 
-def main(rounds: int = 40, seed: int = 1) -> int:
+def main(rounds: int = 20, seed: int = 1) -> int:
     os.environ[VARIABLE] = "model"
     heading("damage", f"{FACTS:,} facts, {rounds} rounds of each, from seed {seed}")
     print(f"\n{'damage':26}{'noticed':>10}{'harmless':>10}{'missed':>8}{'rows through: median':>23}{'worst of 20':>13}")

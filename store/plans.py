@@ -106,7 +106,7 @@ class Plans:
         cited = cite("checkpoint", number)
         if seq is None:
             raise NotFound(f"There is no checkpoint {cited}.", "List them with `memoranda checkpoints`.")
-        with self._database.moment():
+        with self._database.one_moment():
             return self._plan(
                 f"restore {cited}", rewind.to_step(self._database, seq), seq, before=f"before restoring {cited}"
             )
@@ -114,7 +114,7 @@ class Plans:
     def step(self, seq: int) -> Plan:
         """What taking one step back would change, however long ago it was. Raises NotFound, and Conflict for a step
         that was taken back already or whose text was purged."""
-        with self._database.moment():
+        with self._database.one_moment():
             _in_force(History(self._database).step(seq))
             return self._plan(f"undo {seq}", rewind.without_step(self._database, seq), seq - 1, undoes=seq)
 
@@ -124,13 +124,13 @@ class Plans:
         first = self._database.value("SELECT min(seq) FROM history WHERE actor = ?", (origin,))
         if first is None:
             raise NotFound("Nobody of that name ever wrote here.", "See who did: `memoranda history`.")
-        with self._database.moment():
+        with self._database.one_moment():
             found = rewind.without_actor(self._database, origin)
             return self._plan(f"undo {origin}", found, first - 1, before=f"before undoing {origin}"[:200])
 
     def since(self, seq: int) -> Plan:
         """What changed since a step, to look at only; `now` and `then` as if it were to be taken back."""
-        with self._database.moment():
+        with self._database.one_moment():
             return self._plan("", rewind.to_step(self._database, seq), seq)
 
     # choosing

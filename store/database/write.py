@@ -143,7 +143,7 @@ class Database:
         row = self.row(sql, parameters)
         return row[0] if row else None
 
-    def moment(self) -> "Moment":
+    def one_moment(self) -> "Moment":
         """What is read inside is of one moment, whoever writes meanwhile. To be short: a reader that stays keeps the
         log from being emptied."""
         return Moment(self.connection)

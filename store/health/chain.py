@@ -51,7 +51,7 @@ def history(visit: Visit) -> Iterator[Finding]:
     for start in range(first, newest + 1, SLICE):
         end = min(start + SLICE - 1, newest)
         visit.progress("the chain of history", start - first, newest - first + 1)
-        with visit.database.moment():
+        with visit.database.one_moment():
             steps = database.rows(STEPS, (start, end))
             leaves = _leaves(database, start, end)
         by_seq = {step[0]: step for step in steps}
@@ -132,7 +132,7 @@ def _leaves(database: Database, first: int, last: int) -> dict[int, tuple[int, b
 def _undone(visit: Visit) -> Iterator[Finding]:
     """`undone_by` is no part of the digest: it follows from what each undo took back."""
     database = visit.database
-    with visit.database.moment():
+    with visit.database.one_moment():
         undoes: dict[int, int] = dict(
             database.rows("SELECT seq, undoes FROM history WHERE undoes IS NOT NULL ORDER BY seq")
         )

@@ -84,7 +84,7 @@ def walk(database: Database, table: str) -> Iterator[tuple[str, Told, Row | None
     last = ""
     while True:
         found: list[tuple[str, Told, Row | None]] = []
-        with database.moment():
+        with database.one_moment():
             end, count = database.rows(NEXT, (table, last, SLICE))[0]
             steps = database.connection.execute(STEPS, (table, last, end)) if count else ()
             for key, group in groupby(steps, itemgetter(0)):
