@@ -1,5 +1,9 @@
-"""What the doctor notices of damage, and what salvage gets out: flipped bits, torn pages, cut files, logs that are not
-the file's own, headers of zeroes. `python -m bench.damage [ROUNDS] [SEED]`"""
+"""What of damage the doctor notices, and how much of a damaged memory is salvaged.
+
+Flipped bits, torn pages, cut files, headers of zeroes, logs that are not the file's own:
+`python -m bench.damage [ROUNDS] [SEED]`. A round is missed when what can be read of the file has changed and the doctor
+says nothing; 1 if any is.
+"""
 
 from __future__ import annotations
 
