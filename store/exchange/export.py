@@ -8,9 +8,11 @@ import json
 import os
 from collections.abc import Iterator
 
+import apsw
+
 from store.database import Database
 from store.database.capture import columns
-from store.database.connection import SCHEMA_VERSION
+from store.database.connection import SCHEMA_VERSION, explain
 from store.database.tables import JOURNAL, RECORDED
 from store.errors import Conflict, StorageError
 
@@ -27,18 +29,17 @@ def document(database: Database) -> Iterator[str]:
 
     The read transaction is open while the lines are taken, so that no table is newer than another.
     """
-    connection = database.connection
-    connection.execute("BEGIN")
     try:
-        head = {"format": FORMAT, "version": VERSION, "schema": SCHEMA_VERSION}
-        yield json.dumps(head)[:-1] + ',\n"tables": {\n'
-        tables = (*RECORDED, *JOURNAL)
-        for table in tables:
-            yield from _table(database, table, last=table == tables[-1])
-        sequence = dict(connection.execute("SELECT name, seq FROM sqlite_sequence ORDER BY name"))
-        yield f'}},\n"sequence": {json.dumps(sequence)}\n}}\n'
-    finally:
-        connection.execute("ROLLBACK")
+        with database.one_moment():
+            head = {"format": FORMAT, "version": VERSION, "schema": SCHEMA_VERSION}
+            yield json.dumps(head)[:-1] + ',\n"tables": {\n'
+            tables = (*RECORDED, *JOURNAL)
+            for table in tables:
+                yield from _table(database, table, last=table == tables[-1])
+            sequence = dict(database.rows("SELECT name, seq FROM sqlite_sequence ORDER BY name"))
+            yield f'}},\n"sequence": {json.dumps(sequence)}\n}}\n'
+    except apsw.Error as error:
+        raise explain(error, database.path) from None
 
 
 def _table(database: Database, table: str, last: bool) -> Iterator[str]:

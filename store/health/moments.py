@@ -22,7 +22,7 @@ MOMENTS = {
 JSON = {"facts": ("evidence", "tags"), "decisions": ("alternatives",), "events": ("payload",)}
 JSON["iterations"] = ("phases_completed", "artifacts")
 MOMENT = "[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-6][0-9].[0-9][0-9][0-9]Z"
-ORIGINS = ("user", "agent", "hook", "file", "git", "mcp:%", "import:%")
+ORIGINS = ("user", "agent", "hook", "file", "git", "worker", "mcp:%", "import:%")
 BACK = """
 SELECT count(*), max(h.seq) FROM history h JOIN history p ON p.seq = h.seq - 1
 WHERE h.at < p.at AND unixepoch(p.at) - unixepoch(h.at) > 60
@@ -81,8 +81,9 @@ def values(visit: Visit) -> Iterator[Finding]:
         for name in names:
             look(table, f"{name} is no JSON", f"NOT json_valid({name})")
     known = " AND ".join(f"origin NOT LIKE '{origin}'" for origin in ORIGINS)
+    known += " AND origin NOT IN (SELECT actor FROM history)"
     for table in ("iterations", "events", "checkpoints", "turns"):
-        look(table, "an origin is unknown", known)
+        look(table, "an origin is nobody's", known)
     look("commits", "a number is below zero", "min(files_changed, insertions, deletions) < 0")
     look("commits", "a sha is none", "length(sha) NOT IN (40, 64) OR sha GLOB '*[^0-9a-f]*'")
     look("checkpoints", "one is of no step", "seq < 0 OR seq > (SELECT coalesce(max(seq), 0) FROM history)")
