@@ -60,6 +60,12 @@ class ForeignFile(MemorandaError):
     code = "foreign-file"
 
 
+class DamagedFile(ForeignFile):
+    """A memory that the disk, a copy or a program spoiled: to be kept as it is, and salvaged."""
+
+    code = "damaged-file"
+
+
 class NewerFile(MemorandaError):
     """The file was written by a newer version; it can be read and not written."""
 

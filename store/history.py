@@ -215,6 +215,8 @@ class History:
         )
         if step.changes and not rows:
             raise Conflict(f"Step {step.seq} holds text that was erased, and cannot be taken back.")
+        if self._database.value("SELECT count(*) FROM history_row WHERE seq = ?", (step.seq,)) != step.changes:
+            raise Conflict(f"Not all that step {step.seq} changed was salvaged, and it cannot be taken back.")
         edits = [  # of a record that was purged nothing is left to take back
             (table, json.loads(key), after and json.loads(after), before and json.loads(before), op == "UPDATE")
             for table, key, op, before, after in rows
@@ -287,7 +289,7 @@ def apply(write: Write, edits: "Sequence[Edit]") -> "list[tuple[str, Key]]":
     names = {table: columns(connection, table) for table in {edit[0] for edit in edits}}
     keys = {table: primary_key(connection, table) for table in names}
     met: list[tuple[str, Key]] = []
-    changeset = _changeset(connection, edits, names, keys)
+    wanted = changeset(connection, edits, names, keys)
 
     def conflict(code: int, change: "Any") -> int:
         if code == apsw.SQLITE_CHANGESET_FOREIGN_KEY:
@@ -299,7 +301,7 @@ def apply(write: Write, edits: "Sequence[Edit]") -> "list[tuple[str, Key]]":
 
     before = connection.total_changes()
     try:
-        write.apply(changeset, conflict)
+        write.apply(wanted, conflict)
     except (apsw.AbortError, apsw.ConstraintError):  # the latter when a foreign key is in the way
         if not met:
             raise
@@ -313,7 +315,7 @@ def apply(write: Write, edits: "Sequence[Edit]") -> "list[tuple[str, Key]]":
     return [found for found in met if found[0] in KINDS and found[1]] or met
 
 
-def _changeset(
+def changeset(
     connection: apsw.Connection, edits: "Sequence[Edit]", names: dict[str, list[str]], keys: dict[str, list[str]]
 ) -> bytes:
     """The edits as a changeset, built by column name for the tables as they are today."""

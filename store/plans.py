@@ -5,8 +5,7 @@ history: one undo takes it back, one redo brings it again.
 """
 
 import json
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -110,21 +109,21 @@ class Plans:
         cited = cite("checkpoint", number)
         if seq is None:
             raise NotFound(f"There is no checkpoint {cited}.", "List them with `memoranda checkpoints`.")
-        with self._one_moment():
+        with self._database.one_moment():
             return self._plan(
                 f"restore {cited}", rewind.to_step(self._database, seq), seq, before=f"before restoring {cited}"
             )
 
     def moment(self, seq: int, name: str) -> Plan:
         """What going back to where step `seq` left the memory would change; `name` is what that moment is called."""
-        with self._one_moment():
+        with self._database.one_moment():
             found = rewind.to_step(self._database, seq)
             return self._plan(f"restore {name}"[:200], found, seq, before=f"before restoring {name}"[:200])
 
     def step(self, seq: int) -> Plan:
         """What taking one step back would change, however long ago it was. Raises NotFound, and Conflict for a step
         that was taken back already or whose text was purged."""
-        with self._one_moment():
+        with self._database.one_moment():
             _in_force(History(self._database).step(seq))
             return self._plan(f"undo {seq}", rewind.without_step(self._database, seq), seq - 1, undoes=seq)
 
@@ -134,13 +133,13 @@ class Plans:
         first = self._database.value("SELECT min(seq) FROM history WHERE actor = ?", (origin,))
         if first is None:
             raise NotFound("Nobody of that name ever wrote here.", "See who did: `memoranda history`.")
-        with self._one_moment():
+        with self._database.one_moment():
             found = rewind.without_actor(self._database, origin)
             return self._plan(f"undo {origin}", found, first - 1, before=f"before undoing {origin}"[:200])
 
     def since(self, seq: int) -> Plan:
         """What changed since a step, to look at only; `now` and `then` as if it were to be taken back."""
-        with self._one_moment():
+        with self._database.one_moment():
             return self._plan("", rewind.to_step(self._database, seq), seq)
 
     # choosing
@@ -215,12 +214,6 @@ class Plans:
             raise Conflict("Text was erased while you looked; nothing was done.", "Look again, and choose again.")
 
     # working a plan out
-
-    @contextmanager
-    def _one_moment(self) -> Iterator[None]:
-        """All that is read inside is of the same moment, whoever writes meanwhile."""
-        with self._database.connection:
-            yield
 
     def _plan(self, reason: str, found: list[Rewound], since: int, undoes: int | None = None, before: str = "") -> Plan:
         at = self._database.value("SELECT coalesce(max(seq), 0) FROM history")

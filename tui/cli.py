@@ -18,6 +18,7 @@ from tui.verbs import BY_NAME, VERBS, Verb
 
 HELP = ("-h", "--help", "help")
 BACKUP_BYTES = 16 << 20  # of the largest file that a command makes the daily backup of
+TRY_AGAIN = "Nothing was changed by halves; look at what the system is short of, and try again."
 WAIT_SECONDS = 2.0  # how long a command that reads lets the timeline and the documents catch up first
 
 
@@ -35,6 +36,10 @@ def run(arguments: Sequence[str]) -> int:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # `| head` has seen enough
         return 0
+    except OSError as error:  # too many open files, say, while a module of ours was to be read
+        reason = StorageError(f"The system refused: {error.strerror or type(error).__name__}.", TRY_AGAIN)
+        _complain(reason, as_json)
+        return reason.exit_status
 
 
 def _run(arguments: list[str]) -> int:

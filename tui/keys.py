@@ -305,7 +305,7 @@ BY_ID = {key.id: key for key in (*KEYS, *PLAN_KEYS, *MOVES)}
 FIXED = {
     "ask.leave": "the line that asks", "ask.complete": "the line that asks", "ask.older": "the line that asks",
     "ask.newer": "the line that asks", "list.open": "every list", "help.close": "the help",
-    "help.rekey": "the help",
+    "help.rekey": "the help", "doctor.close": "the doctor",
     "recent.leave": "the list of memories", "recent.down": "the list of memories", "recent.up": "the list of memories",
 }  # fmt: skip
 """The keys that cannot be others, and what needs them."""

@@ -365,7 +365,22 @@ VERBS = (
         Argument("purge", "flag", "", "cut them out of the records and their history, for good"),
         _YES,
     ),
-    Verb("doctor", "Look for what is wrong with the memory, and say what mends it", "health.doctor"),
+    Verb(
+        "doctor",
+        "Look for what is wrong with the memory, and say what mends it",
+        "health.doctor",
+        Argument("quick", "flag", "", "leave out what reads every record"),
+        Argument("head", "value", "HEX", "a head that an earlier doctor named: are its steps still there?", ""),
+        opens="nothing",
+    ),
+    Verb(
+        "salvage",
+        "Write what can be read of a damaged memory to a new one; the damaged file stays as it is",
+        "health.salvage",
+        Argument("file", "one", "FILE", "the damaged memory file", file=True),
+        Argument("into", "value", "NEW", "where to (beside it, with -salvaged in its name)", file=True),
+        opens="nothing",
+    ),
     Verb("scan", "Read the documents now: MEMORY.md, memory/**/*.md and the extra paths", "documents.scan"),
     Verb("init", "Start a memory for this folder", "places.init", opens="nothing"),
     Verb(

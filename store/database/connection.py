@@ -7,7 +7,16 @@ import time
 import apsw
 
 from store.database.files import prepare
-from store.errors import Busy, DiskFull, ForeignFile, MemorandaError, NewerFile, StorageError, UnsafeFile
+from store.errors import (
+    Busy,
+    DamagedFile,
+    DiskFull,
+    ForeignFile,
+    MemorandaError,
+    NewerFile,
+    StorageError,
+    UnsafeFile,
+)
 
 APPLICATION_ID = 0x4D454D4F  # "MEMO"
 SCHEMA_VERSION = 3
@@ -50,6 +59,8 @@ def connect(path: str, create: bool = True, patience: int = BUSY_MS) -> tuple[ap
         connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
     except apsw.CantOpenError:
         raise StorageError(f"{path} cannot be opened.", "Look at its permissions and those of its folder.") from None
+    except apsw.Error as error:
+        raise explain(error, path) from None
     try:
         connection.set_busy_timeout(patience)
         version = _identify(connection, path)
@@ -79,10 +90,7 @@ def _identify(connection: apsw.Connection, path: str) -> int:
         # last: another process may be making this file ours between these reads, all at once
         application = connection.pragma("application_id")
     except (apsw.NotADBError, apsw.CorruptError):
-        raise ForeignFile(
-            f"{path} is not a memory, or no longer readable as one.",
-            "Nothing was changed; name another with --db PATH.",
-        ) from None
+        raise damaged(path, "is not a memory, or no longer readable as one.") from None
     if application == APPLICATION_ID or (application == 0 and version == 0 and tables == 0):
         return version
     raise ForeignFile(
@@ -105,6 +113,16 @@ def _write_ahead(connection: apsw.Connection, path: str, patience: int) -> None:
                 f"{path} cannot be opened for several programs at once.", "Close what holds it, or use a local disk."
             )
         time.sleep(0.005)
+
+
+def damaged(path: str, says: str) -> DamagedFile:
+    from shlex import quote  # not at the top: it costs `re`
+
+    return DamagedFile(
+        f"{path} {says}",
+        "Nothing was changed. Keep it as it is:"
+        f" `memoranda salvage {quote(path)}` writes what can be read of a memory to a new file.",
+    )
 
 
 def newer(path: str) -> NewerFile:
@@ -134,10 +152,10 @@ def explain(error: apsw.Error, path: str, patience: int = BUSY_MS) -> MemorandaE
         )
     if isinstance(error, apsw.ReadOnlyError | apsw.PermissionsError | apsw.CantOpenError):
         return StorageError(f"{path} cannot be written.", "Look at its permissions and those of its folder.")
+    if isinstance(error, apsw.CorruptError) and getattr(error, "extendedresult", 0) == apsw.SQLITE_CORRUPT_VTAB:
+        return ForeignFile(f"The search index in {path} is damaged.", "memoranda index rebuild makes it again.")
     if isinstance(error, apsw.NotADBError | apsw.CorruptError):
-        return ForeignFile(
-            f"{path} is damaged: SQLite cannot read it.", "Keep it as it is, and export what can be read."
-        )
+        return damaged(path, "is damaged: SQLite cannot read it.")
     if isinstance(error, apsw.InterruptError):
         return StorageError("The change was interrupted; nothing was changed.", "Try again.")
     if isinstance(error, apsw.IOError):

@@ -141,19 +141,25 @@ def _unlock(path: str) -> None:
 
 def _refuse_network(folder: str) -> None:
     """WAL needs memory shared between processes, which a network file system does not give (SQLite, wal.html §1)."""
-    try:
-        with open("/proc/self/mounts", encoding="utf-8", errors="surrogateescape") as mounts:
-            points = [line.split(" ", 3)[1:3] for line in mounts]
-    except OSError:
-        return  # not Linux: nothing to ask
-    real = os.path.realpath(folder).replace(" ", "\\040") + "/"  # as the table writes a space
-    kind = ""
-    longest = -1
-    for point, file_system in points:
-        if real.startswith(point.rstrip("/") + "/") and len(point) >= longest:
-            longest, kind = len(point), file_system
+    kind = file_system(folder)
     if kind in NETWORK:
         raise UnsafeFile(
             f"{folder} is on a network file system ({kind}), where SQLite cannot keep a memory safe.",
             "Name a file on a local disk with --db PATH.",
         )
+
+
+def file_system(folder: str) -> str:
+    """The kind of file system that a folder lies on, as its system calls it; empty where there is nobody to ask."""
+    try:
+        with open("/proc/self/mounts", encoding="utf-8", errors="surrogateescape") as mounts:
+            points = [line.split(" ", 3)[1:3] for line in mounts]
+    except OSError:
+        return ""  # not Linux
+    real = os.path.realpath(folder).replace(" ", "\\040") + "/"  # as the table writes a space
+    kind = ""
+    longest = -1
+    for point, name in points:
+        if real.startswith(point.rstrip("/") + "/") and len(point) >= longest:
+            longest, kind = len(point), name
+    return kind

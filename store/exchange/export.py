@@ -10,16 +10,16 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 
+import apsw
+
 from store.database import Database
-from store.database.connection import SCHEMA_VERSION
+from store.database.connection import SCHEMA_VERSION, explain
 from store.errors import Conflict, StorageError
 from store.exchange.form import FORMAT, TABLES, VERSION, columns_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import BinaryIO
-
-    import apsw
 
 BATCH = 512  # rows that are joined to one piece
 LEVEL = 6  # of compression
@@ -35,12 +35,11 @@ def document(database: Database) -> Iterator[str]:
 
 def pieces(database: Database) -> Iterator[bytes]:
     """`document`, in UTF-8."""
-    connection = database.connection
-    connection.execute("BEGIN")
     try:
-        yield from _checked(_lines(connection))
-    finally:
-        connection.execute("ROLLBACK")
+        with database.one_moment():
+            yield from _checked(_lines(database.connection))
+    except apsw.Error as error:
+        raise explain(error, database.path) from None
 
 
 def _checked(lines: Iterator[bytes]) -> Iterator[bytes]:
@@ -54,7 +53,7 @@ def _checked(lines: Iterator[bytes]) -> Iterator[bytes]:
     yield f'"checksum": "{whole.hexdigest()}"\n}}\n'.encode()
 
 
-def _lines(connection: "apsw.Connection") -> Iterator[bytes]:
+def _lines(connection: apsw.Connection) -> Iterator[bytes]:
     from hashlib import sha256
 
     head = {"format": FORMAT, "version": VERSION, "schema": SCHEMA_VERSION}
@@ -73,7 +72,7 @@ def _lines(connection: "apsw.Connection") -> Iterator[bytes]:
     yield f'}},\n"sequence": {json.dumps(sequence)},\n"checksums": {json.dumps(sums)},\n'.encode()
 
 
-def section_of(connection: "apsw.Connection", table: str, schema: str = "main") -> Iterator[bytes]:
+def section_of(connection: apsw.Connection, table: str, schema: str = "main") -> Iterator[bytes]:
     """The rows of a table, each a line of JSON, with the commas between them; in pieces of BATCH rows."""
     columns = columns_of(connection, table, schema)
     pairs = ", ".join(f"'{column.name}', {_expression(column.name, column.kind)}" for column in columns)

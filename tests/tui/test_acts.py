@@ -776,6 +776,7 @@ LINES = (
     "index",
     "index rebuild",
     "doctor",
+    "salvage {home}/nowhere.db",
     "scan",
     "init",
     "open",

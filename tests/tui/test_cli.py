@@ -265,6 +265,8 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("scan-secrets",), {"found", "scrubbed", "pending"}),
     (("scan-secrets", "--purge"), {"found", "scrubbed", "pending"}),
     (("doctor",), {"wrong", "findings"}),
+    (("doctor", "--quick"), {"wrong", "findings"}),
+    (("salvage", ".memoranda/memory.db"), {"into", "tables", "notes"}),
     (("scan",), {"new", "changed", "gone", "unchanged", "remaining", "problems"}),
     (("init",), {"path", "kind", "reason", "project", "exists"}),
     (("where",), {"path", "kind", "reason", "project", "exists"}),
@@ -1409,6 +1411,40 @@ def test_doctor_says_what_is_wrong_and_what_mends_it(do: Do, lived: Path) -> Non
     data = do("doctor", "--json")
     assert data.status == 1 and data.data["wrong"] == 1
     assert do("index", "rebuild").status == 0 and do("doctor").status == 0
+    head = do("doctor").out.partition("head ")[2].partition(".")[0]
+    assert do("doctor", "--head", head).status == 0 and do("doctor", "--head", head[:-1] + "x").status == 2
+    assert do("doctor", "--head", "0" * 64).status == 1
+
+
+def test_a_damaged_memory_is_named_and_salvaged(do: Do, lived: Path) -> None:
+    """Every verb says what it met and what to do; salvage does it; the new file answers, the old one is as it was."""
+    path = lived / ".memoranda" / "memory.db"
+    whole = path.read_bytes()
+    path.write_bytes(bytes(100) + whole[100:])
+    for words in (("facts",), ("remember", "more"), ("stats",)):
+        said = do(*words)
+        assert said.status == 1 and said.err.count("\n") == 1
+        assert "no longer readable" in said.err and f"memoranda salvage {path}" in said.err
+    assert do("facts", "--json").err.startswith('{"error": {"code": "damaged-file"')
+    said = do("doctor")
+    assert said.status == 1 and "WRONG  file" in said.out and f"memoranda salvage {path}" in said.out
+    said = do("salvage", str(path), "--into", "new.db")
+    assert said.status == 0 and said.out.startswith(f"Salvaged to {lived / 'new.db'}.\n")
+    assert "facts                  3 read" in said.out and "as it was" in said.out
+    assert path.read_bytes()[100:] == whole[100:] and path.read_bytes()[:100] == bytes(100)
+    facts = do("facts", "--db", "new.db", "--json").data
+    assert {fact["fact"] for fact in facts} == {"deploys on Fridays", "José prefiere té", "the team is five"}
+    assert do("doctor", "--db", "new.db").status == 0
+    taken = ("salvage", str(path), "--into", "new.db")
+    for words, code in ((("salvage", "missing.db"), "not-found"), (taken, "conflict")):
+        said = do(*words, "--json")
+        assert said.status == 1 and json.loads(said.err)["error"]["code"] == code
+
+
+def test_doctor_makes_no_memory(do: Do, checkout: Path) -> None:
+    said = do("doctor")
+    assert said.status == 1 and "There is no memory at" in said.out and "memoranda init" in said.out
+    assert not (checkout / ".memoranda").exists()
 
 
 def test_doctor_names_the_model_that_answers_and_documents_that_cannot_be_read(

@@ -118,12 +118,14 @@ async def test_what_a_line_or_a_list_needs_cannot_be_other_keys(
     assert said in capsys.readouterr().err
     from textual.binding import Binding
 
+    from tui.screens.doctor import DoctorScreen
     from tui.screens.help import HelpScreen
     from tui.screens.recent import RecentScreen
     from tui.widgets.ask_bar import Line
     from tui.widgets.record_list import RecordList
 
     bindings = [*Line.BINDINGS, *RecordList.BINDINGS, *HelpScreen.BINDINGS, *RecentScreen.BINDINGS]
+    bindings += DoctorScreen.BINDINGS
     ids = {binding.id for binding in bindings if isinstance(binding, Binding)}
     assert ids <= set(BY_ID) | set(FIXED) and not set(BY_ID) & set(FIXED)
 

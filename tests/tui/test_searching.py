@@ -392,7 +392,7 @@ class TestRelated:
 async def test_the_doctor_is_a_click_away_in_the_app(folder: Path) -> None:
     async with opened(folder) as person:
         await person.command("doctor")
-        await person.until(lambda: any("Nothing is wrong." in line for line in person.preview))
+        await person.until(lambda: person.sees("DOCTOR", "Nothing is wrong."))
 
 
 async def test_what_is_opened_is_counted_where_that_is_set(folder: Path) -> None:

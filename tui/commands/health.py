@@ -1,48 +1,38 @@
-"""doctor: what is wrong with this memory or around it, why, and what mends it."""
+"""doctor, salvage."""
+
+import os
+import sys
 
 from tui.commands import Outcome, Session, count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.memory import Memory
+    from collections.abc import Callable
+    from typing import Any
+
+    from store.health import Finding
     from tui.arguments import Given
 
-SHOWN = 3  # documents that are named
-
-
-class Finding:
-    """One thing that was looked at: `state` is ok, note (nothing is broken) or wrong; `next` is what mends it."""
-
-    __slots__ = ("next", "says", "state", "subject")
-
-    def __init__(self, subject: str, state: str, says: str, next: str = "") -> None:
-        self.subject = subject
-        self.state = state
-        self.says = says
-        self.next = next
-
-
+HEAD = 64  # digits of a digest
 SIGNS = {"ok": "ok   ", "note": "note ", "wrong": "WRONG"}
 
 
 def doctor(session: Session, given: "Given") -> Outcome:
+    from store.errors import InvalidInput
+    from store.health import WRONG, examine, quiet
     from tui.visible import visible
 
-    memory = session.memory
-    found = [
-        *_file(memory),
-        *_keywords(memory),
-        *_extension(memory),
-        *_model(memory),
-        *_documents(memory),
-        *_backups(memory),
-    ]
-    wrong = sum(one.state == "wrong" for one in found)
+    if given.head and (len(given.head) != HEAD or given.head.strip("0123456789abcdef")):
+        raise InvalidInput("A head is 64 hexadecimal digits.", "`memoranda doctor` names the one that there is now.")
+    progress = _shown if sys.stderr.isatty() and not session.json else quiet
+    found = list(examine(session.location, given.quick, given.head, progress))
+    progress("", 0, 0)
+    wrong = sum(one.state == WRONG for one in found)
     width = max(len(one.subject) for one in found)
     lines = [
         f"{SIGNS[one.state]}  {one.subject:<{width}}  {visible(f'{one.says} {one.next}'.strip())}" for one in found
     ]
-    lines.append(f"{count(wrong, 'thing')} to be mended." if wrong else "Nothing is wrong.")
+    lines.append(verdict(found))
     return Outcome(
         lines=lines,
         data=lambda: {
@@ -55,88 +45,68 @@ def doctor(session: Session, given: "Given") -> Outcome:
     )
 
 
-def _file(memory: "Memory") -> list[Finding]:
-    import apsw
-
-    try:
-        said = [row[0] for row in memory.database.rows("PRAGMA quick_check(3)")]
-    except apsw.Error as error:
-        said = [type(error).__name__]
-    if said != ["ok"]:
-        return [Finding("file", "wrong", f"SQLite finds damage: {said[0]}.", "Keep a copy, then memoranda export.")]
-    found = [Finding("file", "ok", memory.location.path)]
-    return [*found, *(Finding("file", "note", warning) for warning in memory.database.warnings)]
+def verdict(found: "list[Finding]") -> str:
+    """What all findings come to, in a sentence."""
+    wrong = sum(one.state == "wrong" for one in found)
+    return f"{count(wrong, 'thing')} to be mended." if wrong else "Nothing is wrong."
 
 
-def _keywords(memory: "Memory") -> list[Finding]:
-    from store.errors import ForeignFile
-    from store.search import corpus
-
-    if memory.database.read_only:
-        return [Finding("keywords", "note", "This file may only be read, so its index was not checked.")]
-    try:
-        rows = corpus.check(memory.database)
-    except ForeignFile:
-        says = "The index does not agree with the records."
-        return [Finding("keywords", "wrong", says, "memoranda index rebuild makes it again.")]
-    return [Finding("keywords", "ok", f"The index agrees with the records: {count(rows, 'record')}.")]
+def _shown(what: str, done: int, total: int) -> None:
+    """Show what is being looked at on one line of the terminal, which is empty again at the end."""
+    far = f" {done:,} of {total:,}" if total else ""
+    print(f"\r\x1b[K{f'checking {what}{far}' if what else ''}", end="", flush=True, file=sys.stderr)
 
 
-def _extension(memory: "Memory") -> list[Finding]:
-    from store.embedding import bits
-
-    if bits.load(memory.database.connection):
-        return [Finding("vec0", "ok", "The vector extension loads.")]
-    says = "The vector extension does not load here; vectors are compared without it, only slower to begin with."
-    return [Finding("vec0", "note", says, "pip install sqlite-vec")]
-
-
-def _model(memory: "Memory") -> list[Finding]:
-    from store.embedding import Vectors, choice
-
-    status = Vectors(memory.database).status()
-    steps = choice.explain(memory.config)
-    found = [
-        Finding("model", "ok" if step.taken else "note", f"{step.provider}: {step.reason}", step.next) for step in steps
-    ]
-    if not any(step.taken for step in steps):
-        found.append(Finding("model", "note", "No model answers here; keywords find alone."))
-    if status.serving:
-        made = f"{status.total - status.left:,} of {status.total:,} texts, by {status.provider} {status.model}"
-        found.append(Finding("vectors", "ok", f"There for {made}."))
-    if status.building:
-        found.append(Finding("vectors", "note", f"Being made anew by {status.building.partition(' ')[0]}."))
-    if status.left:
-        step = "memoranda index embeds them; so does the application, beside everything else."
-        found.append(Finding("vectors", "note", f"{count(status.left, 'text')} wait to be embedded.", step))
-    if status.refused:
-        says = f"{count(status.refused, 'text')} could not be embedded; keywords find what is in them."
-        found.append(Finding("vectors", "note", says, "They are tried again when they change."))
-    if status.error:
-        missing = not any(step.taken for step in steps)  # it says the same as the steps
-        found.append(
-            Finding("vectors", "note" if missing else "wrong", f"The last run ended: {status.error}", "memoranda index")
-        )
-    return found
+def salvage(session: Session, given: "Given") -> Outcome:
+    """In a process of its own: whoever reads a file beside a connection to it, as the application would, takes SQLite's
+    locks away by closing it."""
+    path = _path(session, given.file)
+    into = _path(session, given.into) if given.into else None
+    report = _apart(path, into, _shown if sys.stderr.isatty() and not session.json else None)
+    lines = [f"  {table['table']:<14} {_came(table)}" for table in report["tables"]]
+    lines += [*report["notes"], f"The damaged file is as it was: {path}"]
+    return Outcome(f"Salvaged to {report['into']}.", lambda: report, lines)
 
 
-def _backups(memory: "Memory") -> list[Finding]:
-    from store.exchange.backup import standing
+def _came(table: "dict[str, Any]") -> str:
+    """What came through of a table, in a few words."""
+    said = f"{table['read']:>9,} read"
+    if table["from_history"]:
+        said += f", {table['from_history']:,} made again from history"
+    if table["lost"]:
+        said += f", {table['lost']:,} lost"
+    return said
 
-    state, says, _ = standing(memory.database, memory.now)
-    wrong = "memoranda backups lists them; memoranda backup makes a new one. Look at the disk."
-    step = {"ok": "", "note": "memoranda backup makes one now.", "wrong": wrong}[state]
-    return [Finding("backups", state, says, step)]
+
+def _path(session: Session, text: str) -> str:
+    return os.path.abspath(os.path.join(session.cwd, os.path.expanduser(text)))
 
 
-def _documents(memory: "Memory") -> list[Finding]:
-    problems = memory.documents.problems()
-    if not problems:
-        return [Finding("documents", "ok", f"{count(memory.documents.count(), 'document')} read.")]
-    found = [
-        Finding("documents", "wrong", f"{path}: {why}.", "Mend the file, then memoranda scan.")
-        for path, why in problems[:SHOWN]
-    ]
-    if len(problems) > SHOWN:
-        found.append(Finding("documents", "wrong", f"And {len(problems) - SHOWN:,} more.", "memoranda scan names all."))
-    return found
+def _apart(path: str, into: str | None, progress: "Callable[[str, int, int], None] | None") -> "dict[str, Any]":
+    """Salvage in a new process, which tells line by line how far it is. Raises what it raised."""
+    import json
+    import subprocess
+
+    import store
+    from store.errors import MemorandaError, StorageError
+
+    home = os.path.dirname(os.path.dirname(os.path.abspath(store.__file__)))
+    words = [sys.executable, "-m", "store.salvage", path, *([into] if into else [])]
+    with subprocess.Popen(
+        words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True, encoding="utf-8", cwd=home
+    ) as child:
+        assert child.stdout is not None
+        last: dict[str, Any] = {}
+        for line in child.stdout:
+            last = json.loads(line)
+            if progress and "doing" in last:
+                progress(last["doing"], last["done"], 0)
+    if progress:
+        progress("", 0, 0)
+    if "report" in last:
+        return dict(last["report"])
+    if "error" in last:
+        error = MemorandaError(last["error"]["message"], last["error"]["next"])
+        error.code = last["error"]["code"]
+        raise error
+    raise StorageError("The salvage ended before it was done; nothing was changed.", "Try again.")

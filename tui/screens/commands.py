@@ -75,6 +75,8 @@ def _in_place(screen: MainScreen, verb: Verb, given: Given) -> bool:
         from tui.commands.demo import HOW
 
         screen.say(HOW, "warning")
+    elif verb.name == "doctor" and not given.head:
+        screen.action_doctor(given.quick)
     elif verb.name == "search":
         screen.search_for(" ".join(given.query))
     elif verb.name == "show" and not given.diff:

@@ -211,9 +211,11 @@ class MainScreen(BrowsingScreen):
     def action_command(self, line: str = "") -> None:
         self.ask(":", line, self._command, verbs=True)
 
-    def action_doctor(self) -> None:
-        """What is wrong, and what mends it."""
-        self._command("doctor")
+    def action_doctor(self, quick: bool = False) -> None:
+        """What is wrong, and what mends it: a screen of findings, whose Enter does the next step."""
+        from tui.screens.doctor import DoctorScreen
+
+        self.app.push_screen(DoctorScreen(self._location, self._clock, quick), lambda line: self._command(line or ""))
 
     def action_run(self, line: str) -> None:
         """Do what a line typed in the `:` bar would do."""

@@ -1,0 +1,274 @@
+"""What of damage the doctor notices, and how much of a damaged memory is salvaged.
+
+Flipped bits, torn pages, cut files, headers of zeroes, logs that are not the file's own:
+`python -m bench.damage [ROUNDS] [SEED]`. A round is missed when what can be read of the file has changed and the doctor
+says nothing; 1 if any is.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import statistics
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass, field
+
+import apsw
+
+from bench.store import heading, quantile
+from store.database.tables import JOURNAL, RECORDED
+from store.health import WRONG, examine
+from store.location import locate
+from store.memory import Memory
+from store.salvage import salvage
+from store.switches import VARIABLE
+
+PAGE = 4096
+SECTOR = 512
+FACTS = 1_500
+TABLES = (*RECORDED, *JOURNAL)
+
+Rows = dict[str, Counter[str]]
+Hurt = Callable[[str, random.Random], None]
+Damage = tuple[str, str, Hurt | None, Rows]  # the memory, whose log is beside it, what happens to it, what it held
+
+
+def live(memory: Memory, seed: int, count: int) -> None:
+    """Write `count` records of every kind, and change some of them."""
+    dice = random.Random(seed)
+    words = "team invoice deploy Friday Ana José peanuts SQLite cache queue release branch review".split()
+    for number in range(count):
+        text = f"{seed}-{number} " + " ".join(dice.choices(words, k=dice.choice((4, 9, 20, 90))))
+        fact, _ = memory.facts.remember(text, tags=[dice.choice(words).lower()])
+        act = number % 12
+        if act == 1:
+            memory.facts.correct(fact, f"{text}, rather")
+        elif act == 3:
+            memory.facts.pin([fact])
+        elif act == 4:
+            memory.facts.forget([fact])
+            memory.history.undo()
+        elif act == 6:
+            decision = memory.decisions.decide(text, "yes", rationale=text, alternatives=["no"])
+            memory.commits.log(f"{dice.getrandbits(160):040x}", message=f"feat: {text}", author="Ana")
+            memory.events.log("gate_passed", phase="build", payload={"decision": decision})
+        elif act == 8:
+            memory.tasks.add(text)
+            memory.events.log("noted", payload=text)
+        elif act == 10:
+            memory.iterations.start("fix", text)
+            memory.checkpoints.take(text[:20])
+            memory.iterations.end()
+
+
+def contents(path: str) -> Rows:
+    """Every row of the recorded and journal tables, as text, as SQLite reads it. Raises apsw.Error."""
+    with closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
+        connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        return {table: Counter(map(repr, connection.execute(f"SELECT * FROM {table}"))) for table in TABLES}
+
+
+def bits(path: str, dice: random.Random, most: int = 20) -> None:
+    """Flip one bit, or up to twenty."""
+    with open(path, "r+b") as file:
+        size = os.path.getsize(path)
+        for _ in range(dice.randint(1, most)):
+            at = dice.randrange(size)
+            file.seek(at)
+            byte = file.read(1)[0]
+            file.seek(at)
+            file.write(bytes([byte ^ 1 << dice.randrange(8)]))
+
+
+def torn(path: str, dice: random.Random) -> None:
+    """Some sectors of up to three pages: zeroes, noise, or another page's."""
+    size = os.path.getsize(path)
+    with open(path, "r+b") as file:
+        for _ in range(dice.randint(1, 3)):
+            page = dice.randrange(size // PAGE) * PAGE
+            for sector in dice.sample(range(PAGE // SECTOR), dice.randint(1, 7)):
+                file.seek(dice.randrange(size // PAGE) * PAGE + sector * SECTOR)
+                other = file.read(SECTOR)
+                file.seek(page + sector * SECTOR)
+                file.write(dice.choice((bytes(SECTOR), dice.randbytes(SECTOR), other)))
+
+
+def cut(path: str, dice: random.Random) -> None:
+    """The end of the file, up to four pages of it, is gone."""
+    os.truncate(path, os.path.getsize(path) - dice.randint(1, 4 * PAGE))
+
+
+def header(path: str, dice: random.Random) -> None:
+    """The first hundred bytes, or the whole first page, are zeroes."""
+    with open(path, "r+b") as file:
+        file.write(bytes(dice.choice((16, 100, SECTOR, PAGE))))
+
+
+def log(path: str, dice: random.Random) -> None:
+    """A bit of the log is flipped, or it is cut in its middle."""
+    bits(f"{path}-wal", dice, 3)
+
+
+@dataclass
+class Memories:
+    """The memories that are damaged: one with all its pages in the file, one with a log; another's log, and one of an
+    earlier day."""
+
+    folder: str
+    facts: int = FACTS
+    rows: Rows = field(default_factory=dict)
+    logged: Rows = field(default_factory=dict)
+    late: Rows = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        with self._open("whole") as memory:
+            live(memory, 1, self.facts)
+        self.rows = contents(self.path("whole"))
+        shutil.copy(self.path("whole"), self.path("early"))
+        with self._open("early") as memory:
+            live(memory, 2, 30)
+            self._keep_log(memory)
+        shutil.copy(self.path("early"), self.path("logged"))
+        shutil.copy(f"{self.path('early')}-wal", f"{self.path('logged')}-wal")
+        with self._open("early") as memory:  # whose log is now that of an earlier day
+            memory.database.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            live(memory, 3, 60)
+        with self._open("other") as memory:
+            live(memory, 4, self.facts // 6)
+            memory.database.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            live(memory, 5, 30)
+            self._keep_log(memory)
+        shutil.copy(self.path("early"), self.path("late"))
+        self.logged = contents(self.path("logged"))
+        self.late = contents(self.path("late"))
+
+    def path(self, name: str) -> str:
+        return os.path.join(self.folder, f"{name}.db")
+
+    def _open(self, name: str) -> Memory:
+        return Memory.open(self.path(name))
+
+    def _keep_log(self, memory: Memory) -> None:
+        memory.database.connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+
+    def copy(self, name: str, log: str, to: str) -> None:
+        """`name` as `to`, beside the log of `log` if one is named."""
+        for ending in ("", "-wal", "-shm"):
+            if os.path.exists(to + ending):
+                os.unlink(to + ending)
+        shutil.copy(self.path(name), to)
+        if log:
+            shutil.copy(f"{self.path(log)}-wal", f"{to}-wal")
+
+
+@dataclass
+class Score:
+    """What became of the rounds of one kind of damage."""
+
+    noticed: int = 0
+    harmless: int = 0
+    missed: list[str] = field(default_factory=list)
+    came: list[float] = field(default_factory=list)
+
+
+def look(path: str) -> list[str]:
+    """What the doctor finds wrong, or so that salvage is the next step."""
+    return [
+        f"{found.subject}: {found.says}"
+        for found in examine(locate(path, {}, "/"))
+        if found.state == WRONG or found.command.startswith("salvage")
+    ]
+
+
+def share(path: str, rows: Rows) -> float:
+    """The share of these rows that a salvage of the file brings, each as it was."""
+    into = f"{path}.new"
+    if os.path.exists(into):
+        os.unlink(into)
+    salvage(path, into)
+    there = contents(into)
+    came = sum((rows[table] & there[table]).total() for table in TABLES)
+    return came / sum(found.total() for found in rows.values())
+
+
+def bytes_of(path: str) -> list[bytes]:
+    """The file's, and its log's if it has one that is not empty."""
+    found = []
+    for name in (path, f"{path}-wal"):
+        if os.path.exists(name) and os.path.getsize(name):
+            with open(name, "rb") as file:
+                found.append(file.read())
+    return found
+
+
+def round_of(memories: Memories, damage: Damage, seed: int, score: Score) -> None:
+    """Damage a copy; look, and salvage."""
+    name, beside, hurt, rows = damage
+    path = os.path.join(memories.folder, "hurt.db")
+    memories.copy(name, beside, path)
+    if hurt is not None:
+        hurt(path, random.Random(seed))
+    kept = bytes_of(path)
+    score.came.append(share(path, rows))
+    found = look(path)
+    if found and bytes_of(path) != kept:
+        score.missed.append(f"seed {seed}: the damaged file was changed")
+    if found:
+        score.noticed += 1
+        return
+    memories.copy(name, beside, path)
+    if hurt is not None:
+        hurt(path, random.Random(seed))
+    try:
+        same = contents(path) == rows
+    except apsw.Error:
+        same = False
+    if same:
+        score.harmless += 1
+    else:
+        score.missed.append(f"seed {seed}")
+
+
+def kinds(memories: Memories) -> dict[str, Damage]:
+    """Each kind of damage by its name."""
+    whole, logged = memories.rows, memories.logged
+    return {
+        "one bit flipped": ("whole", "", lambda path, dice: bits(path, dice, 1), whole),
+        "bits flipped": ("whole", "", bits, whole),
+        "pages torn": ("whole", "", torn, whole),
+        "end cut off": ("whole", "", cut, whole),
+        "header of zeroes": ("whole", "", header, whole),
+        "bits of the log flipped": ("logged", "logged", log, logged),
+        "another memory's log": ("whole", "other", None, whole),
+        "an earlier day's log": ("late", "logged", None, memories.late),
+    }
+
+
+def main(rounds: int = 20, seed: int = 1) -> int:
+    os.environ[VARIABLE] = "model"
+    heading("damage", f"{FACTS:,} facts, {rounds} rounds of each, from seed {seed}")
+    print(f"\n{'damage':26}{'noticed':>10}{'harmless':>10}{'missed':>8}{'rows through: median':>23}{'worst of 20':>13}")
+    missed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        memories = Memories(folder)
+        for name, damage in kinds(memories).items():
+            score = Score()
+            for number in range(rounds if damage[2] else 1):
+                round_of(memories, damage, seed + number, score)
+            missed += len(score.missed)
+            low = quantile(sorted(score.came), 0.05)
+            print(
+                f"{name:26}{score.noticed:>10}{score.harmless:>10}{len(score.missed):>8}"
+                f"{statistics.median(score.came):>22.2%}{low:>13.2%}  {', '.join(score.missed[:3])}",
+                flush=True,
+            )
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*map(int, sys.argv[1:3])))

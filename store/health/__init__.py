@@ -1,0 +1,108 @@
+"""The doctor: what is wrong with a memory or around it, why, and what mends it. Nothing is mended here.
+
+Every check is a generator of findings, in a module of its own kind; `examine` walks through them all, reads in slices,
+so that no writer waits and no log grows, and goes on where one of them meets damage.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+
+import apsw
+
+from store.clock import Clock, utc_now
+from store.errors import DamagedFile, Defect, MemorandaError
+from store.health import chain, integrity, log, moments, parts, place, records
+from store.health.finding import NOTE, OK, WRONG, Finding, Progress, Visit, quiet, salvage
+from store.location import Location
+from store.memory import Memory
+
+__all__ = ["NOTE", "OK", "WRONG", "Finding", "examine", "quiet"]
+
+CHECKS: tuple[tuple[str, Callable[[Visit], Iterator[Finding]]], ...] = (
+    ("versions", parts.versions),
+    ("file", integrity.file),
+    ("log", log.length),
+    ("links", integrity.references),
+    ("history", chain.history),
+    ("records", records.records),
+    ("values", moments.values),
+    ("clocks", moments.clocks),
+    ("keywords", integrity.keywords),
+    ("vec0", parts.extension),
+    ("model", parts.model),
+    ("documents", parts.documents),
+    ("backups", parts.backups),
+)
+
+
+def examine(
+    location: Location,
+    quick: bool = False,
+    head: str = "",
+    progress: Progress = quiet,
+    cancelled: Callable[[], bool] = lambda: False,
+    door: str = "cli",
+    clock: Clock = utc_now,
+) -> Iterator[Finding]:
+    """Every finding about the memory at `location`, as it is made; the file is opened here, and none is made.
+
+    `quick` leaves out what must read every row; `head` is the digest of a step that history must hold, in hexadecimal.
+    It ends early once it is `cancelled`.
+    """
+    path = location.path
+    if not os.path.lexists(path):
+        yield Finding("file", WRONG, f"There is no memory at {path}.", "memoranda init starts one.", "init")
+        return
+    try:
+        yield from place.look(path)
+        damage = list(log.damage(path))
+    except OSError as error:
+        yield Finding("private", WRONG, f"{path} cannot be looked at: {error.strerror}.", "Look at its permissions.")
+        return
+    yield from damage
+    if any(one.state == WRONG for one in damage):
+        return  # SQLite would go on without those pages, and write over them
+    try:
+        memory = Memory(location, door, clock, create=False)
+    except MemorandaError as error:
+        yield _of("file", error, path)
+        return
+    with memory:
+        yield from _checks(Visit(memory, quick, head, progress), cancelled)
+
+
+def _checks(visit: Visit, cancelled: Callable[[], bool]) -> Iterator[Finding]:
+    connection = visit.database.connection
+    # were the log of another file beside this one, closing it would write it in for good
+    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    connection.set_progress_handler(cancelled, 20_000)
+    damaged = False
+    for subject, check in CHECKS:
+        if cancelled():
+            return
+        try:
+            for finding in check(visit):
+                damaged = damaged or (finding.state == WRONG and finding.command.startswith("salvage"))
+                yield finding
+        except apsw.InterruptError:
+            return
+        except MemorandaError as error:
+            if cancelled():
+                return
+            damaged = True
+            yield _of(subject, error, visit.database.path)
+        except (apsw.Error, UnicodeDecodeError, ValueError, TypeError) as error:
+            # numbers where text was, text that is no UTF-8: what no writer of ours leaves
+            damaged = True
+            says = f"What stands there cannot be read ({type(error).__name__})."
+            yield Finding(subject, WRONG, says, *salvage(visit.database.path))
+    if not damaged:
+        connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)
+
+
+def _of(subject: str, error: MemorandaError, path: str) -> Finding:
+    if isinstance(error, DamagedFile):
+        return Finding(subject, WRONG, error.message, *salvage(path))
+    if isinstance(error, Defect):
+        raise error
+    return Finding(subject, WRONG, error.message, error.next)

@@ -1,0 +1,128 @@
+"""The write-ahead log read as bytes (SQLite, fileformat2.html §4): which of its pages count, and where it is damaged.
+
+SQLite believes a log up to the first frame whose checksum fails and says nothing of what comes after. A frame's
+checksum starts from that of the frame before, as it is stored, so each frame can be judged alone: what follows a
+damaged one is found, and so is the damage.
+"""
+
+import os
+import struct
+import sys
+import time
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from store.health.finding import NOTE, OK, WRONG, Finding, Visit, salvage
+
+LONG = 8 << 20  # bytes of the log: eight times what it is cut to when nobody reads
+PAUSE = 0.05  # seconds after which a log that seemed damaged is read again: it may have been in the making
+HEADER, FRAME = 32, 24
+MAGIC = {0x377F0682: "little", 0x377F0683: "big"}  # … whose low bit says how the words of a checksum are read
+
+
+@dataclass(frozen=True)
+class Log:
+    """A log: `pages`, the place in its bytes of the last version of each page up to the last commit, damaged ones among
+    them; `damaged`, frames that fail alone; `after`, frames that SQLite does not read because they come after one of
+    these; `last`, whether all of them are of the newest transaction, which may never have been acknowledged."""
+
+    page_size: int
+    pages: dict[int, int]
+    damaged: int
+    after: int
+    last: bool
+
+
+def read(data: "bytes | memoryview") -> Log | None:
+    """The log in these bytes; None if it is empty or has no header that holds."""
+    if len(data) < HEADER:
+        return None
+    magic, _, page_size, _, *salts_and_sums = struct.unpack(">8I", data[:HEADER])
+    order = MAGIC.get(magic)
+    if order is None or page_size not in [1 << bits for bits in range(9, 17)]:
+        return None
+    salts, sums = tuple(salts_and_sums[:2]), tuple(salts_and_sums[2:])
+    if _checksum(data[: HEADER - 8], (0, 0), order) != sums:
+        return None
+    found: list[tuple[int, int, int, bool]] = []  # page, size after commit, place of its bytes, whether it is sound
+    for at in range(HEADER, len(data) - FRAME - page_size + 1, FRAME + page_size):
+        page, commit, *rest = struct.unpack(">6I", data[at : at + FRAME])
+        stored = (rest[2], rest[3])
+        if tuple(rest[:2]) != salts:  # of an earlier round of the log; or damaged, if others of this round follow
+            found.append((page, 0, at + FRAME, False))
+        else:
+            begun = _checksum(data[at : at + 8], sums, order)
+            sound = _checksum(data[at + FRAME : at + FRAME + page_size], begun, order) == stored
+            found.append((page, commit, at + FRAME, sound))
+        sums = stored
+    while found and not (found[-1][1] and found[-1][3]):
+        found.pop()  # never committed, cut while it was written, or of an earlier round
+    first = next((number for number, frame in enumerate(found) if not frame[3]), len(found))
+    return Log(
+        page_size,
+        {page: at for page, _, at, _ in found if page},
+        sum(not frame[3] for frame in found),
+        len(found) - first,
+        not any(commit for _, commit, _, _ in found[first:-1]),
+    )
+
+
+def _checksum(data: "bytes | memoryview", start: tuple[int, int], order: str) -> tuple[int, int]:
+    words = array("I", bytes(data))
+    if sys.byteorder != order:
+        words.byteswap()
+    first, second = start
+    for even, odd in zip(words[::2], words[1::2], strict=True):
+        first = (first + even + second) & 0xFFFFFFFF
+        second = (second + odd + first) & 0xFFFFFFFF
+    return first, second
+
+
+def damage(path: str) -> Iterator[Finding]:
+    """Whether the log beside the memory at `path` is whole. To be called before SQLite opens it: what comes after a
+    damaged frame it leaves out, and with the next write it is gone."""
+    state, says = _damage(path)
+    if says:
+        time.sleep(PAUSE)
+        state, says = _damage(path)
+    if says:
+        yield Finding("log", state, says, *salvage(path))
+
+
+def _damage(path: str) -> tuple[str, str]:
+    """(how bad it is, in a sentence); nothing if the log is whole."""
+    try:
+        with open(f"{path}-wal", "rb") as file:
+            data = file.read()
+    except OSError:
+        return OK, ""
+    log = read(data)
+    if log is None:
+        torn = any(data[:HEADER])
+        return (WRONG, "The log beside the file is damaged: SQLite reads nothing of it.") if torn else (OK, "")
+    if not log.after:
+        return OK, ""
+    if log.last:
+        return (
+            NOTE,
+            "The newest change in the log is not whole: the power failed while it was written, or it is damaged.",
+        )
+    return WRONG, f"The log beside the file is damaged: SQLite does not read the last {log.after:,} of its pages."
+
+
+def length(visit: Visit) -> Iterator[Finding]:
+    """Whether a program that reads an old state keeps the log from being emptied."""
+    import apsw
+
+    try:
+        size = os.lstat(f"{visit.database.path}-wal").st_size
+    except OSError:
+        size = 0
+    if size > LONG:
+        says = f"The log has grown to {size / 1e6:,.0f} MB: a program that has this memory open reads an old state."
+        yield Finding("log", NOTE, says, "Close the programs that have this memory open; the next write empties it.")
+        return
+    frames, done = visit.database.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_NOOP)
+    waiting = max(0, frames - done)
+    yield Finding("log", OK, f"{waiting:,} pages wait in the log." if waiting else "The log is short.")

@@ -1,0 +1,90 @@
+"""The parts that a memory needs and that are not in its file: versions, the vector extension, models, documents."""
+
+import platform
+from collections.abc import Iterator
+
+from store.health.finding import NOTE, OK, SHOWN, WRONG, Finding, Visit
+
+
+def versions(visit: Visit) -> Iterator[Finding]:
+    """What reads and writes this file, and whether it can do all that is asked of it."""
+    import apsw
+
+    from store import __version__
+    from store.database.connection import SCHEMA_VERSION
+
+    schema = visit.database.connection.pragma("user_version")
+    said = f"Memoranda {__version__}, SQLite {apsw.sqlite_lib_version()}, APSW {apsw.apsw_version()}"
+    said += f", Python {platform.python_version()}, schema {schema}"
+    modules = {name for (name,) in visit.database.rows("SELECT name FROM pragma_module_list")}
+    if "fts5" not in modules:
+        yield Finding("versions", WRONG, f"{said}: this SQLite has no FTS5.", "pip install --force-reinstall apsw")
+    elif schema > SCHEMA_VERSION:
+        says = f"{said}: a newer Memoranda wrote it, and here it can only be read."
+        yield Finding("versions", WRONG, says, "pip install --upgrade memoranda")
+    else:
+        yield Finding("versions", OK, f"{said}.")
+
+
+def extension(visit: Visit) -> Iterator[Finding]:
+    """The vector extension."""
+    from store.embedding import bits
+
+    if bits.load(visit.database.connection):
+        yield Finding("vec0", OK, "The vector extension loads.")
+    else:
+        says = "The vector extension does not load here; vectors are compared without it, only slower to begin with."
+        yield Finding("vec0", NOTE, says, "pip install sqlite-vec")
+
+
+def model(visit: Visit) -> Iterator[Finding]:
+    """Which model makes vectors, why no other does, and what waits for it."""
+    from store.embedding import Vectors, choice
+
+    visit.progress("models", 0, 0)
+    status = Vectors(visit.database).status()
+    steps = choice.explain(visit.memory.config)
+    for step in steps:
+        yield Finding("model", OK if step.taken else NOTE, f"{step.provider}: {step.reason}", step.next)
+    if not any(step.taken for step in steps):
+        yield Finding("model", NOTE, "No model answers here; keywords find alone.")
+    if status.serving:
+        made = f"{status.total - status.left:,} of {status.total:,} texts, by {status.provider} {status.model}"
+        yield Finding("vectors", OK, f"There for {made}.")
+    if status.building:
+        yield Finding("vectors", NOTE, f"Being made anew by {status.building.partition(' ')[0]}.")
+    if status.left:
+        wait = "text waits" if status.left == 1 else "texts wait"
+        step_ = "memoranda index embeds them; so does the application, beside everything else."
+        yield Finding("vectors", NOTE, f"{status.left:,} {wait} to be embedded.", step_, "index")
+    if status.refused:
+        says = f"{status.refused:,} text{'' if status.refused == 1 else 's'} could not be embedded; keywords find them."
+        yield Finding("vectors", NOTE, says, "They are tried again when they change.")
+    if status.error:
+        missing = not any(step.taken for step in steps)  # it says the same as the steps
+        says = f"The last run ended: {status.error}"
+        yield Finding("vectors", NOTE if missing else WRONG, says, "memoranda index", "index")
+
+
+def documents(visit: Visit) -> Iterator[Finding]:
+    """The documents that could not be read."""
+    found = visit.memory.documents
+    problems = found.problems()
+    if not problems:
+        count = found.count()
+        yield Finding("documents", OK, f"{count:,} document{'' if count == 1 else 's'} read.")
+    for path, why in problems[:SHOWN]:
+        yield Finding("documents", WRONG, f"{path}: {why}.", "Mend the file, then memoranda scan.", "scan")
+    if len(problems) > SHOWN:
+        says = f"And {len(problems) - SHOWN:,} more."
+        yield Finding("documents", WRONG, says, "memoranda scan names all.", "scan")
+
+
+def backups(visit: Visit) -> Iterator[Finding]:
+    """How old the newest backup is, and whether the last look found all of them whole."""
+    from store.exchange.backup import standing
+
+    state, says, _ = standing(visit.database, visit.memory.now)
+    mended = "memoranda backups lists them; memoranda backup makes a new one. Look at the disk."
+    step = {OK: "", NOTE: "memoranda backup makes one now.", WRONG: mended}[state]
+    yield Finding("backups", state, says, step, "backup" if step else "")

@@ -1,0 +1,26 @@
+"""Salvage in a process of its own: `python -m store.salvage FILE [NEW]` writes JSON lines, the last one the outcome."""
+
+import json
+import os
+import sys
+from dataclasses import asdict
+
+from store.errors import MemorandaError
+from store.salvage import salvage
+
+
+def main(path: str, into: str | None = None) -> None:
+    os.umask(0o077)
+
+    def progress(doing: str, done: int, total: int) -> None:
+        print(json.dumps({"doing": doing, "done": done}), flush=True)
+
+    try:
+        outcome: dict[str, object] = {"report": asdict(salvage(path, into, progress))}
+    except MemorandaError as error:
+        outcome = {"error": {"code": error.code, "message": error.message, "next": error.next}}
+    print(json.dumps(outcome), flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,165 @@
+"""Which table a record belongs to: by the tree it stands in, and where that is broken by what it looks like."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import apsw
+
+from store.salvage.pages import INNER_INDEX, INNER_TABLE, LEAF_INDEX, LEAF_TABLE, Pages, Value
+
+MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+TIMES = re.compile(r"(.*_)?at")
+CLASSES: dict[str, tuple[type, ...]] = {"INTEGER": (int,), "TEXT": (str,), "BLOB": (bytes,), "REAL": (float, int)}
+
+
+@dataclass(frozen=True)
+class Column:
+    name: str
+    type: str
+    required: bool  # NOT NULL, and nothing stands in for it
+    rowid: bool  # an alias of the rowid, which a record does not hold
+
+
+SEQUENCE = "sqlite_sequence"
+COUNTERS = [Column("name", "TEXT", True, False), Column("seq", "INTEGER", True, False)]
+
+
+@dataclass
+class Shape:
+    """A table: its columns, in the order of its records."""
+
+    name: str
+    columns: list[Column]
+    trees: bool = True  # whether its rows stand in a tree of rowids; else in one of keys
+    roots: list[int] = field(default_factory=list)
+
+    def fits(self, row: list[Value]) -> bool:
+        """Whether a record may be one of this table's: as many values, each of its kind, times that are times."""
+        return len(row) == len(self.columns) and all(map(_fits, self.columns, row))
+
+    def known(self, rowid: int, row: list[Value]) -> dict[str, Value] | None:
+        """A record of this table's own tree by column name; None if it cannot be one. It may be older than the last
+        columns."""
+        if len(row) > len(self.columns):
+            return None
+        if not all(
+            value is None or isinstance(value, CLASSES[column.type])
+            for column, value in zip(self.columns, row, strict=False)
+        ):
+            return None
+        return self.named(rowid, row)
+
+    def named(self, rowid: int, row: list[Value]) -> dict[str, Value]:
+        return {column.name: rowid if column.rowid else value for column, value in zip(self.columns, row, strict=False)}
+
+
+def _fits(column: Column, value: Value) -> bool:
+    if column.rowid or value is None:
+        return value is None and not (column.required and not column.rowid)
+    if not isinstance(value, CLASSES[column.type]):
+        return False
+    return not (TIMES.fullmatch(column.name) and isinstance(value, str) and not MOMENT.fullmatch(value))
+
+
+def shape(connection: apsw.Connection, table: str) -> Shape:
+    """A table of this database. Without rowids its records begin with the key."""
+    rows = list(connection.execute('SELECT name, type, "notnull", pk FROM pragma_table_info(?)', (table,)))
+    without = bool(
+        connection.execute("SELECT wr FROM pragma_table_list WHERE schema = 'main' AND name = ?", (table,)).get
+    )
+    if without:
+        rows.sort(key=lambda row: (not row[3], row[3]))  # the key's columns first, in its order; then as declared
+    alone = sum(bool(row[3]) for row in rows) == 1
+    columns = [
+        Column(name, kind, bool(notnull or key), bool(key and alone and not without and kind == "INTEGER"))
+        for name, kind, notnull, key in rows
+    ]
+    return Shape(table, columns, not without)
+
+
+def shapes(pages: Pages, connection: apsw.Connection, wanted: list[str]) -> list[Shape]:
+    """The wanted tables: as the file's own schema lays them, as far as it can be read, else as `connection` does. Then
+    the counters of numbers given, and under no name all trees that are nobody's here, if they can be read."""
+    own: dict[str, Shape] = {}
+    scratch = apsw.Connection(":memory:")
+    others = Shape("", [])
+    for number in tree(pages, 1):
+        for _, row in pages.records(number):
+            if len(row) != 5 or not isinstance(row[3], int):
+                continue
+            found = others
+            if row[0] == "table" and row[1] in wanted and isinstance(row[4], str):
+                found = _laid(scratch, str(row[1]), row[4]) or others
+            elif row[1] == SEQUENCE:
+                found = Shape(SEQUENCE, COUNTERS)
+            found.roots.append(row[3])
+            own[found.name] = found
+    scratch.close()
+    return [
+        *(own.get(name) or shape(connection, name) for name in wanted),
+        *(own[name] for name in (SEQUENCE, "") if name in own),
+    ]
+
+
+def _laid(scratch: apsw.Connection, name: str, sql: str) -> Shape | None:
+    """The table that a line of the file's schema makes."""
+    if not sql.startswith("CREATE TABLE "):
+        return None
+    try:
+        scratch.execute(sql)
+        found = shape(scratch, name)
+    except apsw.Error:
+        return None
+    return found if found.columns and all(column.type in CLASSES for column in found.columns) else None
+
+
+def tree(pages: Pages, root: int) -> Iterator[int]:
+    """The pages of a tree that may hold records, in no particular order; what is broken below is left out."""
+    seen: set[int] = set()
+    waiting = [root]
+    while waiting:
+        number = waiting.pop()
+        if number in seen:
+            continue
+        seen.add(number)
+        kind = pages.kind(number)
+        if kind in (INNER_TABLE, INNER_INDEX):
+            waiting += reversed(pages.children(number))
+        if kind in (LEAF_TABLE, LEAF_INDEX, INNER_INDEX):
+            yield number
+
+
+def rows(pages: Pages, tables: list[Shape]) -> Iterator[tuple[Shape, dict[str, Value]]]:
+    """Every record of these tables that can be read: first those of their trees, then those on pages that no tree leads
+    to any more, by what they look like."""
+    seen: set[int] = set()
+    for table in tables:
+        kinds = {LEAF_TABLE} if table.trees else {LEAF_INDEX, INNER_INDEX}
+        kinds = kinds if table.name else {LEAF_TABLE, LEAF_INDEX, INNER_INDEX}
+        for root in table.roots:
+            for number in tree(pages, root):
+                if pages.kind(number) not in kinds or number in seen:
+                    continue
+                seen.add(number)
+                for rowid, row in pages.records(number) if table.name else ():
+                    named = table.known(rowid, row)
+                    if named is not None:
+                        yield table, named
+    for number in range(2, len(pages) + 1):
+        if number in seen or pages.kind(number) not in (LEAF_TABLE, LEAF_INDEX, INNER_INDEX):
+            continue
+        yield from _stray(pages, number, tables)
+
+
+def _stray(pages: Pages, number: int, tables: list[Shape]) -> Iterator[tuple[Shape, dict[str, Value]]]:
+    by_rowid = pages.kind(number) == LEAF_TABLE
+    found = list(pages.records(number))
+    fitting = {
+        at: sum(table.fits(row) for _, row in found)
+        for at, table in enumerate(tables)
+        if table.name and table.trees == by_rowid
+    }
+    best = max(fitting, key=lambda at: fitting[at], default=None)
+    if best is not None and fitting[best]:
+        yield from ((tables[best], tables[best].named(rowid, row)) for rowid, row in found if tables[best].fits(row))

@@ -1,0 +1,329 @@
+"""The doctor: what is wrong is found, named with its cause and its next step, and nothing is mended by looking."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import apsw
+import pytest
+
+from bench.damage import live
+from store.database import files
+from store.health import NOTE, OK, WRONG, Finding, examine, place
+from store.location import locate
+from store.memory import Memory
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(autouse=True)
+def without_model(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    """A memory in which something of every kind happened, closed."""
+    path = str(tmp_path / ".memoranda" / "memory.db")
+    with Memory.open(path) as memory:
+        live(memory, 1, 24)
+        memory.history.undo()
+        memory.history.redo()
+    return path
+
+
+def look(path: str, **how: object) -> list[Finding]:
+    return list(examine(locate(path, {}, "/"), **how))  # type: ignore[arg-type]
+
+
+def wrong(path: str, **how: object) -> dict[str, Finding]:
+    """What is wrong, by subject; each names a next step."""
+    found = {one.subject: one for one in look(path, **how) if one.state == WRONG}
+    assert all(one.next for one in found.values())
+    return found
+
+
+def behind(path: str, *statements: str) -> None:
+    """Change a memory behind everybody's back: without triggers, history or checks."""
+    connection = apsw.Connection(path)
+    connection.pragma("ignore_check_constraints", 1)
+    connection.pragma("foreign_keys", 0)
+    triggers = list(connection.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'"))
+    for name, _ in triggers:
+        connection.execute(f"DROP TRIGGER {name}")
+    for statement in statements:
+        connection.execute(statement)
+    for _, sql in triggers:
+        connection.execute(sql)
+    connection.close()
+
+
+def test_a_healthy_memory(path):
+    """Everything is looked at and nothing is wrong, quickly or not; looking changes no byte."""
+    before = Path(path).read_bytes()
+    found = look(path)
+    assert [one for one in found if one.state == WRONG] == []
+    subjects = {one.subject for one in found}
+    assert subjects >= {"private", "disk", "file", "log", "links", "history", "records", "values", "clocks", "keywords"}
+    assert subjects >= {"versions", "vec0", "model", "documents"}
+    assert wrong(path, quick=True) == {}
+    assert Path(path).read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "statement, subject",
+    [
+        ("UPDATE facts SET fact = 'the team is six' WHERE id = 1", "records"),
+        ("UPDATE facts SET importance = 0.75 WHERE id = 1", "records"),
+        ("UPDATE decisions SET chosen = 'no' WHERE id = 1", "records"),
+        ("DELETE FROM tasks WHERE id = 1", "records"),
+        (
+            "INSERT INTO tasks SELECT 99, text, status, created_at, updated_at, NULL, origin FROM tasks LIMIT 1",
+            "records",
+        ),
+        ("UPDATE history SET reason = 'forget F#1' WHERE seq = 3", "history"),
+        ("UPDATE history SET undone_by = 5 WHERE seq = 3", "history"),
+        ("UPDATE history SET undone_by = NULL", "history"),
+        ("UPDATE history_row SET after = replace(after, 'e', 'a') WHERE seq = 3", "history"),
+        ("UPDATE history_row SET purged = 1 WHERE seq = 3", "history"),
+        ("DELETE FROM history_row WHERE seq = 3", "history"),
+        ("DELETE FROM history WHERE seq = 3", "history"),
+        ("DELETE FROM history WHERE seq = (SELECT max(seq) FROM history)", "history"),
+        ("UPDATE commits SET message = 'other' WHERE id = 1", "keywords"),
+        ("UPDATE events SET payload = 'null'", "keywords"),
+        ("DELETE FROM corpus WHERE id = 16", "keywords"),
+        ("UPDATE corpus SET context = 'x' WHERE id = 16", "keywords"),
+        ("INSERT INTO corpus_fts(rowid, title) VALUES (9999, 'ghost')", "keywords"),
+        ("UPDATE decisions SET iteration_id = 77 WHERE id = 1", "links"),
+        ("UPDATE events SET payload = '{'", "values"),
+        ("UPDATE iterations SET started_at = 'yesterday'", "values"),
+        ("UPDATE events SET origin = 'usex'", "values"),
+        ("UPDATE commits SET insertions = -1", "values"),
+        ("UPDATE checkpoints SET seq = 99999", "values"),
+        ("UPDATE turns SET at = '2099-01-01T00:00:00.000Z'", None),
+        ("UPDATE events SET created_at = '2099-01-01T00:00:00.000Z'", "clocks"),
+        ("UPDATE tasks SET status = 'maybe'", "file"),
+    ],
+)
+def test_what_nobody_wrote_is_noticed(path, statement, subject):
+    """Rows, steps, marks, digests, the index, references, values: each is held against something else that knows."""
+    behind(path, statement)
+    assert subject is None or subject in wrong(path)
+
+
+def test_an_undone_step_is_still_the_chain_s(path):
+    """Undo and redo leave marks that follow from each other, and are no damage."""
+    with Memory.open(path) as memory:
+        for _ in range(5):
+            memory.history.undo()
+        for _ in range(3):
+            memory.history.redo()
+        memory.history.undo(memory.history.steps(actor="user", limit=40)[-1].seq + 20)
+    assert wrong(path) == {}
+
+
+def test_a_head_that_was_written_down(path):
+    """It shows that steps were taken away where nothing inside the file can: the counter went with them."""
+    head = next(one for one in look(path) if one.subject == "history").says.rpartition("head ")[2].rstrip(".")
+    assert len(head) == 64
+    with Memory.open(path) as memory:
+        last = memory.database.value("SELECT max(seq) FROM history")
+        memory.facts.remember("one more")
+    assert wrong(path, head=head) == {}
+    assert f"the head given is step {last:,}, and 1 followed" in next(
+        one.says for one in look(path, head=head) if one.subject == "history"
+    )
+    behind(
+        path,
+        "DELETE FROM facts WHERE fact = 'one more'",
+        f"DELETE FROM history_row WHERE seq >= {last}",
+        f"DELETE FROM history WHERE seq >= {last}",
+        f"UPDATE sqlite_sequence SET seq = {last - 1} WHERE name = 'history'",
+    )
+    assert "nowhere in this history" in wrong(path, head=head)["history"].says
+
+
+def test_steps_that_were_taken_from_the_end(path):
+    """With all that they changed: the numbers that were given tell."""
+    with Memory.open(path) as memory:
+        memory.facts.remember("one more")
+        last = memory.database.value("SELECT max(seq) FROM history")
+    behind(
+        path,
+        "DELETE FROM facts WHERE fact = 'one more'",
+        f"DELETE FROM history_row WHERE seq = {last}",
+        f"DELETE FROM history WHERE seq = {last}",
+    )
+    assert (
+        wrong(path)["history"].says == f"The last steps are missing: 1 after step {last - 1} were written and are gone."
+    )
+
+
+def test_erased_text_is_no_damage(path):
+    """What a purge leaves: no text, no salt, and a leaf that keeps the chain whole."""
+    behind(path, "UPDATE history_row SET before = NULL, after = NULL, salt = NULL, purged = 1 WHERE seq = 3")
+    assert wrong(path) == {}
+
+
+def test_permissions(path):
+    """What others may read is said, whether opening closed it or a person has to."""
+    folder = os.path.dirname(path)
+    os.chmod(path, 0o644)
+    found = {one.subject: one for one in look(path)}
+    assert found["private"].state == NOTE and path in found["private"].says
+    assert stat.S_IMODE(os.stat(path).st_mode) == 0o600
+    os.mkdir(os.path.join(folder, "backups"), 0o755)
+    found = wrong(path)
+    assert "backups" in found["private"].says and "chmod go=" in found["private"].next
+    os.chmod(os.path.join(folder, "backups"), 0o700)
+    os.symlink("/etc/passwd", os.path.join(folder, "notes.db"))
+    assert "Not a plain file of yours" in wrong(path)["private"].says
+
+
+def test_where_it_lies(path, monkeypatch):
+    """A network's file system, a disk without room, one with little, one that may only be read."""
+    monkeypatch.setattr(place, "file_system", lambda folder: "nfs4")
+    assert "network file system (nfs4)" in wrong(path)["disk"].says
+    monkeypatch.undo()
+    monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
+    monkeypatch.setattr(files, "file_system", lambda folder: "cifs")
+    assert "network file system (cifs)" in wrong(path)["file"].says
+    monkeypatch.undo()
+    monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
+    real = os.statvfs(path)
+
+    def disk(blocks: int, flag: int = 0) -> Callable[[str], object]:
+        changed = {"f_bavail": blocks, "f_flag": flag}
+        return lambda folder: type("Disk", (), {n: changed.get(n, getattr(real, n)) for n in dir(real) if n[0] == "f"})
+
+    monkeypatch.setattr(place.os, "statvfs", disk(0))
+    assert "The disk is full" in wrong(path)["disk"].says
+    monkeypatch.setattr(place.os, "statvfs", disk(1_000))
+    assert any(one.subject == "disk" and one.state == NOTE and "are free" in one.says for one in look(path))
+    monkeypatch.setattr(place.os, "statvfs", disk(1 << 30, os.ST_RDONLY))
+    assert "mounted read-only" in wrong(path)["disk"].says
+
+
+def test_what_was_left_beside_it(path):
+    """An export that was cut an hour ago is named; one that is being written is not."""
+    part = Path(path).with_name("export.json.1a2b.part")
+    part.touch(0o600)
+    assert not any(one.subject == "beside" for one in look(path))
+    os.utime(part, (0, 0))
+    assert any(one.subject == "beside" and str(part) in one.says for one in look(path))
+
+
+def test_clocks(path, monkeypatch):
+    """Records from a little ahead are a note, from far ahead wrong; a clock that went back is told."""
+    now = "2020-01-01T00:00:00.000Z"
+    with Memory.open(path, clock=lambda: now) as memory:
+        memory.facts.remember("written before its time")
+    assert any(one.subject == "clocks" and "set back 1 time" in one.says for one in look(path))
+    assert "to come (" in wrong(path, clock=lambda: now)["clocks"].says
+
+
+READER = """
+import sys, apsw
+connection = apsw.Connection(sys.argv[1])
+connection.execute("BEGIN")
+connection.execute("SELECT count(*) FROM facts").get
+print("reading", flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_a_reader_that_stays(path, monkeypatch):
+    """While somebody reads an old state the log grows, and the doctor says why; so it does of pages that wait."""
+    from store.health import log
+
+    monkeypatch.setattr(log, "LONG", 200_000)
+    reader = subprocess.Popen(
+        [sys.executable, "-c", READER, path], cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert reader.stdout is not None and reader.stdout.readline() == "reading\n"
+    with Memory.open(path) as memory:
+        for number in range(40):
+            memory.facts.remember(f"{number} " + "at length " * 400)
+    assert any(one.subject == "log" and "reads an old state" in one.says for one in look(path))
+    reader.communicate("\n")
+    with Memory.open(path) as memory:
+        memory.facts.remember("once more")
+        assert any(one.subject == "log" and one.state == OK for one in look(path))
+
+
+def test_a_damaged_log_is_noticed_before_it_is_lost(path):
+    """SQLite itself reads up to the damage and says nothing: what was acknowledged after it would be gone."""
+    with Memory.open(path) as memory:
+        for number in range(5):
+            memory.facts.remember(f"in the log {number}")
+        memory.database.connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+    log = Path(f"{path}-wal")
+    whole = log.read_bytes()
+    log.write_bytes(whole[:5_000] + bytes([whole[5_000] ^ 4]) + whole[5_001:])
+    assert "does not read the last" in wrong(path)["log"].says and "salvage" in wrong(path)["log"].command
+    log.write_bytes(bytes([whole[0] ^ 1]) + whole[1:])
+    assert "reads nothing of it" in wrong(path)["log"].says
+    assert log.read_bytes()[1:] == whole[1:], "looking changed it"
+    log.write_bytes(whole)
+    assert wrong(path) == {}
+
+
+@pytest.mark.parametrize("damage", ["header", "page", "empty", "foreign", "missing", "folder"])
+def test_a_file_that_cannot_be_opened(path, damage):
+    """It is one finding, that says what to do; never an error, and the file is as it was."""
+    raw = Path(path)
+    whole = raw.read_bytes()
+    if damage == "header":
+        raw.write_bytes(bytes(100) + whole[100:])
+    elif damage == "page":
+        raw.write_bytes(whole[:4096] + os.urandom(len(whole) - 4096))
+    elif damage == "foreign":
+        raw.unlink()
+        apsw.Connection(path).execute("CREATE TABLE t(x)")
+    elif damage in ("missing", "folder"):
+        raw.unlink()
+    if damage == "folder":
+        raw.mkdir()
+    if damage == "empty":
+        raw.write_bytes(b"")
+        assert "history" not in wrong(path)  # a memory that is about to be born
+        return
+    before = raw.read_bytes() if raw.is_file() else b""
+    found = wrong(path)
+    assert "file" in found
+    if damage in ("header", "page"):
+        assert found["file"].command == f"salvage {path}" and "Keep the file as it is" in found["file"].next
+    assert (raw.read_bytes() if raw.is_file() else b"") == before
+
+
+def test_it_says_how_far_it_is_and_can_be_stopped(path):
+    told = list[str]()
+    look(path, progress=lambda what, done, total: told.append(what))
+    assert {"every page of the file", "the chain of history", "records against their history"} <= set(told)
+    asked = 0
+
+    def enough() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked > 3
+
+    assert len(look(path, cancelled=enough)) < len(look(path))
+
+
+def test_many_records_are_walked_in_slices(path, monkeypatch):
+    """A slice ends between two records and misses none."""
+    from store.health import chain, records
+
+    monkeypatch.setattr(records, "SLICE", 3)
+    monkeypatch.setattr(chain, "SLICE", 3)
+    assert wrong(path) == {}
+    behind(path, "UPDATE facts SET confidence = 'low' WHERE id IN (3, 9, 17)")
+    assert "F#3" in wrong(path)["records"].says and "3 records are not" in wrong(path)["records"].says
+    with Memory.open(path) as memory:
+        told = {key: row for key, _, row in records.walk(memory.database, "facts")}
+        assert len(told) == memory.database.value("SELECT count(*) FROM facts")
+        assert all(json.loads(key) for key in told)

@@ -1,0 +1,155 @@
+"""The command `memoranda` in a process to which something happens: `python faulty.py FAULT N WORD…`.
+
+Faults that count (`kill`, `term`, `eio`, `enospc`, `delete`, `replace`) come with SQLite's N-th call to its disk
+(writes, syncs, truncations, deletions; for `eio` also reads) and, but for the first two, stay.
+"""
+
+import ctypes
+import os
+import resource
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import apsw
+
+SLOW = 0.02  # seconds of a slow sync
+LONG_AGO = 1_000_000_000  # seconds since 1970, where the clock is set back to
+
+
+class Trouble:
+    """What happens, and when."""
+
+    def __init__(self, fault: str, number: int) -> None:
+        self.fault = fault
+        self.left = number
+        self.path = ""
+
+    def call(self, kind: str) -> None:
+        if self.fault == "slow" and kind == "sync":
+            time.sleep(SLOW)
+        if kind == "read" and self.fault != "eio":
+            return
+        self.left -= 1
+        if self.left > 0:
+            return
+        if self.fault in ("kill", "term"):
+            os.kill(os.getpid(), signal.SIGKILL if self.fault == "kill" else signal.SIGTERM)
+            time.sleep(5)
+        elif self.fault == "eio":
+            raise apsw.IOError()
+        elif self.fault == "enospc" and kind == "write":
+            raise apsw.FullError()
+        elif self.fault in ("delete", "replace") and self.left == 0:
+            self._away()
+
+    def _away(self) -> None:
+        for ending in ("", "-wal", "-shm"):
+            if os.path.exists(self.path + ending):
+                os.rename(self.path + ending, f"{self.path}{ending}.away")
+        if self.fault == "replace":
+            shutil.copy(f"{self.path}.away", self.path)
+
+
+class File(apsw.VFSFile):
+    def __init__(self, trouble: Trouble, name: Any, flags: list[int]) -> None:
+        self._trouble = trouble
+        super().__init__("unix", name, flags)
+
+    def xRead(self, amount: int, offset: int) -> bytes:
+        self._trouble.call("read")
+        return super().xRead(amount, offset)
+
+    def xWrite(self, data: bytes, offset: int) -> None:
+        self._trouble.call("write")
+        super().xWrite(data, offset)
+
+    def xSync(self, flags: int) -> None:
+        self._trouble.call("sync")
+        super().xSync(flags)
+
+    def xTruncate(self, size: int) -> None:
+        self._trouble.call("truncate")
+        super().xTruncate(size)
+
+
+class Disk(apsw.VFS):
+    def __init__(self, trouble: Trouble) -> None:
+        self._trouble = trouble
+        super().__init__("faulty", "unix", makedefault=True)
+
+    def excepthook(self, *about: object) -> None:
+        """SQLite is told by the error's code; the traceback is nobody's."""
+
+    def xOpen(self, name: Any, flags: list[int]) -> File:
+        if flags[0] & apsw.SQLITE_OPEN_MAIN_DB and not self._trouble.path:
+            self._trouble.path = name.filename() if isinstance(name, apsw.URIFilename) else str(name)
+        return File(self._trouble, name, flags)
+
+    def xDelete(self, name: str, sync: bool) -> None:
+        self._trouble.call("delete")
+        super().xDelete(name, sync)
+
+
+def ordinary() -> None:
+    """For a new process that root starts: give up the right to write where the modes forbid it (Linux: prctl(2))."""
+    if os.geteuid() == 0:
+        library = ctypes.CDLL(None)
+        for capability in (1, 2):  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH, out of the set that an exec may have
+            library.prctl(24, capability, 0, 0, 0)
+
+
+def limited(size: int) -> Callable[[], None]:
+    """For a new process: no file may grow past `size` bytes (Python ignores SIGXFSZ, so that the write fails)."""
+
+    def limit() -> None:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+    return limit
+
+
+def prepare(fault: str, number: int) -> None:
+    """Let it happen to this process."""
+    if fault == "clock":
+        real = time.time_ns
+        started = real()
+        time.time_ns = lambda: LONG_AGO * 1_000_000_000 + real() - started
+    elif fault == "network":
+        from store.database import files
+
+        files.file_system = lambda folder: "nfs4"
+    elif fault == "files":
+        resource.setrlimit(resource.RLIMIT_NOFILE, (number, number))
+    elif fault == "size":
+        limited(number)()
+    elif fault in ("kill", "term", "eio", "enospc", "delete", "replace", "slow"):
+        global _disk
+        _disk = Disk(Trouble(fault, number))
+        apsw.Connection = Quiet  # type: ignore[misc]
+
+
+class Quiet(apsw.Connection):
+    """SQLite takes no notice of what fails while it closes; an exception of a disk written in Python would come out."""
+
+    def close(self, force: bool = False) -> None:
+        try:
+            super().close(force)
+        except apsw.Error:
+            pass
+
+
+_disk: Disk | None = None
+
+if __name__ == "__main__":
+    import store.embedding.bits
+    import store.health
+    import store.salvage  # noqa: F401
+    from tui.main import main
+
+    what, count, *words = sys.argv[1:]
+    sys.argv[1:] = words
+    prepare(what, int(count))
+    main()

@@ -1,0 +1,20 @@
+"""Whether a memory is sound: what the doctor asks of the file, its references, history, records and index."""
+
+from store.errors import MemorandaError
+from store.health import WRONG, chain, integrity, records
+from store.health.finding import Visit, quiet
+from store.memory import Memory
+
+CHECKS = (integrity.file, integrity.references, chain.history, records.records, integrity.keywords)
+
+
+def unsound(memory: Memory) -> list[str]:
+    """What is wrong with it."""
+    visit = Visit(memory, False, "", quiet)
+    found = list[str]()
+    for check in CHECKS:
+        try:
+            found += [f"{one.subject}: {one.says}" for one in check(visit) if one.state == WRONG]
+        except MemorandaError as error:
+            found.append(f"{check.__name__}: {type(error).__name__}")
+    return found

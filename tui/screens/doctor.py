@@ -1,0 +1,169 @@
+"""The doctor: what is being looked at, what was found, and below it more about the finding under the cursor. Enter does
+its next step, where one of our verbs does it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Set
+from time import monotonic
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+
+from store.health import NOTE, OK, WRONG, Finding, examine
+from tui.commands.health import verdict
+from tui.compare import Line
+from tui.display import fit
+from tui.responsive import ResponsiveScreen
+from tui.rows import Pairs
+from tui.visible import visible
+from tui.widgets.bars import Bar, Split
+from tui.widgets.preview import Preview
+from tui.widgets.record_list import RecordList
+
+if TYPE_CHECKING:
+    from store.clock import Clock
+    from store.location import Location
+
+SIGNS = {OK: ("✓ ", "added"), NOTE: ("· ", "warning"), WRONG: ("✕ ", "removed")}
+SUBJECT = 11  # cells of what was looked at
+OFTEN = 0.1  # seconds between two words about how far it is
+
+
+class FindingRows:
+    """Findings, one a line, in the order in which they were made."""
+
+    def __init__(self, found: list[Finding]) -> None:
+        self._found = found
+
+    def __len__(self) -> int:
+        return len(self._found)
+
+    def selectable(self, index: int) -> bool:
+        return True
+
+    def key(self, index: int) -> Hashable:
+        return index
+
+    def index_of(self, key: Hashable) -> int | None:
+        return key if isinstance(key, int) and key < len(self) else None
+
+    def among(self, keys: Set[Hashable]) -> frozenset[Hashable]:
+        return frozenset(key for key in keys if self.index_of(key) is not None)
+
+    def segments(self, index: int, width: int) -> Pairs:
+        found = self._found[index]
+        look = "dim" if found.state == OK else ""
+        return [
+            SIGNS[found.state],
+            (fit(found.subject, SUBJECT), look),
+            (fit(visible(found.says), max(4, width - 2 - SUBJECT)), look),
+        ]
+
+
+class DoctorScreen(ResponsiveScreen["str | None"]):
+    """Looks at a memory on a thread of its own. Ends with the line of a verb to be run, or None."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "dismiss", "Close", id="doctor.close", tooltip="Close the doctor"),
+    ]
+    DEFAULT_CSS = """
+    DoctorScreen {
+        layout: vertical; overflow: hidden;
+        Split { height: 1; background: $panel; }
+        #doctor-keys { height: 1; background: $footer-background; }
+        #doctor-more { height: 8; border-top: solid $line; padding: 0 0 0 1; }
+    }
+    """
+
+    def __init__(self, location: Location, clock: Clock, quick: bool) -> None:
+        super().__init__()
+        self._location = location
+        self._clock = clock
+        self._quick = quick
+        self._found: list[Finding] = []
+        self._left = False
+        self._told = 0.0
+
+    def compose(self) -> ComposeResult:
+        yield Split(id="doctor-title")
+        yield RecordList(FindingRows([]), id="findings", empty_text="Looking …")
+        with Vertical(id="doctor-more"):
+            yield Preview(id="doctor-preview")
+        yield Bar(id="doctor-keys")
+
+    def on_mount(self) -> None:
+        self._say("looking …")
+        self._keys("")
+        self.query_one("#findings", RecordList).focus()
+        self._look()
+
+    def on_unmount(self) -> None:
+        self._left = True
+
+    @work(thread=True, group="doctor", exit_on_error=False, description="look for what is wrong with the memory")
+    def _look(self) -> None:
+        def progress(what: str, done: int, total: int) -> None:
+            if monotonic() - self._told > OFTEN:
+                self._told = monotonic()
+                self._later(self._say, f"checking {what}{f' {done:,} of {total:,}' if total else ''}")
+
+        for found in examine(
+            self._location, self._quick, "", progress, lambda: self._left, door="app", clock=self._clock
+        ):
+            self._later(self._add, found)
+        self._later(self._end)
+
+    def _later(self, function: Callable[..., None], *arguments: object) -> None:
+        if not self._left and self.app.is_running:
+            self.app.call_from_thread(function, *arguments)
+
+    def _say(self, status: str) -> None:
+        if self._left:
+            return
+        name = visible(self._location.name)
+        left = [(" DOCTOR  ", "bold $text-accent"), (name, "bold")]
+        self.query_one("#doctor-title", Split).put_both(left, [(f"{status} ", "")])
+
+    def _add(self, found: Finding) -> None:
+        if not self._left:
+            self._found.append(found)
+            self.query_one("#findings", RecordList).set_rows(FindingRows(list(self._found)))
+
+    def _end(self) -> None:
+        """Say what it came to, and go to the first thing that is wrong, unless the person went somewhere."""
+        self._say(verdict(self._found))
+        shown = self.query_one("#findings", RecordList)
+        first = next((number for number, one in enumerate(self._found) if one.state == WRONG), None)
+        if first is not None and not shown.cursor_index:
+            shown.select(first)
+
+    def _keys(self, command: str) -> None:
+        key = "$footer-key-foreground bold"
+        does = [(" enter", key, "choose"), (f" {visible(command)} ", "", "choose")] if command else []
+        self.query_one("#doctor-keys", Bar).put(*does, (" esc", key, "dismiss"), (" closes ", "", "dismiss"))
+
+    def action_choose(self) -> None:
+        """Enter, for a mouse."""
+        self.query_one("#findings", RecordList).action_choose()
+
+    def on_record_list_highlighted(self, event: RecordList.Highlighted) -> None:
+        if isinstance(event.key, int) and event.key < len(self._found):
+            found = self._found[event.key]
+            self.query_one(Preview).show(_more(found))
+            self._keys(found.command)
+
+    def on_record_list_chosen(self, event: RecordList.Chosen) -> None:
+        command = self._found[event.key].command if isinstance(event.key, int) else ""
+        if command:
+            self.dismiss(command)
+
+
+def _more(found: Finding) -> list[Line]:
+    """All of a finding."""
+    lines: list[Line] = [[(f"{found.subject}  {found.state}", "title")], [(found.says, "")]]
+    if found.next:
+        lines += [[], [("Next  ", "label"), (found.next, "")]]
+    return lines
