@@ -87,3 +87,12 @@ class Declined(MemorandaError):
     """The person was asked and said no; nothing was changed."""
 
     code = "declined"
+
+
+class ThePast(MemorandaError):
+    """What is shown is how things stood once, and nothing can be changed there. `words` say when that was."""
+
+    code = "past"
+
+    def __init__(self, words: str) -> None:
+        super().__init__(f"You are looking at {words}, where nothing can be changed.", "esc comes back to now.")

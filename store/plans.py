@@ -134,6 +134,11 @@ class Plans:
         with self._one_moment():
             return self._plan("", rewind.to_step(self._database, seq), seq)
 
+    def between(self, seq: int, end: int) -> Plan:
+        """What was not the same after step `seq` as after step `end`, to look at only; `then` and `now` say how."""
+        with self._one_moment():
+            return self._plan("", rewind.between(self._database, seq, end), seq, until=max(seq, end))
+
     # choosing
 
     def proposed(self, plan: Plan, strategy: str = "replace") -> frozenset[int]:
@@ -192,9 +197,17 @@ class Plans:
         with self._database.connection:
             yield
 
-    def _plan(self, reason: str, found: list[Rewound], since: int, undoes: int | None = None, before: str = "") -> Plan:
+    def _plan(
+        self,
+        reason: str,
+        found: list[Rewound],
+        since: int,
+        undoes: int | None = None,
+        before: str = "",
+        until: int | None = None,
+    ) -> Plan:
         at = self._database.value("SELECT coalesce(max(seq), 0) FROM history")
-        newest = self._newest(found)
+        newest = self._newest(found, at if until is None else until)
         steps = {step.seq: step for step in History(self._database).many(sorted(set(newest.values())))}
         keys = {id(one): tuple(json.loads(one.key)) for one in found}
         place = {table: number for number, table in enumerate(RECORDED)}
@@ -207,7 +220,10 @@ class Plans:
             for place, one in enumerate(found)
             if (one.table, one.key) in lost
         }
-        needs, blocked = bounds(self._database, moves, erased, lambda refs: citations(self._database, refs))
+        needs: list[set[int]] = [set() for _ in moves]
+        blocked = erased
+        if until is None:  # else `now` is not today's, and nothing can be made of it
+            needs, blocked = bounds(self._database, moves, erased, lambda refs: citations(self._database, refs))
         changes = []
         for index, one in enumerate(found):
             key = keys[id(one)]
@@ -234,8 +250,8 @@ class Plans:
             )
         return Plan(reason, tuple(changes), at, since, undoes, before)
 
-    def _newest(self, found: list[Rewound]) -> dict[rewind.Id, int]:
-        """The newest step that touched each record."""
+    def _newest(self, found: list[Rewound], until: int) -> dict[rewind.Id, int]:
+        """The newest step up to `until` that touched each record."""
         keys: dict[str, list[str]] = {}
         for one in found:
             keys.setdefault(one.table, []).append(one.key)
@@ -243,8 +259,9 @@ class Plans:
             (table, key): seq
             for table, wanted in keys.items()
             for key, seq in self._database.rows(
-                "SELECT value, (SELECT max(seq) FROM history_row WHERE tbl = ? AND pk = value) FROM json_each(?)",
-                (table, json.dumps(wanted)),
+                "SELECT value, (SELECT max(seq) FROM history_row WHERE tbl = ? AND pk = value AND seq <= ?)"
+                " FROM json_each(?)",
+                (table, until, json.dumps(wanted)),
             )
         }
 

@@ -1,6 +1,6 @@
 """Rewinding: what each record would be without a part of history. Nothing is written here.
 
-Three walks give the same thing, a list of `Rewound`: back to a step, without one step, without all that an actor wrote.
+Four walks give the same thing, a list of `Rewound`: back to a step, without one step, without all that an actor wrote.
 Each reads the history it needs and the rows of today with a few queries, however many records there are.
 """
 
@@ -46,35 +46,63 @@ class Rewound:
     by_hand: bool = False
 
 
-def to_step(database: Database, seq: int) -> list[Rewound]:
-    """The records that are not what they were after step `seq`.
+def before(database: Database, seq: int) -> tuple[dict[Id, bool], dict[Id, Row]]:
+    """Of each record that changed after step `seq`: whether it was there then, and if so what the columns that changed
+    since held (all of them, if it went).
 
-    Walks history forward: the first `before` seen of a column is what it held then.
+    Walks history forward: the first `before` seen of a column is what it held then. A record's texts are read all at
+    once, which takes half of the time.
     """
-    rows = database.rows(
-        f"SELECT tbl, pk, op, before, {PERSONS} FROM history_row JOIN history USING(seq)"
-        " WHERE seq > ?1 ORDER BY seq, n",
-        (seq,),
-    )
-    existed: dict[Id, bool] = {}
-    then: dict[Id, Row] = {}
-    by_hand = set[Id]()
-    for table, key, op, before, hand in rows:
+    there: dict[Id, bool] = {}
+    texts: dict[Id, list[str]] = {}
+    rows = database.rows("SELECT tbl, pk, op, before FROM history_row WHERE seq > ? ORDER BY seq, n", (seq,))
+    for table, key, op, text in rows:
         record = (table, key)
-        if hand:
-            by_hand.add(record)
-        if existed.setdefault(record, op != "INSERT") and before is not None:
-            state = then.setdefault(record, {})
-            for name, value in json.loads(before).items():
-                state.setdefault(name, value)
-    today = rows_now(database, existed)
+        if record not in there:
+            there[record] = op != "INSERT"
+            texts[record] = []
+        if text is not None:
+            texts[record].append(text)
+    then: dict[Id, Row] = {}
+    for record, was_there in there.items():
+        if was_there:
+            state = then[record] = {}
+            for values in reversed(json.loads(f"[{','.join(texts[record])}]")):
+                state.update(values)
+    return there, then
+
+
+def to_step(database: Database, seq: int) -> list[Rewound]:
+    """The records that are not what they were after step `seq`."""
+    there, then = before(database, seq)
+    by_hand = set(
+        database.rows(f"SELECT tbl, pk FROM history_row JOIN history USING(seq) WHERE seq > ?1 AND {PERSONS}", (seq,))
+    )
+    today = rows_now(database, there)
     found = []
-    for record, was_there in existed.items():
+    for record, was_there in there.items():
         now = today.get(record)
-        old = {**(now or {}), **then.get(record, {})} if was_there else None
+        old = {**(now or {}), **then[record]} if was_there else None
         if now != old:
             table, key = record
             found.append(Rewound(table, key, now, old, by_hand=record in by_hand))
+    return found
+
+
+def between(database: Database, seq: int, end: int) -> list[Rewound]:
+    """The records that were not the same after step `seq` as after step `end`; `now` is what they were after `end`.
+    Either of the two may be the later one."""
+    there, then = before(database, min(seq, end))
+    there_later, later = before(database, max(seq, end))
+    today = rows_now(database, there)
+    found = []
+    for record, was_there in there.items():
+        now = today.get(record)
+        old = {**(now or {}), **then[record]} if was_there else None
+        if record in there_later:
+            now = {**(now or {}), **later[record]} if there_later[record] else None
+        if now != old:
+            found.append(Rewound(*record, *((now, old) if seq <= end else (old, now))))
     return found
 
 

@@ -15,7 +15,7 @@ from store.clock import Clock, utc_now
 from store.database import capture
 from store.database.connection import SCHEMA_VERSION, connect, explain, newer
 from store.database.tables import RECORDED
-from store.errors import InvalidInput, MemorandaError, StorageError
+from store.errors import InvalidInput, MemorandaError, StorageError, ThePast
 from store.redaction import redact, redact_tree
 
 TYPE_CHECKING = False
@@ -86,7 +86,18 @@ class Database:
     `door` is the front door it was opened by (vocabulary.DOORS); `read_only` files answer reads and refuse writes.
     """
 
-    __slots__ = ("_file", "_writing", "clock", "connection", "door", "last_step", "path", "read_only", "warnings")
+    __slots__ = (
+        "_file",
+        "_writing",
+        "clock",
+        "connection",
+        "door",
+        "last_step",
+        "moment",
+        "path",
+        "read_only",
+        "warnings",
+    )
 
     def __init__(self, path: str, door: str, clock: Clock = utc_now, create: bool = True) -> None:
         self.path = path
@@ -94,6 +105,7 @@ class Database:
         self.clock = clock
         self._writing = False
         self.last_step: int | None = None  # the step of history that was last made here
+        self.moment = ""  # of the past that is shown here, in words; empty is now (store/past.py)
         self.connection, self.read_only, self.warnings = connect(path, create)
         self._file = _identity(path)
         try:
@@ -175,6 +187,8 @@ class Write:
 
     def __enter__(self) -> "Write":
         database = self.database
+        if database.moment:
+            raise ThePast(database.moment)
         if database.read_only:
             if self._connection.pragma("query_only"):
                 raise newer(database.path)
