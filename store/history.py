@@ -14,6 +14,7 @@ from store.database import Database, Verbatim, Write
 from store.database.capture import columns
 from store.database.tables import RECORDED
 from store.errors import Conflict, NotFound
+from store.packing import every_row
 from store.vocabulary import PERSON
 
 TYPE_CHECKING = False
@@ -33,8 +34,8 @@ KINDS = {"facts": "fact", "decisions": "decision", "tasks": "task"}
 BY_HAND = "actor = 'user' AND door IN ('app', 'cli')"  # what `undo` without a number takes back (DESIGN §7)
 # the steps in force that linked a commit to a decision which step ? had made
 REFERRING = """
-SELECT link.seq FROM history_row AS made
-JOIN history_row AS link ON link.tbl = 'commit_links' AND json_extract(link.pk, '$[1]') = json_extract(made.pk, '$[0]')
+SELECT link.seq FROM {every_row} AS made
+JOIN {every_row} AS link ON link.tbl = 'commit_links' AND json_extract(link.pk, '$[1]') = json_extract(made.pk, '$[0]')
 JOIN history AS step ON step.seq = link.seq
 WHERE made.seq = ? AND made.tbl = 'decisions' AND made.op = 'INSERT' AND link.op = 'INSERT' AND link.seq > made.seq
   AND step.undone_by IS NULL AND step.undoes IS NULL
@@ -58,7 +59,7 @@ SELECT r.seq, coalesce({", ".join(f"json_extract(r.after, '{text}')" for text in
     WHEN 'decisions' THEN (SELECT title FROM decisions WHERE id = json_extract(r.pk, '$[0]'))
     WHEN 'tasks' THEN (SELECT text FROM tasks WHERE id = json_extract(r.pk, '$[0]')) END,
   {", ".join(f"json_extract(r.before, '{text}')" for text in TEXTS)})
-FROM history_row AS r WHERE r.seq IN (SELECT value FROM json_each(?)) AND r.n < 4
+FROM {{every_row}} AS r WHERE r.seq IN (SELECT value FROM json_each(?)) AND r.n < 4
 ORDER BY r.seq, r.op <> 'INSERT', r.n
 """
 
@@ -85,7 +86,7 @@ class History:
         after a step."""
         from store.models import Step
 
-        where, parameters = _passing(actor, record, since, before, after_seq)
+        where, parameters = self._passing(actor, record, since, before, after_seq)
         rows = self._database.rows(
             f"SELECT {COLUMNS} FROM history WHERE {where} ORDER BY seq DESC LIMIT :limit",
             {**parameters, "limit": limit},
@@ -103,7 +104,7 @@ class History:
     ) -> "array[int]":
         """The numbers of the steps that pass these filters (see `steps`), newest first and packed, for a list that may
         be millions long; `many` reads those that are seen."""
-        where, parameters = _passing(actor, record, since, before, after_seq)
+        where, parameters = self._passing(actor, record, since, before, after_seq)
         return self._database.keys(f"SELECT seq FROM history WHERE {where} ORDER BY seq DESC", parameters)
 
     def many(self, seqs: "Sequence[int]") -> "list[Step]":
@@ -119,7 +120,7 @@ class History:
     def subjects(self, seqs: "Sequence[int]") -> dict[int, str]:
         """What these steps were about: the text of the record that came, or of the first that changed, as far as it has
         one. Read from history's rows, else from the record as it is now."""
-        rows = self._database.rows(SUBJECTS, (json.dumps(list(seqs)),))
+        rows = self._database.rows(SUBJECTS.format(every_row=every_row(self._database)), (json.dumps(list(seqs)),))
         found: dict[int, str] = {}
         for seq, text in rows:
             if text:
@@ -156,12 +157,36 @@ class History:
         from store.models import Change
 
         rows = self._database.rows(
-            "SELECT tbl, pk, op, before, after FROM history_row WHERE seq = ? ORDER BY n LIMIT ?", (seq, limit)
+            f"SELECT tbl, pk, op, before, after FROM {every_row(self._database)} WHERE seq = ? ORDER BY n LIMIT ?",
+            (seq, limit),
         )
         return [
             Change(table, tuple(json.loads(key)), op, before and json.loads(before), after and json.loads(after))
             for table, key, op, before, after in rows
         ]
+
+    def _passing(
+        self, actor: str | None, record: tuple[str, int] | None, since: str, before: str, after_seq: int
+    ) -> "tuple[str, dict[str, object]]":
+        """The filters of a list of steps as a condition and its parameters."""
+        clauses, parameters = ["true"], dict[str, object]()
+        if actor is not None:
+            clauses.append("actor = :actor")
+            parameters["actor"] = actor
+        if record is not None:
+            clauses.append(f"seq IN (SELECT seq FROM {every_row(self._database)} WHERE tbl = :table AND pk = :key)")
+            parameters["table"] = next((table for table, kind in KINDS.items() if kind == record[0]), "")
+            parameters["key"] = f"[{record[1]}]"
+        if since:
+            clauses.append("at >= :since")
+            parameters["since"] = since
+        if before:
+            clauses.append("at < :before")
+            parameters["before"] = before
+        if after_seq:
+            clauses.append("seq > :after_seq")
+            parameters["after_seq"] = after_seq
+        return " AND ".join(clauses), parameters
 
     # taking back
 
@@ -202,11 +227,9 @@ class History:
     def _take_back(self, write: Write, step: "Step") -> None:
         if step.undone_by is not None:
             raise Conflict(f"Step {step.seq} was taken back already, by step {step.undone_by}.", "Redo brings it back.")
-        rows = list(
-            write.rows(
-                "SELECT tbl, pk, op, before, after, purged FROM history_row WHERE seq = ? ORDER BY n", (step.seq,)
-            )
-        )
+        source = every_row(self._database)
+        sql = f"SELECT tbl, pk, op, before, after, purged FROM {source} WHERE seq = ? ORDER BY n"
+        rows = list(write.rows(sql, (step.seq,)))
         if any(purged for *_, purged in rows):
             raise Conflict(f"Step {step.seq} holds text that was erased, and cannot be taken back.")
         edits = [
@@ -221,16 +244,16 @@ class History:
 
     def _standing_in_the_way(self, step: "Step", met: "Sequence[tuple[str, Key]]") -> tuple[str, str]:
         """The sentence and the advice for an undo that met later changes."""
-        names, later = [], set[int]()
+        names, later, source = [], set[int](), every_row(self._database)
         for table, key in met:
             if not key:  # something refers to what would go: links to a decision this step made
-                later.update(seq for (seq,) in self._database.rows(REFERRING, (step.seq,)))
+                later.update(seq for (seq,) in self._database.rows(REFERRING.format(every_row=source), (step.seq,)))
                 continue
             names.append(cite(KINDS[table], key[0]) if table in KINDS else "a link")
             later.update(
                 seq
                 for (seq,) in self._database.rows(
-                    "SELECT seq FROM history_row JOIN history USING(seq)"
+                    f"SELECT seq FROM {source} JOIN history USING(seq)"
                     " WHERE tbl = ? AND pk = ? AND seq > ? AND undone_by IS NULL AND undoes IS NULL",
                     (table, _key(key), step.seq),
                 )
@@ -257,30 +280,6 @@ def mark(write: Write, name: str, trigger: str) -> int:
         trigger=Verbatim(trigger),
         origin=write.actor,
     )
-
-
-def _passing(
-    actor: str | None, record: tuple[str, int] | None, since: str, before: str, after_seq: int
-) -> "tuple[str, dict[str, object]]":
-    """The filters of a list of steps as a condition and its parameters."""
-    clauses, parameters = ["true"], dict[str, object]()
-    if actor is not None:
-        clauses.append("actor = :actor")
-        parameters["actor"] = actor
-    if record is not None:
-        clauses.append("seq IN (SELECT seq FROM history_row WHERE tbl = :table AND pk = :key)")
-        parameters["table"] = next((table for table, kind in KINDS.items() if kind == record[0]), "")
-        parameters["key"] = f"[{record[1]}]"
-    if since:
-        clauses.append("at >= :since")
-        parameters["since"] = since
-    if before:
-        clauses.append("at < :before")
-        parameters["before"] = before
-    if after_seq:
-        clauses.append("seq > :after_seq")
-        parameters["after_seq"] = after_seq
-    return " AND ".join(clauses), parameters
 
 
 def apply(write: Write, edits: "Sequence[Edit]") -> "list[tuple[str, Key]]":

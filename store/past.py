@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import apsw
 
-from store import rewind
+from store import packing, rewind
 from store.database import Database
 from store.database.capture import columns
 from store.database.tables import RECORDED
@@ -172,8 +172,10 @@ class Reading(Search):
 def _look(database: Database, past: Past) -> None:
     """Let a connection find the past where it looks for the memory, and change nothing from now on."""
     connection, now = database.connection, past.moment
+    connection.pragma("query_only", 0)
     connection.execute("ATTACH ':memory:' AS past")
     connection.deserialize("past", past.image)
+    packing.view(connection, f"seq <= {now.seq}")
     for table in RECORDED:
         connection.execute(f"CREATE TEMP VIEW {table} AS SELECT * FROM past.{table}")
     at = f"'{now.at}'"  # a view takes no parameters; this is a time of our own clock

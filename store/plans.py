@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from store import rewind
+from store import packing, rewind
 from store.citations import cite
 from store.commits import Commits
 from store.database import Database, Write
@@ -255,15 +255,18 @@ class Plans:
         keys: dict[str, list[str]] = {}
         for one in found:
             keys.setdefault(one.table, []).append(one.key)
-        return {
+        newest: dict[rewind.Id, int] = {
             (table, key): seq
             for table, wanted in keys.items()
             for key, seq in self._database.rows(
-                "SELECT value, (SELECT max(seq) FROM history_row WHERE tbl = ? AND pk = value AND seq <= ?)"
+                "SELECT value, (SELECT max(seq) FROM main.history_row WHERE tbl = ? AND pk = value AND seq <= ?)"
                 " FROM json_each(?)",
                 (table, until, json.dumps(wanted)),
             )
+            if seq is not None
         }
+        packed = {(one.table, one.key) for one in found}.difference(newest)
+        return newest | packing.newest(self._database, packed, until)
 
     def _erased(self, records: list[rewind.Id], since: int) -> set[rewind.Id]:
         """Those of these records whose text was purged from what history says after step `since`."""
@@ -274,11 +277,11 @@ class Plans:
             (table, key)
             for table, wanted in keys.items()
             for (key,) in self._database.rows(
-                "SELECT j.value FROM json_each(?) AS j CROSS JOIN history_row AS r"
+                "SELECT j.value FROM json_each(?) AS j CROSS JOIN main.history_row AS r"
                 " WHERE r.tbl = ? AND r.pk = j.value AND r.seq > ? AND r.purged = 1",
                 (json.dumps(wanted), table, since),
             )
-        }
+        } | packing.erased(self._database, since).intersection(records)
 
 
 def citations(database: Database, records: list[Ref]) -> dict[Ref, str]:

@@ -7,27 +7,24 @@ Each reads the history it needs and the rows of today with a few queries, howeve
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from store.database import Database
 from store.database.capture import columns
 from store.errors import Conflict
 from store.history import BY_HAND, primary_key
+from store.packing import befores, every_row
 
 Row = dict[str, Any]
 Id = tuple[str, str]  # a table, and a key as history writes it: a JSON list
 
 # what a person did by hand after step ?1, and that counts: neither taken back since, nor the undo of such a thing
 PERSONS = f"({BY_HAND} AND undone_by IS NULL AND (undoes IS NULL OR undoes <= ?1))"
-# the rows of an actor's steps that nobody else took back; an undo may have left some records of a step as they were
+# an actor's steps, and who took them back
 WRITTEN = """
-SELECT r.tbl, r.pk, r.op, r.before, r.after
-FROM history AS h JOIN history_row AS r ON r.seq = h.seq
-WHERE h.actor = ?1 AND (h.undone_by IS NULL
-  OR (SELECT actor FROM history AS later WHERE later.seq = h.undone_by) = ?1
-  OR NOT EXISTS (
-    SELECT 1 FROM history_row AS back WHERE back.tbl = r.tbl AND back.pk = r.pk AND back.seq = h.undone_by))
-ORDER BY h.seq DESC, r.n DESC
+SELECT seq, undone_by, (SELECT actor FROM history AS later WHERE later.seq = h.undone_by)
+FROM history AS h WHERE actor = ?
 """
 
 
@@ -55,14 +52,17 @@ def before(database: Database, seq: int) -> tuple[dict[Id, bool], dict[Id, Row]]
     """
     there: dict[Id, bool] = {}
     texts: dict[Id, list[str]] = {}
-    rows = database.rows("SELECT tbl, pk, op, before FROM history_row WHERE seq > ? ORDER BY seq, n", (seq,))
-    for table, key, op, text in rows:
-        record = (table, key)
-        if record not in there:
-            there[record] = op != "INSERT"
-            texts[record] = []
-        if text is not None:
-            texts[record].append(text)
+    with database.connection:  # one moment of all that is read
+        newest = database.value("SELECT max(seq) FROM history") or 0
+        sql = "SELECT tbl, pk, op, before FROM main.history_row WHERE seq > ? AND seq <= ? ORDER BY seq, n"
+        # of each record the packed rows are the older ones
+        for table, key, op, text in chain(befores(database, seq, newest), database.rows(sql, (seq, newest))):
+            record = (table, key)
+            if record not in there:
+                there[record] = op != "INSERT"
+                texts[record] = []
+            if text is not None:
+                texts[record].append(text)
     then: dict[Id, Row] = {}
     for record, was_there in there.items():
         if was_there:
@@ -76,7 +76,9 @@ def to_step(database: Database, seq: int) -> list[Rewound]:
     """The records that are not what they were after step `seq`."""
     there, then = before(database, seq)
     by_hand = set(
-        database.rows(f"SELECT tbl, pk FROM history_row JOIN history USING(seq) WHERE seq > ?1 AND {PERSONS}", (seq,))
+        database.rows(
+            f"SELECT tbl, pk FROM {every_row(database)} JOIN history USING(seq) WHERE seq > ?1 AND {PERSONS}", (seq,)
+        )
     )
     today = rows_now(database, there)
     found = []
@@ -109,7 +111,8 @@ def between(database: Database, seq: int, end: int) -> list[Rewound]:
 def without_step(database: Database, seq: int) -> list[Rewound]:
     """The records that would be otherwise without step `seq`; what later steps changed clashes. Raises Conflict for a
     step whose text was purged."""
-    rows = database.rows("SELECT tbl, pk, op, before, after, purged FROM history_row WHERE seq = ? ORDER BY n", (seq,))
+    sql = f"SELECT tbl, pk, op, before, after, purged FROM {every_row(database)} WHERE seq = ? ORDER BY n"
+    rows = database.rows(sql, (seq,))
     if any(purged for *_, purged in rows):
         raise erased_step(seq)
     today = rows_now(database, [(table, key) for table, key, *_ in rows])
@@ -138,7 +141,7 @@ def without_actor(database: Database, actor: str) -> list[Rewound]:
     they wrote, whoever wrote it again. A record of which nothing could be taken back, because all was changed since,
     clashes.
     """
-    rows = database.rows(WRITTEN, (actor,))
+    rows = _written(database, actor)
     today = rows_now(database, [(table, key) for table, key, *_ in rows])
     walks: dict[Id, _Walk] = {}
     for table, key, op, before, after in rows:
@@ -153,6 +156,30 @@ def without_actor(database: Database, actor: str) -> list[Rewound]:
         if now != then:
             found.append(Rewound(table, key, now, then, clash=clash))
     return found
+
+
+def _written(database: Database, actor: str) -> list[tuple[str, str, str, str | None, str | None]]:
+    """(table, key, op, before, after) of the rows of an actor's steps that nobody else took back, newest first; an undo
+    may have left some records of a step as they were."""
+    source = every_row(database)
+    steps = database.rows(WRITTEN, (actor,))
+    others = {seq: back for seq, back, by in steps if back is not None and by != actor}
+    taken = set(
+        database.rows(
+            f"SELECT tbl, pk, seq FROM {source} WHERE seq IN (SELECT value FROM json_each(?))",
+            (json.dumps(sorted(set(others.values()))),),
+        )
+    )
+    rows = database.rows(
+        f"SELECT seq, tbl, pk, op, before, after FROM {source} WHERE seq IN (SELECT value FROM json_each(?))"
+        " ORDER BY seq DESC, n DESC",
+        (json.dumps([seq for seq, *_ in steps]),),
+    )
+    return [
+        (table, key, op, before, after)
+        for seq, table, key, op, before, after in rows
+        if seq not in others or (table, key, others[seq]) not in taken
+    ]
 
 
 class _Walk:

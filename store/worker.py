@@ -4,7 +4,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from store import commits, mentions, refs
+from store import commits, mentions, packing, refs
 from store.citations import cite
 from store.config import captures
 from store.database import Verbatim, Write
@@ -35,7 +35,8 @@ def start(
     cancelled: Cancelled = never,
     trouble: Say = _quiet,
 ) -> int | None:
-    """What is due when a memory is opened: events past their retention go, then the timeline catches up with git.
+    """What is due when a memory is opened: events past their retention go, the timeline catches up with git, and old
+    history is packed.
 
     How many commits were new; None if another process is reading them. Each of the two happens only if the
     configuration lets it. `trouble` is as in `catch_up`. Raises GitError.
@@ -44,7 +45,11 @@ def start(
         return 0
     memory.events.expire(memory.now, memory.config["retention_days"])
     source = repository(memory, cwd) if captures(memory.config, "commits") else None
-    return catch_up(memory, source, progress, cancelled, trouble) if source else 0
+    try:
+        return catch_up(memory, source, progress, cancelled, trouble) if source else 0
+    finally:  # last, for it may take long and nobody waits for it
+        days, steps = memory.config["history.pack_days"], memory.config["history.pack_steps"]
+        packing.pack(memory.database, days, steps, cancelled)
 
 
 def stirred(memory: Memory, cwd: str, before: str) -> str | None:

@@ -24,6 +24,7 @@ from store.keys import pack
 from store.location import Location
 from store.memory import Memory
 from store.models import Chunk, Commit, Record, Step
+from store.packing import every_row
 from tui import readings
 from tui.commands import Outcome, Session, run
 from tui.compare import Line
@@ -207,7 +208,7 @@ class Engine:
         """(the newest step, the keys of what others changed after step `since`: other doors, and other windows of this
         application; at most 200)."""
         rows = self.screen.database.rows(
-            "SELECT seq, tbl, json_extract(pk, '$[0]') FROM history_row"
+            f"SELECT seq, tbl, json_extract(pk, '$[0]') FROM {every_row(self.screen.database)}"
             " WHERE seq > ? AND tbl IN ('facts', 'decisions', 'tasks') ORDER BY seq DESC LIMIT 200",
             (since,),
         )
@@ -444,7 +445,8 @@ def _give_back() -> None:
 
 def _changed(memory: Memory, since: int) -> set[str]:
     """The recorded tables that were changed after step `since`."""
-    return {table for (table,) in memory.database.rows("SELECT DISTINCT tbl FROM history_row WHERE seq > ?", (since,))}
+    source = every_row(memory.database)
+    return {table for (table,) in memory.database.rows(f"SELECT DISTINCT tbl FROM {source} WHERE seq > ?", (since,))}
 
 
 def touched(step: Step, memory: Memory) -> int | None:

@@ -64,7 +64,7 @@ def append(connection: apsw.Connection, changeset: bytes, header: Header) -> int
         (*head, root, digest),
     )
     connection.executemany(
-        "INSERT INTO history_row(seq, n, tbl, pk, op, indirect, before, after, salt, leaf)"
+        "INSERT INTO main.history_row(seq, n, tbl, pk, op, indirect, before, after, salt, leaf)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         rows,
     )

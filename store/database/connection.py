@@ -10,7 +10,7 @@ from store.database.files import prepare
 from store.errors import ForeignFile, MemorandaError, NewerFile, StorageError, UnsafeFile
 
 APPLICATION_ID = 0x4D454D4F  # "MEMO"
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 OLDEST_SQLITE = (3, 51, 3)  # older ones can corrupt a WAL file
 BUSY_MS = 10_000
 

@@ -8,10 +8,11 @@ import json
 import os
 from collections.abc import Iterator
 
+from store import chain, packing
 from store.database import Database
 from store.database.capture import columns
 from store.database.connection import SCHEMA_VERSION
-from store.database.tables import JOURNAL, RECORDED
+from store.database.tables import JOURNAL, PACKED, RECORDED
 from store.errors import Conflict, StorageError
 
 TYPE_CHECKING = False
@@ -35,7 +36,8 @@ def document(database: Database) -> Iterator[str]:
         tables = (*RECORDED, *JOURNAL)
         for table in tables:
             yield from _table(database, table, last=table == tables[-1])
-        sequence = dict(connection.execute("SELECT name, seq FROM sqlite_sequence ORDER BY name"))
+        counters = connection.execute("SELECT name, seq FROM sqlite_sequence ORDER BY name")
+        sequence = {name: seq for name, seq in counters if name not in PACKED}
         yield f'}},\n"sequence": {json.dumps(sequence)}\n}}\n'
     finally:
         connection.execute("ROLLBACK")
@@ -46,11 +48,20 @@ def _table(database: Database, table: str, last: bool) -> Iterator[str]:
     keys = [name for (name,) in database.rows("SELECT name FROM pragma_table_info(?) WHERE pk ORDER BY pk", (table,))]
     yield f"{json.dumps(table)}: [\n"
     comma = ""
-    for row in database.connection.execute(f"SELECT {', '.join(names)} FROM {table} ORDER BY {', '.join(keys)}"):
+    for row in _rows(database, table, names, keys):
         record = dict(zip(names, map(_plain, row), strict=True))
         yield comma + json.dumps(record, ensure_ascii=False)
         comma = ",\n"
     yield "\n]\n" if last else "\n],\n"
+
+
+def _rows(database: Database, table: str, names: list[str], keys: list[str]) -> "Iterator[tuple[Any, ...]]":
+    """A table's rows by their key; of history as they would stand if nothing were packed."""
+    if table == "history":
+        return chain.steps(database)
+    if table == "history_row":
+        return packing.rows(database)
+    return iter(database.connection.execute(f"SELECT {', '.join(names)} FROM {table} ORDER BY {', '.join(keys)}"))
 
 
 def _plain(value: "Any") -> "Any":
