@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 NAMES = (
     *("redaction", "write", "process", "contention", "git", "documents", "embedding", "start", "demo"),
-    *("screen_floor", "keys", "typing"),
+    *("screen_floor", "keys", "typing", "history"),
 )
 
 
