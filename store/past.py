@@ -6,6 +6,7 @@ real ones: a temporary view comes before a table of the same name. Ages are coun
 clock says. Measured: 0.2 s for 100,000 changes of 28,000 records.
 """
 
+import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -90,16 +91,18 @@ def _fill(database: Database, seq: int) -> None:
         names = columns(connection, table)
         key = primary_key(connection, table)
         connection.execute(f"CREATE TABLE past.{table}({_declared(connection, table)}, PRIMARY KEY({', '.join(key)}))")
-        connection.execute(f"INSERT INTO past.{table} SELECT {', '.join(names)} FROM main.{table} ORDER BY {key[0]}")
-    for table in RECORDED:
-        key = primary_key(connection, table)
-        same = " AND ".join(f"{name} = json_extract(?, '$[{place}]')" for place, name in enumerate(key))
-        gone = [(pk,) * len(key) for (name, pk), was_there in there.items() if name == table and not was_there]
-        connection.executemany(f"DELETE FROM past.{table} WHERE {same}", gone)
+        later = ",".join(pk for (name, pk), was_there in there.items() if name == table and not was_there)
+        parts = ", ".join(f"json_extract(value, '$[{place}]')" for place in range(len(key)))
+        connection.execute(
+            f"INSERT INTO past.{table} SELECT {', '.join(names)} FROM main.{table}"
+            f" WHERE ({', '.join(key)}) NOT IN (SELECT {parts} FROM json_each(?)) ORDER BY {key[0]}",
+            (f"[{later}]",),
+        )
+        same = " AND ".join(f"{name} = ?" for name in key)
         changed: dict[tuple[str, ...], list[tuple[object, ...]]] = {}
         for (name, pk), row in then.items():
             if name == table:
-                changed.setdefault(tuple(row), []).append((*row.values(), *(pk,) * len(key)))
+                changed.setdefault(tuple(row), []).append((*row.values(), *json.loads(pk)))
         for names_then, rows in changed.items():
             if set(key) <= set(names_then):  # it went since: the whole row is known
                 values = [row[: -len(key)] for row in rows]

@@ -51,23 +51,22 @@ def before(database: Database, seq: int) -> tuple[dict[Id, bool], dict[Id, Row]]
     once, which takes half of the time.
     """
     there: dict[Id, bool] = {}
-    texts: dict[Id, list[str]] = {}
+    texts: dict[Id, list[str | None]] = {}
     with database.connection:  # one moment of all that is read
         newest = database.value("SELECT max(seq) FROM history") or 0
         sql = "SELECT tbl, pk, op, before FROM main.history_row WHERE seq > ? AND seq <= ? ORDER BY seq, n"
         # of each record the packed rows are the older ones
         for table, key, op, text in chain(befores(database, seq, newest), database.rows(sql, (seq, newest))):
-            record = (table, key)
-            if record not in there:
-                there[record] = op != "INSERT"
-                texts[record] = []
-            if text is not None:
-                texts[record].append(text)
+            held = texts.get((table, key))
+            if held is None:
+                there[table, key] = op != "INSERT"
+                held = texts[table, key] = []
+            held.append(text)
     then: dict[Id, Row] = {}
     for record, was_there in there.items():
         if was_there:
             state = then[record] = {}
-            for values in reversed(json.loads(f"[{','.join(texts[record])}]")):
+            for values in reversed(json.loads(f"[{','.join(filter(None, texts[record]))}]")):
                 state.update(values)
     return there, then
 

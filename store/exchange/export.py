@@ -8,7 +8,7 @@ import json
 import os
 from collections.abc import Iterator
 
-from store import chain, packing
+from store import packing
 from store.database import Database
 from store.database.capture import columns
 from store.database.connection import SCHEMA_VERSION
@@ -56,9 +56,7 @@ def _table(database: Database, table: str, last: bool) -> Iterator[str]:
 
 
 def _rows(database: Database, table: str, names: list[str], keys: list[str]) -> "Iterator[tuple[Any, ...]]":
-    """A table's rows by their key; of history as they would stand if nothing were packed."""
-    if table == "history":
-        return chain.steps(database)
+    """A table's rows by their key; those of history as they would stand if nothing were packed."""
     if table == "history_row":
         return packing.rows(database)
     return iter(database.connection.execute(f"SELECT {', '.join(names)} FROM {table} ORDER BY {', '.join(keys)}"))

@@ -3,8 +3,7 @@
 -- journal --------------------------------------------------------------------------------------------------------
 
 -- Rows of history_row that are old, about a thousand together (store/packing.py): a row stands here or there, never in
--- both. Of the steps whose rows are all packed `rows_root` and `digest` are empty, for they follow from the rows; but
--- for the last step of each block, whose digest seals all that the block holds.
+-- both.
 CREATE TABLE history_block(
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   first_seq INTEGER NOT NULL,
