@@ -5,7 +5,7 @@
 
 from itertools import groupby
 
-from store import packing
+from store import blocks, packing
 from store.database import Database
 from store.database.capture import framed
 from store.digest import sha256
@@ -17,7 +17,7 @@ def broken(database: Database) -> list[int]:
     """The steps that are not what their rows' leaves, their root and their digest say, oldest first, packed or not. A
     purged row has its leaf alone, and that is enough. A tail that was cut off does not show."""
     found: list[int] = []
-    grouped = groupby(packing.rows(database), key=lambda row: row[packing.SEQ])
+    grouped = groupby(packing.rows(database), key=lambda row: row[blocks.SEQ])
     waiting = next(grouped, None)
     previous, expected = b"", 1
     for seq, at, actor, door, reason, undoes, changes, root, digest in database.rows(
@@ -28,8 +28,8 @@ def broken(database: Database) -> list[int]:
             sound, waiting = False, next(grouped, None)
         if waiting is not None and waiting[0] == seq:
             for row in waiting[1]:
-                salt, leaf = row[packing.SALT], row[packing.LEAF]
-                if salt is not None and leaf != sha256(salt + framed(*row[packing.TABLE : packing.SALT])).digest():
+                salt, leaf = row[blocks.SALT], row[blocks.LEAF]
+                if salt is not None and leaf != sha256(salt + framed(*row[blocks.TABLE : blocks.SALT])).digest():
                     sound = False
                 leaves.update(leaf)
                 count += 1

@@ -242,7 +242,7 @@ def test_what_is_purged_while_it_is_packed_is_not_packed_as_it_was(memory: Memor
     """Between the reading and the writing of a block another process erases a text: the block is made anew."""
     for text in ("one", "the secret", "three"):
         memory.facts.remember(text)
-    encoded = packing._encoded
+    encoded = packing.encoded
     erased = []
 
     def erase_meanwhile(found: list[packing.Row]) -> packing.Row:
@@ -252,7 +252,7 @@ def test_what_is_purged_while_it_is_packed_is_not_packed_as_it_was(memory: Memor
             erased.append(True)
         return encoded(found)
 
-    monkeypatch.setattr(packing, "_encoded", erase_meanwhile)
+    monkeypatch.setattr(packing, "encoded", erase_meanwhile)
     assert pack_all(memory.database) == 1
     assert [row[7] for row in rows_of(memory)].count(None) == 1
     assert not any("the secret" in str(row[7]) for row in rows_of(memory))
