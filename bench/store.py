@@ -83,7 +83,7 @@ def installed() -> Installed:
             digest.update(path.encode() + source.read())
     folder = os.path.join(CACHE, f"venv-{digest.hexdigest()[:16]}")
     programs = Installed(os.path.join(folder, "bin", "python"), os.path.join(folder, "bin", "memoranda"))
-    with _alone():
+    with locked():
         if not os.path.exists(os.path.join(folder, "complete")):
             _discard("venv-", older_than_days=1)
             shutil.rmtree(folder, ignore_errors=True)
@@ -110,7 +110,7 @@ def _sources() -> list[str]:
 
 
 @contextmanager
-def _alone() -> Iterator[None]:
+def locked() -> Iterator[None]:
     """One process at a time builds in CACHE."""
     os.makedirs(CACHE, mode=0o700, exist_ok=True)
     with open(os.path.join(CACHE, "lock"), "w") as lock:
@@ -215,7 +215,7 @@ def memory(facts: int, entries: int) -> str:
     digest.update(f"{datetime.now(UTC):%Y-%m}".encode())
     folder = os.path.join(CACHE, f"memory-{facts}-{entries}-{digest.hexdigest()[:16]}")
     path = os.path.join(folder, "memory.db")
-    with _alone():
+    with locked():
         if not os.path.exists(path):
             _discard("memory-", older_than_days=7)
             print(f"building a memory of {facts:,} facts and {entries:,} entries …", file=sys.stderr, flush=True)

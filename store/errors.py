@@ -113,3 +113,12 @@ class BrokenDocument(MemorandaError):
     """A document to be imported is not whole, not ours, or says what cannot be; the message names section and row."""
 
     code = "broken-document"
+
+
+class ThePast(MemorandaError):
+    """What is shown is how things stood once, and nothing can be changed there. `words` say when that was."""
+
+    code = "past"
+
+    def __init__(self, words: str) -> None:
+        super().__init__(f"You are looking at {words}, where nothing can be changed.", "esc comes back to now.")

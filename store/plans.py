@@ -9,7 +9,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from store import rewind
+from store import packing, rewind
 from store.citations import cite
 from store.commits import Commits
 from store.contents import mark
@@ -142,6 +142,11 @@ class Plans:
         with self._database.one_moment():
             return self._plan("", rewind.to_step(self._database, seq), seq)
 
+    def between(self, seq: int, end: int) -> Plan:
+        """What was not the same after step `seq` as after step `end`, to look at only; `then` and `now` say how."""
+        with self._database.one_moment():
+            return self._plan("", rewind.between(self._database, seq, end), seq, until=max(seq, end))
+
     # choosing
 
     def keeping_mine(self, plan: Plan) -> Plan:
@@ -215,9 +220,17 @@ class Plans:
 
     # working a plan out
 
-    def _plan(self, reason: str, found: list[Rewound], since: int, undoes: int | None = None, before: str = "") -> Plan:
+    def _plan(
+        self,
+        reason: str,
+        found: list[Rewound],
+        since: int,
+        undoes: int | None = None,
+        before: str = "",
+        until: int | None = None,
+    ) -> Plan:
         at = self._database.value("SELECT coalesce(max(seq), 0) FROM history")
-        newest = self._newest(found)
+        newest = self._newest(found, at if until is None else until)
         steps = {step.seq: step for step in History(self._database).many(sorted(set(newest.values())))}
         keys = {id(one): tuple(json.loads(one.key)) for one in found}
         place = {table: number for number, table in enumerate(RECORDED)}
@@ -230,7 +243,10 @@ class Plans:
             for place, one in enumerate(found)
             if (one.table, one.key) in lost
         }
-        needs, blocked = bounds(self._database, moves, erased, lambda refs: citations(self._database, refs))
+        needs: list[set[int]] = [set() for _ in moves]
+        blocked = erased
+        if until is None:  # else `now` is not today's, and nothing can be made of it
+            needs, blocked = bounds(self._database, moves, erased, lambda refs: citations(self._database, refs))
         changes = []
         for index, one in enumerate(found):
             key = keys[id(one)]
@@ -258,19 +274,23 @@ class Plans:
             )
         return Plan(reason, tuple(changes), at, since, undoes, before)
 
-    def _newest(self, found: list[Rewound]) -> dict[rewind.Id, int]:
-        """The newest step that touched each record."""
+    def _newest(self, found: list[Rewound], until: int) -> dict[rewind.Id, int]:
+        """The newest step up to `until` that touched each record."""
         keys: dict[str, list[str]] = {}
         for one in found:
             keys.setdefault(one.table, []).append(one.key)
-        return {
+        newest: dict[rewind.Id, int] = {
             (table, key): seq
             for table, wanted in keys.items()
             for key, seq in self._database.rows(
-                "SELECT value, (SELECT max(seq) FROM history_row WHERE tbl = ? AND pk = value) FROM json_each(?)",
-                (table, json.dumps(wanted)),
+                "SELECT value, (SELECT max(seq) FROM main.history_row WHERE tbl = ? AND pk = value AND seq <= ?)"
+                " FROM json_each(?)",
+                (table, until, json.dumps(wanted)),
             )
+            if seq is not None
         }
+        packed = {(one.table, one.key) for one in found}.difference(newest)
+        return newest | packing.newest(self._database, packed, until)
 
     def _erased(self, records: list[rewind.Id], since: int) -> set[rewind.Id]:
         """Those of these records whose text was purged from what history says after step `since`."""
@@ -281,11 +301,11 @@ class Plans:
             (table, key)
             for table, wanted in keys.items()
             for (key,) in self._database.rows(
-                "SELECT j.value FROM json_each(?) AS j CROSS JOIN history_row AS r"
+                "SELECT j.value FROM json_each(?) AS j CROSS JOIN main.history_row AS r"
                 " WHERE r.tbl = ? AND r.pk = j.value AND r.seq > ? AND r.purged = 1",
                 (json.dumps(wanted), table, since),
             )
-        }
+        } | packing.erased(self._database, since).intersection(records)
 
 
 def citations(database: Database, records: list[Ref]) -> dict[Ref, str]:

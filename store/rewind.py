@@ -1,33 +1,30 @@
 """Rewinding: what each record would be without a part of history. Nothing is written here.
 
-Three walks give the same thing, a list of `Rewound`: back to a step, without one step, without all that an actor wrote.
+Four walks give the same thing, a list of `Rewound`: back to a step, without one step, without all that an actor wrote.
 Each reads the history it needs and the rows of today with a few queries, however many records there are.
 """
 
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any
 
 from store.database import Database
 from store.database.capture import columns
 from store.errors import Conflict
 from store.history import BY_HAND, primary_key
+from store.packing import befores, every_row
 
 Row = dict[str, Any]
 Id = tuple[str, str]  # a table, and a key as history writes it: a JSON list
 
 # what a person did by hand after step ?1, and that counts: neither taken back since, nor the undo of such a thing
 PERSONS = f"({BY_HAND} AND undone_by IS NULL AND (undoes IS NULL OR undoes <= ?1))"
-# the rows of an actor's steps that nobody else took back; an undo may have left some records of a step as they were
+# an actor's steps, and who took them back
 WRITTEN = """
-SELECT r.tbl, r.pk, r.op, r.before, r.after
-FROM history AS h JOIN history_row AS r ON r.seq = h.seq
-WHERE h.actor = ?1 AND r.purged <> 1 AND (h.undone_by IS NULL
-  OR (SELECT actor FROM history AS later WHERE later.seq = h.undone_by) = ?1
-  OR NOT EXISTS (
-    SELECT 1 FROM history_row AS back WHERE back.tbl = r.tbl AND back.pk = r.pk AND back.seq = h.undone_by))
-ORDER BY h.seq DESC, r.n DESC
+SELECT seq, undone_by, (SELECT actor FROM history AS later WHERE later.seq = h.undone_by)
+FROM history AS h WHERE actor = ?
 """
 
 
@@ -48,32 +45,46 @@ class Rewound:
     mine: Row = field(default_factory=dict)
 
 
-def to_step(database: Database, seq: int) -> list[Rewound]:
-    """The records that are not what they were after step `seq`.
+def before(database: Database, seq: int) -> tuple[dict[Id, bool], dict[Id, Row]]:
+    """Of each record that changed after step `seq`: whether it was there then, and if so what the columns that changed
+    since held (all of them, if it went).
 
-    Walks history forward: the first `before` seen of a column is what it held then.
+    Walks history forward: the first `before` seen of a column is what it held then. A record's texts are read all at
+    once, which takes half of the time.
     """
-    rows = database.rows(
-        f"SELECT tbl, pk, op, before, iif({PERSONS}, coalesce(after, '{{}}'), NULL)"
-        " FROM history_row JOIN history USING(seq) WHERE seq > ?1 ORDER BY seq, n",
-        (seq,),
-    )
-    existed: dict[Id, bool] = {}
+    there: dict[Id, bool] = {}
+    texts: dict[Id, list[str | None]] = {}
+    with database.one_moment():
+        newest = database.value("SELECT max(seq) FROM history") or 0
+        sql = "SELECT tbl, pk, op, before FROM main.history_row WHERE seq > ? AND seq <= ? ORDER BY seq, n"
+        # of each record the packed rows are the older ones
+        for table, key, op, text in chain(befores(database, seq, newest), database.rows(sql, (seq, newest))):
+            held = texts.get((table, key))
+            if held is None:
+                there[table, key] = op != "INSERT"
+                held = texts[table, key] = []
+            held.append(text)
     then: dict[Id, Row] = {}
+    for record, was_there in there.items():
+        if was_there:
+            state = then[record] = {}
+            for values in reversed(json.loads(f"[{','.join(filter(None, texts[record]))}]")):
+                state.update(values)
+    return there, then
+
+
+def to_step(database: Database, seq: int) -> list[Rewound]:
+    """The records that are not what they were after step `seq`."""
+    there, then = before(database, seq)
     by_hand: dict[Id, Row] = {}
-    for table, key, op, before, hand in rows:
-        record = (table, key)
-        if hand is not None:
-            by_hand.setdefault(record, {}).update(json.loads(hand))
-        if existed.setdefault(record, op != "INSERT") and before is not None:
-            state = then.setdefault(record, {})
-            for name, value in json.loads(before).items():
-                state.setdefault(name, value)
-    today = rows_now(database, existed)
+    sql = f"SELECT tbl, pk, after FROM {every_row(database)} JOIN history USING(seq) WHERE seq > ?1 AND {PERSONS}"
+    for table, key, after in database.rows(f"{sql} ORDER BY seq, n", (seq,)):
+        by_hand.setdefault((table, key), {}).update(json.loads(after or "{}"))
+    today = rows_now(database, there)
     found = []
-    for record, was_there in existed.items():
+    for record, was_there in there.items():
         now = today.get(record)
-        old = {**(now or {}), **then.get(record, {})} if was_there else None
+        old = {**(now or {}), **then[record]} if was_there else None
         if now != old:
             table, key = record
             mine = by_hand.get(record)
@@ -81,13 +92,30 @@ def to_step(database: Database, seq: int) -> list[Rewound]:
     return found
 
 
+def between(database: Database, seq: int, end: int) -> list[Rewound]:
+    """The records that were not the same after step `seq` as after step `end`; `now` is what they were after `end`.
+    Either of the two may be the later one."""
+    there, then = before(database, min(seq, end))
+    there_later, later = before(database, max(seq, end))
+    today = rows_now(database, there)
+    found = []
+    for record, was_there in there.items():
+        now = today.get(record)
+        old = {**(now or {}), **then[record]} if was_there else None
+        if record in there_later:
+            now = {**(now or {}), **later[record]} if there_later[record] else None
+        if now != old:
+            found.append(Rewound(*record, *((now, old) if seq <= end else (old, now))))
+    return found
+
+
 def without_step(database: Database, seq: int) -> list[Rewound]:
     """The records that would be otherwise without step `seq`; what later steps changed clashes. Those that were purged
     are left out. Raises Conflict for a step of which all was."""
-    rows = database.rows(
-        "SELECT tbl, pk, op, before, after FROM history_row WHERE seq = ? AND purged <> 1 ORDER BY n", (seq,)
-    )
-    if not rows and database.value("SELECT 1 FROM history_row WHERE seq = ?", (seq,)):
+    sql = f"SELECT tbl, pk, op, before, after, purged FROM {every_row(database)} WHERE seq = ? ORDER BY n"
+    every = database.rows(sql, (seq,))
+    rows = [row for *row, purged in every if purged != 1]
+    if every and not rows:
         raise erased_step(seq)
     today = rows_now(database, [(table, key) for table, key, *_ in rows])
     found = []
@@ -115,7 +143,7 @@ def without_actor(database: Database, actor: str) -> list[Rewound]:
     they wrote, whoever wrote it again. A record of which nothing could be taken back, because all was changed since,
     clashes.
     """
-    rows = database.rows(WRITTEN, (actor,))
+    rows = _written(database, actor)
     today = rows_now(database, [(table, key) for table, key, *_ in rows])
     walks: dict[Id, _Walk] = {}
     for table, key, op, before, after in rows:
@@ -130,6 +158,30 @@ def without_actor(database: Database, actor: str) -> list[Rewound]:
         if now != then:
             found.append(Rewound(table, key, now, then, clash=clash))
     return found
+
+
+def _written(database: Database, actor: str) -> list[tuple[str, str, str, str | None, str | None]]:
+    """(table, key, op, before, after) of the rows of an actor's steps that nobody else took back, newest first; an undo
+    may have left some records of a step as they were."""
+    source = every_row(database)
+    steps = database.rows(WRITTEN, (actor,))
+    others = {seq: back for seq, back, by in steps if back is not None and by != actor}
+    taken = set(
+        database.rows(
+            f"SELECT tbl, pk, seq FROM {source} WHERE seq IN (SELECT value FROM json_each(?))",
+            (json.dumps(sorted(set(others.values()))),),
+        )
+    )
+    rows = database.rows(
+        f"SELECT seq, tbl, pk, op, before, after FROM {source} WHERE purged <> 1"
+        " AND seq IN (SELECT value FROM json_each(?)) ORDER BY seq DESC, n DESC",
+        (json.dumps([seq for seq, *_ in steps]),),
+    )
+    return [
+        (table, key, op, before, after)
+        for seq, table, key, op, before, after in rows
+        if seq not in others or (table, key, others[seq]) not in taken
+    ]
 
 
 class _Walk:

@@ -13,6 +13,7 @@ from store.citations import Citation, cite
 from store.database import Database, Verbatim, Write, clean, clean_tree
 from store.database.tables import JOURNAL, RECORDED
 from store.facts import text_hash
+from store.packing import every_row, unpack
 from store.redaction import markers
 
 TYPE_CHECKING = False
@@ -133,17 +134,20 @@ def scrub(database: Database, leaks: Iterable[Leak], actor: str = "user") -> boo
     left, False while another program still reads the log that holds them. Who made a step and why stays as it is."""
     records: dict[tuple[str, tuple[Any, ...]], set[str]] = {}
     steps: dict[tuple[int, int], str] = {}
+    told: set[tuple[str, str]] = set()  # records, by table and key, whose steps hold one
     for leak in leaks:
         if leak.table == "history":  # who and why: the chain of digests stands on them
             continue
         if leak.seq:
             steps[leak.seq, leak.n] = leak.table
+            told.add((leak.table, _dumped(leak.key)))
         else:
             records.setdefault((leak.table, leak.key), set()).add(leak.field)
     with database.write(actor, "scrub") as write:
         write.unrecorded()
         for (table, key), fields in records.items():
             _scrub_record(write, table, key, fields)
+        unpack(write, told)
         for (seq, n), table in steps.items():
             _scrub_step(write, table, seq, n)
         # vectors and digests of texts that are gone; the rest of this cache is made again when it is needed
@@ -189,7 +193,8 @@ def _scrub_step(write: Write, table: str, seq: int, n: int) -> None:
         for state in states:
             texts.append(None if state is None else Verbatim(_dumped(_cut_state(json.loads(state), lists))))
         write.execute(
-            "UPDATE history_row SET before = ?, after = ?, salt = NULL, purged = 1 WHERE seq = ? AND n = ?",
+            "UPDATE history_row SET before = ?, after = ?, salt = NULL, purged = max(purged, 2)"
+            " WHERE seq = ? AND n = ?",
             (*texts, seq, n),
         )
 
@@ -258,16 +263,12 @@ def _rows(database: Database, table: str) -> "Iterator[tuple[tuple[Any, ...], li
 
 
 def _history(database: Database) -> "Iterator[tuple[int, int, str, str, list[dict[str, Any] | None]]]":
-    """(step, n, table, key, [before, after]) of every row of history."""
-    after = (0, -1)
-    while True:
-        rows = database.rows(
-            "SELECT seq, n, tbl, pk, before, after FROM history_row WHERE (seq, n) > (?, ?)"
-            f" ORDER BY seq, n LIMIT {PAGE}",
-            after,
-        )
-        for seq, n, table, key, *states in rows:
+    """(step, n, table, key, [before, after]) of every row of history, packed or not."""
+    newest = database.value("SELECT max(seq) FROM history") or 0
+    source = every_row(database)
+    for start in range(0, newest, PAGE):
+        for seq, n, table, key, *states in database.rows(
+            f"SELECT seq, n, tbl, pk, before, after FROM {source} WHERE seq > ? AND seq <= ? ORDER BY seq, n",
+            (start, start + PAGE),
+        ):
             yield seq, n, table, key, [state and json.loads(state) for state in states]
-        if len(rows) < PAGE:
-            return
-        after = rows[-1][:2]

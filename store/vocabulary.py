@@ -21,6 +21,8 @@ SETTING_NAMES = (
     "capture_decisions",
     "capture_commits",
     "retention_days",
+    "history.pack_days",
+    "history.pack_steps",
     "search.setting",
     "search.vectorWeight",
     "search.textWeight",

@@ -5,7 +5,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from store import commits, keeping, mentions, refs, spool
+from store import commits, keeping, mentions, packing, refs, spool
 from store import purge as purging
 from store.citations import cite
 from store.clock import days_before
@@ -43,8 +43,8 @@ def start(
     cancelled: Cancelled = never,
     trouble: Say = _quiet,
 ) -> int | None:
-    """What is due when a memory is opened: what was left undone (`tidy`), events and checkpoints past their retention,
-    then the timeline catches up with git.
+    """What is due when a memory is opened: what was left undone (`tidy`), events and checkpoints past their retention;
+    then the timeline catches up with git, and old history is packed.
 
     How many commits were new; None if another process is reading them. The last two happen only if the configuration
     lets them. `trouble` is as in `catch_up`. Raises GitError.
@@ -57,7 +57,11 @@ def start(
     memory.events.expire(memory.now, memory.config["retention_days"])
     keeping.expire(memory)
     source = repository(memory, cwd) if captures(memory.config, "commits") else None
-    return catch_up(memory, source, progress, cancelled, trouble) if source else 0
+    try:
+        return catch_up(memory, source, progress, cancelled, trouble) if source else 0
+    finally:  # last, for it may take long and nobody waits for it
+        days, steps = memory.config["history.pack_days"], memory.config["history.pack_steps"]
+        packing.pack(memory.database, days, steps, cancelled)
 
 
 def tidy(memory: Memory, trouble: Say = _quiet) -> None:

@@ -363,6 +363,8 @@ def _checkpoint(memory: Memory, checkpoint: Checkpoint, now: str) -> list[Line]:
         )
     if changed > SHOWN:
         lines.append([(f"  … and {changed - SHOWN:,} more", "dim")])
+    if memory.database.moment:
+        return lines
     back = f"{named('checkpoint.restore')}, or :restore {checkpoint.citation}, shows what going back would change"
     return [*lines, [], [(back, "dim")]]
 
@@ -396,7 +398,7 @@ def describe_step(memory: Memory, step: Step) -> list[Line]:
         lines.append(_row("Takes back", f"step {step.undoes}"))
     if step.undone_by is not None:
         lines.append(_row("Taken back", _how_far(memory, step), "dim"))
-    else:
+    elif not memory.database.moment:
         lines += [
             [],
             [

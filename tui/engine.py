@@ -24,6 +24,7 @@ from store.keys import pack
 from store.location import Location
 from store.memory import Memory
 from store.models import Checkpoint, Chunk, Commit, Record, Step
+from store.packing import every_row
 from tui import readings
 from tui.commands import Outcome, Session, run
 from tui.compare import Line
@@ -39,8 +40,10 @@ from tui.verbs import Verb
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from store.past import Past, Then
     from store.plans import Plan
     from tui.arguments import Given
+    from tui.readings import Target
 
 FIRST = 256  # rows of a list that are shown before its whole order is known
 DIFF_BYTES = 120_000
@@ -71,8 +74,9 @@ class Engine:
         self.location = location
         self.cwd = cwd
         self._clock = clock
-        self.screen = Memory(location, "app", clock)  # the screen's own, for reading
+        self._present = self.screen = Memory(location, "app", clock)  # the screen's own, for reading
         self.created = self.screen.created
+        self.past: Past | None = None  # what is looked at in the place of now
         self._pen = ThreadPoolExecutor(1, thread_name_prefix="pen")
         self._pen_memory: Memory | None = None
         # always the same thread: each would keep the memory that it once needed for a million keys
@@ -99,6 +103,44 @@ class Engine:
     @property
     def closed(self) -> bool:
         return self._closed
+
+    @property
+    def now(self) -> str:
+        """This moment, also while another is looked at."""
+        return self._present.now
+
+    # the past
+
+    def look_back(self, text: str) -> tuple[Past, Then]:
+        """The memory as it stood at a moment; on a worker thread. Raises InvalidInput, NotFound, Conflict."""
+        from store.moments import moment
+        from store.past import Then, read
+
+        with Memory(self.location, "app", self._clock, create=False) as memory:
+            past = read(memory, moment(memory, text))
+        return past, Then(self.location, "app", past)
+
+    def enter(self, past: Past, then: Then) -> None:
+        """Let the screen read `then` from now on."""
+        self.come_back()
+        self.past, self.screen = past, then
+        self.seeker.look(past)
+
+    def come_back(self) -> None:
+        """Let the screen read the memory of now again."""
+        if self.past is not None:
+            self.screen.close()
+            self.past, self.screen = None, self._present
+            self.seeker.look(None)
+        self.subjects.clear()
+
+    def _open(self, past: Past | None) -> Memory:
+        """The memory, for another thread to read: as it is, or as it stood."""
+        if past is None:
+            return Memory(self.location, "app", self._clock, create=False)
+        from store.past import Then
+
+        return Then(self.location, "app", past)
 
     # the screen's own reading: a fraction of a millisecond each
 
@@ -170,7 +212,7 @@ class Engine:
         """(the newest step, the keys of what others changed after step `since`: other doors, and other windows of this
         application; at most 200)."""
         rows = self.screen.database.rows(
-            "SELECT seq, tbl, json_extract(pk, '$[0]') FROM history_row"
+            f"SELECT seq, tbl, json_extract(pk, '$[0]') FROM {every_row(self.screen.database)}"
             " WHERE seq > ? AND tbl IN ('facts', 'decisions', 'tasks') ORDER BY seq DESC LIMIT 200",
             (since,),
         )
@@ -204,7 +246,7 @@ class Engine:
 
     def describe_apart(self, record: Record) -> list[Line]:
         """`describe`, for a record whose description takes longer than a frame."""
-        with Memory(self.location, "app", self._clock, create=False) as memory:
+        with self._open(self.past) as memory:
             return describe(memory, record, coloured=True)
 
     def lists(self, view: View, limit: int = -1, last: Lists | None = None, aged: bool = False) -> Lists:
@@ -219,7 +261,7 @@ class Engine:
         if last is not None and not last.whole:
             last = None
             _give_back()
-        with Memory(self.location, "app", self._clock, create=False) as memory:
+        with self._open(view.past) as memory:
             memory.database.connection.pragma("cache_size", CACHE)
             now = memory.now
             step = memory.database.value("SELECT max(seq) FROM history") or 0
@@ -239,7 +281,7 @@ class Engine:
                 )
                 facts = FactRows(order, self.read_facts, now)
                 counts = memory.facts.counts(now) if limit < 0 else {}
-            same_kind = last is not None and last.view.kind == view.kind
+            same_kind = last is not None and (last.view.kind, last.view.past) == (view.kind, view.past)
             if last is not None and same_kind and last.journal == journal and "decisions" not in changed:
                 timeline, entries = last.timeline.anew(), last.entries
             else:
@@ -249,7 +291,7 @@ class Engine:
 
     def side(self, view: View, names: Sequence[str]) -> dict[str, KeyedRows]:
         """Read the order of those of the other lists that are named."""
-        with Memory(self.location, "app", self._clock, create=False) as memory:
+        with self._open(view.past) as memory:
             now, newest = memory.now, self.newest_step(memory)
             lists: dict[str, KeyedRows] = {}
             if CHECKPOINTS in names:
@@ -259,7 +301,7 @@ class Engine:
                     keys, self.read_entries, lambda record, width: checkpoint_segments(record, width, now, newest)
                 )
             if HISTORY in names:
-                keys = self._step_order(memory, view.actor)
+                keys = memory.history.keys(actor=view.actor) if view.past else self._step_order(memory, view.actor)
                 lists[HISTORY] = KeyedRows(
                     keys,
                     self.read_steps,
@@ -284,13 +326,13 @@ class Engine:
 
     def origins(self, name: str) -> list[str]:
         """Who wrote facts, or who made steps of history; those who wrote most first."""
-        with Memory(self.location, "app", self._clock, create=False) as memory:
+        with self._open(self.past) as memory:
             if name == HISTORY:
                 return [actor for actor, _ in memory.history.actors()]
             rows = memory.database.rows("SELECT origin FROM facts GROUP BY origin ORDER BY count(*) DESC, origin")
             return [origin for (origin,) in rows]
 
-    def plan(self, kind: str, target: int | str) -> tuple[Plan, str, str]:
+    def plan(self, kind: str, target: Target) -> tuple[Plan, str, str]:
         """What would change, or did, and what to say about it; see `readings.plan`."""
         with Memory(self.location, "app", self._clock, create=False) as memory:
             return readings.plan(memory, kind, target)
@@ -385,16 +427,13 @@ class Engine:
     # the pen
 
     def write(self, work: Callable[[Memory], object], done: Callable[[object, MemorandaError | None], None]) -> None:
-        """Do `work` with the pen's memory, then call `done` with its result or its error, on the pen's thread."""
+        """Do `work` with the pen's memory, then call `done` with its result or its error, on the pen's thread. While
+        the past is looked at there is only that to work with, and every change of it is an error."""
+        past = self.past
 
         def task() -> None:
             try:
-                if self._pen_memory is None:
-                    self._pen_memory = Memory(self.location, "app", self._clock, create=False)
-                result, error = work(self._pen_memory), None
-                if (step := self._pen_memory.database.last_step) is not None:
-                    self._own.append(step)
-                    del self._own[:-OWN]
+                result, error = self._worked(work, past), None
             except MemorandaError as failure:
                 result, error = None, failure
             except Exception as defect:  # the pen outlives a defect, and says so; its thread would swallow it
@@ -402,6 +441,18 @@ class Engine:
             done(result, error)
 
         self._pen.submit(task)
+
+    def _worked(self, work: Callable[[Memory], object], past: Past | None) -> object:
+        if past is not None:
+            with self._open(past) as then:
+                return work(then)
+        if self._pen_memory is None:
+            self._pen_memory = Memory(self.location, "app", self._clock, create=False)
+        result = work(self._pen_memory)
+        if (step := self._pen_memory.database.last_step) is not None:
+            self._own.append(step)
+            del self._own[:-OWN]
+        return result
 
     def run(
         self, verb: Verb, given: Given, agreed: bool, done: Callable[[object, MemorandaError | None], None]
@@ -443,7 +494,8 @@ def _give_back() -> None:
 
 def _changed(memory: Memory, since: int) -> set[str]:
     """The recorded tables that were changed after step `since`."""
-    return {table for (table,) in memory.database.rows("SELECT DISTINCT tbl FROM history_row WHERE seq > ?", (since,))}
+    source = every_row(memory.database)
+    return {table for (table,) in memory.database.rows(f"SELECT DISTINCT tbl FROM {source} WHERE seq > ?", (since,))}
 
 
 def touched(step: Step, memory: Memory) -> int | None:

@@ -24,6 +24,7 @@ NAMES = {
     "pageup": "PgUp",
     "right_square_bracket": "]",
     "left_square_bracket": "[",
+    "at": "@",
 }
 
 
@@ -66,6 +67,12 @@ class Key:
     def help(self) -> str:
         """One line on what the key does."""
         return self._help or BY_NAME[self.verb].summary
+
+    @property
+    def act(self) -> str:
+        """The act below `tui.acts` that it does; empty if it does none."""
+        name, _, rest = self.action.partition("('")
+        return rest.rstrip("')") if name in ("change", "ask_for") else ""
 
     def shown(self, remapped: Mapping[str, str] = {}) -> str:
         """Its first key, as footer and help show it; empty if another took its only one."""
@@ -217,8 +224,16 @@ KEYS = (
         "D",
         "ask_for('past.since')",
         "changed since",
-        "Everything that changed since a day or a checkpoint, before and after",
+        "Everything that changed since a moment, before and after; in the past, from then to now",
         panes=(HISTORY, CHECKPOINTS),
+    ),
+    Key(
+        "past.look",
+        "at",
+        "ask_for('past.as_of')",
+        "as of",
+        "See everything as it stood at a moment: a day, a checkpoint, a step",
+        panes=(TIMELINE, CHECKPOINTS, HISTORY),
     ),
     Key("memory.checkpoint", "b", "ask_for('past.checkpoint')", "checkpoint", verb="checkpoint", panes=(HISTORY,)),
     Key("memory.export", "x", "ask_for('out.export')", "", verb="export"),
@@ -261,10 +276,12 @@ KEYS = (
         "escape",
         "leave",
         "",
-        "Leave: a bar, marks, the search, the preview, a filter; or stop reading git, then embedding",
+        "Leave: a bar, marks, the search, the preview, the past, a filter; or stop reading git, then embedding",
     ),
     Key("app.quit", "q,ctrl+q", "app.quit", "", "Quit"),
 )
+# what these ask for or do changes nothing: they work while the past is looked at, and no other act does
+LOOKS = ("out.copy", "out.copy_text", "out.day", "past.since", "past.as_of")
 # the keys of the screen that shows what would change
 PLAN = "plan"
 PLAN_KEYS = (

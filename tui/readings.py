@@ -5,18 +5,23 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from store.clock import local_time, parse_moment
+from store.clock import local_time
 from store.memory import Memory
-from tui.commands import count, number
+from store.moments import Moment, moment
+from tui.commands import count
 from tui.keys import named
 
 if TYPE_CHECKING:
     from store.plans import Plan
 
+Target = int | str | tuple[str | Moment, str]  # a checkpoint or a step; an origin; two moments to compare
 
-def plan(memory: Memory, kind: str, target: int | str) -> tuple[Plan, str, str]:
+
+def plan(memory: Memory, kind: str, target: Target) -> tuple[Plan, str, str]:
     """(what would change, a title, a note) of going back to a checkpoint, of taking a step back or all that an
-    origin wrote; or what did change since a moment. Raises NotFound, Conflict, InvalidInput."""
+    origin wrote; or what did change from one moment to another. Raises NotFound, Conflict, InvalidInput."""
+    if isinstance(target, tuple):
+        return _compared(memory, *target)
     plans, later = memory.plans, f"{named('memory.undo')} takes it all back"
     if kind == "checkpoint":
         found = memory.checkpoints.get(int(target))
@@ -29,19 +34,17 @@ def plan(memory: Memory, kind: str, target: int | str) -> tuple[Plan, str, str]:
         if step.undoes is not None:  # what undoes an undo is the redo, and u goes on to what was before it
             later = f"{named('step.undo')} on the new step takes it back"
         return plans.step(step.seq), title, later
-    if kind == "origin":
-        return plans.origin(str(target)), f"TAKE BACK all that {target} wrote", f"a checkpoint is taken first; {later}"
-    seq, words = since(memory, str(target))
-    return plans.since(seq), f"CHANGED since {words}", "before and after"
+    return plans.origin(str(target)), f"TAKE BACK all that {target} wrote", f"a checkpoint is taken first; {later}"
 
 
-def since(memory: Memory, text: str) -> tuple[int, str]:
-    """(the newest step of history at a moment or a checkpoint, how to call it). Raises InvalidInput, NotFound."""
-    if "#" in text:
-        found = memory.checkpoints.get(number(text, "checkpoint"))
-        return found.seq, f"{found.citation} “{found.title}”"
-    moment = parse_moment(text, memory.now)
-    return memory.history.before(moment), f"{text} ({local_time(moment)})"
+def _compared(memory: Memory, start: str | Moment, end: str) -> tuple[Plan, str, str]:
+    """What changed from one moment to another, `now` or an earlier one."""
+    first = moment(memory, start) if isinstance(start, str) else start
+    if end.strip() in ("", "now"):
+        return memory.plans.since(first.seq), f"CHANGED since {first.words}", "before and after"
+    last = moment(memory, end)
+    title = f"CHANGED from {first.words} to {last.words}"
+    return memory.plans.between(first.seq, last.seq), title, "before and after"
 
 
 def welcome(memory: Memory, cwd: str) -> list[str]:

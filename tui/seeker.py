@@ -16,6 +16,10 @@ from store.memory import Memory
 from store.search import Answer
 from store.search.query import parse
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from store.past import Past
+
 HITS = 100  # of a search, that are shown
 
 
@@ -26,6 +30,12 @@ class Seeker:
         self._location = location
         self._clock = clock
         self._quick, self._whole = _Desk(), _Desk()
+        self._past: Past | None = None  # what is searched in the place of now
+
+    def look(self, past: Past | None) -> None:
+        """Search this past from now on; None for the memory as it is."""
+        self._past = past
+        self.interrupt()
 
     def keywords(self, query: str, limit: int = HITS) -> Answer | None:
         """What keywords find; None when `interrupt` stopped it."""
@@ -48,6 +58,8 @@ class Seeker:
         from store.search.keyword import Keywords
         from store.search.spelling import spellings
 
+        if self._past is not None:
+            return {}  # the words that are known are those of today
         with self._quick.busy:
             database = self._open(self._quick).database
             try:
@@ -71,8 +83,18 @@ class Seeker:
                 return None
 
     def _open(self, desk: _Desk) -> Memory:
-        if desk.memory is None:
-            desk.memory = Memory(self._location, "app", self._clock, create=False)
+        past = self._past
+        if desk.memory is None or desk.past is not past:
+            if desk.memory is not None:
+                desk.memory.close()
+                desk.memory = None
+            if past is None:
+                desk.memory = Memory(self._location, "app", self._clock, create=False)
+            else:
+                from store.past import Then
+
+                desk.memory = Then(self._location, "app", past)
+            desk.past = past
         return desk.memory
 
 
@@ -82,3 +104,4 @@ class _Desk:
     def __init__(self) -> None:
         self.busy = Lock()
         self.memory: Memory | None = None
+        self.past: Past | None = None  # that its memory is of

@@ -53,6 +53,7 @@ _DOMAINS = ", ".join(DOMAINS)
 _LIMIT = Argument("limit", "value", "N", "how many at the most (50)", 50, whole=True)
 _FACTS = Argument("ids", "many", "ID", "a fact's number, or F#12")
 _TAG = Argument("tag", "one", "TAG", "one word, or several joined by dashes")
+_MOMENT = Argument("time", "one", "TIME", "2026-11-01, 2d, yesterday, a step of history, or a record: K#3, D#12")
 _DRY = Argument("dry-run", "flag", "", "only show what would change, record by record")
 _AGAIN = Argument("yes", "flag", "", "even if the text was purged once")
 _RELATED = Argument("related", "flag", "", "and what the memory knows beside it")
@@ -233,10 +234,20 @@ VERBS = (
         _LIMIT,
     ),
     Verb(
+        "as-of",
+        "Show facts, decisions and tasks as they stood at a time, a step or a checkpoint",
+        "past.as_of",
+        _MOMENT,
+        Argument("what", "any", "facts|decisions|tasks", "only these", choices=("facts", "decisions", "tasks")),
+        Argument("all", "flag", "", "what was superseded, forgotten or done then too"),
+        _LIMIT,
+    ),
+    Verb(
         "diff",
-        "What changed since a time or a checkpoint, record by record",
-        "restoring.diff",
-        Argument("since", "one", "SINCE", "2026-11-01, 2d, yesterday, or a checkpoint, K#3"),
+        "What changed since a moment, or between two, record by record",
+        "past.diff",
+        Argument("since", "one", "SINCE", "2026-11-01, 2d, yesterday, a step, or a checkpoint, K#3"),
+        Argument("until", "maybe", "UNTIL", "another moment (now)"),
         _LIMIT,
     ),
     Verb(

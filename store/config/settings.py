@@ -101,6 +101,8 @@ SETTINGS = (
     Setting("capture_decisions", "bool", True, "Capture the decisions that agents and hooks log"),
     Setting("capture_commits", "bool", True, "Capture the commits of the git checkout"),
     Setting("retention_days", "int", 365, "Days that events are kept; 0 keeps them for ever", most=36_500),
+    Setting("history.pack_days", "int", 90, "Days after which a change of history is packed", most=36_500),
+    Setting("history.pack_steps", "int", 10_000, "Changes that are kept unpacked, the newest", most=10_000_000),
     Setting(
         "search.setting",
         "choice",

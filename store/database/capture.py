@@ -87,7 +87,7 @@ def append(
         (*head, root, digest),
     )
     connection.executemany(
-        "INSERT INTO history_row(seq, n, tbl, pk, op, indirect, before, after, salt, leaf, purged)"
+        "INSERT INTO main.history_row(seq, n, tbl, pk, op, indirect, before, after, salt, leaf, purged)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
         rows,
     )

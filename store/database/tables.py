@@ -7,6 +7,8 @@ A test compares these lists with the schema, so a new table without a kind fails
 RECORDED = ("facts", "decisions", "commit_links", "tasks")
 # append-only, never rolled back
 JOURNAL = ("iterations", "commits", "events", "checkpoints", "turns", "history", "history_row")
+# journal too, in another form: rows of history_row; an export lists them as what they are
+PACKED = ("history_block",)
 # of this machine and this moment: no history, no export
 OPERATIONAL = (
     *("meta", "leases", "queries", "accesses", "month_words", "backups", "tombstones", "answers", "redactions"),

@@ -16,7 +16,7 @@ from store.database import capture
 from store.database.connection import BUSY_MS, HOOK_MS, SCHEMA_VERSION, connect, explain, newer
 from store.database.tables import RECORDED
 from store.digest import sha256
-from store.errors import InvalidInput, MemorandaError, StorageError
+from store.errors import InvalidInput, MemorandaError, StorageError, ThePast
 from store.redaction import MARKER, redact, redact_tree
 
 TYPE_CHECKING = False
@@ -104,7 +104,7 @@ class Database:
     """
 
     __slots__ = (
-        *("_file", "_writing", "clock", "connection", "door", "last_step", "path", "patience", "read_only"),
+        *("_file", "_writing", "clock", "connection", "door", "last_step", "moment", "path", "patience", "read_only"),
         "warnings",
     )
 
@@ -114,6 +114,7 @@ class Database:
         self.clock = clock
         self._writing = False
         self.last_step: int | None = None  # the step of history that was last made here
+        self.moment = ""  # of the past that is shown here, in words; empty is now (store/past.py)
         self.patience = HOOK_MS if door == "hook" else BUSY_MS
         self.connection, self.read_only, self.warnings = connect(path, create, self.patience)
         self._file = _identity(path)
@@ -251,6 +252,8 @@ class Write:
 
     def __enter__(self) -> "Write":
         database = self.database
+        if database.moment:
+            raise ThePast(database.moment)
         if database.read_only:
             if self._connection.pragma("query_only"):
                 raise newer(database.path)

@@ -12,8 +12,10 @@ from collections.abc import Callable, Iterable, Iterator
 
 import apsw
 
+from store import packing
 from store.database import Database
 from store.database.connection import SCHEMA_VERSION, explain
+from store.database.tables import PACKED
 from store.errors import Conflict, StorageError
 from store.exchange.form import FORMAT, TABLES, VERSION, columns_of
 
@@ -77,13 +79,28 @@ def section_of(connection: apsw.Connection, table: str, schema: str = "main") ->
     columns = columns_of(connection, table, schema)
     pairs = ", ".join(f"'{column.name}', {_expression(column.name, column.kind)}" for column in columns)
     keys = ", ".join(column.name for column in sorted(columns, key=lambda column: column.key) if column.key)
-    rows = connection.execute(f"SELECT json_object({pairs}) FROM {schema}.{table} ORDER BY {keys}")
     between = ""
-    while batch := [row for (row,) in _first(rows, BATCH)]:
-        yield (between + ",\n".join(batch)).encode()
-        between = ",\n"
+    for source, condition in _sources(connection, table, schema):
+        rows = connection.execute(f"SELECT json_object({pairs}) FROM {source} WHERE {condition} ORDER BY {keys}")
+        while batch := [row for (row,) in _first(rows, BATCH)]:
+            yield (between + ",\n".join(batch)).encode()
+            between = ",\n"
     if between:
         yield b"\n"
+
+
+def _sources(connection: apsw.Connection, table: str, schema: str) -> Iterator[tuple[str, str]]:
+    """(what the rows of a table are read from, which of them), in their order: those of history as if none were
+    packed, so many steps at a time."""
+    block = PACKED[0]
+    known = connection.execute(f"SELECT 1 FROM {schema}.sqlite_schema WHERE name = ?", (block,)).get
+    if table != "history_row" or not known or not connection.execute(f"SELECT 1 FROM {schema}.{block} LIMIT 1").get:
+        yield f"{schema}.{table}", "true"
+        return
+    source = packing.every_row_of(connection)
+    newest = connection.execute("SELECT max(seq) FROM history").get or 0
+    for start in range(0, newest, packing.BLOCK):
+        yield source, f"seq > {start} AND seq <= {start + packing.BLOCK}"
 
 
 def _expression(name: str, kind: str) -> str:

@@ -23,6 +23,7 @@ CHECKS: tuple[tuple[str, Callable[[Visit], Iterator[Finding]]], ...] = (
     ("file", integrity.file),
     ("log", log.length),
     ("links", integrity.references),
+    ("packed", chain.packed),
     ("history", chain.history),
     ("records", records.records),
     ("values", moments.values),

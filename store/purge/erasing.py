@@ -14,6 +14,7 @@ from store.embedding.form import digest, form
 from store.errors import Conflict, InvalidInput, NotFound
 from store.facts import text_hash
 from store.keys import pack
+from store.packing import every_row, unpack
 from store.purge import finishing
 from store.purge.places import NAMES, Place, Ref, elsewhere, text_columns, where_key
 from store.purge.words import Words
@@ -198,7 +199,9 @@ class Purge:
         """What a record said in its history, where its own text may be changed in place."""
         if table == "tasks":
             for states in self._database.rows(
-                "SELECT before ->> '$.text', after ->> '$.text' FROM history_row WHERE tbl = ? AND pk = ?", (table, key)
+                f"SELECT before ->> '$.text', after ->> '$.text' FROM {every_row(self._database)}"
+                " WHERE tbl = ? AND pk = ?",
+                (table, key),
             ):
                 yield from (text for text in states if text)
 
@@ -216,6 +219,7 @@ class Purge:
             made = _embeddings(write, [*named, *_keys_of(places)])
             made |= _cached(write, plan.texts)
             write.purged |= gone
+            unpack(write, gone | {(place.table, place.key) for place in places if place.table in TEXTS})
             for table, keys in _by_table(gone).items():
                 _mask_history(write, table, keys)
                 _delete(write, table, keys)

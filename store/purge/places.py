@@ -12,12 +12,23 @@ from store.database import Database
 from store.database.tables import JOURNAL, OPERATIONAL, RECORDED
 from store.effects import KINDS
 from store.history import primary_key
+from store.packing import every_row
 from store.purge.words import Words
 
 Ref = tuple[str, str]  # a table, and a key as history writes it: a JSON list
 
 # tables without words of people, and those that are looked at in a way of their own
-SILENT = ("meta", "leases", "accesses", "month_words", "tombstones", "answers", "history", "history_row")
+SILENT = (
+    "meta",
+    "leases",
+    "accesses",
+    "month_words",
+    "tombstones",
+    "answers",
+    "history",
+    "history_row",
+    "history_block",
+)
 # columns of closed lists, times, hashes and names of writers
 OURS = frozenset(
     "domain text_hash confidence source scope status impact link_type level trigger role kind state door actor origin"
@@ -107,7 +118,7 @@ def _past(database: Database, words: Words) -> Iterator[Ref]:
     like, parameters = _like(["before", "after"], words)
     seen = set[Ref]()
     for table, key, *texts in database.rows(
-        f"SELECT tbl, pk, before, after FROM history_row WHERE purged <> 1 AND ({like})", parameters
+        f"SELECT tbl, pk, before, after FROM {every_row(database)} WHERE purged <> 1 AND ({like})", parameters
     ):
         if (table, key) not in seen and any(words.inside(text) for text in texts):
             seen.add((table, key))

@@ -16,8 +16,9 @@ import apsw
 from store.clock import Clock, utc_now
 from store.database import Database
 from store.database.connection import explain as explained
-from store.database.tables import DERIVED, RECORDED
+from store.database.tables import DERIVED, PACKED, RECORDED
 from store.errors import Conflict, ForeignFile, NotFound, StorageError
+from store.packing import unpack_all
 from store.salvage.mending import Mended, explain, mend
 from store.salvage.pages import Pages, Value
 from store.salvage.shapes import SEQUENCE, rows, shapes
@@ -212,6 +213,8 @@ def _load(
         read[table.name] += after - before
         before = after
     connection.execute(f"DELETE FROM meta WHERE {DROPPED}")
+    read["history_row"] += unpack_all(connection)
+    read.pop(PACKED[0], None)
     for name, count in _out_of_reach(connection, numbers).items():
         read[name] -= count
     return read, numbers

@@ -104,6 +104,7 @@ class Search:
         self._database = database
         self._settings = settings
         self._keywords: Keywords = Keywords(database)
+        self._damaged = False  # whether the keyword index was found to be
         if without("fts5"):
             self._keywords = Scanning(database)
         self.meaning = meaning
@@ -237,17 +238,21 @@ class Search:
         try:
             return self._keywords.words(asked)
         except ForeignFile:
-            self._keywords = Scanning(self._database)
+            self._read_instead()
             return self._keywords.words(asked)
+
+    def _read_instead(self) -> None:
+        """Go on without the index."""
+        self._keywords, self._damaged = Scanning(self._database), True
 
     def _find(self, words: Words, filters: Filters, most: int, notes: list[str]) -> Found:
         """What the keywords find: in the index, or where that is damaged in the records themselves."""
         try:
             found = self._keywords.find(words, filters, most)
         except ForeignFile:
-            self._keywords = Scanning(self._database)
+            self._read_instead()
             found = self._keywords.find(words, filters, most)
-        if isinstance(self._keywords, Scanning) and not without("fts5"):
+        if self._damaged:
             notes.append("The keyword index is damaged, and every record was read instead: memoranda index rebuild.")
         return found
 

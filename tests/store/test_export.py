@@ -9,7 +9,7 @@ import pytest
 
 from store.conversation import Said
 from store.database.connection import SCHEMA_VERSION
-from store.database.tables import DERIVED, JOURNAL, OPERATIONAL, RECORDED
+from store.database.tables import DERIVED, JOURNAL, OPERATIONAL, PACKED, RECORDED
 from store.errors import Conflict, StorageError
 from store.exchange import export
 from store.memory import Memory
@@ -41,7 +41,7 @@ def test_every_column_of_every_table_is_in_it(full):
     }
     tables = document["tables"]
     assert isinstance(tables, dict)
-    assert set(tables) == kinds - {*OPERATIONAL, *DERIVED}
+    assert set(tables) == kinds - {*OPERATIONAL, *DERIVED, *PACKED}
     for table, records in tables.items():
         names = [name for (name,) in full.database.rows("SELECT name FROM pragma_table_info(?)", (table,))]
         stored = [

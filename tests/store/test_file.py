@@ -420,7 +420,7 @@ def test_another_may_make_the_file_between_any_two_statements(tmp_path, monkeypa
 
 def test_every_table_has_exactly_one_kind(memory):
     """A new table that nobody gave a kind would silently have no history, no export and no purge."""
-    kinds = (*tables.RECORDED, *tables.JOURNAL, *tables.OPERATIONAL, *tables.DERIVED)
+    kinds = (*tables.RECORDED, *tables.JOURNAL, *tables.PACKED, *tables.OPERATIONAL, *tables.DERIVED)
     assert len(kinds) == len(set(kinds))
     rows = memory.database.rows("SELECT name, type FROM pragma_table_list WHERE schema = 'main'")
     found = {name for name, kind in rows if kind in ("table", "virtual")}  # not views, nor FTS5's shadow tables

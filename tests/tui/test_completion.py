@@ -68,7 +68,8 @@ def test_every_known_value_is_offered_where_it_belongs(verb) -> None:
                 f"--{argument.name}={word}" for word in argument.choices
             ]
         elif argument.choices:
-            assert offered(f"{verb.name} ") == list(argument.choices)
+            before = [other for other in verb.arguments if not other.option].index(argument)
+            assert offered(f"{verb.name} {'x ' * before}") == list(argument.choices)
 
 
 @pytest.mark.parametrize(

@@ -509,6 +509,6 @@ class TestSince:
 
 
 def _since(memory: Memory, text: str) -> int:
-    from tui.readings import since
+    from store.moments import moment
 
-    return since(memory, text)[0]
+    return moment(memory, text).seq

@@ -84,10 +84,26 @@ def take_back_all(screen: MainScreen) -> None:
 
 
 def since(screen: MainScreen) -> None:
-    """What changed since a day or a checkpoint: the checkpoint under the cursor, unless another moment is typed."""
-    record = screen.target() if screen.place == "checkpoints" else None
-    start = record.citation if isinstance(record, Checkpoint) else "yesterday"
-    screen.ask("changed since", start, screen.show_since, over=True)
+    """What changed since a moment: the checkpoint under the cursor, unless another is typed. In the past: from the
+    moment that is looked at to now, or to another."""
+    moment = screen.moment
+    if moment is not None:
+        screen.ask(f"from {moment.words} to", "now", lambda text: screen.show_since(moment, text), over=True)
+    else:
+        record = screen.target() if screen.place == "checkpoints" else None
+        start = record.citation if isinstance(record, Checkpoint) else "yesterday"
+        screen.ask("changed since", start, screen.show_since, over=True)
+
+
+def as_of(screen: MainScreen) -> None:
+    """Everything as it stood at a moment: the one under the cursor, unless another is typed."""
+    record = screen.pane.record
+    start = "yesterday"
+    if isinstance(record, Step):
+        start = str(record.seq)
+    elif isinstance(record, Checkpoint) or (record is not None and screen.place == "timeline"):
+        start = record.citation
+    screen.ask("as of (a day, 3w, K#3, a step)", start, screen.look_back, over=True)
 
 
 def undo(screen: MainScreen) -> None:

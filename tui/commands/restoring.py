@@ -1,9 +1,9 @@
-"""restore, undo, diff: what would change is seen first, record by record, and chosen from."""
+"""restore, undo: what would change is seen first, record by record, and chosen from."""
 
 from collections.abc import Iterable
 
 from store.citations import Citation, cite, parse
-from store.errors import Conflict, Declined, InvalidInput, MemorandaError
+from store.errors import Conflict, Declined, InvalidInput
 from tui.commands import Outcome, Session, count, number
 from tui.commands.checkpoints import beside, related_as_json, related_lines
 
@@ -179,47 +179,6 @@ def _kept(plan: "Plan", given: "Given") -> frozenset[int]:
     for index in _named(plan, given.keep):
         kept |= plan.against(index)
     return kept
-
-
-# diff
-
-
-def diff(session: Session, given: "Given") -> Outcome:
-    from tui.commands.lines import left_out
-
-    plan = session.memory.plans.since(_since(session, given.since))
-    shown = plan.changes[: given.limit]
-    lines = [_diff_line(change) for change in shown] or ["Nothing changed since then."]
-    return Outcome(
-        data=lambda: [change_as_json(change) for change in shown],
-        lines=[*lines, *left_out(len(plan.changes) - len(shown), given.limit)],
-    )
-
-
-def _since(session: Session, text: str) -> int:
-    """The step that a checkpoint or a moment stands after. Raises InvalidInput, NotFound."""
-    from store.clock import parse_moment
-
-    try:
-        citation = parse(text)
-    except MemorandaError:
-        return session.memory.history.before(parse_moment(text, session.memory.now))
-    if citation.kind != "checkpoint":
-        raise InvalidInput(f"{citation} is not a checkpoint.", "Write a time like 2d or 2026-11-01, or K#3.")
-    return session.memory.checkpoints.get(int(citation.target)).seq
-
-
-def _diff_line(change: "Planned") -> str:
-    """What happened to a record: the plan's sign turned round, its text, before and after, who and when."""
-    from store.clock import local_time
-    from store.effects import happened, sign
-    from tui.commands.lines import before_and_after, cut
-    from tui.visible import visible
-
-    now, then = change.now, change.then
-    said = before_and_after(then, now, change.fields) if now is not None and then is not None else happened(then, now)
-    by = f"  ({visible(change.by.actor)}, {local_time(change.by.at)})" if change.by else ""
-    return f"{sign(then, now)} {change.citation:<6}  {cut(change.title)}  {said}{by}"
 
 
 # what they share

@@ -99,7 +99,7 @@ class BrowsingScreen(SearchingScreen):
         from store.records import kind_of
 
         focused = self.focused
-        if self.engine is None or not self.engine.screen.config["search.importance"]:
+        if self.engine is None or self.view.past or not self.engine.screen.config["search.importance"]:
             return
         record = self._under_cursor(focused) if isinstance(focused, RecordList) else None
         if record is not None and not isinstance(record, Step):
@@ -181,12 +181,18 @@ class BrowsingScreen(SearchingScreen):
             marked.unmark()
         elif self.has_class("-searching"):
             self._leave_search()
-        elif self.engine is not None and self.engine.stop_reading_git():
+        elif not self._leave_more():
+            self._unfilter()
+
+    def _leave_more(self) -> bool:
+        """Stop what is under way behind the screen, one thing at a time; False if nothing is."""
+        if self.engine is not None and self.engine.stop_reading_git():
             self.say("Stopped reading git; what was read stays, and the next start goes on.")
         elif self.engine is not None and self.engine.embedder.stop():
             self.say("Stopped embedding; what was made stays, and :index goes on.")
         else:
-            self._unfilter()
+            return False
+        return True
 
     # marks
 

@@ -16,6 +16,13 @@ if TYPE_CHECKING:
     from tui.screens.main import MainScreen
 
 
+# what may be asked while the past is looked at: what only reads, and what is not about the memory
+IN_THE_PAST = frozenset(
+    "facts decisions tasks iterations search show timeline history as-of diff checkpoints stats open where config"
+    " completion".split()
+)
+
+
 def run_line(screen: MainScreen, text: str, agreed: bool = False) -> None:
     """Run a typed line, with or without its `/`."""
     words = _words(text)
@@ -30,6 +37,8 @@ def run_line(screen: MainScreen, text: str, agreed: bool = False) -> None:
         screen.say(f"There is no verb “{words[0][:40]}”. {named('help.open')} lists them all.", "warning")
         return
     verb, rest = found
+    if verb.name not in IN_THE_PAST and screen.refuses():
+        return
     try:
         given = read(verb.name, verb.arguments, rest)
     except Usage as error:
@@ -90,7 +99,9 @@ def _in_place(screen: MainScreen, verb: Verb, given: Given) -> bool:
     elif verb.name == "timeline" and not (given.since or given.before) and len(given.kind) <= 1:
         _show_timeline(screen, given)
     elif verb.name == "diff":
-        screen.show_since(given.since)
+        screen.show_since(given.since, given.until or "now")
+    elif verb.name == "as-of":
+        screen.look_back(given.time)
     elif verb.name == "restore" and not (given.yes or given.only or given.kind or given.dry_run):
         _show_plan(screen, "checkpoint", given.checkpoint)
     elif verb.name == "undo" and given.all_by and not given.yes:

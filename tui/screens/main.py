@@ -13,8 +13,9 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 
 from store.errors import MemorandaError
-from tui.keys import CHECKPOINTS, FACTS, HISTORY, KEYS, TASKS, TIMELINE
-from tui.screens.browsing import TYPING, BrowsingScreen
+from tui.keys import CHECKPOINTS, FACTS, HISTORY, KEYS, LOOKS, TASKS, TIMELINE
+from tui.screens.browsing import TYPING
+from tui.screens.looking import LookingBackScreen
 from tui.screens.view import HUGE, WIDE, empty
 from tui.widgets.bars import Footer, Piece, Split
 from tui.widgets.kept import Kept
@@ -23,7 +24,9 @@ from tui.widgets.record_list import RecordList
 from tui.widgets.search_bar import SearchBar
 
 if TYPE_CHECKING:
+    from store.moments import Moment
     from store.plans import Applied, Plan
+    from tui.readings import Target
     from tui.widgets.ask_bar import AskBar
 
 POLL = 0.5  # seconds between looks for what other processes wrote; a look takes some 10 µs
@@ -37,7 +40,7 @@ class Body(Kept, Container):
     """The panes, beside or above each other."""
 
 
-class MainScreen(BrowsingScreen):
+class MainScreen(LookingBackScreen):
     """Lists left, the preview right (below, where it is narrow), one line of truth on top."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide"), (HUGE, "-huge")]  # noqa: RUF012 - as Screen declares it
@@ -57,6 +60,9 @@ class MainScreen(BrowsingScreen):
     MainScreen {
         layout: vertical; overflow: hidden;
         #top { height: 1; background: $panel; }
+        #past { height: 1; display: none; background: $warning; color: auto 95%; }
+        &.-past #past { display: block; }
+        &.-past #top { background: $warning-muted; }
         #body { height: 1fr; layout: horizontal; }
         .pane { width: 1fr; height: 1fr; }
         .pane-title { height: 1; padding: 0 1; color: $dim-colour; text-style: $dim-text; }
@@ -89,6 +95,7 @@ class MainScreen(BrowsingScreen):
     def compose(self) -> ComposeResult:
         yield Split(id="top")
         yield SearchBar(id="search")
+        yield Split(id="past")
         with Body(id="body"):
             yield _list_pane(FACTS, "list")
             # only what this width shows: the first frame is made of it
@@ -156,6 +163,8 @@ class MainScreen(BrowsingScreen):
     def action_change(self, name: str) -> None:
         """Do an act, `module.function` below `tui.acts`."""
         module, _, function = name.partition(".")
+        if name not in LOOKS and self.refuses():
+            return
         if self.engine is not None:
             getattr(import_module(f"tui.acts.{module}"), function)(self)
 
@@ -290,16 +299,16 @@ class MainScreen(BrowsingScreen):
 
     def show_plan(self, kind: str, target: int | str) -> None:
         """Show what a restore, an undo or the undo of an origin would change; an undo of one record is done at once."""
-        if self.engine is not None:
+        if self.engine is not None and not self.refuses():
             self._read_plan(kind, target)
 
-    def show_since(self, text: str) -> None:
-        """Show what changed since a moment or a checkpoint."""
-        if self.engine is not None and text.strip():
-            self._read_plan("since", text.strip())
+    def show_since(self, start: str | Moment, end: str = "now") -> None:
+        """Show what changed from one moment to another."""
+        if self.engine is not None and (not isinstance(start, str) or start.strip()):
+            self._read_plan("since", (start, end))
 
     @work(thread=True, group="plan", exclusive=True, exit_on_error=False, description="work out what would change")
-    def _read_plan(self, kind: str, target: int | str) -> None:
+    def _read_plan(self, kind: str, target: Target) -> None:
         assert self.engine is not None
         try:
             found = self.engine.plan(kind, target)

@@ -166,7 +166,7 @@ class PlanScreen(ResponsiveScreen[object]):
         return not self.looking or action not in ("choose", "all", "kind", "strategy")
 
     def _draw(self) -> None:
-        rows = PlanRows(self._plan, self.chosen, self._engine.screen.now, self.looking)
+        rows = PlanRows(self._plan, self.chosen, self._engine.now, self.looking)
         self.query_one("#plan", RecordList).set_rows(rows)
         self.query_one("#plan", RecordList).refresh_rows()
         right: list[Piece] = []
@@ -212,7 +212,7 @@ class PlanScreen(ResponsiveScreen[object]):
             [(change.title, "title")],
         ]
         if change.by is not None:
-            when = how_long_ago(self._engine.screen.now, change.by.at)
+            when = how_long_ago(self._engine.now, change.by.at)
             what = f"{change.by.actor} ({change.by.door}), {when}, step {change.by.seq}: {change.by.reason}"
             lines.append([("last changed by ", "dim"), (what, "")])
         if change.blocked:

@@ -5,7 +5,7 @@ Nothing here waits for the memory: workers read, and hand what they read to the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from shutil import get_terminal_size
 from time import monotonic
 from typing import TYPE_CHECKING, cast
@@ -65,6 +65,7 @@ class ReadingScreen(ResponsiveScreen[None]):
         self._status = "opening"
         self._backups = ""  # what is wrong with them
         self._wanted: int | None = None  # the key of the record to put the cursor on, when it is in the list
+        self._returning: dict[str, Hashable] = {}  # where each list's cursor is to be once it was read
 
     @property
     def location(self) -> Location:
@@ -258,7 +259,7 @@ class ReadingScreen(ResponsiveScreen[None]):
             self._watch_git(engine)
             if engine.documents.due():
                 self.read_documents()
-        if self._reading or monotonic() < self._rested:
+        if self._reading or monotonic() < self._rested or self.view.past:  # what was does not change
             return
         if self._aged or engine.screen.database.changed() != self._seen:
             self.reload()
@@ -328,7 +329,10 @@ class ReadingScreen(ResponsiveScreen[None]):
 
     def _show_read(self) -> None:
         lists, self._read = self._read, None
-        if lists is not None:
+        if lists is not None and lists.view.past is not self.view.past:
+            self._reading = False  # it was asked for before the person looked back, or came back
+            self.reload()
+        elif lists is not None:
             self._show_lists(lists)
 
     def _failed(self, error: MemorandaError) -> None:
@@ -356,7 +360,13 @@ class ReadingScreen(ResponsiveScreen[None]):
             self.reload()
 
     def _select_wanted(self, *names: str) -> None:
-        """Put the cursor of the list the person is in on the record that was just made or brought back."""
+        """Put the cursor of the list the person is in on the record that was just made or brought back; and all cursors
+        where they were before the person looked back."""
+        for name in names:
+            if name in self._returning:
+                self.list_of(name).select(self._returning.pop(name))
+                if name == self._list_id and not self.pane.reading_out:
+                    self.follow(self.list_of(name))
         if self._wanted is None or self._list_id not in names:
             return
         kind, number = unpack(self._wanted)

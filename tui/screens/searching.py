@@ -237,7 +237,7 @@ class SearchingScreen(RecoveringScreen):
             if error is not None:
                 self.later(self.say, str(error), "warning")
 
-        if self.engine is not None and query.strip() and self.has_class("-searching"):
+        if self.engine is not None and query.strip() and self.has_class("-searching") and not self.view.past:
             self.engine.write(lambda memory: memory.search.asked.add(query), done)
 
     def on_search_bar_cleared(self, event: SearchBar.Cleared) -> None:

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from store.vocabulary import DOMAINS
 from tui.keys import CHECKPOINTS, FACTS, HISTORY, HITS, PANES, TASKS, TIMELINE, named
 from tui.visible import visible
 from tui.widgets.bars import Piece, width
+
+if TYPE_CHECKING:
+    from store.past import Past
 
 SORT_ORDER = ("oldest", "state", "domain", "newest", "text")
 SORT_WORDS = {"oldest": "by age", "newest": "newest first"}
@@ -20,8 +24,8 @@ DIM, FAINT, STRONG = "$dim", "$faint", "bold $text-accent"
 
 @dataclass(frozen=True)
 class View:
-    """What the lists show: the facts' order and filters, the timeline's kind, the history's actor, and whether what
-    was superseded, forgotten or done, or taken by itself, is shown too."""
+    """What the lists show: the facts' order and filters, the timeline's kind, the history's actor, whether what was
+    superseded, forgotten or done, or taken by itself, is shown too, and the `past` if it is looked at."""
 
     sort: str = "oldest"
     domain: str | None = None
@@ -30,6 +34,7 @@ class View:
     hidden: bool = False
     kind: str | None = None
     actor: str | None = None
+    past: Past | None = None
 
     @property
     def shows_all(self) -> bool:

@@ -10,7 +10,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from tui.display import content
-from tui.keys import KEYS, PLAN, Key
+from tui.keys import KEYS, LOOKS, PLAN, Key
 from tui.visible import visible
 from tui.widgets.kept import Kept
 
@@ -72,6 +72,7 @@ class Footer(Bar):
         self._pane = ""
         self._keys: tuple[Key, ...] = KEYS
         self.remapped: Mapping[str, str] = {}
+        self.looking = False  # whether nothing can be changed here, so that keys that would are left out
 
     def show_pane(self, pane: str) -> None:
         if pane != self._pane:
@@ -94,6 +95,8 @@ class Footer(Bar):
 
     def _draw(self) -> None:
         keys = [key for key in self._keys if key.label and self._pane in key.panes and key.shown(self.remapped)]
+        if self.looking:
+            keys = [key for key in keys if not key.act or key.act in LOOKS]
         last = [key for key in keys if key.id in LAST]
         others = [key for key in keys if key not in last]
         room = self.size.width or 80

@@ -1,0 +1,271 @@
+"""What history costs: taking back, looking back, its size, packed and not, and whether a long one slows anything.
+
+    python -m bench.history [--changes 100000] [--rounds 5] [--quick]
+
+One memory is lived through the same calls that a person's keys make: 10,000 facts are remembered, then confirmed,
+corrected, pinned, tagged and forgotten. Aims: the undo of a step takes at most 3 times the write that it undoes; a
+restore of 10,000 changed records 2 s; the view of any moment 300 ms at 100,000 changes, packed or not; 600 bytes an
+edit with all indexes, 150 of its rows once they are packed (who made a step, when and why is never packed); and no
+figure of writing, of a command's process, of start and of keys is worse with 100,000 changes behind it than with none
+(the same facts, and no history: at most 1.15 times, which is what two runs of the same differ by here). `--quick`
+leaves out processes and the application.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import random
+import statistics
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+
+from bench.keys import open_pane, press
+from bench.process import _run
+from bench.start import start
+from bench.store import CACHE, CLEAN, Writer, copy, heading, installed, locked, verdict
+from bench.terminal import Terminal
+from store import packing
+from store.clock import from_ms, to_ms, utc_now
+from store.database.connection import SCHEMA_VERSION
+from store.memory import Memory
+from store.moments import moment
+from store.past import Then, read
+
+FACTS = 10_000
+UNDO, RESTORE, VIEW, BYTES, PACKED, SLOWER = 3.0, 2_000.0, 300.0, 600.0, 150.0, 1.15
+YEAR_MS = 365 * 86_400_000
+TABLES = ("history", "history_row", "history_block")
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--changes", type=int, default=100_000)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--quick", action="store_true")
+    options = parser.parse_args(arguments)
+    source = lived(options.changes)
+    heading("history", f"{options.changes:,} changes of {FACTS:,} facts, {options.rounds} rounds")
+    with tempfile.TemporaryDirectory(prefix="memoranda-bench-") as folder:
+        os.chdir(folder)  # no project's checkout, whose commits would be read into the memory
+        paths = {name: copy(source, os.path.join(folder, f"{name}.db")) for name in ("none", "plain", "packed")}
+        _forget_history(paths["none"])
+        with Memory.open(paths["packed"]) as memory:
+            begun = time.perf_counter()
+            blocks = packing.pack(memory.database, 36_500, 0)
+            seconds = time.perf_counter() - begun
+        print(f"packed into {blocks} blocks, {seconds / blocks * 1e3:.1f} ms each")
+        _size(paths)
+        _views(paths, options.rounds)
+        _undo(paths)
+        _restore(paths, options.rounds)
+        _compare("remember, ms", {name: _writes(path) for name, path in paths.items()})
+        if not options.quick:
+            _processes(paths)
+            _application(paths)
+
+
+# what is measured
+
+
+def _size(paths: dict[str, str]) -> None:
+    print(f"\n{'bytes an edit':34}  all   rows")
+    for name, aim in (("plain", BYTES), ("packed", PACKED)):
+        with Memory.open(paths[name]) as memory:
+            steps = memory.database.value("SELECT count(*) FROM history")
+            sizes = dict(
+                memory.database.rows(
+                    "SELECT tbl_name, sum(pgsize) FROM dbstat JOIN sqlite_schema USING(name)"
+                    f" WHERE tbl_name IN {TABLES} GROUP BY 1"
+                )
+            )
+        every = sum(sizes.values()) / steps
+        rows = every - sizes["history"] / steps
+        counted = every if name == "plain" else rows
+        print(f"  {name:32} {every:5.0f}  {rows:5.0f}  {verdict(counted, aim, ' bytes')}")
+
+
+def _views(paths: dict[str, str], rounds: int) -> None:
+    print(f"\n{'the view of a moment, ms':34} median    max")
+    for name in ("plain", "packed"):
+        with Memory.open(paths[name]) as memory:
+            newest = memory.database.value("SELECT max(seq) FROM history")
+            for share in (0.1, 0.5, 0.99):
+                times = []
+                for _ in range(rounds):
+                    begun = time.perf_counter()
+                    past = read(memory, moment(memory, str(int(newest * share))))
+                    with Then(memory.location, "cli", past) as then:
+                        then.facts.many(then.facts.ids(then.now, limit=64))
+                    times.append((time.perf_counter() - begun) * 1e3)
+                middle = statistics.median(times)
+                label = f"{name}, {newest - int(newest * share):,} changes back"
+                print(f"  {label:32} {middle:6.0f} {max(times):6.0f}  {verdict(middle, VIEW, ' ms')}")
+
+
+def _undo(paths: dict[str, str]) -> None:
+    print(f"\n{'undo of one step, ms':34}  write   undo      ×")
+    for name in ("none", "plain", "packed"):
+        wrote: dict[str, list[float]] = {}
+        undone: dict[str, list[float]] = {}
+        with Memory.open(paths[name]) as memory:
+            for place, number in enumerate(memory.facts.ids(memory.now, limit=400)):
+                kind, act = _acts(memory, number)[place % 4]
+                wrote.setdefault(kind, []).append(_timed(act))
+                if name == "packed":
+                    packing.pack(memory.database, 36_500, 0, least=1)
+                undone.setdefault(kind, []).append(_timed(memory.history.undo))
+        for kind in wrote:
+            one, back = statistics.median(wrote[kind]), statistics.median(undone[kind])
+            print(f"  {f'{name}: {kind}':32} {one:6.3f} {back:6.3f}  {back / one:5.2f}  {verdict(back / one, UNDO)}")
+
+
+def _acts(memory: Memory, number: int) -> list[tuple[str, Callable[[], object]]]:
+    return [
+        ("confirm", lambda: memory.facts.confirm([number])),
+        ("correct", lambda: memory.facts.correct(number, f"another text {number}")),
+        ("forget", lambda: memory.facts.forget([number])),
+        ("remember", lambda: memory.facts.remember(f"a new fact {number}")),
+    ]
+
+
+def _restore(paths: dict[str, str], rounds: int) -> None:
+    print(f"\n{'restoring 10,000 records, ms':34}   plan  apply    all")
+    for name in ("plain", "packed"):
+        with Memory.open(paths[name]) as memory:
+            ids = memory.facts.ids(memory.now)
+            plans, applies = [], []
+            for _ in range(max(1, rounds // 2)):
+                taken = memory.checkpoints.take("then")
+                memory.facts.tag(ids, "restored")
+                if name == "packed":
+                    packing.pack(memory.database, 36_500, 0, least=1)
+                begun = time.perf_counter()
+                plan = memory.plans.checkpoint(taken)
+                seen = time.perf_counter()
+                memory.plans.apply(plan, range(len(plan.changes)))
+                plans.append((seen - begun) * 1e3)
+                applies.append((time.perf_counter() - seen) * 1e3)
+            every = statistics.median(a + b for a, b in zip(plans, applies, strict=True))
+            label = f"{name}, {len(plan.changes):,} records"
+            print(
+                f"  {label:32} {statistics.median(plans):6.0f} {statistics.median(applies):6.0f} {every:6.0f}"
+                f"  {verdict(every, RESTORE, ' ms')}"
+            )
+
+
+def _writes(path: str) -> list[float]:
+    with Memory.open(path) as memory:
+        return [_timed(lambda number=number: memory.facts.remember(f"a fact {number}")) for number in range(600)][100:]
+
+
+def _processes(paths: dict[str, str]) -> None:
+    programs = installed()
+    for name, words in (("remember", ["remember", "A fact, {}."]), ("facts", ["facts", "--limit", "5"])):
+        times: dict[str, list[float]] = {path: [] for path in paths}
+        for run in range(-2, 15):
+            for which, path in paths.items():
+                seconds = _run([programs.memoranda, "--db", path, *(word.replace("{}", str(run)) for word in words)])
+                if run >= 0:
+                    times[which].append(seconds * 1e3)
+        _compare(f"memoranda {name}, ms", times)
+
+
+def _application(paths: dict[str, str]) -> None:
+    """With none, and with a packed history: what is not packed is, when the application starts."""
+    program = installed().memoranda
+    chosen = {name: paths[name] for name in ("none", "packed")}
+    starts: dict[str, list[float]] = {name: [] for name in chosen}
+    for _ in range(9):
+        for name, path in chosen.items():
+            starts[name].append(start([program, "--db", path], "FACTS", "▸", r"[\d,]{4,} facts").counted * 1e3)
+    _compare("start, all counted, ms", starts)
+    for pane in ("facts", "history"):
+        keys: dict[str, list[float]] = {}
+        for name, path in chosen.items():
+            with Terminal([program, "--db", path], CLEAN, (120, 40)) as terminal:
+                open_pane(terminal, "facts")
+                terminal.write("4" if pane == "history" else "1")
+                terminal.quiet(0.5)
+                keys[name] = press(terminal, "j", 40)
+        _compare(f"j in {pane}, ms", {name: times for name, times in keys.items() if times})
+
+
+def _compare(what: str, times: dict[str, list[float]]) -> None:
+    print(f"\n{what:34} median  × none")
+    base = statistics.median(times["none"])
+    for name, values in times.items():
+        ratio = statistics.median(values) / base
+        aim = None if name == "none" else SLOWER
+        print(f"  {name:32} {statistics.median(values):6.2f}   {ratio:5.2f}  {verdict(ratio, aim)}")
+
+
+def _timed(act: Callable[[], object]) -> float:
+    begun = time.perf_counter()
+    act()
+    return (time.perf_counter() - begun) * 1e3
+
+
+# memories
+
+
+def lived(changes: int) -> str:
+    """The path of a memory with so many steps of history, made once. Do not write to it: take a `copy`."""
+    path = os.path.join(CACHE, f"history-{changes}-{SCHEMA_VERSION}.db")
+    with locked():
+        if not os.path.exists(path):
+            building = f"{path}.building"
+            for end in ("", "-wal", "-shm"):
+                if os.path.exists(building + end):
+                    os.unlink(building + end)
+            _live(building, changes)
+            os.rename(building, path)
+    return path
+
+
+def _live(path: str, changes: int) -> None:
+    chance, writer = random.Random(5), Writer(5)
+    end = to_ms(utc_now())
+    now = [end - YEAR_MS]
+
+    def clock() -> str:
+        now[0] += YEAR_MS // (changes + 1)
+        return from_ms(min(now[0], end))
+
+    with Memory.open(path, "cli", clock) as memory:
+        connection = memory.database.connection
+        connection.pragma("synchronous", 0)
+        connection.pragma("wal_autocheckpoint", 20_000)
+        alive = [memory.facts.remember(f"{writer.sentence(6, 24)} ({number})")[0] for number in range(FACTS)]
+        pinned: set[int] = set()
+        for number in range(changes - FACTS):
+            place = chance.randrange(len(alive))
+            fact, kind = alive[place], chance.random()
+            if kind < 0.5:
+                memory.facts.confirm([fact])
+            elif kind < 0.65:
+                pinned ^= {fact}
+                memory.facts.pin([fact], fact in pinned)
+            elif kind < 0.8:
+                memory.facts.tag([fact], f"tag-{number}")
+            elif kind < 0.95:
+                alive[place] = memory.facts.correct(fact, f"{writer.sentence(6, 24)} (corrected, {number})")
+            else:
+                memory.facts.forget([fact])
+                alive[place] = memory.facts.remember(f"{writer.sentence(6, 24)} (new, {number})")[0]
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+
+def _forget_history(path: str) -> None:
+    """The same facts, with nothing behind them."""
+    with Memory.open(path) as memory:
+        connection = memory.database.connection
+        connection.pragma("foreign_keys", 0)
+        for table in ("history_row", "history"):
+            connection.execute(f"DELETE FROM {table}")
+        connection.execute("VACUUM")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,321 @@
+"""Packed history is the same history: all that is tested of undo, redo, plans, restores, the past and the chain holds
+where every row is packed as soon as it is written; and packing itself loses nothing, whenever it is stopped."""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support import chain
+
+from store import packing
+from store.config import put, user_path
+from store.database import Database, Write
+from store.database.lease import Lease
+from store.errors import Conflict, MemorandaError
+from store.exchange import export
+from store.memory import Memory
+from store.worker import start
+from tests.store import test_checkpoints, test_history, test_past, test_plans
+
+Live = Callable[[Memory, Sequence[int]], None]
+ROWS = "SELECT seq, n, tbl, pk, op, indirect, before, after, salt, leaf, purged FROM {} ORDER BY seq, n"
+# these write to the rows themselves, or look at how a query is run
+LEFT_OUT = (
+    *("test_a_changed_past_is_seen", "test_a_purged_step_is_not_taken_back", "test_the_chain_of_digests_follows"),
+    *("test_erased_text_is_not_planned", "test_ten_thousand_records"),
+)
+
+
+def pack_all(database: Database) -> int:
+    return packing.pack(database, 36_500, 0, least=1)
+
+
+@pytest.fixture
+def packs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every row is packed, seven in a block, right after it was written."""
+    leave = Write.__exit__
+
+    def exit(write: Write, *error: Any) -> None:
+        leave(write, *error)
+        if error[0] is None and write.reason not in ("lease", "pack"):
+            pack_all(write.database)
+
+    monkeypatch.setattr(Write, "__exit__", exit)
+    monkeypatch.setattr(packing, "BLOCK", 7)
+    monkeypatch.setattr(test_history, "broken_digests", lambda memory: chain.broken(memory.database))
+
+
+def _again(module: ModuleType) -> Iterator[tuple[str, Any]]:
+    """The tests of a module, to be run over packed history."""
+    for name, thing in vars(module).items():
+        if name.startswith("test_") and callable(thing) and not name.startswith(LEFT_OUT):
+            yield f"{name}_{module.__name__.rpartition('test_')[2]}", thing
+
+
+@pytest.mark.usefixtures("packs")
+class TestAllOver:
+    """What holds of history holds of packed history."""
+
+    def test_every_row_is_packed_here(self, memory: Memory) -> None:
+        """Or nothing of this would be tested."""
+        memory.facts.remember("one")
+        memory.facts.correct(1, "two")
+        assert memory.database.value("SELECT count(*) FROM main.history_row") == 0
+        assert memory.history.undo().reason == "correct F#1"
+
+
+for module in (test_history, test_plans, test_checkpoints, test_past):
+    for name, thing in _again(module):
+        setattr(TestAllOver, name, staticmethod(thing))
+
+
+# packing itself -------------------------------------------------------------------------------------------------------
+
+
+def rows_of(memory: Memory) -> list[tuple[Any, ...]]:
+    """Every row of history, whole, packed or not."""
+    return memory.database.rows(ROWS.format(packing.every_row(memory.database)))
+
+
+def told(memory: Memory) -> str:
+    return "".join(export.document(memory.database))
+
+
+# a block's size, how many of the newest steps stay, and which record is put back, if one is
+ROUNDS = st.lists(st.tuples(st.integers(1, 30), st.integers(0, 20), st.none() | st.integers(0, 2**16)), max_size=3)
+
+
+@given(test_history.PLANS, ROUNDS)
+@settings(test_history.LAWS, max_examples=30)
+def test_packing_and_unpacking_change_nothing_that_can_be_read(live: Live, plan: list[int], rounds: list[Any]):
+    """Blocks of any size, up to any step, again and again, with records put back in between: each row, each step, the
+    chain and the export stay what they were; each row stands in one place."""
+    with tempfile.TemporaryDirectory() as folder, Memory.open(f"{folder}/memory.db") as memory:
+        memory.database.connection.pragma("synchronous", 0)
+        live(memory, plan)
+        before = rows_of(memory), memory.history.steps(), told(memory)
+        for size, left, back in rounds:
+            with pytest.MonkeyPatch.context() as patch:
+                patch.setattr(packing, "BLOCK", size)
+                packing.pack(memory.database, 36_500, left, least=1)
+            if before[0] and back is not None:
+                _, _, table, pk, *_ = before[0][back % len(before[0])]
+                count = "SELECT count(*) FROM packed_row WHERE tbl = ? AND pk = ?"
+                packed = memory.database.value(count, (table, pk))
+                with memory.database.write("user", "put back") as write:
+                    assert packing.unpack(write, {(table, pk)}) == packed
+                assert memory.database.value(count, (table, pk)) == 0
+            assert (rows_of(memory), memory.history.steps(), told(memory)) == before
+            assert chain.broken(memory.database) == []
+            here = memory.database.rows("SELECT seq, n FROM main.history_row")
+            there = memory.database.rows("SELECT seq, n FROM packed_row")
+            assert len(here) + len(there) == len(before[0]) and not set(here) & set(there)
+            for seq, _, table, pk, *_ in before[0][:: max(1, len(before[0]) // 10)]:
+                by_step = memory.database.rows("SELECT n FROM every_history_row WHERE seq = ? ORDER BY n", (seq,))
+                assert by_step == [(row[1],) for row in before[0] if row[0] == seq]
+                by_record = memory.database.rows(
+                    "SELECT seq FROM every_history_row WHERE tbl = ? AND pk = ? AND seq > ? ORDER BY 1", (table, pk, 3)
+                )
+                assert by_record == [(row[0],) for row in before[0] if row[2:4] == (table, pk) and row[0] > 3]
+
+
+@pytest.fixture
+def packed(memory: Memory, live: Live) -> Memory:
+    """A memory whose history is packed but for what a test adds."""
+    live(memory, range(80))
+    memory.facts.remember("the secret of the house")
+    assert pack_all(memory.database) == 1
+    return memory
+
+
+@pytest.mark.parametrize(
+    "forgery",
+    [
+        "UPDATE history SET actor = 'mallory' WHERE seq = 7",
+        "UPDATE history SET at = '2020-01-01T00:00:00.000Z' WHERE seq = 7",
+        "UPDATE history SET changes = changes + 1 WHERE seq = 7",
+        "UPDATE history_block SET salts = CAST(substr(salts, 17) || substr(salts, 1, 16) AS BLOB)",
+        "UPDATE history_block SET texts = altered(texts)",
+        "DELETE FROM history WHERE seq = 7",
+    ],
+)
+def test_a_changed_past_is_seen_in_a_block_too(packed: Memory, forgery: str):
+    """Though the leaves within it are not stored: the step's digest no longer agrees."""
+
+    def altered(*values: Any) -> bytes:
+        text = zlib.decompress(values[0]).decode()
+        assert "secret" in text
+        return zlib.compress(text.replace("secret", "sekret").encode())
+
+    assert chain.broken(packed.database) == []
+    packed.database.connection.create_scalar_function("altered", altered, 1)
+    packed.database.connection.pragma("foreign_keys", 0)
+    with packed.database.write("user", "forge") as write:
+        write.execute(forgery)
+    with Memory.open(packed.location.path) as other:  # a connection keeps blocks, which are never changed in place
+        assert chain.broken(other.database)
+
+
+def test_a_row_that_was_altered_before_it_was_packed_is_still_seen(memory: Memory):
+    """Packing mends nothing: a leaf that its salt does not give is kept as it is."""
+    for text in ("one", "two", "three"):
+        memory.facts.remember(text)
+    with memory.database.write("user", "forge") as write:
+        write.execute("UPDATE history_row SET after = replace(after, 'two', 'too') WHERE seq = 2")
+    broken = chain.broken(memory.database)
+    pack_all(memory.database)
+    assert broken == chain.broken(memory.database) == [2]
+
+
+def test_a_purge_reaches_what_was_packed(packed: Memory):
+    """Put back, masked and packed again: the text is in no block, the chain holds, the step says what happened."""
+    number = packed.facts.ids(packed.now, words="the secret of the house")[0]
+    with packed.database.write("user", "purge") as write:
+        assert packing.unpack(write, "facts", f"[{number}]") == 1
+        write.execute(
+            "UPDATE main.history_row SET after = NULL, salt = NULL, purged = 1 WHERE tbl = 'facts' AND pk = ?",
+            (f"[{number}]",),
+        )
+    step = packed.history.steps(record=("fact", number))[0].seq
+    assert chain.broken(packed.database) == []
+    assert pack_all(packed.database) == 1
+    assert chain.broken(packed.database) == []
+    assert packing.erased(packed.database, 0) == {("facts", f"[{number}]")}
+    for take_back in (packed.history.undo, packed.plans.step):
+        with pytest.raises(Conflict, match="erased"):
+            take_back(step)
+    for directory, texts in packed.database.rows("SELECT directory, texts FROM history_block"):
+        assert b"secret of the house" not in zlib.decompress(directory) + zlib.decompress(texts)
+
+
+def test_what_is_old_or_far_back_is_packed_whole_blocks_at_a_time(memory: Memory, clock: Any):
+    """By days or by steps, whichever reaches further; less than a block waits."""
+    for number in range(30):
+        memory.facts.remember(f"fact {number}")
+    clock.advance(days=91)
+    for number in range(30, 60):
+        memory.facts.remember(f"fact {number}")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(packing, "BLOCK", 20)
+        assert packing.pack(memory.database, 90, 10_000, least=20) == 1
+        assert memory.database.value("SELECT count(*) FROM main.history_row") == 40
+        assert packing.pack(memory.database, 90, 15, least=20) == 1
+        assert packing.pack(memory.database, 36_500, 10_000, least=20) == 0
+        assert packing.pack(memory.database, 90, 15, cancelled=lambda: True, least=1) == 0
+    assert memory.database.value("SELECT min(seq) FROM main.history_row") == 41
+
+
+def test_the_worker_packs_what_the_settings_say_and_one_process_at_a_time(memory: Memory, clock: Any):
+    """At a start; while another process packs, nothing."""
+    memory.database.connection.pragma("synchronous", 0)
+    for number in range(packing.BLOCK + 5):
+        memory.facts.remember(f"fact {number}")
+
+    def blocks() -> int:
+        count: int = memory.database.value("SELECT count(*) FROM history_block")
+        return count
+
+    start(memory, os.getcwd())
+    assert blocks() == 0
+    put(user_path(), "history.pack_steps", "0")
+    memory._config = None  # as at the next start
+    with Memory.open(memory.location.path, "cli", clock) as other:
+        lease = Lease(other.database, "history")
+        assert lease.take()
+        start(memory, os.getcwd())
+        assert blocks() == 0
+        lease.release()
+    start(memory, os.getcwd())
+    assert blocks() == 1 and memory.database.value("SELECT count(*) FROM main.history_row") == 5
+
+
+def test_what_is_purged_while_it_is_packed_is_not_packed_as_it_was(memory: Memory, monkeypatch: pytest.MonkeyPatch):
+    """Between the reading and the writing of a block another process erases a text: the block is made anew."""
+    for text in ("one", "the secret", "three"):
+        memory.facts.remember(text)
+    encoded = packing.encoded
+    erased = []
+
+    def erase_meanwhile(found: list[packing.Row]) -> packing.Row:
+        if not erased:
+            with Memory.open(memory.location.path) as other, other.database.write("user", "purge") as write:
+                write.execute("UPDATE history_row SET after = NULL, salt = NULL, purged = 1 WHERE seq = 2")
+            erased.append(True)
+        return encoded(found)
+
+    monkeypatch.setattr(packing, "encoded", erase_meanwhile)
+    assert pack_all(memory.database) == 1
+    assert [row[7] for row in rows_of(memory)].count(None) == 1
+    assert not any("the secret" in str(row[7]) for row in rows_of(memory))
+
+
+KILLED = """
+import sys
+from store import packing
+from store.memory import Memory
+packing.BLOCK = 5
+with Memory.open(sys.argv[1]) as memory:
+    print("packing", flush=True)
+    packing.pack(memory.database, 36_500, 0, least=1)
+"""
+
+
+def test_a_kill_leaves_each_row_where_it_was_or_packed(tmp_path: Path, live: Live):
+    """Killed again and again in the middle of it, until it is through: no row is lost, none stands twice."""
+    path = str(tmp_path / "memory.db")
+    with Memory.open(path) as memory:
+        memory.database.connection.pragma("synchronous", 0)
+        live(memory, range(300))
+        before, text = rows_of(memory), told(memory)
+    kills = left = 0
+    for attempt in range(100):
+        process = subprocess.Popen([sys.executable, "-c", KILLED, path], stdout=subprocess.PIPE, cwd=os.getcwd())
+        assert process.stdout is not None
+        process.stdout.readline()
+        try:
+            process.wait(0.003 * (attempt % 12))
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            kills += 1
+        process.stdout.close()
+        with Memory.open(path) as memory:
+            with memory.database.write("agent", "a killed holder is replaced after seconds") as write:
+                write.execute("DELETE FROM leases")
+            assert rows_of(memory) == before
+            assert chain.broken(memory.database) == []
+            left = memory.database.value("SELECT count(*) FROM main.history_row")
+            if not left:
+                assert told(memory) == text
+                break
+    assert kills and not left
+
+
+def test_an_older_connection_meets_what_another_packed(packed: Memory):
+    """A view that was made before the packing reads the blocks that came later, and those that took another's place."""
+    with Memory.open(packed.location.path) as other:
+        before = rows_of(other)
+        packed.facts.remember("later")
+        pack_all(packed.database)
+        assert rows_of(other)[: len(before)] == before and len(rows_of(other)) == len(before) + 1
+        with packed.database.write("user", "put back") as write:
+            packing.unpack(write, "facts", "[1]")
+        assert rows_of(other)[: len(before)] == before
+
+
+@pytest.mark.parametrize("table", ["every_history_row", "packed_row"])
+def test_the_packed_rows_cannot_be_written_by_their_view(packed: Memory, table: str):
+    before = rows_of(packed)
+    with pytest.raises(MemorandaError), packed.database.write("user", "forge") as write:
+        write.execute(f"DELETE FROM {table}")
+    assert rows_of(packed) == before

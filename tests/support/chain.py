@@ -1,0 +1,42 @@
+"""The chain of history: each step's digest seals its rows and all steps before it (HISTORY.md).
+
+`leaf = sha256(salt ‖ row)`, `rows_root = sha256(leaves)`, `digest = sha256(previous digest ‖ header ‖ rows_root)`.
+"""
+
+from itertools import groupby
+
+from store import blocks, packing
+from store.database import Database
+from store.database.capture import framed
+from store.digest import sha256
+
+HEADER = "seq, at, actor, door, reason, undoes, changes, rows_root, digest"
+
+
+def broken(database: Database) -> list[int]:
+    """The steps that are not what their rows' leaves, their root and their digest say, oldest first, packed or not. A
+    purged row has its leaf alone, and that is enough. A tail that was cut off does not show."""
+    found: list[int] = []
+    grouped = groupby(packing.rows(database), key=lambda row: row[blocks.SEQ])
+    waiting = next(grouped, None)
+    previous, expected = b"", 1
+    for seq, at, actor, door, reason, undoes, changes, root, digest in database.rows(
+        f"SELECT {HEADER} FROM history ORDER BY seq"
+    ):
+        leaves, count, sound = sha256(b""), 0, seq == expected
+        while waiting is not None and waiting[0] < seq:  # rows of a step that is not there
+            sound, waiting = False, next(grouped, None)
+        if waiting is not None and waiting[0] == seq:
+            for row in waiting[1]:
+                salt, leaf = row[blocks.SALT], row[blocks.LEAF]
+                if salt is not None and leaf != sha256(salt + framed(*row[blocks.TABLE : blocks.SALT])).digest():
+                    sound = False
+                leaves.update(leaf)
+                count += 1
+            waiting = next(grouped, None)
+        header = framed(seq, at, actor, door, reason, undoes, changes)
+        sealed = sha256(previous + header + leaves.digest()).digest()
+        if not sound or (root, digest, changes) != (leaves.digest(), sealed, count):
+            found.append(seq)
+        previous, expected = digest, seq + 1
+    return found
