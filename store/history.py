@@ -10,7 +10,7 @@ from collections.abc import Sequence
 import apsw
 
 from store.citations import cite
-from store.database import Database, Write
+from store.database import Database, Verbatim, Write
 from store.database.capture import columns
 from store.database.tables import RECORDED
 from store.errors import Conflict, NotFound
