@@ -46,6 +46,7 @@ class Staged:
         self._connection = database.connection
         self._attach()
         try:
+            self._prepare()
             self._fill()
             for table in TABLES:
                 self._alone(table)
@@ -72,9 +73,7 @@ class Staged:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), 0o600))
             try:
                 self._connection.execute(f"ATTACH ? AS {NAME}", (path,))
-                self._connection.execute(f"PRAGMA {NAME}.journal_mode = OFF")
-                self._connection.execute(f"PRAGMA {NAME}.synchronous = OFF")
-                self._connection.execute(f"CREATE TABLE {NAME}.sequence(name TEXT PRIMARY KEY, seq INTEGER)")
+                self._connection.execute(f"SELECT 1 FROM {NAME}.sqlite_schema").fetchall()  # which opens it
             finally:
                 os.unlink(path)
         except OSError as error:
@@ -82,6 +81,11 @@ class Staged:
             raise StorageError(
                 f"Nothing can be written to {folder}: {error.strerror}.", "Nothing was changed."
             ) from None
+
+    def _prepare(self) -> None:
+        self._connection.execute(f"PRAGMA {NAME}.journal_mode = OFF")
+        self._connection.execute(f"PRAGMA {NAME}.synchronous = OFF")
+        self._connection.execute(f"CREATE TABLE {NAME}.sequence(name TEXT PRIMARY KEY, seq INTEGER)")
 
     def _fill(self) -> None:
         connection = self._connection

@@ -10,7 +10,7 @@ from typing import Any
 
 import apsw
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from store import worker
@@ -307,6 +307,7 @@ def test_two_years_of_days_keep_seven_four_and_twelve(memory):
 
 
 @given(st.sets(st.datetimes(min_value=datetime(2020, 1, 1)), max_size=60))
+@example({datetime(2026, 11, 21, 8), datetime(2026, 11, 21, 20)})
 def test_what_is_kept_is_kept_again(moments):
     """A law of retention: idempotent, never more than there is room for, always the newest; and it only ever removes
     what a newer one of the same day, or enough newer periods, stand for."""
