@@ -25,7 +25,7 @@ def execute(
     touched: dict[tuple[str, int], None] = {}
 
     def note(kind: int, database: str, table: str, row: int) -> None:
-        if kind != apsw.SQLITE_DELETE and table in NOTED:
+        if table in NOTED:
             touched[table, row] = None
 
     connection.set_update_hook(note)

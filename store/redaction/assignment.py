@@ -5,7 +5,7 @@ In quotes it is cut if it is no placeholder. Without quotes, as a function's arg
 """
 
 from store.redaction.family import Family
-from store.redaction.placeholders import is_credential, is_random
+from store.redaction.placeholders import is_credential, is_random, is_serial
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _KEY_OF = ("api", "app", "auth", "access", "account", "encryption", "master", "p
 _KEY = "key(?:" + "|".join(f"(?<={word}key)|(?<={word}[-_ ]key)" for word in _KEY_OF) + ")"
 _PASS = r"(?:(?<![a-z])pass|pass(?:word|wd|phrase|code)|pwd|contrase(?:ñ|n)a)"
 _STRONG = rf"{_PASS}|secret|token|credentials?|{_KEY}"
-_NAME = rf"(?P<name>{_STRONG}|(?<=[a-z0-9_ -])key|(?<=[a-z0-9_-])(?:access|private)|(?<![a-z])auth)"
+_NAME = rf"(?P<name>{_STRONG}|(?<=[a-z0-9_ -])key|(?<=[a-z0-9_ -])(?:access|private)|(?<![a-z])auth)"
 _NAME_WORDS = ("pass", "pwd", "secret", "token", "credential", "contrase", "key", "access", "private", "auth")
 _NAME_END = r"(?:[-_]?(?:\d{1,2}|value|prod|production|dev|test|staging|live|default|base64|b64))?"
 _WEAK = ("key", "access", "private", "auth")
@@ -60,9 +60,10 @@ def _is_assigned(match: "re.Match[str]", value: str) -> bool:
     if how in ("bare", "env"):
         return _is_bare(match, value, how)
     if how == "argument":
-        return is_random(value)
+        return is_random(value) or is_serial(value)
     if how == "word":
-        return is_random(value, _SHORTEST_BARE if _before(text, match.start()).startswith("--") else 20)
+        shortest = _SHORTEST_BARE if _before(text, match.start()).startswith("--") else 20
+        return is_random(value, shortest) or is_serial(value, 32)
     if _is_weak(match):
         return is_random(value, 20)
     if " " in value and not spoken:  # a sentence about a token
@@ -71,7 +72,7 @@ def _is_assigned(match: "re.Match[str]", value: str) -> bool:
 
 
 def _is_bare(match: "re.Match[str]", value: str, how: str) -> bool:
-    if is_random(value):
+    if is_random(value) or (is_serial(value) and not _is_weak(match)):
         return True
     # ENV style, API_KEY=…: a lower-case name is an argument or an attribute in most code.
     return (

@@ -2,7 +2,7 @@
 
 from store.redaction.assignment import names_credential
 from store.redaction.family import LEFT, Family
-from store.redaction.placeholders import is_filler, is_random, is_template
+from store.redaction.placeholders import is_filler, is_random, is_serial, is_template
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -200,6 +200,11 @@ CONTEXTS: tuple[Family, ...] = (
     Family("ZAPIER_WEBHOOK", ("hooks.zapier.com",), r"hooks\.zapier\.com/hooks/[a-z]{3,20}/\d{4,}/\w{5,}", fold=True),
 )
 
+
+def _is_serial(match: "re.Match[str]", value: str) -> bool:
+    return is_random(value) or is_serial(value, 24)
+
+
 # A service's name, then a word for a credential, then the credential: prose, tables, calls. Digits drawn by lot alone.
 _SERVICES = (
     "algolia asana auth0 azure bitbucket cloudflare codecov coinbase datadog digitalocean discord dropbox facebook "
@@ -218,5 +223,5 @@ SERVICE_KEY = Family(
     word=24,
     apart=True,
     fold=True,
-    accept=_is_drawn,
+    accept=_is_serial,
 )

@@ -85,6 +85,15 @@ def is_random(value: str, shortest: int = 16) -> bool:
     return plain * 2 < sum(map(len, words)) and len(set(value.lower())) >= 8
 
 
+def is_serial(value: str, shortest: int = 20) -> bool:
+    """Whether a value is one run of letters and some digits, as no name has them: weaker than `is_random`, for a value
+    whose name leaves little doubt."""
+    if len(value) < shortest or not value.isalnum() or is_filler(value):
+        return False
+    digits = sum(map(str.isdigit, value))
+    return 3 <= digits < len(value)
+
+
 def _parts(value: str) -> list[str]:
     for sign in "-./:+=~":
         value = value.replace(sign, "_")

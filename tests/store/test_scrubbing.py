@@ -255,6 +255,8 @@ def test_a_scrub_leaves_no_byte_and_everything_else(leaky: Memory) -> None:
     new text; a step that held a secret cannot be taken back, its neighbours can."""
     assert set(traces(folder(leaky), GITHUB[4:], STRIPE[8:])) == {GITHUB[4:], STRIPE[8:]}
     steps = len(leaky.history.steps())
+    with leaky.database.write("worker", "test") as write:  # the vector of a text that is gone
+        write.execute("INSERT INTO embeddings(digest, vector, used_at) VALUES (x'00', x'00', '')")
     assert scrub(leaky.database, scan(leaky.database))
     assert traces(folder(leaky), GITHUB[4:], STRIPE[8:], CONTROL) == [CONTROL]
     assert scan(leaky.database) == []
@@ -264,6 +266,7 @@ def test_a_scrub_leaves_no_byte_and_everything_else(leaky: Memory) -> None:
     assert [hit.citation for hit in leaky.search("push home", meaning=False).hits] == ["F#3"]
     assert leaky.search(GITHUB, meaning=False).total == 0
     assert ("F#3", "GITHUB_TOKEN") in {(cut.citation, cut.rule) for cut in noted(leaky.database)}
+    assert leaky.database.value("SELECT count(*) FROM embeddings") == 0
     assert len(leaky.history.steps()) == steps, "a step would hold what was cut"
     assert leaky.facts.remember(f"{CONTROL} push with {GITHUB}, from home") == (3, False)
     with pytest.raises(Conflict, match="erased"):
