@@ -16,6 +16,16 @@ SHAS = tuple(f"{number:040x}" for number in (0xA1B2C3D << 132, 0xBEEF << 140, 0x
 TEXTS = ("the team is five", "deploys on Fridays", "José prefiere té", "line one\nline two", "naïve \u202eevil\u202c")
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """What takes minutes runs where it is asked for by its mark: `pytest -m faults`, `pytest -m power`."""
+    left = [mark for mark in ("faults", "power") if mark not in config.getoption("markexpr")]
+    out = [item for item in items if any(item.get_closest_marker(mark) for mark in left)]
+    if out:
+        config.hook.pytest_deselected(items=out)
+        gone = set(out)
+        items[:] = [item for item in items if item not in gone]
+
+
 class Clock:
     """A clock that a test sets and advances; it moves on by a millisecond each time it is read."""
 
