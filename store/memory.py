@@ -26,9 +26,8 @@ if TYPE_CHECKING:
 
 
 class Memory:
-    """A memory, open for one thread. Each part is imported when it is first asked for: who remembers a fact pays for
-    facts alone. Raises UnsafeFile, ForeignFile, StorageError; a file of a newer version opens for reading only, and
-    says so in `database.warnings`."""
+    """A memory, open for one thread. Each part is imported when it is first asked for. Raises UnsafeFile, ForeignFile,
+    StorageError; a file of a newer version opens for reading only, and says so in `database.warnings`."""
 
     def __init__(self, location: Location, door: str, clock: Clock = utc_now, create: bool = True) -> None:
         self.location = location

@@ -17,11 +17,14 @@ TEXTS = ("the team is five", "deploys on Fridays", "José prefiere té", "line o
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What is sampled otherwise runs whole by `pytest -m whole`, and only then."""
-    if "whole" not in str(config.getoption("markexpr")):
-        for item in items:
-            if item.get_closest_marker("whole"):
-                item.add_marker(pytest.mark.skip(reason="sampled: pytest -m whole runs all of it"))
+    """What takes minutes runs where it is asked for by its mark: `pytest -m faults`,
+    `pytest -m power`, `pytest -m whole`."""
+    left = [mark for mark in ("faults", "power", "whole") if mark not in config.getoption("markexpr")]
+    out = [item for item in items if any(item.get_closest_marker(mark) for mark in left)]
+    if out:
+        config.hook.pytest_deselected(items=out)
+        gone = set(out)
+        items[:] = [item for item in items if item not in gone]
 
 
 class Clock:

@@ -165,11 +165,7 @@ class Vectors:
 
     def _load(self, model: Model, before: bits.Matrix | None) -> tuple[str, int, bits.Matrix]:
         """The packed blocks where they are kept up, else the vectors themselves; all as of one moment."""
-        connection = self._database.connection
-        mine = connection.get_autocommit()
-        if mine:
-            connection.execute("BEGIN")
-        try:
+        with self._database.one_moment():
             change = slots.changes(self._database)
             marker = slots.noted(self._database, bits.marker(model.slot))
             if not without("vec0") and marker == bits.kept(model, change):
@@ -178,9 +174,6 @@ class Vectors:
                 except (ValueError, MemorandaError):
                     pass  # blocks that are missing or of another layout: the vectors themselves tell as well
             return model.fingerprint, change, bits.scan(self._database, model, before)
-        finally:
-            if mine:
-                connection.execute("COMMIT")
 
     def pending(self) -> tuple[int, int]:
         """(how many texts wait to be embedded, how many there are)."""

@@ -14,6 +14,7 @@ import pytest
 from support.traces import traces
 
 from store import worker
+from store.errors import StorageError
 from store.memory import Memory
 from store.purge import pending
 
@@ -156,6 +157,30 @@ def test_forgetting_works_on_a_full_disk(small_disk: Path):
     (small_disk / "fill").write_bytes(b"x" * 100_000)
     assert command(small_disk, "timeline").returncode == 0
     assert ballast.stat().st_size == 128 << 10
+    intact(small_disk)
+
+
+def test_an_open_memory_forgets_on_a_full_disk(small_disk: Path):
+    """The application was open when the disk filled up: forgetting and purging go through, remembering says why not."""
+    fill(small_disk)
+    for act in ("forget", "purge"):
+        with Memory.open(path_of(small_disk), "app") as memory:
+            worker.tidy(memory)
+            ballast = Path(f"{path_of(small_disk)}-ballast")
+            assert ballast.exists()
+            stuff(small_disk)
+            with pytest.raises(StorageError, match="is full; nothing was lost"):
+                memory.facts.remember("more " * 3000)
+            if act == "forget":
+                memory.facts.forget([3])
+                assert memory.facts.get(3).status == "forgotten"
+            else:
+                plan = memory.purge.plan([("fact", 2)])
+                memory.purge.run(plan, range(len(plan.places)))
+            assert not ballast.exists()
+        (small_disk / "fill").unlink()
+    assert command(small_disk, "timeline").returncode == 0
+    assert traces(small_disk / ".memoranda", TEXT, "zebrafish") == []
     intact(small_disk)
 
 

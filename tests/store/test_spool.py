@@ -1,5 +1,6 @@
 """What a hook could not write in time is on the disk, redacted and private, and comes in once, in order."""
 
+import fcntl
 import json
 import os
 import signal
@@ -31,6 +32,11 @@ def leave(path: str, text: str, key: str = "") -> None:
 
 def facts(memory: Memory) -> list[str]:
     return [text for (text,) in memory.database.rows("SELECT fact FROM facts ORDER BY id")]
+
+
+def events(memory: Memory) -> list[str]:
+    """Events, of which the same twice are two."""
+    return [text for (text,) in memory.database.rows("SELECT event_type FROM events ORDER BY id")]
 
 
 def lines(path: str, ending: str) -> list[str]:
@@ -135,7 +141,7 @@ APPEND = """
 import sys
 from store import spool
 for number in range(40):
-    spool.append(sys.argv[1], "remember", {"text": f"writer {sys.argv[2]} says {number}"}, actor="hook")
+    spool.append(sys.argv[1], "event", {"event_type": f"writer {sys.argv[2]} says {number}"}, actor="hook")
 """
 DRAIN = """
 import sys
@@ -156,19 +162,47 @@ def test_many_hooks_and_drains_that_are_killed(memory: Memory, path: str):
     while any(hook.poll() is None for hook in hooks) or kills < 6:
         drain = subprocess.Popen([sys.executable, "-c", DRAIN, path], cwd=ROOT, stdout=subprocess.PIPE)
         assert drain.stdout is not None and drain.stdout.readline() == b"ready\n"
-        known = len(facts(memory))
-        while len(facts(memory)) < known + 5 and spool.waiting(path):
+        known = len(events(memory))
+        while len(events(memory)) < known + 5 and spool.waiting(path):
             pass
         drain.send_signal(signal.SIGKILL)
         drain.communicate()
         kills += 1
     assert [hook.returncode for hook in hooks] == [0] * 4
     worker.tidy(memory)
-    said = facts(memory)
+    said = events(memory)
     assert len(said) == 160 and spool.broken(path) == 0
     for name in range(4):
         own = [text for text in said if text.startswith(f"writer {name} ")]
         assert own == [f"writer {name} says {number}" for number in range(40)]
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="needs to see what another process has open")
+def test_a_line_is_not_lost_when_its_file_is_taken_just_then(memory: Memory, path: str):
+    """A hook has the file open and waits for its lock; meanwhile the file is taken, and the hook notices."""
+    leave(path, "the first")
+    file = Path(path).parent / "spool" / "memory.db.jsonl"
+    with file.open("rb") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        hook = subprocess.Popen(
+            [sys.executable, "-c", APPEND.replace("range(40)", "range(1)"), path, "late"], cwd=ROOT, text=True
+        )
+        while not opens(hook.pid, file):
+            assert hook.poll() is None
+        file.rename(f"{path}.jsonl".replace("memory.db.jsonl", "spool/memory.db.taken1"))
+    assert hook.wait() == 0
+    assert "writer late says 0" in lines(path, ".jsonl")[0]
+    worker.tidy(memory)
+    assert (facts(memory), events(memory)) == (["the first"], ["writer late says 0"])
+
+
+def opens(pid: int, file: Path) -> bool:
+    """Whether a process has this file open."""
+    try:
+        handles = [os.readlink(handle) for handle in Path(f"/proc/{pid}/fd").iterdir()]
+    except OSError:
+        return False
+    return str(file) in handles
 
 
 def test_a_purge_looks_into_the_spool(memory: Memory, path: str):
