@@ -11,8 +11,6 @@ from tui.display import fit
 from tui.rows import WIDE, Pairs
 from tui.visible import visible
 
-REASONS = {"interval": "by time", "session_end": "at end"}  # beside the level; of a use, how much it was
-
 
 def checkpoint_segments(checkpoint: Checkpoint, width: int, now: str, newest: int) -> Pairs:
     """A checkpoint in one line: its name or what it was about, how many steps came since, when and why it was taken,
@@ -22,10 +20,7 @@ def checkpoint_segments(checkpoint: Checkpoint, width: int, now: str, newest: in
     asked = checkpoint.trigger == "person"
     when = f"  {local_time(checkpoint.created_at):>17}" if width >= WIDE else f" {ago(now, checkpoint.created_at):>6}"
     citation = f"{checkpoint.citation:<6} "
-    why = f"  {checkpoint.level} {REASONS.get(checkpoint.trigger, '')}".rstrip() if checkpoint.by_itself else ""
-    if checkpoint.used is not None:
-        why += f" {checkpoint.used} %"
-    why = fit(why, 16) if why and width >= 54 else ""
+    why = fit(f"  {checkpoint.level} {_reason(checkpoint)}", 16) if checkpoint.by_itself and width >= 54 else ""
     steps = steps if width >= 54 and not why else ""
     size = f" {checkpoint.tokens:>6,} tokens" if width >= 90 else ""
     back = " ↺" if checkpoint.recovered_at else ""
@@ -40,6 +35,13 @@ def checkpoint_segments(checkpoint: Checkpoint, width: int, now: str, newest: in
         (size, "dim"),
         (when, "dim"),
     ]
+
+
+def _reason(checkpoint: Checkpoint) -> str:
+    """Why one was taken that nobody asked for, beside its level."""
+    if checkpoint.trigger == "usage":
+        return f"{checkpoint.used} %"
+    return "at end" if checkpoint.trigger == "session_end" else "daily" if checkpoint.level == "archival" else "by time"
 
 
 def step_segments(step: Step, subject: str, width: int, now: str) -> Pairs:
