@@ -172,8 +172,9 @@ def test_a_row_that_was_altered_before_it_was_packed_is_still_seen(memory: Memor
         memory.facts.remember(text)
     with memory.database.write("user", "forge") as write:
         write.execute("UPDATE history_row SET after = replace(after, 'two', 'too') WHERE seq = 2")
-    broken = chain.broken(memory.database)
+    broken, before = chain.broken(memory.database), rows_of(memory)
     pack_all(memory.database)
+    assert rows_of(memory) == before
     assert broken == chain.broken(memory.database) == [2]
 
 

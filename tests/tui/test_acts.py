@@ -757,6 +757,7 @@ LINES = (
     "timeline",
     "history --actor agent",
     "history --record F#6 --changes",
+    "as-of now",
     "diff K#1",
     "undo",
     "redo",
