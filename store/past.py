@@ -41,6 +41,7 @@ LATER = {
         "phases_completed": "CASE WHEN completed_at > :at THEN '[]' ELSE phases_completed END",
         "artifacts": "CASE WHEN completed_at > :at THEN '[]' ELSE artifacts END",
     },
+    "checkpoints": {"recovered_at": "CASE WHEN recovered_at <= :at THEN recovered_at END"},
     "history": {"undone_by": "(SELECT later FROM past.taken_back AS b WHERE b.seq = history.seq)"},
 }
 INDEXES = (
