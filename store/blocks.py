@@ -11,6 +11,7 @@ import apsw
 
 from store.database.capture import framed
 from store.digest import sha256
+from store.errors import DamagedFile
 
 Row = tuple[Any, ...]
 
@@ -74,7 +75,7 @@ class Block:
         found = self._columns[number]
         if found is None:
             if number in (BEFORE, AFTER):
-                self._columns[BEFORE:SALT] = map(json.loads, zlib.decompress(self._texts).split(b"\n"))
+                self._columns[BEFORE:SALT] = _lines(self._texts, 2)
             else:
                 self._columns[SALT:PURGED] = self._sealed()
             found = self._columns[number]
@@ -105,7 +106,20 @@ class Block:
 
 def directory(packed: bytes, most: int = 7) -> list[list[Any]]:
     """seqs, ns, tables, keys, ops, whether indirect, flags: a list each; the first `most` of them."""
-    return [json.loads(line) for line in zlib.decompress(packed).split(b"\n")[:most]]
+    return _lines(packed, most)
+
+
+def _lines(packed: bytes, most: int) -> list[list[Any]]:
+    """The first lists of what `_packed` made. Raises DamagedFile."""
+    try:
+        found = [json.loads(line) for line in zlib.decompress(packed).split(b"\n")[:most]]
+        if len(found) == most and all(len(values) == len(found[0]) for values in found):
+            return found
+    except (zlib.error, ValueError, TypeError):
+        pass
+    raise DamagedFile(
+        "A block of old history is damaged.", "Keep the file as it is; `memoranda doctor` names the way out."
+    )
 
 
 def _leaf(salt: bytes, row: Iterable[Any]) -> bytes:

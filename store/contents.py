@@ -14,6 +14,7 @@ from store.clock import from_ms, to_ms
 from store.conversation import Conversation
 from store.database import Database, Json, Verbatim, Write
 from store.decisions import Decisions
+from store.digest import sha256
 from store.tasks import Tasks
 
 TASKS, DECISIONS = 20, 5  # at most
@@ -21,6 +22,11 @@ TEXT = 75  # tokens of a task, or of one field of a decision
 SUMMARY = 50  # tokens of a summary [003]
 RECENT_MS = 1_800_000  # a session in which something was said within this time is what the memory is about
 LOOKED_AT = 2_000  # changes since the checkpoint before that are counted
+# all that a checkpoint is, but when it was recovered
+SEALED = (
+    "json_array(id, name, created_at, seq, trigger, origin, level, session, used, tokens, summary, changed, working,"
+    " tasks, decisions, entities)"
+)
 WORDS = {  # (table, what became of the record) → how it is counted
     ("facts", "INSERT"): "new fact",
     ("facts", "forgotten"): "fact forgotten",
@@ -57,7 +63,7 @@ def mark(
     holds, the newest unless named."""
     held = gather(write.database, write.at, session)
     seq = write.execute("SELECT coalesce(max(seq), 0) FROM history").get
-    return write.insert(
+    number = write.insert(
         "checkpoints",
         name=name,
         created_at=Verbatim(write.at),
@@ -75,6 +81,30 @@ def mark(
         decisions=Json(list(held.decisions)),
         entities=Json(list(held.entities)),
     )
+    seal(write, number)
+    return number
+
+
+def seal(write: Write, number: int) -> None:
+    """Keep the digest of what a checkpoint holds, after whatever wrote it: nothing else in the memory says it twice."""
+    text = write.execute(f"SELECT {SEALED} FROM checkpoints WHERE id = ?", (number,)).get
+    if text is not None:
+        write.execute("UPDATE checkpoints SET digest = ? WHERE id = ?", (sealed(text), number))
+
+
+def sealed(text: str) -> bytes:
+    """The digest of a checkpoint's SEALED."""
+    digest: bytes = sha256(text.encode()).digest()
+    return digest
+
+
+def torn(database: Database) -> "list[int]":
+    """The checkpoints that do not hold what was written."""
+    return [
+        number
+        for number, digest, text in database.rows(f"SELECT id, digest, {SEALED} FROM checkpoints WHERE digest <> x''")
+        if sealed(text) != digest
+    ]
 
 
 def gather(database: Database, now: str, session: str = "") -> Contents:

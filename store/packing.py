@@ -30,6 +30,7 @@ from store.blocks import (
 from store.clock import days_before
 from store.database import Database, Verbatim, Write
 from store.database.lease import Lease, LeaseLost
+from store.errors import DamagedFile
 
 BLOCK = 1_000  # rows of a block
 EVERY = "every_history_row"
@@ -192,7 +193,7 @@ def unpack_all(connection: apsw.Connection) -> int:
         packed = connection.execute("SELECT directory, texts, salts FROM history_block WHERE id = ?", (block,)).get
         try:
             found = Block(*packed).rows()
-        except (ValueError, TypeError, IndexError, AttributeError, zlib.error):
+        except (DamagedFile, ValueError, TypeError, IndexError):
             continue  # its rows are lost, and `mending` says so
         before = connection.total_changes()
         connection.executemany(f"INSERT OR IGNORE INTO main.history_row({COLUMNS}) VALUES ({marks})", found)

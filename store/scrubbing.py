@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 import apsw
 
 from store.citations import Citation, cite
+from store.contents import seal
 from store.database import Database, Verbatim, Write, clean, clean_tree
 from store.database.tables import JOURNAL, RECORDED
 from store.facts import text_hash
@@ -182,6 +183,8 @@ def _scrub_record(write: Write, table: str, key: "tuple[Any, ...]", fields: set[
     if values:
         names = ", ".join(f"{name} = ?" for name in values)
         write.execute(f"UPDATE {table} SET {names} WHERE {where}", (*values.values(), *parameters))
+        if table == "checkpoints":
+            seal(write, key[0])
 
 
 def _scrub_step(write: Write, table: str, seq: int, n: int) -> None:

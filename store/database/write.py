@@ -223,9 +223,10 @@ class Moment:
         if self._own:
             self._connection.execute("BEGIN")
 
-    def __exit__(self, *about: object) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *about: object) -> None:
         if self._own and not self._connection.get_autocommit():  # a failing disk ends it by itself
-            self._connection.execute("ROLLBACK")
+            # what this connection made for itself alone, a view of packed history for instance, stays
+            self._connection.execute("ROLLBACK" if kind else "COMMIT")
 
 
 class Write:

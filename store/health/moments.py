@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator
 
+from store.citations import cite
 from store.clock import from_ms, local_time, to_ms
+from store.contents import torn
 from store.health.finding import NOTE, OK, WRONG, Finding, Visit, named, salvage
 
 AHEAD = 120_000  # milliseconds that two machines' clocks may be apart
@@ -87,6 +89,8 @@ def values(visit: Visit) -> Iterator[Finding]:
     look("commits", "a number is below zero", "min(files_changed, insertions, deletions) < 0")
     look("commits", "a sha is none", "length(sha) NOT IN (40, 64) OR sha GLOB '*[^0-9a-f]*'")
     look("checkpoints", "one is of no step", "seq < 0 OR seq > (SELECT coalesce(max(seq), 0) FROM history)")
+    if broken := torn(database):
+        odd.append(f"{cite('checkpoint', broken[0])} does not hold what was written")
     if odd:
         says = f"Values that nobody here writes: {named(odd)}."
         yield Finding("values", WRONG, says, *salvage(database.path))

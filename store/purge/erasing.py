@@ -7,6 +7,7 @@ from typing import Any
 
 from store import spool, tombstones
 from store.citations import cite
+from store.contents import seal
 from store.database import Database, Verbatim, Write
 from store.database.ballast import with_room
 from store.database.capture import TEXTS, columns, masked
@@ -321,6 +322,8 @@ def _scrub(write: Write, place: Place, words: Words) -> None:
                 f" WHERE {where_key(database, table)}",
                 (Verbatim(place.key), *map(Verbatim, changed.values())),
             )
+    if table == "checkpoints":
+        seal(write, int(place.key[1:-1]))
     if table in TEXTS:
         _scrub_history(write, place, words)
 

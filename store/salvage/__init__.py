@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import apsw
 
 from store.clock import Clock, utc_now
-from store.database import Database
+from store.database import Database, ballast
 from store.database.connection import explain as explained
 from store.database.tables import DERIVED, PACKED, RECORDED
 from store.errors import Conflict, ForeignFile, NotFound, StorageError
@@ -79,7 +79,7 @@ def salvage(
     except apsw.Error as error:
         raise explained(error, into) from None
     finally:
-        for name in (part, f"{part}-wal", f"{part}-shm"):
+        for name in (part, f"{part}-wal", f"{part}-shm", ballast.path_of(part)):
             if os.path.lexists(name):
                 os.unlink(name)
     return report
@@ -334,4 +334,6 @@ def _told(mended: Mended, cut: int) -> list[str]:
         notes.append(f"{steps:,} steps of history did not come through whole, and can no longer be taken back.")
     if cut:
         notes.append(f"{cut:,} references to what did not come through were let go of.")
+    if mended.torn:
+        notes.append(f"{mended.torn:,} checkpoints hold something else than was written; they are as they were read.")
     return notes

@@ -12,6 +12,7 @@ from operator import itemgetter
 
 import apsw
 
+from store.contents import torn
 from store.database import Database
 from store.database.capture import Header, append, columns, framed
 from store.database.tables import RECORDED
@@ -34,12 +35,14 @@ EVERYTHING = (0, 1 << 62)
 @dataclass
 class Mended:
     """What became of history and of the records: steps whose header (`headers`) or some of whose `rows` are lost;
-    records made `again` from their steps and records that are `gone`, by table; and records that no step explains."""
+    records made `again` from their steps and records that are `gone`, by table; records that no step explains, and
+    checkpoints that are `torn`: they do not hold what was written."""
 
     headers: set[int] = field(default_factory=set)
     rows: set[int] = field(default_factory=set)
     again: dict[str, int] = field(default_factory=dict)
     unexplained: int = 0
+    torn: int = 0
     gone: dict[str, int] = field(default_factory=dict)
 
 
@@ -53,6 +56,9 @@ def mend(database: Database, newest: int) -> Mended:
     last = max(mended.headers | mended.rows, default=0)
     for table in RECORDED:
         _again(database, table, last, mended)
+    broken = torn(database)
+    connection.executemany("UPDATE checkpoints SET digest = x'' WHERE id = ?", [(number,) for number in broken])
+    mended.torn = len(broken)
     undoes = dict(connection.execute("SELECT seq, undoes FROM history WHERE undoes IS NOT NULL ORDER BY seq"))
     connection.execute("UPDATE history SET undone_by = NULL")
     connection.executemany(

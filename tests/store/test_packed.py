@@ -182,7 +182,7 @@ def test_a_purge_reaches_what_was_packed(packed: Memory):
     """Put back, masked and packed again: the text is in no block, the chain holds, the step says what happened."""
     number = packed.facts.ids(packed.now, words="the secret of the house")[0]
     with packed.database.write("user", "purge") as write:
-        assert packing.unpack(write, "facts", f"[{number}]") == 1
+        assert packing.unpack(write, {("facts", f"[{number}]")}) == 1
         write.execute(
             "UPDATE main.history_row SET after = NULL, salt = NULL, purged = 1 WHERE tbl = 'facts' AND pk = ?",
             (f"[{number}]",),
@@ -310,7 +310,7 @@ def test_an_older_connection_meets_what_another_packed(packed: Memory):
         pack_all(packed.database)
         assert rows_of(other)[: len(before)] == before and len(rows_of(other)) == len(before) + 1
         with packed.database.write("user", "put back") as write:
-            packing.unpack(write, "facts", "[1]")
+            packing.unpack(write, {("facts", "[1]")})
         assert rows_of(other)[: len(before)] == before
 
 

@@ -39,8 +39,8 @@ def pem(kind: str, body: str = PEM_BODY) -> str:
 # label: (secrets, look-alikes)
 EXAMPLES: dict[str, tuple[list[str], list[str]]] = {
     "AWS_KEY": (
-        [AWS],
-        [AWS[:-1], AWS + "Q", "x" + AWS, AWS.lower()],
+        [AWS, AWS[:-7] + "EXAMPLE"],
+        ["AKIA" + "X" * 16, AWS[:-1], AWS + "Q", "x" + AWS, AWS.lower()],
     ),
     "ANTHROPIC_KEY": (
         [ANTHROPIC, "sk-" + "ant-" + BODY[:20]],
@@ -229,7 +229,7 @@ def test_a_context_without_a_secret_stays(text: str) -> None:
 
 @pytest.mark.parametrize(
     "token",
-    ["ghp_" + "x" * 36, "AKIA" + "IOSFODNN7" + "EXAMPLE", "sk-" + "ant-your_key_goes_here_and_not_elsewhere"],
+    ["ghp_" + "x" * 36, "AKIA" + "X" * 16, "sk-" + "ant-your_key_goes_here_and_not_elsewhere"],
 )
 def test_a_prefix_before_a_filler_is_no_secret(token: str) -> None:
     assert redact(f"set {token} there") == f"set {token} there"

@@ -24,7 +24,8 @@ CREATE TABLE checkpoints(
   working TEXT NOT NULL DEFAULT '[]',   -- JSON: the last turns, {citation, role, speaker, text}
   tasks TEXT NOT NULL DEFAULT '[]',     -- JSON: those not done, {citation, status, text}
   decisions TEXT NOT NULL DEFAULT '[]', -- JSON: the latest, {citation, title, chosen, rationale, origin}
-  entities TEXT NOT NULL DEFAULT '[]'   -- JSON: what these texts name, as they write it
+  entities TEXT NOT NULL DEFAULT '[]',  -- JSON: what these texts name, as they write it
+  digest BLOB NOT NULL DEFAULT x''  -- of all these but recovered_at (store/contents.py); empty before this schema
 );
 INSERT INTO checkpoints(id, name, created_at, seq, trigger, origin, recovered_at) SELECT * FROM checkpoints_before;
 DELETE FROM sqlite_sequence WHERE name = 'checkpoints';
