@@ -201,6 +201,8 @@ def _load(
                 numbers[name] = max(number, numbers.get(name, 0))
             continue
         names = [name for name in row if name in known[table.name]]
+        if not names:  # what was taken for a table's shape is none of today's
+            continue
         marks = ", ".join("?" * len(names))
         try:
             connection.execute(

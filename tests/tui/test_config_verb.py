@@ -68,12 +68,12 @@ def test_the_table_has_every_setting_the_files_and_no_memory_is_made(do: Do, che
 def test_the_table_says_where_each_value_is_from_and_what_is_wrong(do: Do, checkout: Path) -> None:
     do("init")
     do("config", "motion", "none")
-    do("config", "keys.record.forget", "F")
+    do("config", "keys.record.forget", "Z")
     file = project_file(checkout, "retention_days = 7\nbadges = 'emoji'\ntheme = '\u202e'\n[keys]\n'zzzz' = 'y'\n")
     said = do("config")
     rows = {line.split()[0]: line.split()[1:3] for line in said.out.splitlines() if line}
     assert rows["motion"] == ["none", "yours"] and rows["retention_days"] == ["7", "project"]
-    assert rows["keys.record.forget"] == ["F", "yours"] and rows["badges"] == ["unicode", "default"]
+    assert rows["keys.record.forget"] == ["Z", "yours"] and rows["badges"] == ["unicode", "default"]
     assert "(not made yet)" not in said.out
     assert said.out.splitlines()[-3:] == [
         f"{file}: badges takes unicode or ascii.",

@@ -68,6 +68,7 @@ def exported(memory: Memory) -> dict[str, Any]:
         for row in rows:
             for name in salted & set(row):
                 del row[name]
+    del whole["checksums"], whole["checksum"]
     return whole
 
 
