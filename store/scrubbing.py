@@ -7,14 +7,14 @@ get the marker in place, what is derived from them follows, and the pages and th
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
-import apsw
-
 from store.citations import Citation, cite
 from store.contents import seal
 from store.database import Database, Verbatim, Write, clean, clean_tree
 from store.database.tables import JOURNAL, RECORDED
+from store.errors import StorageError
 from store.facts import text_hash
 from store.packing import every_row, unpack
+from store.purge.finishing import in_backups
 from store.redaction import markers
 
 TYPE_CHECKING = False
@@ -131,8 +131,15 @@ def scan(database: Database) -> list[Leak]:
 
 
 def scrub(database: Database, leaks: Iterable[Leak], actor: str = "user") -> bool:
-    """Cut the secrets out of the fields that `scan` found, and out of what is derived from them; True when no byte is
-    left, False while another program still reads the log that holds them. Who made a step and why stays as it is."""
+    """Cut the secrets out of the fields that `scan` found, out of what is derived from them, and out of the backups
+    beside the memory; True when no byte is left, False while another program still reads the log that holds them. Who
+    made a step and why stays as it is."""
+    done = _cut_out(database, leaks, actor)
+    in_backups(database, _scrub_too)
+    return done
+
+
+def _cut_out(database: Database, leaks: Iterable[Leak], actor: str) -> bool:
     records: dict[tuple[str, tuple[Any, ...]], set[str]] = {}
     steps: dict[tuple[int, int], str] = {}
     told: set[tuple[str, str]] = set()  # records, by table and key, whose steps hold one
@@ -155,16 +162,14 @@ def scrub(database: Database, leaks: Iterable[Leak], actor: str = "user") -> boo
         write.execute("DELETE FROM embeddings WHERE id NOT IN (SELECT embedding FROM vectors)")
     with database.write(actor, "optimize") as write:
         write.execute("INSERT INTO corpus_fts(corpus_fts) VALUES ('optimize')")
-    return wipe(database)
+    return database.empty_log()
 
 
-def wipe(database: Database) -> bool:
-    """Write the log out and cut it to nothing; False if a reader holds it."""
-    try:
-        frames, _ = database.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-    except apsw.BusyError:
-        return False
-    return frames == 0
+def _scrub_too(backup: Database) -> bool:
+    leaks = [leak for leak in scan(backup) if leak.table != "history"]
+    if leaks and not _cut_out(backup, leaks, "agent"):
+        raise StorageError("A backup is being read.")
+    return bool(leaks)
 
 
 def _scrub_record(write: Write, table: str, key: "tuple[Any, ...]", fields: set[str]) -> None:

@@ -69,15 +69,14 @@ def examine(
         yield _of("file", error, path)
         return
     with memory:
-        yield from _checks(Visit(memory, quick, head, progress), cancelled)
+        yield from _checks(Visit(memory, quick, head, progress), cancelled, damaged=bool(damage))
 
 
-def _checks(visit: Visit, cancelled: Callable[[], bool]) -> Iterator[Finding]:
+def _checks(visit: Visit, cancelled: Callable[[], bool], damaged: bool) -> Iterator[Finding]:
     connection = visit.database.connection
     # were the log of another file beside this one, closing it would write it in for good
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
     connection.set_progress_handler(cancelled, 20_000)
-    damaged = False
     for subject, check in CHECKS:
         if cancelled():
             return

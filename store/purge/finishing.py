@@ -7,7 +7,7 @@ searched for what has a tombstone.
 
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import apsw
@@ -63,7 +63,9 @@ def finish(database: Database, texts: Sequence[str] = ()) -> Finished:
         return Finished("The disk is too full to rewrite the search index.")
     except Busy:
         return Finished("Another program is writing to the memory.")
-    backups = _backups(database, [(table, key) for table, key in json.loads(value)], texts)
+    buried = tombstones.buried(database)
+    places = [(table, key) for table, key in json.loads(value)]
+    backups = in_backups(database, lambda backup: _purge_too(backup, buried, places, texts))
     with database.write("agent", "purge") as write:  # unless another purge left more to do
         write.execute("DELETE FROM meta WHERE key = ? AND value = ?", (Verbatim(NOTE), Verbatim(value)))
     database.empty_log()
@@ -91,11 +93,11 @@ def backups_of(path: str) -> list[str]:
         return []
 
 
-def _backups(database: Database, places: list[tuple[str, str]], texts: Sequence[str]) -> Finished:
-    """Purge the same from each backup of this memory; one that cannot be rewritten goes."""
+def in_backups(database: Database, clean: Callable[[Database], bool]) -> Finished:
+    """Have `clean` take out of each backup of this memory what was taken out of it; true where there was something.
+    One that cannot be rewritten goes."""
     rewritten, removed, unread = list[str](), list[str](), list[str]()
     birth = database.value("SELECT value FROM meta WHERE key = 'created_at'")
-    buried = tombstones.buried(database)
     for path in backups_of(database.path):
         name = os.path.basename(path)
         try:
@@ -106,7 +108,7 @@ def _backups(database: Database, places: list[tuple[str, str]], texts: Sequence[
             continue
         times = os.stat(path)
         try:
-            if _rewrite(path, buried, places, texts):
+            if _rewrite(path, clean):
                 rewritten.append(name)
                 seal(database, name)
             os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))  # its age is when it was taken
@@ -128,20 +130,27 @@ def _birth(path: str) -> str | None:
         connection.close()
 
 
-def _rewrite(path: str, buried: tombstones.Buried, places: list[tuple[str, str]], texts: Sequence[str]) -> bool:
-    """Whether there was something to take out of a backup, which then is out of it. Raises MemorandaError."""
-    from store.purge.erasing import Purge
-
+def _rewrite(path: str, clean: Callable[[Database], bool]) -> bool:
     backup = Database(path, "worker", create=False)
     try:
-        purge = Purge(backup)
-        plan = purge.same(buried, places, texts)
-        if not plan.going and not plan.places:
+        if not clean(backup):
             return False
-        done = purge.run(plan, range(len(plan.places)), actor="agent")
-        if done.finished.pending:
-            raise StorageError("A backup is being read.")
         backup.connection.pragma("journal_mode", "delete")  # as a backup is left: one file, without a log
         return True
     finally:
         backup.close()
+
+
+def _purge_too(
+    backup: Database, buried: tombstones.Buried, places: list[tuple[str, str]], texts: Sequence[str]
+) -> bool:
+    """Whether there was something to take out of a backup, which then is out of it. Raises MemorandaError."""
+    from store.purge.erasing import Purge
+
+    purge = Purge(backup)
+    plan = purge.same(buried, places, texts)
+    if not plan.going and not plan.places:
+        return False
+    if purge.run(plan, range(len(plan.places)), actor="agent").finished.pending:
+        raise StorageError("A backup is being read.")
+    return True

@@ -105,17 +105,24 @@ def began(tmp_path_factory: pytest.TempPathFactory) -> Path:
                 first = migrations.migrations()[:1]
                 patch.setattr(migrations, "migrations", lambda: first)  # noqa: B023 - used within this turn
             with Memory.open(str(folder / name / ".memoranda" / "memory.db")) as memory:
-                _begin(memory)
+                _begin(memory, name == "older")
     (folder / "nothing").mkdir()
     (folder / "memory" / "MEMORY.md").write_text("# Notes\n\nThe team has a dog.\n")
     return folder
 
 
-def _begin(memory: Memory) -> None:
+def _begin(memory: Memory, older: bool) -> None:
     memory.facts.remember("the team is five")
     memory.facts.remember("deploys on Fridays")
     memory.decisions.decide("Use SQLite", "WAL", alternatives=["files"])
-    memory.checkpoints.take("before")
+    if older:  # what is written today has columns that schema 1 had not
+        row = (memory.now, 3)
+        sql = (
+            "INSERT INTO checkpoints(name, created_at, seq, trigger, origin) VALUES ('before', ?, ?, 'person', 'user')"
+        )
+        memory.database.connection.execute(sql, row)
+    else:
+        memory.checkpoints.take("before")
     memory.facts.remember("later 1")
     memory.facts.remember("later 2")
     memory.facts.forget([4])

@@ -11,13 +11,14 @@ import apsw
 import pytest
 from support.traces import traces
 
-from store import worker
+from store import packing, worker
 from store.conversation import Said
 from store.database import Verbatim, capture
 from store.database.tables import DERIVED, OPERATIONAL
 from store.embedding.form import digest, form
 from store.errors import Conflict, InvalidInput, NotFound, Purged
 from store.exchange import backup
+from store.health import WRONG, examine
 from store.memory import Memory
 from store.purge import files_of, pending, prove
 from store.purge.words import Words
@@ -594,3 +595,19 @@ def test_the_ballast_is_private_and_comes_back(memory: Memory):
     ballast.unlink()
     worker.tidy(memory)
     assert ballast.stat().st_size == 128 << 10
+
+
+def test_packed_history_is_purged_too(memory: Memory, folder: Path):
+    """The record's own rows and another's that quote it, in blocks; the neighbours stay, and the chain is whole."""
+    memory.facts.remember("the team is five")
+    memory.facts.remember(TEXT)
+    memory.tasks.add(f"ask about {TEXT}")
+    memory.tasks.correct(1, "ask about it")
+    assert packing.pack(memory.database, 0, 0, least=1) >= 1
+    done = all_places(memory, ("fact", 2))
+    assert not done.finished.pending
+    assert traces(folder, TEXT, "zebrafish") == []
+    inside = [row for row in packing.rows(memory.database) if "zebrafish" in repr(row)]
+    assert inside == [] and memory.history.changes(1)[0].after is not None
+    assert [one.says for one in examine(memory.location) if one.state == WRONG] == []
+    assert memory.history.undo(1).seq == 1

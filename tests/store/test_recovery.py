@@ -1,6 +1,5 @@
 """What a session needs to go on: held by checkpoints, taken by themselves, recovered after a compaction."""
 
-import json
 from pathlib import Path
 
 import apsw

@@ -16,14 +16,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.secrets import CONTEXTS, PASSWORD, TOKENS, hexa, word
 
-from store import config
+from store import config, packing
 from store.config import allowed
 from store.conversation import Said
 from store.database import Verbatim
 from store.errors import InvalidInput, NotFound
-from store.exchange import export
+from store.exchange import backup, export
+from store.health import WRONG, examine
 from store.memory import Memory
-from store.scrubbing import counted, noted, scan, scrub, wipe
+from store.scrubbing import counted, noted, scan, scrub
 
 GITHUB = "ghp" + "_" + word(36)
 STRIPE = "sk" + "_live_" + word(24)
@@ -292,7 +293,7 @@ def test_while_another_program_reads_the_log_it_says_so(leaky: Memory) -> None:
     assert GITHUB[4:] in traces(folder(leaky), GITHUB[4:])
     other.execute("COMMIT")
     other.close()
-    assert wipe(leaky.database)
+    assert leaky.database.empty_log()
     assert traces(folder(leaky), GITHUB[4:], STRIPE[8:]) == []
 
 
@@ -304,3 +305,18 @@ def test_a_scan_of_a_clean_memory_finds_nothing_and_reads_all_pages(memory: Memo
     memory.conversation.add_turns("last", [Said("user", f"curl -u ada:{PASSWORD} https://x")], actor="user")
     guarded()
     assert [(leak.citation, leak.rule) for leak in scan(memory.database)] == [("T#2101", "CURL_USER")]
+
+
+def test_backups_and_packed_history_are_scrubbed_too(leaky: Memory) -> None:
+    """Ours, beside the memory; they are still whole by their own measure. And rows of history that were packed."""
+    made = backup.make(leaky.database)
+    assert made is not None and packing.pack(leaky.database, 0, 0, least=1) >= 1
+    found = scan(leaky.database)
+    assert any(leak.seq for leak in found)
+    assert scrub(leaky.database, found)
+    assert scan(leaky.database) == [] and backup.verify(leaky.database) == (made.path, "")
+    assert traces(folder(leaky), GITHUB[4:], STRIPE[8:], CONTROL) == [CONTROL]
+    with Memory.open(made.path) as copy:
+        assert scan(copy.database) == [] and copy.facts.get(3).fact.startswith(CONTROL)
+    location = leaky.location
+    assert [one for one in examine(location) if one.state == WRONG and one.subject in ("history", "records")] == []

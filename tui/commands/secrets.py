@@ -121,12 +121,12 @@ def _cut_again(given: "Given") -> Outcome:
 def scan(session: Session, given: "Given") -> Outcome:
     from store.errors import Declined
     from store.scrubbing import scan as look
-    from store.scrubbing import scrub, wipe
+    from store.scrubbing import scrub
 
     database = session.memory.database
     leaks = look(database)
     if not leaks:
-        pending = given.purge and not wipe(database)
+        pending = given.purge and not database.empty_log()
         said = "No secret was found in what is stored." + (PENDING if pending else "")
         return Outcome(said, lambda: {"found": [], "scrubbed": 0, "pending": pending}, status=int(pending))
     lines = _aligned([_leak_cells(leak) for leak in leaks])
@@ -149,7 +149,7 @@ def scan(session: Session, given: "Given") -> Outcome:
     return Outcome(
         said if wiped else said + PENDING,
         lambda: {"found": told, "scrubbed": len(leaks) - left, "pending": not wiped},
-        [*lines, "Exports, and backups made before, still hold them."],
+        [*lines, "Exports, and copies elsewhere, still hold them."],
         status=0 if wiped and not left else 1,
     )
 

@@ -40,7 +40,7 @@ CREATE INDEX checkpoints_session ON checkpoints(session, id);
 -- those taken every few minutes say what the next says again, and are gone within days: they are not searched
 CREATE VIEW corpus_checkpoint(id, kind, record_id, title, text, context, at, status, evergreen) AS
   SELECT id * 16 + 6, 'checkpoint', id, name, summary,
-    coalesce((SELECT group_concat(value, ' ') FROM json_each(entities)), ''), created_at, 'active', 0
+    coalesce((SELECT group_concat(value, ' ') FROM json_each(iif(json_valid(entities), entities, '[]'))), ''), created_at, 'active', 0
   FROM checkpoints WHERE trigger <> 'interval' OR level = 'archival';
 CREATE TRIGGER checkpoints_found_insert AFTER INSERT ON checkpoints BEGIN
   INSERT INTO corpus SELECT * FROM corpus_checkpoint WHERE record_id = new.id;
