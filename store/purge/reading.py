@@ -1,10 +1,11 @@
-"""Looks for texts in the bytes of files: run as a process of its own, by its path, with the standard library alone.
+"""Looks for texts in the bytes of files: a process of its own, run by its path, with no more than Python and SQLite.
 
 Standard input is a JSON object, `texts` and `files`; standard output a list, one object a file: `file`, `size` (-1 if
 it could not be read), and `found`, the encodings in which a text, or a long piece of one, stands there.
 
 Five encodings: raw UTF-8, the same in other capitals, with any space between words and with accents composed or not;
-escaped as JSON; UTF-16 of either end; base64 at its three alignments. Files that end in .gz are unpacked first.
+escaped as JSON; UTF-16 of either end; base64 at its three alignments. Files that end in .gz are unpacked first, and
+of a memory its packed history too, whose compressed bytes tell nothing.
 """
 
 import base64
@@ -12,9 +13,11 @@ import gzip
 import json
 import re
 import sys
+import zlib
 from collections.abc import Callable, Iterator
 from unicodedata import normalize
 
+SQLITE = b"SQLite format 3\0"
 CHUNK = 4 << 20
 PIECE = 64  # letters: a longer text is looked for in pieces too, since SQLite spreads it over pages
 LEAST_BASE64 = 8  # signs: fewer would be met by chance
@@ -77,9 +80,34 @@ def parts(file: str, overlap: int) -> Iterator[bytes]:
     opened = gzip.open(file) if file.endswith(".gz") else open(file, "rb")  # noqa: SIM115
     with opened as stream:
         tail = b""
+        first = True
+        memory = False
         while chunk := stream.read(CHUNK):
+            memory = memory or (first and chunk.startswith(SQLITE))
+            first = False
             yield tail + chunk
             tail = chunk[-overlap:]
+    if memory:
+        yield from packed(file)
+
+
+def packed(file: str) -> Iterator[bytes]:
+    """What is in the blocks of packed history of a memory (store/blocks.py). One that cannot be read as such is only
+    its bytes."""
+    import apsw
+
+    try:
+        connection = apsw.Connection(file, flags=apsw.SQLITE_OPEN_READONLY)
+    except apsw.Error:
+        return
+    try:
+        for blobs in connection.execute("SELECT directory, texts FROM history_block"):
+            for blob in blobs:
+                yield zlib.decompress(blob)
+    except (apsw.Error, zlib.error, TypeError):
+        return
+    finally:
+        connection.close()
 
 
 # many texts at once

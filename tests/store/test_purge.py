@@ -611,3 +611,13 @@ def test_packed_history_is_purged_too(memory: Memory, folder: Path):
     assert inside == [] and memory.history.changes(1)[0].after is not None
     assert [one.says for one in examine(memory.location) if one.state == WRONG] == []
     assert memory.history.undo(1).seq == 1
+
+
+def test_the_proof_sees_what_is_packed(memory: Memory, folder: Path):
+    """Compressed, its bytes tell nothing: blocks are unpacked, by the same other process."""
+    memory.tasks.add(TEXT)
+    memory.tasks.correct(1, "ask somebody")
+    assert packing.pack(memory.database, 0, 0, least=1) >= 1
+    memory.database.empty_log()
+    assert TEXT.encode() not in Path(memory.location.path).read_bytes()
+    assert [one.file for one in prove([TEXT], files_of(memory.database.path)) if one.found] == [memory.location.path]
