@@ -57,7 +57,7 @@ def rows(memory: Memory) -> list[tuple[object, ...]]:
     """What the index holds, whatever its ids."""
     return memory.database.rows(
         "SELECT d.path, d.at, d.evergreen, d.lines, d.problem, c.first, c.last, c.heading, c.text FROM documents d"
-        " LEFT JOIN chunks c ON c.document_id = d.id ORDER BY d.path, c.first, c.id"
+        " LEFT JOIN chunks c ON c.document_id = d.id ORDER BY d.path, c.first, c.last, c.text"
     )
 
 
