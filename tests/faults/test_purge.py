@@ -206,7 +206,7 @@ STAGES = {
     "store.purge.finishing.finish": "new",
     "store.purge.finishing.merge": "new",
     "store.database.write.Database.empty_log": "new",
-    "store.purge.finishing._backups": "new",
+    "store.purge.finishing.in_backups": "new",
     "store.purge.finishing._rewrite": "new",
     "store.tombstones.buried": "new",
 }
