@@ -4,6 +4,7 @@ import random
 import tempfile
 
 import pytest
+from conftest import Clock
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -67,7 +68,7 @@ def as_planned(memory: Memory, plan: Plan, chosen: frozenset[int]) -> None:
 def test_a_checkpoints_plan_is_the_way_back(live, earlier, later, seed):
     """All of it gives exactly the rows of then; any part that holds what it needs gives just that part; either is one
     step that one undo takes back exactly, and one redo brings again."""
-    with tempfile.TemporaryDirectory() as folder, Memory.open(f"{folder}/memory.db") as memory:
+    with tempfile.TemporaryDirectory() as folder, Memory.open(f"{folder}/memory.db", "cli", Clock()) as memory:
         memory.database.connection.pragma("synchronous", 0)  # what a power cut would do is no matter here
         live(memory, earlier)
         then = rows(memory)
@@ -103,7 +104,7 @@ def test_a_step_from_the_middle_is_taken_back_in_part_or_whole(live, life, seed)
     """Of any step, any part that is not blocked can go, clashes overwritten; undoing that undo is exact. What neither
     clashes nor is blocked is what `undo SEQ` does, and nothing else is refused by it."""
     dice = random.Random(seed)
-    with tempfile.TemporaryDirectory() as folder, Memory.open(f"{folder}/memory.db") as memory:
+    with tempfile.TemporaryDirectory() as folder, Memory.open(f"{folder}/memory.db", "cli", Clock()) as memory:
         memory.database.connection.pragma("synchronous", 0)
         live(memory, life)
         steps = [step for step in memory.history.steps() if step.undone_by is None]
@@ -138,7 +139,7 @@ def test_a_step_from_the_middle_is_taken_back_in_part_or_whole(live, life, seed)
 def test_all_that_an_actor_wrote_goes_but_what_others_touched(live, life, actor, seed):
     """What is proposed and done leaves no fact in force that this actor made and nobody else touched; what nobody but
     others touched is as it was; one undo brings all of it back."""
-    with tempfile.TemporaryDirectory() as folder, Memory.open(f"{folder}/memory.db") as memory:
+    with tempfile.TemporaryDirectory() as folder, Memory.open(f"{folder}/memory.db", "cli", Clock()) as memory:
         memory.database.connection.pragma("synchronous", 0)
         live(memory, life)
         memory.database.door = "app"
