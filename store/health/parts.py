@@ -88,3 +88,12 @@ def backups(visit: Visit) -> Iterator[Finding]:
     mended = "memoranda backups lists them; memoranda backup makes a new one. Look at the disk."
     step = {OK: "", NOTE: "memoranda backup makes one now.", WRONG: mended}[state]
     yield Finding("backups", state, says, step, "backup" if step else "")
+
+
+def purges(visit: Visit) -> Iterator[Finding]:
+    """A purge that could not clean up to its end."""
+    from store.purge import pending
+
+    if pending(visit.database):
+        says = "A purge is not finished: bytes of what was purged may still stand in the file or in a backup."
+        yield Finding("purge", WRONG, says, "Close what else has this memory open; the next Memoranda finishes it.")

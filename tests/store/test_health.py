@@ -16,6 +16,7 @@ from store.database import files
 from store.health import NOTE, OK, WRONG, Finding, examine, place
 from store.location import locate
 from store.memory import Memory
+from store.purge.finishing import finish
 
 ROOT = Path(__file__).parents[2]
 
@@ -167,6 +168,19 @@ def test_erased_text_is_no_damage(path):
     """What a purge leaves: no text, no salt, and a leaf that keeps the chain whole."""
     behind(path, "UPDATE history_row SET before = NULL, after = NULL, salt = NULL, purged = 1 WHERE seq = 3")
     assert wrong(path) == {}
+
+
+def test_a_purge_that_was_held_up(path):
+    """While a reader holds the log the text is still there, and the doctor says so; once it is through, no more."""
+    with Memory.open(path) as memory, Memory.open(path) as reader:
+        reader.database.connection.execute("BEGIN")
+        reader.database.rows("SELECT count(*) FROM facts")
+        done = memory.purge.run(memory.purge.plan([("fact", 1)]))
+        assert done.finished.pending
+        assert [one.subject for one in look(path) if one.state == WRONG] == ["purge"]
+        reader.database.connection.execute("ROLLBACK")
+        assert not finish(memory.database).pending
+    assert [one.subject for one in look(path) if one.state == WRONG] == []
 
 
 def test_permissions(path):

@@ -237,6 +237,7 @@ class TestWhatTheyHold:
             await person.until(lambda: offer in person.toasts)
             await person.press("C")
             await person.until(lambda: any("user: ¿Y el céntimo de Faro?" in line for line in person.preview))
+            assert not person.toasts, "it would cover what is read"
         async with opened(story.folder, NARROW) as person:
             await person.settle()
             assert not any("broke off" in toast for toast in person.toasts)
