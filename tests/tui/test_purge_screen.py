@@ -54,7 +54,9 @@ async def test_it_shows_all_and_does_what_is_chosen(story: Story, size):
     """The record is there and cannot be left out; a place is scrubbed when it is chosen; the rest is told."""
     hint, quote = f"F#{story.facts['hint']}", f"D#{story.decisions['quote']}"
     async with opened(story.folder, size) as person:
+        person.main.say("said before", timeout=60)
         await to_the_screen(person, story.facts["hint"])
+        assert not person.toasts, "it would cover what is asked"
         assert person.sees("no undo brings it back", "1 record goes", "0 of 2 other places scrubbed", "2 keep them")
         assert boxes(person) == {hint: "[x]", quote: "[ ]", "T#1": "[ ]"}
         told = " ".join(_texts(person.app.screen.query_one("#purge-preview", Preview)))

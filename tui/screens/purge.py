@@ -116,6 +116,7 @@ class PurgeScreen(ResponsiveScreen[object]):
         yield Footer(id="purge-footer")
 
     def on_mount(self) -> None:
+        self.app.clear_notifications()  # what was said before would cover what is asked here
         footer = self.query_one(Footer)
         footer.remapped = self.app.remapped  # type: ignore[attr-defined]
         footer.show_keys(PURGE_KEYS)

@@ -36,7 +36,7 @@ class RecoveringScreen(EmbeddingScreen):
 
     def _say_offer(self, found: Checkpoint) -> None:
         about = f": {found.summary}" if found.summary else ""
-        self.say(f"A session broke off{about}  ({named('checkpoint.recover')} shows where it stood)", timeout=12)
+        self.say(f"A session broke off{about}  ({named('checkpoint.recover')} shows where it stood)", timeout=8)
 
     @work(thread=True, group="tick", exclusive=True, exit_on_error=False, description="take a checkpoint if one is due")
     def _tick(self) -> None:
