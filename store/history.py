@@ -364,8 +364,9 @@ def changeset(
 
 
 def primary_key(connection: apsw.Connection, table: str) -> list[str]:
-    """The names of a table's key columns, in the order in which history writes a key."""
-    found = connection.execute("SELECT name FROM pragma_table_info(?) WHERE pk ORDER BY cid", (table,))
+    """The names of a table's key columns, in the order in which history writes a key. Of the file's own table: what
+    shows the past in its place is a view, and has no key."""
+    found = connection.execute("SELECT name FROM pragma_table_info(?, 'main') WHERE pk ORDER BY cid", (table,))
     return [name for (name,) in found]
 
 

@@ -221,6 +221,15 @@ def test_the_past_stands_still_while_others_write(memory, clock):
     assert memory.facts.get(2).fact == "two"
 
 
+def test_what_had_changed_by_then_is_told_there_too(memory):
+    """As the preview of a checkpoint says it: up to the moment that is looked at, and not since."""
+    memory.facts.remember("one")
+    memory.facts.remember("two")
+    memory.facts.remember("three")
+    with as_of(memory, "2") as then:
+        assert [change.citation for change in then.plans.since(1).changes] == ["F#2"]
+
+
 def test_looking_back_leaves_the_connection_as_it_was(memory):
     """Foreign keys stay on, nothing stays attached, and the next write is one."""
     memory.facts.remember("one")
