@@ -23,9 +23,12 @@ import apsw
 from bench.store import heading, quantile
 from store.database.tables import JOURNAL, RECORDED
 from store.health import WRONG, examine
+from store.history import primary_key
 from store.location import locate
 from store.memory import Memory
 from store.salvage import salvage
+from store.salvage.pages import Pages
+from store.salvage.shapes import shapes, tree
 from store.switches import VARIABLE
 
 PAGE = 4096
@@ -36,6 +39,7 @@ TABLES = (*RECORDED, *JOURNAL)
 Rows = dict[str, Counter[str]]
 Hurt = Callable[[str, random.Random], None]
 Damage = tuple[str, str, Hurt | None, Rows]  # the memory, whose log is beside it, what happens to it, what it held
+Homes = dict[tuple[str, str], set[int]]  # the pages that a row, as text, of a table stands on
 
 
 def live(memory: Memory, seed: int, count: int) -> None:
@@ -71,6 +75,50 @@ def contents(path: str) -> Rows:
     with closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         return {table: Counter(map(repr, connection.execute(f"SELECT * FROM {table}"))) for table in TABLES}
+
+
+class Followed(Pages):
+    """Pages that remember which of them were asked for."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self.asked: set[int] = set()
+
+    def page(self, number: int) -> bytes:
+        self.asked.add(number)
+        return super().page(number)
+
+
+def homes(path: str) -> Homes:
+    """The pages that hold each row of an undamaged memory: its leaf, and those that a long one goes on on."""
+    pages = Followed(path)
+    standing: dict[tuple[str, str], set[int]] = {}
+    with closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
+        connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        for table in shapes(pages, connection, list(TABLES)):
+            if table.name not in TABLES:
+                continue
+            keys = primary_key(connection, table.name)
+            for number in [number for root in table.roots for number in tree(pages, root)]:
+                pages.asked.clear()
+                for rowid, row in pages.records(number):
+                    named = table.named(rowid, row)
+                    key = repr(tuple(named[name] for name in keys))
+                    standing[table.name, key] = {number, *pages.asked}
+                    pages.asked.clear()
+        found: Homes = {}
+        for table in TABLES:
+            keys = ", ".join(primary_key(connection, table))
+            count = keys.count(",") + 1
+            for values in connection.execute(f"SELECT {keys}, * FROM {table}"):
+                found[table, repr(values[count:])] = standing[table, repr(values[:count])]
+        return found
+
+
+def changed(path: str, hurt: str) -> set[int]:
+    """The pages of a memory that are others, or not there, in a damaged copy of it."""
+    before, after = Pages(path), Pages(hurt)
+    return {number for number in range(1, len(before) + 1) if before.page(number) != after.page(number)}
 
 
 def bits(path: str, dice: random.Random, most: int = 20) -> None:
@@ -187,13 +235,18 @@ def look(path: str) -> list[str]:
 
 def share(path: str, rows: Rows) -> float:
     """The share of these rows that a salvage of the file brings, each as it was."""
+    lost = sum(found.total() for found in missing(path, rows).values())
+    return 1 - lost / sum(found.total() for found in rows.values())
+
+
+def missing(path: str, rows: Rows) -> Rows:
+    """The rows that a salvage of the file does not bring as they were."""
     into = f"{path}.new"
     if os.path.exists(into):
         os.unlink(into)
     salvage(path, into)
     there = contents(into)
-    came = sum((rows[table] & there[table]).total() for table in TABLES)
-    return came / sum(found.total() for found in rows.values())
+    return {table: rows[table] - there[table] for table in TABLES}
 
 
 def bytes_of(path: str) -> list[bytes]:

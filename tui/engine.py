@@ -79,6 +79,7 @@ class Engine:
         self.past: Past | None = None  # what is looked at in the place of now
         self._pen = ThreadPoolExecutor(1, thread_name_prefix="pen")
         self._pen_memory: Memory | None = None
+        self._beside = ThreadPoolExecutor(1, thread_name_prefix="beside")  # waits for processes of their own
         # always the same thread: each would keep the memory that it once needed for a million keys
         self._reader = ThreadPoolExecutor(1, thread_name_prefix="lists")
         self.seeker = Seeker(location, clock)
@@ -97,6 +98,7 @@ class Engine:
         self.documents.close()
         self.embedder.close()
         self.seeker.interrupt()
+        self._beside.shutdown(wait=False, cancel_futures=True)
         self._pen.shutdown(wait=True)
         self._reader.shutdown(wait=False, cancel_futures=True)
 
@@ -430,17 +432,7 @@ class Engine:
         """Do `work` with the pen's memory, then call `done` with its result or its error, on the pen's thread. While
         the past is looked at there is only that to work with, and every change of it is an error."""
         past = self.past
-
-        def task() -> None:
-            try:
-                result, error = self._worked(work, past), None
-            except MemorandaError as failure:
-                result, error = None, failure
-            except Exception as defect:  # the pen outlives a defect, and says so; its thread would swallow it
-                result, error = None, Defect(defect)
-            done(result, error)
-
-        self._pen.submit(task)
+        self._pen.submit(_told, lambda: self._worked(work, past), done)
 
     def _worked(self, work: Callable[[Memory], object], past: Past | None) -> object:
         if past is not None:
@@ -464,11 +456,25 @@ class Engine:
                 raise Asks(question, lines)
             return True
 
-        def work(memory: Memory) -> Outcome:
+        def work(memory: Memory | None) -> Outcome:
             session = Session(self.location, memory, self.cwd, ask)
             return run(session, verb.handler, given)
 
-        self.write(work, done)
+        if verb.apart:
+            self._beside.submit(_told, lambda: work(None), done)
+        else:
+            self.write(work, done)
+
+
+def _told(work: Callable[[], object], done: Callable[[object, MemorandaError | None], None]) -> None:
+    """Do work, and call `done` with its result or its error."""
+    try:
+        result, error = work(), None
+    except MemorandaError as failure:
+        result, error = None, failure
+    except Exception as defect:  # the thread outlives a defect, and says so; it would swallow it
+        result, error = None, Defect(defect)
+    done(result, error)
 
 
 class Asks(InvalidInput):

@@ -121,8 +121,9 @@ def in_backups(database: Database, clean: Callable[[Database], bool]) -> Finishe
 
 
 def _birth(path: str) -> str | None:
-    """When the memory began of which this file is a backup."""
-    connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
+    """When the memory began of which this file is a backup. Opened for writing: one whose rewriting was cut off has a
+    journal beside it, which is to be rolled back first."""
+    connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
     try:
         found: str | None = connection.execute("SELECT value FROM meta WHERE key = 'created_at'").get
         return found
