@@ -2,7 +2,8 @@
 
 Flipped bits, torn pages, cut files, headers of zeroes, logs that are not the file's own:
 `python -m bench.damage [ROUNDS] [SEED]`. A round is missed when what can be read of the file has changed and the doctor
-says nothing; 1 if any is.
+says nothing; 1 if any is. Of the rows that did not come through it says which stood on a page that was damaged: those
+that stood on none were lost needlessly.
 """
 
 from __future__ import annotations
@@ -172,6 +173,7 @@ class Memories:
     rows: Rows = field(default_factory=dict)
     logged: Rows = field(default_factory=dict)
     late: Rows = field(default_factory=dict)
+    standing: dict[str, Homes] = field(default_factory=dict)  # by the memory's name
 
     def __post_init__(self) -> None:
         with self._open("whole") as memory:
@@ -192,6 +194,7 @@ class Memories:
             live(memory, 5, 30)
             self._keep_log(memory)
         shutil.copy(self.path("early"), self.path("late"))
+        self.standing = {name: homes(self.path(name)) for name in ("whole", "logged", "late")}
         self.logged = contents(self.path("logged"))
         self.late = contents(self.path("late"))
 
@@ -222,6 +225,17 @@ class Score:
     harmless: int = 0
     missed: list[str] = field(default_factory=list)
     came: list[float] = field(default_factory=list)
+    hurt: int = 0  # rows on pages that were damaged
+    lost: int = 0  # of those
+    needlessly: int = 0  # lost rows of other pages
+
+    def weigh(self, lost: Rows, rows: Rows, damaged: set[tuple[str, str]]) -> None:
+        """Take down what a salvage did not bring, of which these rows stood on damaged pages."""
+        gone = [(table, row) for table, found in lost.items() for row in found.elements()]
+        self.came.append(1 - len(gone) / sum(found.total() for found in rows.values()))
+        self.hurt += len(damaged)
+        self.lost += sum(one in damaged for one in gone)
+        self.needlessly += sum(one not in damaged for one in gone)
 
 
 def look(path: str) -> list[str]:
@@ -267,7 +281,9 @@ def round_of(memories: Memories, damage: Damage, seed: int, score: Score) -> Non
     if hurt is not None:
         hurt(path, random.Random(seed))
     kept = bytes_of(path)
-    score.came.append(share(path, rows))
+    pages = changed(memories.path(name), path) if hurt is not None else set()
+    damaged = {one for one, standing in memories.standing[name].items() if standing & pages}
+    score.weigh(missing(path, rows), rows, damaged)
     found = look(path)
     if found and bytes_of(path) != kept:
         score.missed.append(f"seed {seed}: the damaged file was changed")
@@ -305,7 +321,10 @@ def kinds(memories: Memories) -> dict[str, Damage]:
 def main(rounds: int = 20, seed: int = 1) -> int:
     os.environ[VARIABLE] = "model"
     heading("damage", f"{FACTS:,} facts, {rounds} rounds of each, from seed {seed}")
-    print(f"\n{'damage':26}{'noticed':>10}{'harmless':>10}{'missed':>8}{'rows through: median':>23}{'worst of 20':>13}")
+    print(
+        f"\n{'damage':26}{'noticed':>10}{'harmless':>10}{'missed':>8}{'rows through: median':>23}{'worst of 20':>13}"
+        f"{'on damaged pages':>18}{'lost':>7}{'elsewhere':>11}"
+    )
     missed = 0
     with tempfile.TemporaryDirectory() as folder:
         memories = Memories(folder)
@@ -317,7 +336,8 @@ def main(rounds: int = 20, seed: int = 1) -> int:
             low = quantile(sorted(score.came), 0.05)
             print(
                 f"{name:26}{score.noticed:>10}{score.harmless:>10}{len(score.missed):>8}"
-                f"{statistics.median(score.came):>22.2%}{low:>13.2%}  {', '.join(score.missed[:3])}",
+                f"{statistics.median(score.came):>22.2%}{low:>13.2%}"
+                f"{score.hurt:>18,}{score.lost:>7,}{score.needlessly:>11,}  {', '.join(score.missed[:3])}",
                 flush=True,
             )
     return 1 if missed else 0

@@ -14,7 +14,7 @@ import apsw
 from store.clock import DAY_MS, ago, to_ms
 from store.database import Database, Verbatim
 from store.database.connection import APPLICATION_ID, SCHEMA_VERSION, connect, explain
-from store.errors import Conflict, MemorandaError, NewerFile, NotFound, StorageError
+from store.errors import Conflict, DamagedFile, ForeignFile, NotFound, StorageError
 from store.exchange import proving, scratch
 from store.exchange.export import put, section_of
 from store.exchange.form import TABLES, columns_of
@@ -297,12 +297,12 @@ def _problem(path: str, place: str, sums: dict[str, str], digest: str) -> str:
             return "its bytes are not those that were written, although every record is"
         with Scratch(place) as folder, _Restored(path, folder) as restored:
             return _examined(restored)
-    except NewerFile:
-        raise
-    except MemorandaError as error:
+    except (Conflict, DamagedFile, ForeignFile) as error:
         return error.message.rstrip(".")
     except (apsw.CorruptError, apsw.NotADBError):
         return "it is damaged: SQLite cannot read it"
+    except (apsw.IOError, apsw.CantOpenError, apsw.FullError) as error:  # which tells nothing of the backup
+        raise explain(error, path) from None
     except apsw.Error as error:
         return f"SQLite cannot read it ({type(error).__name__})"
     except OSError as error:

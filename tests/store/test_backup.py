@@ -5,7 +5,6 @@ import random
 import stat
 import subprocess
 import sys
-import threading
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ import apsw
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from support.writing import writing
 
 from store import worker
 from store.conversation import Said
@@ -117,25 +117,9 @@ def test_an_export_that_comes_back_as_another_is_not_whole(full, tmp_path, monke
 
 def test_it_is_one_moment_while_others_write(full):
     """A writer in another connection, without pause: the copy is compared with the moment it was made of."""
-    stop = threading.Event()
-    failures: list[BaseException] = []
-
-    def write() -> None:
-        try:
-            with Memory.open(full.location.path, "mcp") as other:
-                while not stop.is_set():
-                    other.facts.remember(f"fact {os.urandom(8).hex()}")
-        except BaseException as error:
-            failures.append(error)
-
-    writer = threading.Thread(target=write)
-    writer.start()
-    try:
+    with writing(full):
         steps = [made(full).step for _ in range(3)]
-    finally:
-        stop.set()
-        writer.join()
-    assert failures == [] and len(set(steps)) == 3, "somebody wrote in between, or this proves nothing"
+    assert len(set(steps)) == 3, "somebody wrote in between, or this proves nothing"
     assert all(not backup.verify(full.database, one.path)[1] for one in backup.backups(full.database))
 
 

@@ -60,6 +60,8 @@ def test_damage_is_noticed_and_nearly_everything_comes_through(memories: Memorie
         found = look(f"{memories.folder}/hurt.db.new")
         assert {one.partition(":")[0] for one in found} <= {"clocks", "values"}, found
     assert score.missed == []
+    rows = sum(found.total() for found in memories.rows.values())
+    assert score.needlessly <= rows * ROUNDS // 100, "99 of 100 rows of pages that are whole come through"
     # a page holds one row of 250 here: a round that hits the bigger pages of the journal is let off once
     assert sorted(score.came)[1 if ROUNDS > 2 else 0] > 0.97 and max(score.came) > 0.99
 

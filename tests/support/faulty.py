@@ -190,10 +190,33 @@ def prepare(fault: str, number: int) -> None:
 class Quiet(apsw.Connection):
     """SQLite takes no notice of what fails while it closes; an exception of a disk written in Python would come out."""
 
+    def backup(self, *about: Any) -> Any:
+        return Copying(super().backup(*about))
+
     def close(self, force: bool = False) -> None:
         try:
             super().close(force)
         except apsw.Error:
+            pass
+
+
+class Copying:
+    """A backup under way, as quiet at its end."""
+
+    def __init__(self, backup: apsw.Backup) -> None:
+        self._backup = backup
+
+    @property
+    def done(self) -> bool:
+        return self._backup.done
+
+    def step(self, pages: int) -> bool:
+        return self._backup.step(pages)
+
+    def close(self, force: bool = False) -> None:
+        try:
+            self._backup.close(force)
+        except SystemError:
             pass
 
 

@@ -178,7 +178,8 @@ class Person:
         await self.settle()
 
     async def settle(self) -> None:
-        """Wait until every message has arrived, the pen is idle, the workers are through and the lists are read."""
+        """Wait until every message has arrived, pen, workers and what runs beside them are idle, and the lists are
+        read."""
         while True:
             await self._work()
             await self.pilot.pause()
@@ -192,6 +193,7 @@ class Person:
         engine = self.main.engine
         if engine is not None and not engine.closed:
             await asyncio.wrap_future(engine._pen.submit(lambda: None))
+            await asyncio.wrap_future(engine._beside.submit(lambda: None))
         with contextlib.suppress(WorkerCancelled):
             await self.app.workers.wait_for_complete()
 
