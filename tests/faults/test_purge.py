@@ -199,9 +199,9 @@ def test_without_its_ballast_a_full_disk_says_so(small_disk: Path):
 # the stages, each by the function that a kill strikes just before: in the transaction, before and after the index,
 # the log, the first and the second backup, the note
 STAGES = {
-    "store.purge.erasing._mask_history": "old",
-    "store.purge.erasing._delete": "old",
-    "store.purge.erasing._scrub": "old",
+    "store.purge.wiping.mask_history": "old",
+    "store.purge.wiping.delete": "old",
+    "store.purge.wiping.scrub": "old",
     "store.purge.finishing.note": "old",
     "store.purge.finishing.finish": "new",
     "store.purge.finishing.merge": "new",

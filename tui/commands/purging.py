@@ -40,12 +40,13 @@ def verified(memory: "Memory", plan: "PurgePlan", done: "Done") -> "list[Verdict
     """Every file of the store, read for the words that were purged."""
     from store.purge import proven
 
-    clean = not done.finished.pending and all(place.table == "file" for place in done.left)
+    clean = not done.finished.pending and all(place.table in ("file", "export") for place in done.left)
     return proven(memory.database, plan.texts, clean)
 
 
 def verify(session: Session, given: "Given") -> Outcome:
     from store.purge import OUT_OF_REACH, documents_of, files_of, pending, prove
+    from store.purge.files import found as in_files
     from store.purge.places import elsewhere
     from store.purge.words import Words
 
@@ -54,7 +55,9 @@ def verify(session: Session, given: "Given") -> Outcome:
     documents = documents_of(memory.database, memory.documents.places)
     verdicts = prove([text], [*files_of(memory.database.path), *documents])
     found = [one for one in verdicts if one.found]
-    holding = [place.citation for place in elsewhere(memory.database, Words([text]), ())] if found else []
+    words = Words([text])
+    holding = [place.citation for place in elsewhere(memory.database, words, ())] if found else []
+    holding += [place.citation for place in in_files(memory.database, memory.documents.places, words)] if found else []
     lines = [verdict_line(one, memory.database.path) for one in verdicts]
     if holding:
         lines.append(f"The records that hold it: {', '.join(holding[:NAMED])}{_more(holding)}.")
