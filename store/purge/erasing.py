@@ -60,12 +60,14 @@ class PurgePlan:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What a purge did: records `purged`, places `scrubbed`, the places `left` as they are, and what `finish` said."""
+    """What a purge did: records `purged`, places `scrubbed`, the places `left` as they are, what `finish` said, and the
+    `files` that were cut, each with what even so stays."""
 
     purged: int
     scrubbed: int
     left: tuple[Place, ...]
     finished: finishing.Finished
+    files: tuple[tuple[str, str], ...] = ()
 
 
 class Purge:
@@ -136,7 +138,9 @@ class Purge:
         left = tuple(place for index, place in enumerate(plan.places) if index not in picked) + tuple(
             replace(place, what=f"your file: {why}", can=False) for place, why in refused.items()
         )
-        return Done(len(plan.going), len(picked) - len(refused), left, finished)
+        were_cut = [one for one in (plan.places[index] for index in sorted(picked)) if one.table == "file"]
+        told = dict.fromkeys((one.key, one.note) for one in were_cut if one not in refused)
+        return Done(len(plan.going), len(picked) - len(refused), left, finished, tuple(told))
 
     def _cut_files(self, places: Iterable[Place]) -> dict[Place, str]:
         """Cut the words out of files; why some were left."""
