@@ -32,47 +32,13 @@ from store.vocabulary import PERSON
 from tui.badges import FACT_BADGES, fact_badge
 from tui.compare import LABEL, Line, compare
 from tui.holding import held
+from tui.oneline import summary
 from tui.passages import passage
 
 STEPS = 12  # of a record's history
 CHAIN = 8
 SHOWN = 40  # records of a step, or changed since a checkpoint
 BELONGING = 30  # of an iteration's decisions, commits or tasks
-
-
-def moment(record: Record) -> str:
-    """When a record happened, as the timeline orders it."""
-    if isinstance(record, Decision):
-        return record.decided_at
-    if isinstance(record, Commit):
-        return record.committed_at
-    if isinstance(record, Iteration):
-        return record.started_at
-    if isinstance(record, Turn | Chunk):
-        return record.at
-    return record.created_at
-
-
-def summary(record: Record) -> tuple[str, str]:
-    """A record in one line: (its text, a short word beside it)."""
-    if isinstance(record, Fact):
-        return record.fact, record.domain
-    if isinstance(record, Decision):
-        return record.title, record.impact if record.status == "active" else record.status
-    if isinstance(record, Commit):
-        size = f"+{record.insertions} −{record.deletions}"
-        return record.subject, size if record.reachable else f"gone {size}"
-    if isinstance(record, Event):
-        return f"{record.event_type} {record.phase}".strip(), ""
-    if isinstance(record, Iteration):
-        return f"{record.command}: {record.description}".removesuffix(": "), record.status
-    if isinstance(record, Task):
-        return record.text, record.status.replace("_", " ")
-    if isinstance(record, Turn):
-        return record.text, record.speaker or record.role
-    if isinstance(record, Chunk):
-        return " › ".join(filter(None, (record.heading, " ".join(record.text.split())))), ""
-    return f"checkpoint “{record.title}”", record.why if record.by_itself else ""
 
 
 def describe(memory: Memory, record: Record, coloured: bool = False) -> list[Line]:
