@@ -39,6 +39,7 @@ STEPS = 12  # of a record's history
 CHAIN = 8
 SHOWN = 40  # records of a step, or changed since a checkpoint
 BELONGING = 30  # of an iteration's decisions, commits or tasks
+OF_NOW = "Files are shown as they are now: what they said then is not kept."
 
 
 def describe(memory: Memory, record: Record, coloured: bool = False) -> list[Line]:
@@ -60,7 +61,8 @@ def describe(memory: Memory, record: Record, coloured: bool = False) -> list[Lin
     if isinstance(record, Turn):
         return _turn(memory, record, now)
     if isinstance(record, Chunk):
-        return [*brief(record), [], *passage(memory, record, coloured), [], *_of_document(record, now)]
+        of_now: list[Line] = [[(OF_NOW, "warning")]] if memory.database.moment else []
+        return [*brief(record), *of_now, [], *passage(memory, record, coloured), [], *_of_document(record, now)]
     return _checkpoint(memory, record, now)
 
 
