@@ -1494,8 +1494,10 @@ def test_a_persons_own_files_are_cut_when_they_are_named(do: Do, lived: Path):
     notes.write_text("# Notes\n\nFine. José prefiere té, he says. Bye.\n- josé prefiere té\n")
     shown = do("purge", "3", "--scrub", "all", "--dry-run").out
     git = "git's history keeps what was ever committed of it, out of reach"
-    assert f"[ ] MEMORY.md#L3  José prefiere té, he says.  (your file, would be cut; {git})" in shown
+    assert f"[ ] MEMORY.md#L3  José prefiere té, he says.  (your file; {git})" in shown
     assert "[ ] MEMORY.md#L4" in shown and "--scrub files what is cut out of your own files" in shown
+    chosen = do("purge", "3", "--scrub", "MEMORY.md", "--dry-run").out
+    assert f"[x] MEMORY.md#L4  - josé prefiere té  (your file, would be cut; {git})" in chosen
     asked = do("purge", "3", "--scrub", "MEMORY.md#L3", "--yes", "--json").data
     assert asked["scrubbed"] == ["MEMORY.md#L3"] and asked["left"] == [
         {"citation": "MEMORY.md#L4", "what": "your file"}

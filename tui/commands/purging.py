@@ -183,7 +183,7 @@ def plan_lines(plan: "PurgePlan", chosen: frozenset[int]) -> list[str]:
     if plan.places:
         lines.append("The same words stand in:")
     for index, place in enumerate(plan.places):
-        what = f"{place.what}, would be cut" if place.table == "file" and place.can else place.what
+        what = f"{place.what}, would be cut" if place.table == "file" and index in chosen else place.what
         what = f"{what}; {place.note}" if place.note else what
         lines.append(f"  {box(place, index in chosen)} {visible(place.citation)}  {cut(visible(place.text))}  ({what})")
     more = [place for index, place in enumerate(plan.places) if place.can and index not in chosen]

@@ -79,7 +79,6 @@ class PurgeScreen(ChoosingScreen):
     def draw(self) -> None:
         self.rows.set_rows(PurgeRows(self._plan, self.chosen))
         self.rows.refresh_rows()
-        self.show(self.rows.cursor_key)
         going, places = self._plan.going, self._plan.places
         named = f" {going[0].citation}" if len(going) == 1 else ""
         self.query_one("#purge-title", Split).put_both(
@@ -125,14 +124,17 @@ class PurgeScreen(ChoosingScreen):
         elif not self._plan.places[at].can:
             self.tell(f"{self._plan.places[at].citation} is not Memoranda's to change: {self._plan.places[at].what}.")
         else:
-            self.chosen ^= {at}
-            self.draw()
+            self._choose(self.chosen ^ {at})
 
     def action_all(self) -> None:
         """All in the memory, or none; a person's own files one by one, for nothing brings back what is cut."""
         every = frozenset(at for at, place in enumerate(self._plan.places) if place.can and place.table != "file")
-        self.chosen = frozenset() if self.chosen >= every else self.chosen | every
+        self._choose(frozenset() if self.chosen >= every else self.chosen | every)
+
+    def _choose(self, chosen: frozenset[int]) -> None:
+        self.chosen = chosen
         self.draw()
+        self.show(self.rows.cursor_key)  # it says what becomes of the place
 
     # the end
 
