@@ -124,6 +124,19 @@ async def test_leaving_changes_nothing(story: Story):
         assert memory.database.value("SELECT count(*) FROM history_row WHERE purged") == 0
 
 
+async def test_what_is_said_is_wrapped_for_another_size(story: Story):
+    """After a resize the screen shows the same words, none cut off."""
+    said = "What stays is that something was here, and a keyed hash that knows the text again."
+    async with opened(story.folder, NARROW) as person:
+        await to_the_screen(person, story.facts["hint"])
+        for size in (WIDE, NARROW, (60, 24), WIDE):
+            await person.pilot.resize_terminal(*size)
+            await person.settle()
+            beside = [line.partition("│")[2] or line for line in person.lines]
+            seen = " ".join(" ".join(beside).replace("▐", "").split())
+            assert said in seen, size
+
+
 async def test_the_journal_says_why_not(story: Story):
     async with opened(story.folder, WIDE) as person:
         await person.until(lambda: person.timeline)
