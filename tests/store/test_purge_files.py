@@ -119,6 +119,9 @@ def test_a_file_that_no_scan_has_read_yet_is_found_too(memory: Memory, document:
     (document.parent / "memory" / "new.md").write_text(f"{TEXT}\n")
     plan = planned(memory)
     assert [place.citation for place in in_files(plan)] == ["memory/new.md#L1"]
+    assert [place.citation for place in run(memory, plan).left] == ["memory/new.md#L1"]
+    assert traces(document.parent, TEXT) == [("new.md", "raw")]
+    plan = memory.purge.plan([("fact", memory.facts.remember(TEXT, again=True)[0])])
     assert run(memory, plan, "memory/new.md#L1").left == ()
     assert traces(document.parent, TEXT, "zebrafish") == []
 
@@ -137,6 +140,10 @@ def test_a_file_that_was_changed_meanwhile_is_left(memory: Memory, document: Pat
         ("MEMORY.md#L2", "your file: it was changed meanwhile")
     ]
     assert document.read_text() == f"one\n{TEXT}\nand what they just typed\n"
+    plan = memory.purge.plan([("fact", memory.facts.remember(TEXT, again=True)[0])])
+    document.write_bytes(b"\xe9 is no UTF-8 any more")
+    assert [place.what for place in run(memory, plan, "MEMORY.md#L2").left] == ["your file: it was changed meanwhile"]
+    document.write_text(f"one\n{TEXT}\nand what they just typed\n")
     plan = memory.purge.plan([("fact", memory.facts.remember(TEXT, again=True)[0])])
     real = replacing.owned
 
