@@ -331,7 +331,7 @@ def test_what_waits_in_the_spool_is_scrubbed_too(memory: Memory) -> None:
     file = Path(path).parent / "spool" / "memory.db.jsonl"
     whole = file.read_text()
     file.write_text(whole.replace("HERE", GITHUB))
-    Path(spool.aside(path)).write_text(f"not JSON, {STRIPE}\n")
+    Path(spool.aside(path)).write_bytes(f"not JSON, {STRIPE}\n".encode() + b"no text: \xff\n")
     leaks = scan(memory.database)
     found = sorted((leak.citation, leak.rule, leak.count) for leak in leaks)
     assert found == [("spool", "GITHUB_TOKEN", 1), ("spool", "STRIPE_KEY", 1)]
@@ -339,6 +339,7 @@ def test_what_waits_in_the_spool_is_scrubbed_too(memory: Memory) -> None:
     assert scan(memory.database) == [] and traces(folder(memory), GITHUB[4:], STRIPE[8:], "push with") == ["push with"]
     (taken,) = file.parent.glob("*.taken*")
     assert taken.read_text().splitlines()[0] == whole.splitlines()[0]
+    assert Path(spool.aside(path)).read_bytes().endswith(b"\nno text: \xff\n")
     assert spool.drain(memory.database).done == 2
     texts = [text for (text,) in memory.database.rows("SELECT fact FROM facts ORDER BY id")]
     assert texts == ["before ñ", "push with [REDACTED:GITHUB_TOKEN]"]
