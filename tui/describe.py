@@ -62,7 +62,7 @@ def describe(memory: Memory, record: Record, coloured: bool = False) -> list[Lin
         return _turn(memory, record, now)
     if isinstance(record, Chunk):
         of_now: list[Line] = [[(OF_NOW, "warning")]] if memory.database.moment else []
-        return [*brief(record), *of_now, [], *passage(memory, record, coloured), [], *_of_document(record, now)]
+        return [*brief(record), *of_now, [], *passage(memory, record, coloured), [], *_of_document(memory, record, now)]
     return _checkpoint(memory, record, now)
 
 
@@ -288,14 +288,13 @@ def brief(record: Checkpoint | Chunk) -> list[Line]:
     return [_head("document", record), *([[(record.heading, "title")]] if record.heading else [])]
 
 
-def _of_document(chunk: Chunk, now: str) -> list[Line]:
+def _of_document(memory: Memory, chunk: Chunk, now: str) -> list[Line]:
     from tui.keys import named
 
-    return [
-        _row("Of", _when(chunk.at, now)),
-        _row("File", chunk.path),
-        [(f"{named('record.edit')} opens it there in your editor", "dim")],
-    ]
+    lines = [_row("Of", _when(chunk.at, now)), _row("File", chunk.path)]
+    if memory.database.moment:
+        return lines
+    return [*lines, [(f"{named('record.edit')} opens it there in your editor", "dim")]]
 
 
 def _checkpoint(memory: Memory, checkpoint: Checkpoint, now: str) -> list[Line]:
