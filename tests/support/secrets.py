@@ -107,6 +107,28 @@ TOKENS: dict[str, tuple[list[str], list[str]]] = {
         ["AGE-SECRET-KEY-1" + "Q" * 20],
     ),
     "TAILSCALE_KEY": (["tskey" + "-auth-" + word(12) + "-" + word(32)], ["tskey-auth-k"]),
+    "INFRACOST_KEY": (["ico-" + word(32)], ["ico-" + letters(32), "ico-" + word(12)]),
+    "NEBULA_KEY": (["dnkey" + "-" + high(26) + "-" + high(52)], ["dnkey-" + high(26)]),
+    "HARNESS_KEY": (["pat." + word(22) + "." + hexa(24) + "." + word(20)], ["pat." + word(22)]),
+    "AUTHRESS_KEY": (["sc_" + low(10) + "." + low(4) + ".acc_" + low(10) + "." + word(44)], ["sc_" + low(10) + ".acc"]),
+    "INNGEST_KEY": (["signkey" + "-prod-" + hexa(64)], ["signkey-prod-" + hexa(20)]),
+    "LICHESS_TOKEN": (["lip" + "_" + word(20)], ["lip_" + letters(20), "lip_" + word(9)]),
+    "AWS_SESSION_TOKEN": (
+        ["IQoJb3Jp" + "Z2lu" + word(300), "FwoG" + "ZXIvYXdz" + word(300) + "=="],
+        ["IQoJb3JpZ2lu" + word(20)],
+    ),
+    "AWS_MWS_TOKEN": (["amzn" + ".mws." + uuid()], ["amzn.mws." + hexa(8)]),
+    "AMAZON_LOGIN_SECRET": (["amzn1" + ".oa2-cs.v1." + hexa(64)], ["amzn1.oa2-cs.v1." + hexa(20)]),
+    "APPSYNC_KEY": (["da2" + "-" + low(26)], ["da2-" + low(12)]),
+    "RUNPOD_KEY": (["rpa" + "_" + high(46)], ["rpa_" + high(12)]),
+    "LOB_KEY": (["live" + "_" + hexa(35), "test" + "_pub_" + hexa(31)], ["live_" + hexa(20)]),
+    "GOCARDLESS_TOKEN": (
+        ["live" + "_" + word(40), "sandbox" + "_" + word(40)],
+        ["live_" + "update_of_the_house_and_of_the_garden_too"],
+    ),
+    "CLICKUP_TOKEN": (["pk" + "_" + number(8) + "_" + high(32)], ["pk_" + number(8)]),
+    "STYTCH_SECRET": (["secret" + "-live-" + word(36) + "="], ["secret-live-" + word(9)]),
+    "CALCOM_KEY": (["cal" + "_live_" + hexa(32)], ["cal_live_" + hexa(9)]),
     "AWS_BEDROCK_KEY": (["ABSK" + word(128), "bedrock" + "-api-key-" + word(80)], ["ABSK" + word(40)]),
     "GOOGLE_OAUTH_SECRET": (["GOCSPX" + "-" + word(28)], ["GOCSPX-" + word(12)]),
     "GOOGLE_OAUTH_TOKEN": (["ya29" + ".a0" + word(120), "1//0" + word(100)], ["ya29.a0" + word(9), "1//0" + word(20)]),
@@ -180,11 +202,14 @@ TOKENS: dict[str, tuple[list[str], list[str]]] = {
     ),
     "STRIPE_WEBHOOK_SECRET": (["whsec" + "_" + word(32)], ["whsec_" + word(12)]),
     "SQUARE_TOKEN": (["sq0" + "atp-" + word(22), "sq0" + "csp-" + word(43), "EAAA" + word(60)], ["sq0atp-" + word(12)]),
-    "FACEBOOK_TOKEN": (["EAAC" + word(160)], ["EAAC" + word(20)]),
+    "FACEBOOK_TOKEN": (
+        ["EAAC" + word(160), number(16) + "|" + word(27)],
+        ["EAAC" + word(20), number(16) + "|" + word(9)],
+    ),
     "SHOPIFY_TOKEN": (["shp" + kind + "_" + hexa(32) for kind in ("at", "ca", "pa", "ss")], ["shpat_" + hexa(20)]),
     "MAILCHIMP_KEY": ([hexa(32) + "-us" + "12"], [hexa(31) + "-us12", hexa(32) + "-use"]),
     "MANDRILL_KEY": (["md" + "-" + word(22)], ["md-of-a-readme-and-more-x"]),
-    "MAILGUN_KEY": (["key" + "-" + hexa(32)], ["key-value-store-of-the-whole-house-x"]),
+    "MAILGUN_KEY": (["key" + "-" + hexa(32), "pubkey" + "-" + hexa(32)], ["key-value-store-of-the-whole-house-x"]),
     "MAILERSEND_KEY": (["mlsn" + "." + hexa(64)], ["mlsn." + hexa(20)]),
     "BREVO_KEY": (["xkeysib" + "-" + hexa(64) + "-" + word(16)], ["xkeysib-" + hexa(64)]),
     "RESEND_KEY": (["re" + "_" + word(8) + "_" + word(24)], ["re_exported_symbols_of_the_module_x1"]),
@@ -198,7 +223,10 @@ TOKENS: dict[str, tuple[list[str], list[str]]] = {
     "SALESFORCE_TOKEN": (["00D" + word(12) + "!" + word(96)], ["00D" + word(12) + "!" + word(20)]),
     "SEGMENT_TOKEN": (["sgp" + "_" + word(64)], ["sgp_" + word(30)]),
     "TYPEFORM_TOKEN": (["tfp" + "_" + word(44)], ["tfp_" + word(20)]),
-    "DROPBOX_TOKEN": (["sl" + ".u." + word(140)], ["sl.u." + word(20)]),
+    "DROPBOX_TOKEN": (
+        ["sl" + ".u." + word(140), low(11) + "A" * 10 + word(43)],
+        ["sl.u." + word(20), low(11) + "A" * 53],
+    ),
     "MAPBOX_TOKEN": (["sk" + ".eyJ" + word(80) + "." + word(22)], ["pk.eyJ" + word(80)]),
     "SHIPPO_TOKEN": (["shippo" + "_live_" + hexa(40)], ["shippo_live_" + hexa(20)]),
     "EASYPOST_KEY": (["EZAK" + word(54)], ["EZAK" + word(20)]),
@@ -283,22 +311,107 @@ CONTEXTS: dict[str, tuple[list[str], list[str], list[str]]] = {
         ["https://user:password@host", "https://host:8080/a@b", "https://$U:$P@h", "https://ada@house.example/x"],
     ),
     "CONNECTION_PASSWORD": (
-        ["Server=db;User Id=ada;Password={};Timeout=3", "'Uid=ada; Pwd={};'"],
+        ["Server=db;User Id=ada;Password={};Timeout=3", "'Uid=ada; Pwd={};'", "Server=db;Password={}"],
         [PASSWORD, "s3cret"],
         ["Server=db;Password=${PW};", "Server=db;Password=<password>;", "if password=x; then"],
     ),
+    "PGPASS_PASSWORD": (
+        ["db.house:5432:main:ada:{}", "*:*:*:ada:{}\n"],
+        [PASSWORD, "s3cret"],
+        ["db.house:5432:main:ada:${PW}", "at 10:5432:2 the rest"],
+    ),
+    "NPM_AUTH": (
+        ["_auth={}", '//registry.house/:_auth = "{}"', "//registry.house/:_password={}"],
+        ["dXNlcjpz" + "M2NyZXQtcGFzcw=="],
+        ["_auth=required", "always-auth = true"],
+    ),
+    "BUNDLER_CREDENTIALS": (
+        ["BUNDLE_GEMS__HOUSE__COM={}", 'BUNDLE_GEMS__HOUSE__COM: "{}"'],
+        [hexa(8) + ":" + hexa(8), "ada:" + PASSWORD],
+        ["BUNDLE_GEMS__HOUSE__COM=https://gems.house", "BUNDLE_PATH__SYSTEM=true"],
+    ),
+    "SESSION_COOKIE": (
+        ["Cookie: {}", 'headers={{"cookie": "{}"}}', "Set-Cookie: {}, then"],
+        ["sessionid=" + word(32), "a=bcdefghi; sid=" + word(26) + "; theme=dark"],
+        ["Cookie: theme=dark-and-quiet", "the cookie: a small file"],
+    ),
+    "KUBERNETES_SECRET": (
+        ["kind: Secret\ndata:\n  {}\nmetadata:\n", "apiVersion: v1\nstringData:\n  {}\nkind: Secret\n"],
+        ["pw: aHVudGVyMg==", "user: YWRh\n  pw: aHVudGVyMg=="],
+        ["kind: ConfigMap\ndata:\n  pw: plain-text\n", "kind: Secret\ndata:\n  pw: {{ .Values.pw }}\n"],
+    ),
     "LOGIN_PASSWORD": (
-        ["username = ada\npassword = {}\n", "[mail]\nuser: ada\n# nobody else knows it\n  smtp_password: {}"],
+        [
+            "username = ada\npassword = {}\n",
+            "[mail]\nuser: ada\n# nobody else knows it\n  smtp_password: {}",
+        ],
         [PASSWORD, "open_sesame"],
         ["user = form.user\npassword = form.password\n", "user: x\npassword: changeme\n", "user: x\npassword: ${PW}\n"],
+    ),
+    "LOGIN_PASSWORD 2": (
+        [
+            "password: {}\nhost: house",
+            "  db.password={}",
+            "- DB_PASSWORD={}",
+            "The wifi password: {}",
+            "export MYSQL_PWD={}  # until Friday",
+            "PGPASSWORD={} psql -h db.house main",
+            'new NetworkCredential("ada", "{}");',
+            "HttpBasicAuth? no: PasswordAuthentication('ada', '{}')",
+            'requests.get(url, auth=("ada", "{}"))',
+            "server.login('ada@house.example', '{}')",
+            'DriverManager.getConnection("jdbc:h2:mem", "ada", "{}")',
+        ],
+        ["hunter22", "Summer!2026"],
+        [
+            "password: required\n",
+            "password = form2_password\n",
+            "password = user.password2\n",
+            "password: str = field2\n",
+            "server.login('ada', 'password')",
+            "class Login:\n    password: SecretStr\n",
+        ],
     ),
     "COMMAND_PASSWORD": (
         ["sshpass -p {} ssh ada@house", "mysql -u ada -p{} main", "docker login -u ada -p '{}' registry.example"],
         [PASSWORD, "hunter2hunter2"],
-        ["mysql -u ada -p main", "sshpass -p $PW ssh x", "docker login -u ada --password-stdin"],
+        [
+            "mysql -P 33061 -h house",
+            "--password PASSWORD",
+            "--password-file /run/secrets/pw",
+            "--password=$PW",
+            "--pass-through-args",
+            "mysql -u ada -p main",
+            "sshpass -p $PW ssh x",
+            "docker login -u ada --password-stdin",
+        ],
+    ),
+    "COMMAND_PASSWORD 2": (
+        [
+            "tool --password {} --quiet",
+            "tool --db-password={}",
+            "keytool -storepass {} -list",
+            "openssl rsa -passin pass:{} -in key",
+            'ConvertTo-SecureString "{}" -AsPlainText -Force',
+            "ldapsearch -x -D cn=ada -w {} -b dc=house",
+            "redis-cli -h house -a {}",
+        ],
+        [PASSWORD, "Summer!2026"],
+        ["the --password option", "redis-cli -h house -a $PW", 'ConvertTo-SecureString "$pw" -AsPlainText'],
+    ),
+    "URL_CREDENTIALS 2": (
+        ["jdbc:mysql://db/main?user=ada&password={}&ssl=true", "postgres://db/main?password={}"],
+        [PASSWORD, "hunter22"],
+        ["https://house/?password=${PW}", "https://house/?password=changeme"],
     ),
     "SPOKEN_PASSWORD": (
-        ["the password for the printer is '{}'", "La contraseña es {}", "password '{}'", "the wifi password is {}"],
+        [
+            "the password for the printer is '{}'",
+            "La contraseña es {}",
+            "password '{}'",
+            "the wifi password is {}",
+            'The password for user "ada" is "{}".',
+        ],
         [PASSWORD, "Secret123"],
         [
             "the password is stored by the browser",
@@ -328,3 +441,10 @@ CONTEXTS: dict[str, tuple[list[str], list[str], list[str]]] = {
         ["datadog api: see the page", "GitHub merged " + hexa(40), "heroku api-of-the-house-and-of-the-garden-too"],
     ),
 }
+
+_MORE = " 2"
+"""Ends the name of more places of one family, so that not every secret is tried in every place."""
+
+
+def label_of(name: str) -> str:
+    return name.removesuffix(_MORE)
