@@ -67,7 +67,7 @@ EXAMPLES: dict[str, tuple[list[str], list[str]]] = {
     ),
     "GOOGLE_KEY": (
         [GOOGLE, "AIza" + "-_" + BODY[:33]],
-        [GOOGLE[:-1], "b" + GOOGLE],
+        [GOOGLE[:-1], "b" + GOOGLE, GOOGLE + "and-more"],
     ),
     "SENDGRID_KEY": (
         [SENDGRID, "SG" + "." + BODY[:22] + "." + BODY[:22]],

@@ -243,7 +243,7 @@ TOKENS: dict[str, tuple[list[str], list[str]]] = {
     "POLAR_TOKEN": (["polar" + "_oat_" + word(43)], ["polar_coordinates_of_the_whole_lattice_there"]),
     "RAZORPAY_KEY": (["rzp" + "_live_" + word(14)], ["rzp_live_" + word(5)]),
     "TWITTER_TOKEN": (["A" * 22 + word(86)], ["A" * 30]),
-    "OKTA_TOKEN": (["00" + "a" + word(39)], ["00" + number(40)]),
+    "OKTA_TOKEN": (["00" + "a" + word(39)], ["00" + number(40), "lexer.py,sha256=-00" + "a" + word(39) + ",120"]),
     "DISCORD_TOKEN": (["MTE4" + word(22) + "." + word(6) + "." + word(38)], ["MTE4" + word(22) + "." + word(6)]),
     "BITWARDEN_KEY": (["0." + uuid() + "." + word(30) + ":" + word(22) + "=="], ["0." + uuid()]),
     "INTRA42_SECRET": (["s-" + "s4t2ud-" + hexa(64)], ["s-s4t2ud-" + hexa(20)]),

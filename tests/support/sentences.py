@@ -86,4 +86,10 @@ SENTENCES = [
     "self.token = token\nself.password = password or None\n",
     "if not hmac.compare_digest(given_token, self.expected_token):",
     "for key, value in os.environ.items(): print(key, value)",
+    "The cached token: `get_token()` may refresh it, see secret: `redaction.allow` in the settings.",
+    "The cache key 3f2504e04f8911d39a0c0305e82c3301 was written twice.",
+    "The primary key 8f14e45fceea167a5a36dedd4bea2543 was read once.",
+    "Password: sha256crypt or bcrypt12 are refused since May.",
+    'log("x"), password=field22\n',
+    "client.get_token('a1b2c3d4e5f6a7b8c9d0e1')",
 ]
