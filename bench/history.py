@@ -24,11 +24,10 @@ from collections.abc import Callable, Sequence
 from bench.keys import open_pane, press
 from bench.process import _run
 from bench.start import start
-from bench.store import CACHE, CLEAN, Writer, copy, heading, installed, locked, verdict
+from bench.store import CACHE, CLEAN, Writer, copy, heading, installed, locked, shape, verdict
 from bench.terminal import Terminal
 from store import packing
 from store.clock import from_ms, to_ms, utc_now
-from store.database.connection import SCHEMA_VERSION
 from store.memory import Memory
 from store.moments import moment
 from store.past import Then, read
@@ -212,7 +211,7 @@ def _timed(act: Callable[[], object]) -> float:
 
 def lived(changes: int) -> str:
     """The path of a memory with so many steps of history, made once. Do not write to it: take a `copy`."""
-    path = os.path.join(CACHE, f"history-{changes}-{SCHEMA_VERSION}.db")
+    path = os.path.join(CACHE, f"history-{changes}-{shape()}.db")
     with locked():
         if not os.path.exists(path):
             building = f"{path}.building"

@@ -72,6 +72,14 @@ def rows(database: Database) -> Iterator[Row]:
         )
 
 
+def of_step(database: Database, seq: int, count: int) -> list[Row]:
+    """(table, key, op, before, after, purged) of the rows of a step that changed `count`, in their order. What is
+    packed is looked at only if the table has not all of them."""
+    sql = "SELECT tbl, pk, op, before, after, purged FROM {} WHERE seq = ? ORDER BY n"
+    found = database.rows(sql.format("main.history_row"), (seq,))
+    return found if len(found) == count else database.rows(sql.format(every_row(database)), (seq,))
+
+
 def befores(database: Database, seq: int, newest: int) -> Iterator[tuple[str, str, str, str | None]]:
     """(table, key, op, before) of the packed rows after one step and up to another; those of one record in their order.
     Much faster than through the view. To be read in one transaction with the rows that are not packed."""

@@ -17,7 +17,7 @@ from store import packing, rewind
 from store.database import Database
 from store.database.capture import columns
 from store.database.tables import RECORDED
-from store.history import primary_key
+from store.edits import primary_key
 from store.location import Location
 from store.memory import Memory
 from store.moments import Moment

@@ -12,8 +12,9 @@ from typing import Any
 
 from store.database import Database
 from store.database.capture import columns
+from store.edits import primary_key
 from store.errors import Conflict
-from store.history import BY_HAND, primary_key
+from store.history import BY_HAND
 from store.packing import befores, every_row
 
 Row = dict[str, Any]

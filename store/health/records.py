@@ -15,8 +15,9 @@ from store.citations import cite
 from store.database import Database
 from store.database.capture import columns
 from store.database.tables import RECORDED
+from store.edits import primary_key
 from store.health.finding import OK, SHOWN, WRONG, Finding, Visit, named, salvage
-from store.history import KINDS, primary_key
+from store.history import KINDS
 
 Row = dict[str, Any]
 SLICE = 500  # records that are read in one moment
