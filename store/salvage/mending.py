@@ -77,7 +77,7 @@ def _rows_of_steps(connection: apsw.Connection, mended: Mended) -> None:
             false.append((seq, n))
     connection.executemany("DELETE FROM history_row WHERE seq = ? AND n = ?", false)
     roots = {}
-    for seq, group in groupby(connection.execute(ROWS, EVERYTHING), itemgetter(0)):
+    for seq, group in groupby(connection.execute(ROWS.format("history_row"), EVERYTHING), itemgetter(0)):
         leaves, count = sha256(), 0
         for *_, leaf, _ in group:
             leaves.update(leaf)
