@@ -5,18 +5,20 @@ changed is never overwritten: such an undo is refused, and says which steps stan
 """
 
 import json
+from bisect import bisect_left
 from collections.abc import Sequence
 
 from store.citations import cite
 from store.database import Database, Write
 from store.edits import apply
 from store.errors import Conflict, NotFound
-from store.packing import every_row, of_step
+from store.packing import every_row, of_step, whole
 from store.vocabulary import PERSON
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from array import array
+    from collections.abc import Iterator
 
     from store.edits import Key
     from store.models import Change, Step
@@ -24,11 +26,6 @@ if TYPE_CHECKING:
 COLUMNS = "seq, at, actor, door, reason, undoes, undone_by, changes"
 KINDS = {"facts": "fact", "decisions": "decision", "tasks": "task"}
 BY_HAND = "actor = 'user' AND door IN ('app', 'cli')"  # what `undo` without a number takes back (DESIGN §7)
-# a step of which all was purged is not taken back, and stands in nobody's way
-# (asked of each table by itself: within EXISTS a view of both would be read from its beginning)
-NOT_ERASED = """({step}.changes = 0
-  OR EXISTS (SELECT 1 FROM main.history_row AS r WHERE r.seq = {step}.seq AND r.purged <> 1)
-  OR EXISTS (SELECT 1 FROM packed_row AS r WHERE r.seq = {step}.seq AND r.purged <> 1))"""
 # the steps in force that linked a commit to a decision which step ? had made
 REFERRING = """
 SELECT link.seq FROM {every_row} AS made
@@ -38,17 +35,21 @@ WHERE made.seq = ? AND made.tbl = 'decisions' AND made.op = 'INSERT' AND link.op
   AND step.undone_by IS NULL AND step.undoes IS NULL
 """
 
-# the newest step in force that a person made by hand; an undo is one too when it was of a step from the middle, or of
-# somebody else's: taking back the newest of one's own, again and again, is not what one means to take back
-NEXT_UNDO = f"""
-SELECT seq FROM history AS done
-WHERE {BY_HAND} AND undone_by IS NULL AND {NOT_ERASED.format(step="done")} AND (undoes IS NULL
-  OR EXISTS (SELECT 1 FROM history AS target WHERE target.seq = done.undoes AND target.undoes IS NULL
-    AND (NOT ({BY_HAND.replace("actor", "target.actor").replace("door", "target.door")})
-      OR EXISTS (SELECT 1 FROM history AS later WHERE later.seq > target.seq AND later.seq < done.seq
-        AND {BY_HAND.replace("actor", "later.actor").replace("door", "later.door")}
-        AND {NOT_ERASED.format(step="later")}
-        AND later.undoes IS NULL AND (later.undone_by IS NULL OR later.undone_by > done.seq)))))
+# what a person made by hand before a step, newest first; and of an undo, what it took back
+PLAIN, OTHERS, AN_UNDO = range(3)
+MADE = f"""
+SELECT seq, undoes, undone_by, (SELECT CASE WHEN target.undoes IS NOT NULL THEN {AN_UNDO}
+    WHEN {BY_HAND.replace("actor", "target.actor").replace("door", "target.door")} THEN {PLAIN} ELSE {OTHERS} END
+  FROM history AS target WHERE target.seq = done.undoes)
+FROM history AS done WHERE {BY_HAND} AND seq < ? ORDER BY seq DESC LIMIT ?
+"""
+# the newest undo in force that a person made by hand, of what was no undo; none once they changed something since
+NEXT_REDO = f"""
+SELECT seq, undoes FROM history
+WHERE {BY_HAND} AND undone_by IS NULL
+  AND EXISTS (SELECT 1 FROM history AS target WHERE target.seq = history.undoes AND target.undoes IS NULL)
+  AND seq > (SELECT coalesce(max(seq), 0) FROM history AS later
+    WHERE {BY_HAND.replace("actor", "later.actor").replace("door", "later.door")} AND later.undoes IS NULL)
 ORDER BY seq DESC LIMIT 1
 """
 TEXTS = ("$.fact", "$.title", "$.text")
@@ -201,24 +202,52 @@ class History:
         return step
 
     def next_undo(self) -> int:
-        """The step that `undo` without a number takes back. Raises NotFound."""
-        every_row(self._database)  # or there would be no packed_row
-        seq: int | None = self._database.value(NEXT_UNDO)
-        if seq is None:
-            raise NotFound("There is nothing to undo.", "Look at `memoranda history` for what others did.")
-        return seq
+        """The step that `undo` without a number takes back: the newest in force that a person made by hand. Raises
+        NotFound.
+
+        An undo is one too when it was of a step from the middle, or of somebody else's: taking back the newest of one's
+        own, again and again, is not what one means to take back. Looking at what was made from the newest on, an undo
+        waits until its own step turns up, and it was a plain one, or one that was in force when it was made. A step of
+        which all was purged is not taken back, and stands in nobody's way.
+        """
+        waiting: list[int] = []  # negative, so that they are in order
+        chosen: int | None = None
+        for seq, undoes, undone_by, again in self._by_hand():
+            if undoes is None:
+                place = 0 if undone_by is None else bisect_left(waiting, -undone_by)
+                if undone_by is not None and waiting[place : place + 1] == [-undone_by]:
+                    del waiting[place]
+                if (undone_by is None or place < len(waiting)) and whole(self._database, seq):
+                    newer = next((-undo for undo in waiting[place:] if whole(self._database, -undo)), None)
+                    del waiting[place:]
+                    if newer is not None:
+                        chosen = newer
+                    elif undone_by is None and chosen is None:
+                        chosen = seq
+            elif undone_by is None and chosen is None:
+                if again == PLAIN:
+                    waiting.append(-seq)
+                elif again == OTHERS and whole(self._database, seq):
+                    chosen = seq
+            if chosen is not None and not waiting:
+                return chosen
+        if chosen is not None:
+            return chosen
+        raise NotFound("There is nothing to undo.", "Look at `memoranda history` for what others did.")
+
+    def _by_hand(self) -> "Iterator[tuple[int, int | None, int | None, int]]":
+        """What a person made by hand, newest first, as MADE: some steps at a time, for the first is mostly enough."""
+        before, count = 1 << 62, 8
+        while rows := self._database.rows(MADE, (before, count)):
+            yield from rows
+            before, count = rows[-1][0], count * 4
 
     def redo(self, *, actor: str = PERSON) -> "Step":
         """Put back what the last undo took, unless something was changed by hand since. Returns the step that is in
         force again. Raises NotFound, Conflict."""
         with self._database.write(actor, "redo") as write:
-            row = write.execute(
-                "SELECT seq, undoes, (SELECT coalesce(max(seq), 0) FROM history"
-                f"  WHERE {BY_HAND} AND undoes IS NULL) FROM history AS h"
-                f" WHERE {BY_HAND} AND undone_by IS NULL AND undoes IN (SELECT seq FROM history WHERE undoes IS NULL)"
-                " ORDER BY seq DESC LIMIT 1"
-            ).get
-            if row is None or row[2] > row[0]:
+            row = write.execute(NEXT_REDO).get
+            if row is None:
                 raise NotFound("There is nothing to redo.", "Redo works until the next change.")
             self._take_back(write, self.step(row[0]))
             write.reason = f"redo {row[1]}"
