@@ -103,6 +103,26 @@ def inverse(state: State, memory: Memory, seq: int) -> State | None:
     return result
 
 
+def due(memory: Memory) -> int | None:
+    """The step that `undo` without a number takes back, worked out from what it should be: the newest in force that a
+    person made by hand, but no undo of what was the newest of theirs then, and no redo."""
+    steps = {step.seq: step for step in memory.history.steps()}
+    mine = {seq: step for seq, step in steps.items() if step.actor == "user" and step.door in ("app", "cli")}
+
+    def counted(later: Step, done: Step) -> bool:
+        return later.undoes is None and (later.undone_by is None or later.undone_by > done.seq)
+
+    for done in mine.values():
+        target = steps.get(done.undoes or 0)
+        if done.undone_by is not None or (target is not None and target.undoes is not None):
+            continue
+        if target is None or target.seq not in mine:
+            return done.seq
+        if any(target.seq < later.seq < done.seq and counted(later, done) for later in mine.values()):
+            return done.seq
+    return None
+
+
 def _type(value: object) -> str:
     return {int: "integer", float: "real", str: "text", type(None): "null"}[type(value)]
 
@@ -256,15 +276,17 @@ class UndoInAnyOrder(RuleBasedStateMachine):
         """The keys `u` and redo: what they choose is exact as well, or they refuse."""
         before = recorded(self.memory)
         steps = self.memory.history.steps()
+        expected = due(self.memory)
         self.memory.database.door = "app"
         try:
             self.memory.history.undo() if back else self.memory.history.redo()
-        except (NotFound, Conflict):
+        except (NotFound, Conflict) as refusal:
+            assert not back or isinstance(refusal, NotFound) == (expected is None)
             assert recorded(self.memory) == before
             assert self.memory.history.steps() == steps
         else:
             undone = self.memory.history.steps(limit=1)[0].undoes
-            assert undone is not None
+            assert undone is not None and (not back or undone == expected)
             assert recorded(self.memory) == inverse(before, self.memory, undone)
 
     @invariant()
