@@ -595,3 +595,14 @@ def test_undo_takes_back_an_undo_from_the_middle_and_of_somebody_else(memory: Me
     with pytest.raises(NotFound):
         memory.history.undo()
     assert memory.history.redo().reason == f"remember F#{one}"
+
+
+def test_an_undo_from_the_middle_is_the_next_though_all_above_it_went_since(memory: Memory):
+    """What stood above the step then has been taken back after it: the undo was one from the middle all the same."""
+    for text in ("one", "two", "three"):
+        memory.facts.remember(text)
+    memory.history.undo(1)
+    memory.history.undo(3)
+    memory.history.undo(2)
+    assert memory.history.undo().reason == "undo 1"
+    assert memory.facts.get(1).fact == "one"
