@@ -48,7 +48,6 @@ for finding in examine(locate(sys.argv[1], {}, "/"), quick=len(sys.argv) > 2):
     assert finding.subject not in ("history", "records") or finding.state == "ok", finding
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
-TABLES = ("history", "history_row", "history_block")
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -87,20 +86,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _size(paths: dict[str, str]) -> None:
-    print(f"\n{'bytes an edit':34}  all   rows")
+    print(f"\n{'bytes an edit':34}  all  steps  their indexes   rows")
     for name, aim in (("plain", BYTES), ("packed", PACKED)):
         with Memory.open(paths[name]) as memory:
             steps = memory.database.value("SELECT count(*) FROM history")
-            sizes = dict(
-                memory.database.rows(
-                    "SELECT tbl_name, sum(pgsize) FROM dbstat JOIN sqlite_schema USING(name)"
-                    f" WHERE tbl_name IN {TABLES} GROUP BY 1"
+            table, indexes, rows = (
+                memory.database.value(f"SELECT sum(pgsize) FROM dbstat JOIN sqlite_schema USING(name) WHERE {which}")
+                / steps
+                for which in (
+                    "name = 'history'",
+                    "tbl_name = 'history' AND name <> 'history'",
+                    "tbl_name IN ('history_row', 'history_block')",
                 )
             )
-        every = sum(sizes.values()) / steps
-        rows = every - sizes["history"] / steps
+        every = table + indexes + rows
         counted = every if name == "plain" else rows
-        print(f"  {name:32} {every:5.0f}  {rows:5.0f}  {verdict(counted, aim, ' bytes')}")
+        print(
+            f"  {name:32} {every:5.0f}  {table:5.0f}  {indexes:13.0f}  {rows:5.0f}  {verdict(counted, aim, ' bytes')}"
+        )
 
 
 def _views(paths: dict[str, str], rounds: int) -> None:
@@ -135,15 +138,15 @@ def _undo(paths: dict[str, str]) -> None:
         for kind in wrote:
             _said(f"{name}: {kind}", wrote[kind], bare[kind], undone[kind])
     with Memory.open(paths["packed"]) as memory:
-        acts = [
-            _acts(memory, number)[place % 4] for place, number in enumerate(memory.facts.ids(memory.now, limit=400))
-        ]
         wrote, undone = {}, {}
-        for kind, act, _ in acts:
-            wrote.setdefault(kind, []).append(_timed(act))
-        packing.pack(memory.database, 36_500, 0, least=1)
-        for kind, *_ in reversed(acts):
-            undone.setdefault(kind, []).append(_timed(memory.history.undo))
+        ids = memory.facts.ids(memory.now, limit=400)
+        for start in range(0, len(ids), 100):  # of each hundred, the newest two dozen are taken back
+            acts = [_acts(memory, number)[place % 4] for place, number in enumerate(ids[start : start + 100])]
+            for kind, act, _ in acts:
+                wrote.setdefault(kind, []).append(_timed(act))
+            packing.pack(memory.database, 36_500, 0, least=1)
+            for kind, *_ in acts[:-25:-1]:
+                undone.setdefault(kind, []).append(_timed(memory.history.undo))
         for kind in wrote:
             _said(f"packed: {kind}", wrote[kind], [], undone[kind])
         old = [_timed(lambda seq=seq: memory.history.undo(seq)) for seq in _confirmed(memory, 100)]  # type: ignore[misc]

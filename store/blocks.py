@@ -21,6 +21,7 @@ SEQ, N, TABLE, KEY, OP, INDIRECT, BEFORE, AFTER, SALT, LEAF, PURGED = range(11)
 _SALT, _LEAF = 16, 32  # bytes
 # flags of a row beside `purged` (0 to 2): it has no salt; its leaf is not what its salt gives
 ERASED, _PURGED, _NO_SALT, _OWN_LEAF = 1, 3, 4, 8
+STRETCH = 1 << 15  # bytes that are unpacked at a time
 FEW = 8  # rows that SQLite looks for in a block
 _KEPT = 8  # blocks that a connection keeps unpacked
 
@@ -141,6 +142,20 @@ def opened(packed: bytes, most: int) -> list[str]:
     if len(lines) < most:
         raise _damaged()
     return lines
+
+
+def first(packed: bytes) -> list[Any]:
+    """The first list of what `_packed` made; what follows is not unpacked. Raises DamagedFile."""
+    unpacking, parts = zlib.decompressobj(), []
+    try:
+        while packed:
+            part, newline, _ = unpacking.decompress(packed, STRETCH).partition(b"\n")
+            parts.append(part)
+            packed = b"" if newline else unpacking.unconsumed_tail
+        found: list[Any] = json.loads(b"".join(parts))
+    except (zlib.error, ValueError):
+        raise _damaged() from None
+    return found
 
 
 def piece(connection: apsw.Connection, lists: list[str], places: range) -> list[Row]:

@@ -240,7 +240,7 @@ class History:
         before, count = 1 << 62, 8
         while rows := self._database.rows(MADE, (before, count)):
             yield from rows
-            before, count = rows[-1][0], count * 4
+            before, count = rows[-1][0], count * 2
 
     def redo(self, *, actor: str = PERSON) -> "Step":
         """Put back what the last undo took, unless something was changed by hand since. Returns the step that is in

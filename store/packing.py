@@ -6,7 +6,6 @@ from the row; the digest of its step, which stays where it was, says whether it 
 """
 
 import json
-import zlib
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator
@@ -26,6 +25,7 @@ from store.blocks import (
     Row,
     directory,
     encoded,
+    first,
     hashed,
     opened,
     piece,
@@ -131,7 +131,7 @@ def befores(database: Database, seq: int, newest: int) -> Iterator[tuple[str, st
         (seq, newest),
     ):
         seqs, _, tables, keys, ops = directory(places, 5)
-        before = json.loads(zlib.decompress(texts).partition(b"\n")[0])
+        before = first(texts)
         part = slice(bisect_right(seqs, seq), bisect_right(seqs, newest))
         yield from zip(tables[part], keys[part], ops[part], before[part], strict=True)
 
