@@ -134,7 +134,7 @@ class Memory:
     def purge(self) -> "Purge":
         from store.purge import Purge
 
-        return Purge(self.database)
+        return Purge(self.database, self.documents)
 
     @property
     def checkpoints(self) -> "Checkpoints":
