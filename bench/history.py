@@ -41,12 +41,13 @@ YEAR_MS = 365 * 86_400_000
 PARTS = ("size", "views", "undo", "restore", "doctor", "writes", "processes", "application")
 SLOW = ("processes", "application")
 EXAMINED = """
-import resource, sys
+import sys
 from store.health import examine
 from store.location import locate
 for finding in examine(locate(sys.argv[1], {}, "/"), quick=len(sys.argv) > 2):
     assert finding.subject not in ("history", "records") or finding.state == "ok", finding
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+with open("/proc/self/status") as status:
+    print(*[line.split()[1] for line in status if line.startswith("VmHWM")])
 """
 
 
@@ -221,7 +222,7 @@ def _restore(paths: dict[str, str], rounds: int) -> None:
 
 
 def _doctor(paths: dict[str, str]) -> None:
-    """A process each, for what a process once took it keeps."""
+    """A process each, for what a process once took it keeps; Linux says how much that was."""
     print(f"\n{'memoranda doctor':34} seconds   most memory, MB   with --quick")
     for name in ("plain", "packed"):
         seconds, peaks = 0.0, []
