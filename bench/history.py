@@ -257,6 +257,8 @@ def _application(paths: dict[str, str]) -> None:
     """With none, and with a packed history: what is not packed is, when the application starts."""
     program = installed().memoranda
     chosen = {name: paths[name] for name in ("none", "packed")}
+    for path in chosen.values():
+        _writes(path)  # or the pane of history would be empty in one of them
     starts: dict[str, list[float]] = {name: [] for name in chosen}
     for _ in range(9):
         for name, path in chosen.items():
