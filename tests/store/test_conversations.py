@@ -237,7 +237,7 @@ def test_another_maker_of_summaries_is_asked_in_the_same_way(memory: Memory) -> 
 
     assert memory.summaries.write("s", all_of_it=True, by=by) == []
     assert calls == [1, 4]
-    assert [one.topic for one in memory.summaries.of("s")] == ["question number 0", "question number 3"]
+    assert [one.topic for one in memory.summaries.of("s")] == ["question number 0", "question number 4"]
 
 
 # sessions -------------------------------------------------------------------------------------------------------------
@@ -326,7 +326,7 @@ def test_clearing_leaves_a_snapshot_of_the_last_fifteen(memory: Memory, tmp_path
     memory.turns.add("s", [Said("user", "¿Cómo va la importación de facturas?\n# Not a heading\nuser: nor this")])
     memory.turns.add("s", [Said("assistant", f"answer {number}, key {STRIPE}") for number in range(14)])
     done = flushing.clear(memory)
-    assert done.path == str(tmp_path / "memory" / "snapshots" / "2026-11-21-va-importacion-facturas-not-heading-nor.md")
+    assert done.path == str(tmp_path / "memory" / "snapshots" / "2026-11-21-va-importacion-facturas-not-heading.md")
     text = Path(done.path).read_text(encoding="utf-8")
     assert done.messages == 15 and text.count("\n## ") == 15
     assert "earlier" not in text and "[T#6]" in text and "15 of 20 messages" in text
@@ -337,9 +337,8 @@ def test_clearing_leaves_a_snapshot_of_the_last_fifteen(memory: Memory, tmp_path
     again = flushing.clear(memory)
     assert again.path == done.path.replace(".md", "-2.md")
     assert Path(done.path).read_text(encoding="utf-8") == text
-    assert sorted(os.listdir(tmp_path / "memory" / "snapshots")) == sorted(
-        map(os.path.basename, [done.path, again.path])
-    )
+    there = os.listdir(tmp_path / "memory" / "snapshots")
+    assert sorted(there) == sorted(map(os.path.basename, [done.path, again.path]))
 
 
 def test_a_snapshot_goes_through_no_link(memory: Memory, tmp_path: Path) -> None:
