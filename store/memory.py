@@ -36,7 +36,6 @@ PARTS = {
     "history": "store.history.History",
     "iterations": "store.iterations.Iterations",
     "plans": "store.plans.Plans",
-    "purge": "store.purge.Purge",
     "sessions": "store.conversation.sessions.Sessions",
     "summaries": "store.conversation.summaries.Summaries",
     "tasks": "store.tasks.Tasks",
@@ -58,7 +57,6 @@ class Memory:
         history: History
         iterations: Iterations
         plans: Plans
-        purge: Purge
         sessions: Sessions
         summaries: Summaries
         tasks: Tasks
@@ -112,6 +110,12 @@ class Memory:
         from store.documents.places import places
 
         return Documents(self.database, lambda: places(self.location, self.config))
+
+    @property
+    def purge(self) -> "Purge":
+        from store.purge import Purge
+
+        return Purge(self.database, self.documents)
 
     @property
     def search(self) -> "Search":
