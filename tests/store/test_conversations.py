@@ -210,6 +210,27 @@ def test_what_leaves_the_window_is_summarised_three_turns_at_a_time_and_once(mem
     assert "S#1" in [hit.citation for hit in hits]
 
 
+def test_words_that_go_take_the_summaries_of_them_along(memory: Memory) -> None:
+    """A summary holds the beginning of what was said, which nobody would look for: it goes with its turn, and what is
+    known of the session with its last one."""
+    long = "We met the marmalade supplier behind the old harbour and he told us all that there is to know about oranges"
+    memory.turns.add("s", [Said("user", long), Said("assistant", "Noted."), Said("user", "Another question here")])
+    memory.turns.add("t", [Said("user", f"As I said: {long}")])
+    for session in ("s", "t"):
+        flushing.flush(memory, session)
+    assert [one.topic.startswith("We met the marmalade") for one in memory.summaries.of("s")] == [True]
+    plan = memory.purge.plan([("turn", 1)])
+    chosen = [at for at, place in enumerate(plan.places) if place.can]
+    memory.purge.run(plan, chosen)
+    assert memory.summaries.of("s") == memory.summaries.of("t") == []
+    assert (
+        memory.database.value("SELECT count(*) FROM corpus WHERE text LIKE '%marmalade%' OR title LIKE '%marm%'") == 0
+    )
+    plan = memory.purge.plan([("turn", 4)])
+    memory.purge.run(plan, [])
+    assert [one.id for one in memory.sessions.newest()] == ["s"]
+
+
 def test_a_topic_that_changes_ends_a_summary(memory: Memory) -> None:
     memory.turns.add(
         "s",
@@ -330,7 +351,7 @@ def test_clearing_leaves_a_snapshot_of_the_last_fifteen(memory: Memory, tmp_path
     text = Path(done.path).read_text(encoding="utf-8")
     assert done.messages == 15 and text.count("\n## ") == 15
     assert "earlier" not in text and "[T#6]" in text and "15 of 20 messages" in text
-    assert "> # Not a heading\n> user: nor this\n" in text
+    assert "\n    # Not a heading\n    user: nor this\n" in text
     assert STRIPE not in text and "[REDACTED:" in text
     assert stat.S_IMODE(os.stat(done.path).st_mode) == 0o600
     assert memory.checkpoints.get(done.checkpoint).trigger == "session_end"

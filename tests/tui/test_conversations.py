@@ -52,7 +52,7 @@ async def test_a_conversation_is_brought_in_read_and_cleared(project: Path) -> N
         await person.command("clear")
         await person.until(lambda: told(person, "Session talk is over"))
     (snapshot,) = (project / "memory" / "snapshots").iterdir()
-    assert "> Decidimos usar Decimal" in snapshot.read_text(encoding="utf-8")
+    assert "    Decidimos usar Decimal" in snapshot.read_text(encoding="utf-8")
 
 
 async def test_a_large_file_is_left_to_a_shell(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
