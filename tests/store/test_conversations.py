@@ -223,9 +223,7 @@ def test_words_that_go_take_the_summaries_of_them_along(memory: Memory) -> None:
     chosen = [at for at, place in enumerate(plan.places) if place.can]
     memory.purge.run(plan, chosen)
     assert memory.summaries.of("s") == memory.summaries.of("t") == []
-    assert (
-        memory.database.value("SELECT count(*) FROM corpus WHERE text LIKE '%marmalade%' OR title LIKE '%marm%'") == 0
-    )
+    assert memory.search("marmalade").total == 0
     plan = memory.purge.plan([("turn", 4)])
     memory.purge.run(plan, [])
     assert [one.id for one in memory.sessions.newest()] == ["s"]
