@@ -214,7 +214,9 @@ def test_words_that_go_take_the_summaries_of_them_along(memory: Memory) -> None:
     """A summary holds the beginning of what was said, which nobody would look for: it goes with its turn, and what is
     known of the session with its last one."""
     long = "We met the marmalade supplier behind the old harbour and he told us all that there is to know about oranges"
-    memory.turns.add("s", [Said("user", long), Said("assistant", "Noted."), Said("user", "Another question here")])
+    memory.turns.add(
+        "s", [Said("user", long), Said("assistant", "Noted."), Said("user", "Who else was there that day?")]
+    )
     memory.turns.add("t", [Said("user", f"As I said: {long}")])
     for session in ("s", "t"):
         flushing.flush(memory, session)
