@@ -96,14 +96,24 @@ class Checkpoints:
         """A session ended, the newest unless named: the id of the checkpoint of its end. Told again, while nothing
         happened since, it gives the same one."""
         from store.contents import mark
+        from store.conversation import Turns
 
         with self._database.write(actor, "checkpoint") as write:
             session, last = clean(session), self.newest()
+            over = session or Turns(self._database).newest_session()
+            write.execute("UPDATE sessions SET ended_at = ? WHERE id = ?", (Verbatim(write.at), over))
             told = last is not None and last.trigger == "session_end" and session in ("", last.session)
             if last is not None and told and not self._stirred(last, write.at):
                 return last.id
             write.execute("DELETE FROM context_usage WHERE session = ?", (session,))
             return mark(write, "", "session_end", "macro", session)
+
+    def before_compaction(self, session: str) -> int | None:
+        """A session's context will be cut: the id of a checkpoint, or None if nothing happened since the last."""
+        from store.contents import mark
+
+        with self._database.write("agent", "checkpoint") as write:
+            return mark(write, "", "usage", "meso", session) if self._stirred(self.newest(), write.at) else None
 
     def due(self, now: str) -> str | None:
         """The level of the checkpoint that time has made due, or None: never while nothing changed."""
@@ -206,17 +216,17 @@ class Checkpoints:
     def broken_off(self, now: str) -> "Turn | None":
         """The last turn of a session that somebody may want to go on with: the newest session, if it was not ended and
         not recovered since, and if that turn was said between half an hour and a week ago."""
-        from store.conversation import Conversation
+        from store.conversation import Turns
 
         number = self._database.value("SELECT max(id) FROM turns")
         if number is None:
             return None
-        turn = Conversation(self._database).get(number)
+        turn = Turns(self._database).get(number)
         if not days_before(now, OFFERED_DAYS) <= turn.at <= from_ms(to_ms(now) - QUIET_MS):
             return None
-        done = self._database.value(
-            "SELECT 1 FROM checkpoints WHERE session = ?1"
-            " AND (recovered_at >= ?2 OR (trigger = 'session_end' AND created_at >= ?2))",
+        done = self._database.value(  # an end that we took ourselves was told by nobody
+            "SELECT 1 FROM checkpoints WHERE session = ?1 AND (recovered_at >= ?2"
+            " OR (trigger = 'session_end' AND origin <> 'agent' AND created_at >= ?2))",
             (turn.session, turn.at),
         )
         return None if done else turn

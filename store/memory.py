@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from store.checkpoints import Checkpoints
     from store.commits import Commits
     from store.config import Config
-    from store.conversation import Conversation
+    from store.conversation.sessions import Sessions
+    from store.conversation.summaries import Summaries
+    from store.conversation.turns import Turns
     from store.decisions import Decisions
     from store.documents import Documents
     from store.events import Events
@@ -24,10 +26,49 @@ if TYPE_CHECKING:
     from store.tasks import Tasks
     from store.timeline import Timeline
 
+# the parts that need the file alone, each made of it when it is asked for, its module imported only then
+PARTS = {
+    "checkpoints": "store.checkpoints.Checkpoints",
+    "commits": "store.commits.Commits",
+    "decisions": "store.decisions.Decisions",
+    "events": "store.events.Events",
+    "facts": "store.facts.Facts",
+    "history": "store.history.History",
+    "iterations": "store.iterations.Iterations",
+    "plans": "store.plans.Plans",
+    "sessions": "store.conversation.sessions.Sessions",
+    "summaries": "store.conversation.summaries.Summaries",
+    "tasks": "store.tasks.Tasks",
+    "timeline": "store.timeline.Timeline",
+    "turns": "store.conversation.turns.Turns",
+}
+
 
 class Memory:
     """A memory, open for one thread. Each part is imported when it is first asked for. Raises UnsafeFile, ForeignFile,
     StorageError; a file of a newer version opens for reading only, and says so in `database.warnings`."""
+
+    if TYPE_CHECKING:
+        checkpoints: Checkpoints
+        commits: Commits
+        decisions: Decisions
+        events: Events
+        facts: Facts
+        history: History
+        iterations: Iterations
+        plans: Plans
+        sessions: Sessions
+        summaries: Summaries
+        tasks: Tasks
+        timeline: Timeline
+        turns: Turns
+    else:
+
+        def __getattr__(self, name):
+            if name not in PARTS:
+                raise AttributeError(f"a memory has no part {name}")
+            module, _, part = PARTS[name].rpartition(".")
+            return getattr(__import__(module, fromlist=[part]), part)(self.database)
 
     def __init__(self, location: Location, door: str, clock: Clock = utc_now, create: bool = True) -> None:
         self.location = location
@@ -64,48 +105,6 @@ class Memory:
         return self._config
 
     @property
-    def facts(self) -> "Facts":
-        from store.facts import Facts
-
-        return Facts(self.database)
-
-    @property
-    def decisions(self) -> "Decisions":
-        from store.decisions import Decisions
-
-        return Decisions(self.database)
-
-    @property
-    def commits(self) -> "Commits":
-        from store.commits import Commits
-
-        return Commits(self.database)
-
-    @property
-    def iterations(self) -> "Iterations":
-        from store.iterations import Iterations
-
-        return Iterations(self.database)
-
-    @property
-    def events(self) -> "Events":
-        from store.events import Events
-
-        return Events(self.database)
-
-    @property
-    def tasks(self) -> "Tasks":
-        from store.tasks import Tasks
-
-        return Tasks(self.database)
-
-    @property
-    def conversation(self) -> "Conversation":
-        from store.conversation import Conversation
-
-        return Conversation(self.database)
-
-    @property
     def documents(self) -> "Documents":
         from store.documents import Documents
         from store.documents.places import places
@@ -113,34 +112,10 @@ class Memory:
         return Documents(self.database, lambda: places(self.location, self.config))
 
     @property
-    def timeline(self) -> "Timeline":
-        from store.timeline import Timeline
-
-        return Timeline(self.database)
-
-    @property
-    def history(self) -> "History":
-        from store.history import History
-
-        return History(self.database)
-
-    @property
-    def plans(self) -> "Plans":
-        from store.plans import Plans
-
-        return Plans(self.database)
-
-    @property
     def purge(self) -> "Purge":
         from store.purge import Purge
 
         return Purge(self.database, self.documents)
-
-    @property
-    def checkpoints(self) -> "Checkpoints":
-        from store.checkpoints import Checkpoints
-
-        return Checkpoints(self.database)
 
     @property
     def search(self) -> "Search":

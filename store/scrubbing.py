@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from store import spool
 from store.citations import Citation, cite
 from store.contents import seal
+from store.conversation import summaries
 from store.database import Database, Verbatim, Write, clean, clean_tree
 from store.database.tables import JOURNAL, RECORDED
 from store.errors import StorageError
@@ -30,6 +31,7 @@ KINDS = {
     "events": "event",
     "checkpoints": "checkpoint",
     "turns": "turn",
+    "summaries": "summary",
 }
 SCANNED = (*(table for table in (*RECORDED, *JOURNAL) if table != "history_row"), "documents", "chunks", "queries")
 JSON_DEFAULTS = ("'[]'", "'{}'", "'null'")
@@ -194,6 +196,8 @@ def _scrub_record(write: Write, table: str, key: "tuple[Any, ...]", fields: set[
             values[field] = _cut(text, field in lists)
     if "fact" in values:
         values["text_hash"] = text_hash(values["fact"])
+    if values and table == "turns":
+        summaries.drop(write, [int(key[0])])
     if values:
         names = ", ".join(f"{name} = ?" for name in values)
         write.execute(f"UPDATE {table} SET {names} WHERE {where}", (*values.values(), *parameters))

@@ -11,7 +11,7 @@ ITERATION_STATUSES = ("active", "completed", "abandoned")
 TASK_STATUSES = ("pending", "in_progress", "done")
 LINK_TYPES = ("implements", "reverts", "relates")
 DOORS = ("app", "cli", "mcp", "hook", "worker")
-TIMELINE_KINDS = ("decision", "commit", "event", "iteration", "checkpoint")
+TIMELINE_KINDS = ("decision", "commit", "event", "iteration", "checkpoint", "summary")
 CHECKPOINT_LEVELS = ("micro", "meso", "macro", "archival")
 CHECKPOINT_TRIGGERS = ("person", "restore", "interval", "usage", "session_end")
 BY_ITSELF = ("interval", "usage", "session_end")  # triggers of checkpoints that nobody asked for
@@ -45,6 +45,10 @@ SETTING_NAMES = (
     "sync.watch",
     "backup.daily",
     "context.window",
+    "ingest.claude",
+    "ingest.paths",
+    "flush.messages",
+    "flush.tokens",
     "checkpoints.automatic",
     "checkpoints.micro_days",
     "checkpoints.meso_days",
@@ -66,5 +70,5 @@ LETTERS = {
     "task": "A",
     "proposal": "P",
 }
-SEARCHABLE = ("fact", "decision", "commit", "event", "iteration", "task", "checkpoint", "turn", "document")
+SEARCHABLE = ("fact", "decision", "commit", "event", "iteration", "task", "checkpoint", "turn", "summary", "document")
 ROLES = ("user", "assistant")

@@ -26,6 +26,7 @@ from store.memory import Memory
 from store.models import Chunk, Commit, Record, Step
 from store.packing import every_row
 from tui import readings
+from tui.bringer import Bringer
 from tui.compare import Line
 from tui.describe import describe, describe_step
 from tui.embedder import Embedder
@@ -87,6 +88,7 @@ class Engine:
         self._steps: tuple[str | None, array[int]] = (None, array("I"))  # whose steps of history were read last
         self.documents = Reader(location, clock)
         self.embedder = Embedder(location, clock)
+        self.bringer = Bringer(location, clock)
 
     def close(self) -> None:
         """Let what is being written finish, then close."""
@@ -94,6 +96,7 @@ class Engine:
         self.upkeep.close()
         self.documents.close()
         self.embedder.close()
+        self.bringer.close()
         self.seeker.interrupt()
         self.pen.close()
         self._reader.shutdown(wait=False, cancel_futures=True)

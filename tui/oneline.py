@@ -1,6 +1,6 @@
 """A record in one line: when it happened, and what it says."""
 
-from store.models import Chunk, Commit, Decision, Event, Fact, Iteration, Record, Task, Turn
+from store.models import Chunk, Commit, Decision, Event, Fact, Iteration, Record, Summary, Task, Turn
 
 
 def moment(record: Record) -> str:
@@ -33,6 +33,8 @@ def summary(record: Record) -> tuple[str, str]:
         return record.text, record.status.replace("_", " ")
     if isinstance(record, Turn):
         return record.text, record.speaker or record.role
+    if isinstance(record, Summary):
+        return record.topic, record.outcome
     if isinstance(record, Chunk):
         return " › ".join(filter(None, (record.heading, " ".join(record.text.split())))), ""
     return f"checkpoint “{record.title}”", record.why if record.by_itself else ""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 STRATEGIES = ("mine", "replace")
-MERGED = ("facts", "decisions", LINKS, "tasks", "iterations", "commits", "events", "turns")
+MERGED = ("facts", "decisions", LINKS, "tasks", "iterations", "commits", "events", "turns", "summaries")
 KINDS = {
     "facts": "fact",
     "decisions": "decision",
@@ -30,6 +30,7 @@ KINDS = {
     "commits": "commit",
     "events": "event",
     "turns": "turn",
+    "summaries": "summary",
 }
 
 
@@ -199,6 +200,7 @@ TITLES = {
     "commits": "substr(d.message, 1, instr(d.message || char(10), char(10)) - 1)",
     "events": "d.event_type",
     "turns": "d.text",
+    "summaries": "d.topic",
 }
 
 

@@ -34,6 +34,7 @@ IDENTITY = {
     "tasks": ("text, created_at, status", "text, created_at"),
     "events": ("event_type, phase, payload, created_at",),
     "turns": ("session, number",),
+    "summaries": ("session, first",),
 }
 LINKS = "commit_links"  # known by both its ends
 STAY = ("checkpoints", "history", "history_row")
@@ -45,7 +46,7 @@ STATE = {
     LINKS: ("link_type",),
 }
 # what of the journal may differ, and is only told: a journal is not written anew
-TOLD = {"iterations": ("status",), "turns": ("role", "speaker", "text")}
+TOLD = {"iterations": ("status",), "turns": ("role", "speaker", "text"), "summaries": ("topic", "outcome")}
 REFERENCES = {"supersedes": "", "iteration_id": "iterations", "commit_id": "commits", "decision_id": "decisions"}
 # what is told of a record, and what a tombstone is of
 TEXTS = {
@@ -54,6 +55,7 @@ TEXTS = {
     "tasks": "text",
     "iterations": "description",
     "turns": "text",
+    "summaries": "topic",
     "commits": "message",
     "events": "event_type",
 }
@@ -63,6 +65,7 @@ CITED = {
     "iteration": "iterations",
     "event": "events",
     "turn": "turns",
+    "summary": "summaries",
     "task": "tasks",
 }
 
@@ -215,7 +218,7 @@ class Merge:
         if replace:
             for table, names in STATE.items():
                 self._take_over(write, table, names)
-        for table in ("iterations", "commits", "facts", "decisions", "tasks", LINKS, "events", "turns"):
+        for table in ("iterations", "commits", "facts", "decisions", "tasks", LINKS, "events", "turns", "summaries"):
             self._insert(write, table, origin)
 
     def _take_over(self, write: Write, table: str, names: tuple[str, ...]) -> None:

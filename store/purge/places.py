@@ -25,6 +25,7 @@ SILENT = (
     "accesses",
     "month_words",
     "tombstones",
+    "ingested",
     "answers",
     "history",
     "history_row",
@@ -37,6 +38,7 @@ OURS = frozenset(
     " last_confirmed_at expires_at".split()
 )
 NAMES = {**KINDS, "iterations": "iteration", "events": "event", "checkpoints": "checkpoint", "turns": "turn"}
+NAMES["summaries"] = "summary"
 # what Memoranda itself copied from elsewhere: it goes unless a person says otherwise
 COPIES = ("queries", "checkpoint")
 

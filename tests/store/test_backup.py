@@ -31,7 +31,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture
 def full(memory: Memory, live: Any) -> Memory:
     live(memory, range(120))
-    memory.conversation.add_turns("a session", [Said("user", "hello")])
+    memory.turns.add("a session", [Said("user", "hello")])
     return memory
 
 

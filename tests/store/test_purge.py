@@ -141,7 +141,7 @@ def test_other_kinds_are_purged_too(memory: Memory, folder: Path, kind: str):
     write: dict[str, Callable[[], int]] = {
         "decision": lambda: memory.decisions.decide(f"About {TEXT}", TEXT, context=TEXT, alternatives=[TEXT, "no"]),
         "task": lambda: memory.tasks.add(TEXT),
-        "turn": lambda: memory.conversation.add_turns("s", [Said("user", "before"), Said("user", TEXT)])[1],
+        "turn": lambda: memory.turns.add("s", [Said("user", "before"), Said("user", TEXT)])[1],
         "event": lambda: memory.events.log("gate", payload={"deep": [{"said": TEXT}]}),
     }
     number = write[kind]()
@@ -152,7 +152,7 @@ def test_other_kinds_are_purged_too(memory: Memory, folder: Path, kind: str):
     if kind == "task":
         memory.tasks.correct(number, "something harmless")
     if kind == "turn":
-        memory.conversation.add_turns("s", [Said("assistant", "after")])
+        memory.turns.add("s", [Said("assistant", "after")])
     all_places(memory, (kind, number))
     assert traces(folder, TEXT, "zebrafish") == []
     with pytest.raises(NotFound):
@@ -171,7 +171,7 @@ def quoted(memory: Memory, tmp_path: Path) -> dict[str, str]:
     memory.facts.remember(f"Somebody wrote: {TEXT}", evidence=[TEXT], tags=["zebra"])
     task = memory.tasks.add(f"ask about {TEXT}")
     memory.tasks.correct(task, "ask about it")
-    memory.conversation.add_turns("s", [Said("user", TEXT.replace(" ", "\n  ")), Said("user", "hm")])
+    memory.turns.add("s", [Said("user", TEXT.replace(" ", "\n  ")), Said("user", "hm")])
     memory.events.log("note", payload={TEXT: [TEXT.replace("é", "e\u0301")]})
     memory.commits.log(SHA, message=f"fix: {TEXT}", author="José")
     memory.iterations.start("fix", TEXT)
@@ -229,7 +229,7 @@ def test_scrubbed_everywhere_there_is_no_byte(memory: Memory, folder: Path, tmp_
     assert memory.facts.get(2).evidence == ("[purged]",) and memory.facts.get(2).tags == ("zebra",)
     assert memory.decisions.get(1).rationale == "Because [purged], they said"
     assert memory.events.get(1).payload == {"[purged]": ["[purged]"]}
-    assert memory.conversation.get(1).text == "[purged]" and memory.conversation.get(2).text == "hm"
+    assert memory.turns.get(1).text == "[purged]" and memory.turns.get(2).text == "hm"
     assert memory.commits.get(SHA).message == "fix: [purged]"
     assert memory.facts.remember("Somebody wrote: [purged]") == (2, False), "its hash follows its text"
     sound(memory)
@@ -308,8 +308,8 @@ def test_what_was_told_of_it_goes_with_it(memory: Memory):
     memory.facts.remember(f"what stays, with {secret}")
     for session in ("gone", "stays", "never said a word"):
         memory.checkpoints.usage(150_000, session=session)
-    memory.conversation.add_turns("gone", [Said("user", f"one {secret}"), Said("user", "two")])
-    memory.conversation.add_turns("stays", [Said("user", "three"), Said("user", "four")])
+    memory.turns.add("gone", [Said("user", f"one {secret}"), Said("user", "two")])
+    memory.turns.add("stays", [Said("user", "three"), Said("user", "four")])
     all_places(memory, ("fact", 1), ("turn", 1), ("turn", 3))
     assert memory.database.rows("SELECT tbl, record FROM redactions") == [("facts", 2)]
     told = "SELECT session FROM context_usage ORDER BY 1"

@@ -28,7 +28,7 @@ def story(tmp_path: Path) -> Story:
         story.decisions["quote"] = memory.decisions.decide(
             "Change the hint", "soon", context=f"for {TEXT.lower()}, no?"
         )
-        memory.conversation.add_turns("s", [Said("user", f"Remember: {TEXT}")])
+        memory.turns.add("s", [Said("user", f"Remember: {TEXT}")])
     return story
 
 
@@ -72,7 +72,7 @@ async def test_it_shows_all_and_does_what_is_chosen(story: Story, size):
         with pytest.raises(NotFound):
             memory.facts.get(story.facts["hint"])
         assert memory.decisions.get(story.decisions["quote"]).context == "for [purged], no?"
-        assert memory.conversation.get(1).text == f"Remember: {TEXT}"
+        assert memory.turns.get(1).text == f"Remember: {TEXT}"
 
 
 async def test_all_places_at_once_and_the_proof(story: Story):
@@ -141,7 +141,9 @@ async def test_the_journal_says_why_not(story: Story):
     async with opened(story.folder, WIDE) as person:
         await person.until(lambda: person.timeline)
         await person.press("3", "F")
-        await person.until(lambda: any("turns and events can be purged." in toast for toast in person.toasts))
+        await person.until(
+            lambda: any("turns, events and summaries can be purged." in toast for toast in person.toasts)
+        )
 
 
 async def test_what_was_purged_is_asked_about_when_it_is_typed_again(story: Story):
