@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from store.checkpoints import Checkpoints
     from store.commits import Commits
     from store.config import Config
+    from store.context import Contexts
     from store.conversation import Conversation
     from store.decisions import Decisions
     from store.documents import Documents
@@ -18,16 +19,37 @@ if TYPE_CHECKING:
     from store.facts import Facts
     from store.history import History
     from store.iterations import Iterations
+    from store.mutes import Mutes
     from store.plans import Plans
     from store.purge import Purge
     from store.search import Search
     from store.tasks import Tasks
     from store.timeline import Timeline
 
+PARTS = frozenset(
+    "facts mutes decisions commits iterations events tasks conversation timeline history plans purge"
+    " checkpoints".split()
+)
+
 
 class Memory:
     """A memory, open for one thread. Each part is imported when it is first asked for. Raises UnsafeFile, ForeignFile,
     StorageError; a file of a newer version opens for reading only, and says so in `database.warnings`."""
+
+    if TYPE_CHECKING:
+        facts: Facts
+        mutes: Mutes
+        decisions: Decisions
+        commits: Commits
+        iterations: Iterations
+        events: Events
+        tasks: Tasks
+        conversation: Conversation
+        timeline: Timeline
+        history: History
+        plans: Plans
+        purge: Purge
+        checkpoints: Checkpoints
 
     def __init__(self, location: Location, door: str, clock: Clock = utc_now, create: bool = True) -> None:
         self.location = location
@@ -63,47 +85,12 @@ class Memory:
             self._config = load(self.location)
         return self._config
 
-    @property
-    def facts(self) -> "Facts":
-        from store.facts import Facts
-
-        return Facts(self.database)
-
-    @property
-    def decisions(self) -> "Decisions":
-        from store.decisions import Decisions
-
-        return Decisions(self.database)
-
-    @property
-    def commits(self) -> "Commits":
-        from store.commits import Commits
-
-        return Commits(self.database)
-
-    @property
-    def iterations(self) -> "Iterations":
-        from store.iterations import Iterations
-
-        return Iterations(self.database)
-
-    @property
-    def events(self) -> "Events":
-        from store.events import Events
-
-        return Events(self.database)
-
-    @property
-    def tasks(self) -> "Tasks":
-        from store.tasks import Tasks
-
-        return Tasks(self.database)
-
-    @property
-    def conversation(self) -> "Conversation":
-        from store.conversation import Conversation
-
-        return Conversation(self.database)
+    def __getattr__(self, name: str) -> object:
+        """One of PARTS; a module of this name has it, and it takes the open file."""
+        if name not in PARTS:
+            raise AttributeError(f"a memory has no {name}")
+        found: type = getattr(__import__(f"store.{name}", fromlist=[name]), name.capitalize())
+        return found(self.database)
 
     @property
     def documents(self) -> "Documents":
@@ -113,37 +100,13 @@ class Memory:
         return Documents(self.database, lambda: places(self.location, self.config))
 
     @property
-    def timeline(self) -> "Timeline":
-        from store.timeline import Timeline
-
-        return Timeline(self.database)
-
-    @property
-    def history(self) -> "History":
-        from store.history import History
-
-        return History(self.database)
-
-    @property
-    def plans(self) -> "Plans":
-        from store.plans import Plans
-
-        return Plans(self.database)
-
-    @property
-    def purge(self) -> "Purge":
-        from store.purge import Purge
-
-        return Purge(self.database)
-
-    @property
-    def checkpoints(self) -> "Checkpoints":
-        from store.checkpoints import Checkpoints
-
-        return Checkpoints(self.database)
-
-    @property
     def search(self) -> "Search":
         from store.search import Search
 
         return Search.of(self.database, self.config)
+
+    @property
+    def context(self) -> "Contexts":
+        from store.context import Contexts
+
+        return Contexts(self.database, self.search, self.documents)

@@ -97,6 +97,8 @@ def citation(database: Database, table: str, key: "Sequence[Any]") -> str:
         return f"step {key[0]}"
     if table == "commits" and (sha := database.value("SELECT sha FROM commits WHERE id = ?", (key[0],))):
         return cite("commit", sha)
+    if table == "mutes":
+        return f"the mute of {cite('fact', key[0])}"
     if table == "commit_links":
         return f"{citation(database, 'commits', key)} {cite('decision', key[1])}"
     if table == "chunks":

@@ -134,4 +134,6 @@ def _untold(database: Database, table: str) -> str:
 def called(table: str, key: str) -> str:
     """What a person calls a record."""
     parts = json.loads(key)
+    if table == "mutes":
+        return f"the mute of {cite('fact', parts[0])}"
     return cite(KINDS[table], parts[0]) if table in KINDS else f"a link of {cite('decision', parts[-1])}"

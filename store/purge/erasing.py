@@ -217,6 +217,7 @@ class Purge:
             if {(one.table, one.key) for one in still} != gone or not set(texts) <= set(plan.texts):
                 raise Conflict("Something changed while you looked; nothing was purged.", "Look again.")
             tombstones.bury(write, _graves(self._rows_of(plan)))
+            write.execute("DELETE FROM answers_cache")  # an answer may say it in other words
             made = _embeddings(write, [*named, *_keys_of(places)])
             made |= _cached(write, plan.texts)
             write.purged |= gone
@@ -296,8 +297,11 @@ def _delete(write: Write, table: str, keys: list[str]) -> None:
     if table == "decisions":
         write.execute("DELETE FROM commit_links WHERE decision_id IN (SELECT value FROM json_each(?))", (ids,))
     write.execute(f"DELETE FROM {table} WHERE id IN (SELECT value FROM json_each(?))", (ids,))
+    if table == "facts":
+        write.execute("DELETE FROM mutes WHERE fact_id IN (SELECT value FROM json_each(?))", (ids,))
     packed = Verbatim(json.dumps([pack(TABLES[table], int(key[1:-1])) for key in keys]))
-    write.execute("DELETE FROM accesses WHERE key IN (SELECT value FROM json_each(?))", (packed,))
+    for found in ("accesses", "sent"):
+        write.execute(f"DELETE FROM {found} WHERE key IN (SELECT value FROM json_each(?))", (packed,))
 
 
 # scrubbing

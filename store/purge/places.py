@@ -23,6 +23,9 @@ SILENT = (
     "leases",
     "accesses",
     "month_words",
+    "sent",
+    "answers_cache",
+    "mutes",
     "tombstones",
     "answers",
     "history",
@@ -37,7 +40,7 @@ OURS = frozenset(
 )
 NAMES = {**KINDS, "iterations": "iteration", "events": "event", "checkpoints": "checkpoint", "turns": "turn"}
 # what Memoranda itself copied from elsewhere: it goes unless a person says otherwise
-COPIES = ("queries", "checkpoint")
+COPIES = ("queries", "contexts", "checkpoint")
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,8 +158,8 @@ def _documents(database: Database, words: Words) -> Iterator[Place]:
 
 
 def _what(table: str) -> str:
-    if table == "queries":
-        return "a query you asked"
+    if table in ("queries", "contexts"):
+        return "a query you asked" if table == "queries" else "a question that an agent was given a context for"
     return NAMES.get(table, table.replace("_", " ").removesuffix("s"))
 
 
