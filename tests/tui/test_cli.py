@@ -169,6 +169,9 @@ HELD = {"turns", "tasks", "decisions", "entities", "left_out"}
 RECOVERED = {field.name for field in dataclasses.fields(models.Checkpoint)} | {"citation"} | HELD
 CHANGE = {"citation", "kind", "sign", "says", "now", "then", "fields", "by", "clash", "blocked"}
 
+CONTEXT = {
+    *("question", "session", "tokens", "limit", "warning", "parts", "facts", "notes", "milliseconds", "text"),
+}
 IMPORTED = {"name", "whole", "changes", "step", "tables", "records", "notes"}
 
 # a command → what its JSON holds: a record's class, [class] for a list of them, or the names of an object's fields
@@ -191,6 +194,8 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("verify-forgotten", "what", "nobody", "ever", "wrote"), {"found", "files", "records"}),
     (("pin", "1"), [models.Fact]),
     (("unpin", "1"), [models.Fact]),
+    (("mute", "1", "F#2"), [models.Fact]),
+    (("unmute", "2"), [models.Fact]),
     (("tag", "2", "F#3", "team"), [models.Fact]),
     (("untag", "1", "PEOPLE"), [models.Fact]),
     (("facts", "--tag", "People"), [models.Fact]),
@@ -216,6 +221,8 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("show", "C#HEAD"), models.Commit),
     (("show", "C#HEAD", "--diff"), {"diff", "citation", *(field.name for field in dataclasses.fields(models.Commit))}),
     (("show", "K#1"), models.Checkpoint),
+    (("context", "how", "big", "is", "the", "team"), CONTEXT),
+    (("context", "--session", "s1"), CONTEXT),
     (("timeline",), "timeline"),
     (("history",), [models.Step]),
     (("history", "--record", "F#1"), [models.Step]),
@@ -291,6 +298,7 @@ BEFORE: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {
         [("correct", "A#1", "buy green tea"), ("task", "start", "1"), ("task", "done", "A#1"), ("tasks",)],
         (("task", "add", "buy tea"),),
     ),
+    ("unmute", "2"): (("mute", "2"),),
     ("redactions", "cut", "SK_KEY"): (("redactions", "allow", "SK_KEY"),),
     **dict.fromkeys([("task", "reopen", "1"), ("tasks", "--all")], (("task", "add", "buy tea"), ("task", "done", "1"))),
     **dict.fromkeys(
