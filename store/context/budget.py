@@ -19,7 +19,7 @@ LEAST = 12  # tokens of a text that is cut: what is shorter says nothing
 HEADINGS = {
     "facts": "What the person lets you remember:",
     "summaries": "What was talked about before, newest last:",
-    "log": "Written down today:",
+    "log": "Written down today",
     "window": "The conversation, newest last:",
     "tools": "What tools returned:",
 }
@@ -59,7 +59,10 @@ def empty(name: str) -> Part:
 
 def rendered(name: str, pieces: Sequence[Piece], left_out: int = 0) -> Part:
     """A part that holds these pieces."""
-    text = fenced(name, HEADINGS[name], [piece.line for piece in pieces])
+    heading = HEADINGS[name]
+    if name == "log" and pieces:  # its lines follow each other: one citation for all of them
+        heading += f" [{pieces[0].citation}-{pieces[-1].citation.rpartition('#')[2]}]:"
+    text = fenced(name, heading, [piece.line for piece in pieces])
     return Part(name, text, tokens.count(text), tuple(pieces), left_out)
 
 

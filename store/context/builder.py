@@ -143,9 +143,11 @@ class Contexts:
         chosen = choose(
             self._database, self._search, question, self._database.clock(), latest, sent, self._began(session)
         )
-        log = self._log()
+        written = self._log()
+        log = last_that_fit("log", written, LIMITS["log"], cut=True)
         summaries = last_that_fit("summaries", self._summaries(session), SHARED - min(log.tokens, LOG_LEAST))
-        log = last_that_fit("log", log.pieces, SHARED - summaries.tokens, cut=True) if log.pieces else log
+        if log.tokens > SHARED - summaries.tokens:
+            log = last_that_fit("log", written, SHARED - summaries.tokens, cut=True)
         parts = {
             "static": ours,
             "facts": chosen.part,
@@ -188,24 +190,23 @@ class Contexts:
         """The active summaries of a session, oldest first."""
         return []
 
-    def _log(self) -> Part:
-        """Today's daily log, its end, if there is one."""
+    def _log(self) -> list[Piece]:
+        """The lines of today's daily log, its last, if there is one."""
         from datetime import datetime
 
         today = datetime.fromisoformat(self._database.clock()).astimezone().date().isoformat()
         if self._database.moment:
-            return empty("log")  # nobody keeps what a document said then
+            return []  # nobody keeps what a document said then
         try:
             found = self._documents.read(f"memory/{today}.md")
         except MemorandaError:
-            return empty("log")
-        lines = found.text.split("\n")
-        numbered = [(found.first + at, line) for at, line in enumerate(lines) if line.strip()][-LOG_LINES:]
-        pieces = [
-            Piece(cited := str(Citation("document", found.path, at, at)), None, f"[{cited}] ", line)
-            for at, line in numbered
+            return []
+        numbered = list(enumerate(found.text.split("\n"), found.first))
+        return [
+            Piece(str(Citation("document", found.path, at, at)), None, "", line)
+            for at, line in numbered[-LOG_LINES:]
+            if line.strip()
         ]
-        return last_that_fit("log", pieces, LIMITS["log"], cut=True)
 
 
 def _turn(turn: "Turn") -> Piece:

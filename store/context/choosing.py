@@ -57,11 +57,11 @@ def choose(
         " LIMIT ?",
         (PINNED,),
     )
-    numbers = list(dict.fromkeys([*hits, *(number for (number,) in rows)]))
+    named = {int(citation.target) for _, _, citation in find(question) if citation.kind == "fact"}
+    numbers = list(dict.fromkeys([*hits, *sorted(named), *(number for (number,) in rows)]))
     facts = Facts(database).many(numbers)
     muted = Mutes(database).among(numbers)
     accepted = _accepted(database, facts)
-    named = {citation.target for _, _, citation in find(question) if citation.kind == "fact"}
     by_words = not any((hit.similarity or 0.0) >= ABOVE for hit in hits.values())
     judged: list[Considered] = []
     for fact in facts:
