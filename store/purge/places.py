@@ -25,7 +25,6 @@ SILENT = (
     "month_words",
     "sent",
     "answers_cache",
-    "mutes",
     "tombstones",
     "answers",
     "history",

@@ -8,6 +8,7 @@ if TYPE_CHECKING:
     from tui.arguments import Given
 
 BAR = 24  # cells of a bar as long as the whole budget
+EIGHTHS: tuple[str, ...] = ("", *"▏▎▍▌▋▊▉")
 
 
 def show(session: Session, given: "Given") -> Outcome:
@@ -100,5 +101,6 @@ def _lines(built: "Context", now: str) -> list[str]:
 
 
 def bar(tokens: int, limit: int, width: int) -> str:
-    """So many tokens of a limit as a bar; at least one cell for what is not nothing."""
-    return "▇" * max(int(tokens > 0), round(width * tokens / limit))
+    """So many tokens of a limit as a bar, to an eighth of a cell; at least that for what is not nothing."""
+    eighths = max(int(tokens > 0), round(8 * width * tokens / limit))
+    return "█" * (eighths // 8) + EIGHTHS[eighths % 8]
