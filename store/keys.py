@@ -13,6 +13,7 @@ NUMBERS = {
     "checkpoint": 6,
     "turn": 7,
     "document": 8,
+    "summary": 9,
 }
 _KINDS = {number: kind for kind, number in NUMBERS.items()}
 

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from store.commits import Commits
     from store.config import Config
     from store.context import Contexts
-    from store.conversation import Conversation
+    from store.conversation.sessions import Sessions
+    from store.conversation.summaries import Summaries
+    from store.conversation.turns import Turns
     from store.decisions import Decisions
     from store.documents import Documents
     from store.events import Events
@@ -26,10 +28,24 @@ if TYPE_CHECKING:
     from store.tasks import Tasks
     from store.timeline import Timeline
 
-PARTS = frozenset(
-    "facts mutes decisions commits iterations events tasks conversation timeline history plans purge"
-    " checkpoints".split()
-)
+# the parts that need the file alone, each made of it when it is asked for, its module imported only then
+PARTS = {
+    "checkpoints": "store.checkpoints.Checkpoints",
+    "commits": "store.commits.Commits",
+    "decisions": "store.decisions.Decisions",
+    "events": "store.events.Events",
+    "facts": "store.facts.Facts",
+    "history": "store.history.History",
+    "iterations": "store.iterations.Iterations",
+    "mutes": "store.mutes.Mutes",
+    "plans": "store.plans.Plans",
+    "purge": "store.purge.Purge",
+    "sessions": "store.conversation.sessions.Sessions",
+    "summaries": "store.conversation.summaries.Summaries",
+    "tasks": "store.tasks.Tasks",
+    "timeline": "store.timeline.Timeline",
+    "turns": "store.conversation.turns.Turns",
+}
 
 
 class Memory:
@@ -37,19 +53,28 @@ class Memory:
     StorageError; a file of a newer version opens for reading only, and says so in `database.warnings`."""
 
     if TYPE_CHECKING:
-        facts: Facts
-        mutes: Mutes
-        decisions: Decisions
+        checkpoints: Checkpoints
         commits: Commits
-        iterations: Iterations
+        decisions: Decisions
         events: Events
-        tasks: Tasks
-        conversation: Conversation
-        timeline: Timeline
+        facts: Facts
         history: History
+        iterations: Iterations
+        mutes: Mutes
         plans: Plans
         purge: Purge
-        checkpoints: Checkpoints
+        sessions: Sessions
+        summaries: Summaries
+        tasks: Tasks
+        timeline: Timeline
+        turns: Turns
+    else:
+
+        def __getattr__(self, name):
+            if name not in PARTS:
+                raise AttributeError(f"a memory has no part {name}")
+            module, _, part = PARTS[name].rpartition(".")
+            return getattr(__import__(module, fromlist=[part]), part)(self.database)
 
     def __init__(self, location: Location, door: str, clock: Clock = utc_now, create: bool = True) -> None:
         self.location = location
@@ -84,13 +109,6 @@ class Memory:
 
             self._config = load(self.location)
         return self._config
-
-    def __getattr__(self, name: str) -> object:
-        """One of PARTS; a module of this name has it, and it takes the open file."""
-        if name not in PARTS:
-            raise AttributeError(f"a memory has no {name}")
-        found: type = getattr(__import__(f"store.{name}", fromlist=[name]), name.capitalize())
-        return found(self.database)
 
     @property
     def documents(self) -> "Documents":

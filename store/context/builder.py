@@ -30,7 +30,8 @@ from store.context.choosing import choose
 from store.context.fence import harmless
 from store.context.reasons import Considered
 from store.context.sent import TURNS, Sent
-from store.conversation import Conversation
+from store.conversation.summaries import Summaries
+from store.conversation.turns import Turns
 from store.database import Database
 from store.documents import Documents
 from store.errors import InvalidInput, MemorandaError
@@ -138,6 +139,7 @@ class Contexts:
         asked = _asked(question)
         window = last_that_fit("window", [_turn(turn) for turn in turns], LIMITS["window"] - asked.tokens)
         seen = {piece.citation for piece in window.pieces}
+        shown = next((turn.number for turn in turns if turn.citation in seen), 0)
         latest = [turn for turn in turns[-TURNS:] if turn.citation in seen]
         sent = self.sent.lately(session, number)
         chosen = choose(
@@ -145,7 +147,7 @@ class Contexts:
         )
         written = self._log()
         log = last_that_fit("log", written, LIMITS["log"], cut=True)
-        summaries = last_that_fit("summaries", self._summaries(session), SHARED - min(log.tokens, LOG_LEAST))
+        summaries = last_that_fit("summaries", self._summaries(session, shown), SHARED - min(log.tokens, LOG_LEAST))
         if log.tokens > SHARED - summaries.tokens:
             log = last_that_fit("log", written, SHARED - summaries.tokens, cut=True)
         parts = {
@@ -172,7 +174,7 @@ class Contexts:
         )
 
     def _turns(self, session: str) -> "tuple[str, list[Turn]]":
-        turns = Conversation(self._database).window(session)
+        turns = Turns(self._database).window(session)
         return (turns[-1].session if turns else session), turns
 
     def _last_question(self, session: str, turns: "list[Turn]") -> "tuple[str, list[Turn]]":
@@ -186,9 +188,16 @@ class Contexts:
     def _began(self, session: str) -> str:
         return self._database.value("SELECT min(at) FROM turns WHERE session = ?", (session,)) or ""
 
-    def _summaries(self, session: str) -> list[Piece]:
-        """The active summaries of a session, oldest first."""
-        return []
+    def _summaries(self, session: str, shown: int) -> list[Piece]:
+        """The active summaries of a session, oldest first, of what came before turn number `shown`, the first that is
+        sent itself (0 if none is)."""
+        if not session:
+            return []
+        return [
+            Piece(summary.citation, pack("summary", summary.id), f"- [{summary.citation}] ", summary.line)
+            for summary in Summaries(self._database).active(session)
+            if not shown or summary.last < shown
+        ]
 
     def _log(self) -> list[Piece]:
         """The lines of today's daily log, its last, if there is one."""

@@ -34,6 +34,7 @@ IDENTITY = {
     "tasks": ("text, created_at, status", "text, created_at"),
     "events": ("event_type, phase, payload, created_at",),
     "turns": ("session, number",),
+    "summaries": ("session, first",),
 }
 # what is known by the records it is about: table → its columns, and the table that each refers to
 ENDS = {
@@ -49,7 +50,7 @@ STATE = {
     "commit_links": ("link_type",),
 }
 # what of the journal may differ, and is only told: a journal is not written anew
-TOLD = {"iterations": ("status",), "turns": ("role", "speaker", "text")}
+TOLD = {"iterations": ("status",), "turns": ("role", "speaker", "text"), "summaries": ("topic", "outcome")}
 REFERENCES = {"supersedes": "", "iteration_id": "iterations"}
 # what is told of a record, and what a tombstone is of
 TEXTS = {
@@ -58,6 +59,7 @@ TEXTS = {
     "tasks": "text",
     "iterations": "description",
     "turns": "text",
+    "summaries": "topic",
     "commits": "message",
     "events": "event_type",
 }
@@ -67,6 +69,7 @@ CITED = {
     "iteration": "iterations",
     "event": "events",
     "turn": "turns",
+    "summary": "summaries",
     "task": "tasks",
 }
 
@@ -211,7 +214,7 @@ class Merge:
         if replace:
             for table, names in STATE.items():
                 self._take_over(write, table, names)
-        for table in ("iterations", "commits", "facts", "decisions", "tasks", *ENDS, "events", "turns"):
+        for table in ("iterations", "commits", "facts", "decisions", "tasks", *ENDS, "events", "turns", "summaries"):
             self._insert(write, table, origin)
 
     def _take_over(self, write: Write, table: str, names: tuple[str, ...]) -> None:

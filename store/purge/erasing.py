@@ -28,6 +28,7 @@ SAID = {
     "task": ("tasks", ("text",)),
     "turn": ("turns", ("text",)),
     "event": ("events", ("payload",)),
+    "summary": ("summaries", ("topic", "outcome", "discussed", "decisions", "open_questions")),
 }
 TABLES = {table: kind for kind, (table, _) in SAID.items()}
 LONG = 16  # characters from which a decision's option, context or reason is looked for elsewhere; a title always is

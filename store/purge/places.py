@@ -26,6 +26,7 @@ SILENT = (
     "sent",
     "answers_cache",
     "tombstones",
+    "ingested",
     "answers",
     "history",
     "history_row",
@@ -38,6 +39,7 @@ OURS = frozenset(
     " last_confirmed_at expires_at".split()
 )
 NAMES = {**KINDS, "iterations": "iteration", "events": "event", "checkpoints": "checkpoint", "turns": "turn"}
+NAMES["summaries"] = "summary"
 # what Memoranda itself copied from elsewhere: it goes unless a person says otherwise
 COPIES = ("queries", "contexts", "checkpoint")
 

@@ -36,7 +36,7 @@ async def ask(person: Person, question: str) -> None:
     await person.press(*("end", "ctrl+u"))
     await person.paste(question)
     await person.press("enter")
-    await person.until(lambda: any(question[:12] in row for row in shown(person)))
+    await person.until(lambda: any(f"“{question[:8]}" in row for row in shown(person)))
 
 
 @SIZES
@@ -106,13 +106,13 @@ async def test_pinning_lets_a_fact_in_whatever_is_asked(story: Story) -> None:
 async def test_the_verb_in_the_bar_opens_the_pane(story: Story) -> None:
     async with opened(story.folder, WIDE) as person:
         await person.command("context where are invoices rounded")
-        await person.until(lambda: any("where are in" in row for row in shown(person)))
+        await person.until(lambda: any("“where ar" in row for row in shown(person)))
         assert person.at == "context"
 
 
 async def test_without_a_question_it_is_the_last_thing_that_was_said(story: Story) -> None:
     with story.open() as memory:
-        memory.conversation.add_turns("s1", [Said("user", "who eats nuts?"), Said("assistant", "nobody")])
+        memory.turns.add("s1", [Said("user", "who eats nuts?"), Said("assistant", "nobody")])
     async with opened(story.folder, HUGE) as person:
         await person.press("6")
         await person.until(lambda: any("who eats nuts?" in row for row in shown(person)))
@@ -132,7 +132,7 @@ async def test_in_the_past_it_is_what_would_have_been_sent_then(story: Story) ->
 
 async def test_a_warning_stands_where_the_costs_are(story: Story) -> None:
     with story.open() as memory:
-        memory.conversation.add_turns("s1", [Said("user", "word " * 255) for _ in range(6)])
+        memory.turns.add("s1", [Said("user", "word " * 255) for _ in range(6)])
         for number in range(9):
             memory.facts.remember(f"a long fact, the {number}th, about words and what they cost", pinned=True)
         (story.folder / "memory").mkdir(exist_ok=True)
@@ -146,10 +146,10 @@ async def test_a_warning_stands_where_the_costs_are(story: Story) -> None:
 
 async def test_hostile_text_is_shown_and_not_obeyed(story: Story) -> None:
     with story.open() as memory:
-        for payload in PAYLOADS:
+        for payload in PAYLOADS.values():
             if payload.strip():
                 memory.facts.remember(f"hostile {payload}", pinned=True)
-        memory.conversation.add_turns("s\x1b[2J", [Said("user", f"hostile {payload}") for payload in PAYLOADS[:4]])
+        memory.turns.add("s\x1b[2J", [Said("user", f"hostile {payload}") for payload in list(PAYLOADS.values())[:4]])
     async with opened(story.folder, WIDE) as person:
         await ask(person, "hostile \x1b]52;c;eA==\x07 [/nope]")
         for keys in ("g", "j", "G"):
