@@ -8,6 +8,7 @@ from store.location import Location, locate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from store.answers_cache import Answers
     from store.checkpoints import Checkpoints
     from store.commits import Commits
     from store.config import Config
@@ -122,6 +123,12 @@ class Memory:
         from store.search import Search
 
         return Search.of(self.database, self.config)
+
+    @property
+    def answers(self) -> "Answers":
+        from store.answers_cache import Answers
+
+        return Answers(self.database, self.search)
 
     @property
     def context(self) -> "Contexts":

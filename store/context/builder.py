@@ -81,10 +81,7 @@ class Context:
         """What a person is warned of; empty if prompt and answer are well within the model's means."""
         if self.tokens + ANSWER <= WARN:
             return ""
-        return (
-            f"{self.tokens:,} tokens and {ANSWER:,} for the answer are more than {WARN:,}:"
-            " a small model may lose the beginning."
-        )
+        return f"More than {WARN:,} tokens with the answer's {ANSWER:,}: a small model may lose the beginning."
 
     def records(self) -> Iterator[tuple[int, int]]:
         """(key, tokens) of each record that is in it."""

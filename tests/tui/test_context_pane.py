@@ -123,7 +123,7 @@ async def test_in_the_past_it_is_what_would_have_been_sent_then(story: Story) ->
     async with opened(story.folder, WIDE) as person:
         await ask(person, "does the build deploy on Jenkins?")
         await person.press("@")
-        await person.paste("90d")
+        await person.paste("60d")
         await person.press("enter")
         await person.until(lambda: any("◐" in row and "Jenkins" in row for row in shown(person)))
         await person.press("-")

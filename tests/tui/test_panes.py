@@ -75,7 +75,7 @@ class TestWhichAreSeen:
     @pytest.mark.parametrize(
         ("size", "order"),
         [
-            (NARROW, ["timeline", "checkpoints", "history", "tasks", "preview", "facts"]),
+            (NARROW, ["timeline", "checkpoints", "history", "tasks", "context", "preview", "facts"]),
             (WIDE, ["timeline", "preview", "facts"]),
             (HUGE, ["timeline", "history", "preview", "facts"]),
         ],
