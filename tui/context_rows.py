@@ -150,6 +150,8 @@ class ContextRows:
 
 
 def _rows(built: Context, records: Mapping[str, Record], now: str) -> list[Row]:
+    if not built.question and not built.considered and not any(part.pieces for part in built.parts):
+        return []
     costs = [(part.name, part.tokens) for part in built.parts if part.tokens]
     rows = [Row(None, costs=tuple(costs[at : at + 2])) for at in range(0, len(costs), 2)]
     rows += [Row(None, text=f" ! {text}", look="warning") for text in (built.warning, *built.notes) if text]

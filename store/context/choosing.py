@@ -24,6 +24,7 @@ PINNED = 40  # pinned facts that are thought of, the most important first
 PINNED_TOKENS = 90  # which those of them that the question is not about may take before those that it is about
 ASKED = 500  # characters of a question that are searched for
 SHORTEST = 4  # characters of a fact that is looked for in what was said
+TALK, IMPORT = "talk:", "import:"  # what the person said in a conversation, and what they brought in
 # what a person does to a fact that says yes to it
 YES = ("remember", "confirm", "correct", "pin", "accept", "decide", "merge", "supersede", "edit")
 
@@ -151,15 +152,22 @@ def _said(fact: Fact, turns: Sequence[Turn], sent: dict[int, int]) -> str:
 
 
 def _accepted(database: Database, facts: Sequence[Fact]) -> Collection[int]:
-    """Those of these facts that a person wrote, brought in, or said yes to since."""
-    yes = {fact.id for fact in facts if fact.origin == PERSON or fact.origin.startswith("import:")}
+    """Those of these facts that a person wrote, said, brought in, or said yes to since."""
+    yes = {
+        fact.id
+        for fact in facts
+        if fact.origin == PERSON
+        or fact.origin.startswith(IMPORT)
+        or (fact.origin.startswith(TALK) and fact.source == "explicit")
+    }
     rest = [f"[{fact.id}]" for fact in facts if fact.id not in yes]
     if rest:
         verbs = " OR ".join(f"h.reason LIKE '{verb}%'" for verb in YES)
         rows = database.rows(
             f"SELECT DISTINCT r.pk FROM json_each(?) AS j CROSS JOIN {every_row(database)} AS r"
             " ON r.tbl = 'facts' AND r.pk = j.value JOIN history AS h ON h.seq = r.seq"
-            f" WHERE h.actor = ? AND h.undone_by IS NULL AND h.undoes IS NULL AND ({verbs})",
+            f" WHERE (h.actor = ? OR (h.actor LIKE '{TALK}%' AND r.op = 'UPDATE')) AND ({verbs})"
+            " AND h.undone_by IS NULL AND h.undoes IS NULL",
             (json.dumps(rest), PERSON),
         )
         yes |= {json.loads(key)[0] for (key,) in rows}

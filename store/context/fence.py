@@ -68,14 +68,18 @@ def _bent(match: re.Match[str]) -> str:
 
 
 def _broken(text: str) -> str:
-    """A text in which no bracket stands before our mark, whatever it is written with."""
+    """A text in which no bracket stands before our mark, however many other signs stand between."""
     folded = _folded(text)
     if MARK not in folded:
         return text
-    places = [found.start() for found in re.finditer(rf"[<\[{{]\W*{MARK}", folded)]
-    for place in reversed(places):
-        text = f"{text[:place]}({text[place + 1 :]}"
-    return text
+    chars = list(text)
+    for found in re.finditer(MARK, folded):
+        place = found.start() - 1
+        while place >= 0 and not (folded[place].isalnum() or folded[place] == "_"):
+            if folded[place] in "<[{":
+                chars[place] = "("
+            place -= 1
+    return "".join(chars)
 
 
 def _folded(text: str) -> str:

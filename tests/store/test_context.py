@@ -81,7 +81,7 @@ def test_no_store_and_no_conversation_breaks_the_budget(
         memory.database.connection.pragma("synchronous", 0)
         for text, pinned in facts:
             if text.strip():
-                memory.facts.remember(text, pinned=pinned)
+                memory.facts.remember(text[:20_000], pinned=pinned)
         say(memory, *((role, text) for role, text in turns if text.strip()))
         if log is not None:
             (Path(folder) / "memory").mkdir()
@@ -238,6 +238,10 @@ def test_only_what_a_person_let_in_is_sent(memory: Memory):
     context = memory.context("where is the cache?")
     assert included(context) == ["F#3"]
     assert [reasons(context)[name] for name in ("F#1", "F#2")] == ["unaccepted"] * 2
+    said, _ = memory.facts.remember("the cache is for prices", actor="talk:s1")
+    guessed, _ = memory.facts.remember("the cache is for rates", actor="talk:s1", source="inferred")
+    assert reasons(memory.context("where is the cache?"))[f"F#{said}"] == "words"
+    assert reasons(memory.context("where is the cache?"))[f"F#{guessed}"] == "unaccepted"
     memory.facts.tag([fact], "cache")
     memory.facts.confirm([fact], actor="mcp:claude")
     assert "F#1" not in included(memory.context("where is the cache?")), "neither is a yes of a person"
@@ -245,6 +249,8 @@ def test_only_what_a_person_let_in_is_sent(memory: Memory):
     assert "[F#1] (by mcp:claude) the cache is in Redis" in part(memory.context("where is the cache?"), "facts")
     memory.history.undo()
     assert "F#1" not in included(memory.context("where is the cache?"))
+    memory.facts.confirm([fact], actor="talk:s1")
+    assert "F#1" in included(memory.context("where is the cache?")), "the person said it again"
 
 
 def test_what_no_longer_holds_is_never_sent(memory: Memory):

@@ -492,7 +492,7 @@ ERRORS = (
     (("diff", "whenever"), 2, "invalid", "not a time"),
     (("history", "--since", "whenever"), 2, "invalid", "not a time"),
     (("restore", "1", "--strategy", "merge"), 2, "invalid", "Choose one of: replace, mine, add."),
-    (("restore", "1", "--kind", "dream"), 2, "invalid", "Choose among: fact, decision, task, link."),
+    (("restore", "1", "--kind", "dream"), 2, "invalid", "Choose among: fact, decision, task, link, mute."),
     (("restore", "1", "--only", "F#1"), 2, "invalid", "F#1 is not among what would change."),
     (("restore", "1", "--only", "F#3", "--strategy", "add"), 2, "invalid", "not changed by the strategy add"),
     (("restore", "1", "--kind", "task"), 2, "invalid", "Nothing was chosen"),

@@ -71,16 +71,16 @@ def slots(form: str, current: str, second: str, third: str) -> tuple[str, ...]:
     return (FACTS, TIMELINE, third)
 
 
-def tabs(seen: Sequence[str], current: str, size: str, room: int) -> list[Piece]:
+def tabs(seen: Sequence[str], current: str, size: str, room: int, named: bool = False) -> list[Piece]:
     """All panes by number and name; closer together, and at last by number alone but for the ones that are seen, where
-    there is little room."""
+    there is little room; not by number alone if they are to be `named`."""
     names = {pane: f"{number} {pane}" for number, pane in enumerate(PANES, 1)}
     if size:
         names[current] += f" {size}"
     gap = 2
     if sum(len(name) + gap for name in names.values()) > room:
         gap = 1
-    if sum(len(name) + gap for name in names.values()) > room:
+    if not named and sum(len(name) + gap for name in names.values()) > room:
         names |= {pane: str(number) for number, pane in enumerate(PANES, 1) if pane not in seen}
         gap = 2
     looks = {pane: STRONG if pane == current else "" if pane in seen else FAINT for pane in PANES}
@@ -142,7 +142,9 @@ def title(
     marks: list[Piece] = [(f"  {marked:,} marked", "$text-accent", "unmark")] if marked else []
     for short in range(3):
         right = about(pane, view, counts, short)
-        left = tabs((pane,), pane, size, 1000) if form == "-narrow" else [(pane.upper(), ""), (f" {size}", DIM)]
+        left = [(pane.upper(), ""), (f" {size}", DIM)] if form != "-narrow" else tabs((pane,), pane, size, 1000)
+        if form == "-narrow" and width(left) + width(marks) + width(right) >= room:
+            left = tabs((pane,), pane, size, 0, named=True)  # closer together
         if width(left) + width(marks) + width(right) < room:
             return [*left, *marks], right
     if form == "-narrow":
