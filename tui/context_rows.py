@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 WHOLE = "whole"  # the key of the row that stands for all of the text
 NAME, TOKENS = 9, 5  # cells of a part's name and of what it costs
-LONGEST = 24  # cells of a bar as long as the whole budget
+LONGEST = 24  # cells of the bar of the part that costs most
 HEADINGS = {"summaries": "summaries", "log": "today's log", "window": "the conversation", "tools": "tools"}
 # the reason in one word → how a narrow list says it; those that are not here say it themselves
 SHORT = {
@@ -115,10 +115,10 @@ class ContextRows:
     def _bars(self, row: Row, width: int) -> Pairs:
         """Two parts a line, each with its name, what it costs, and a bar."""
         half = (width - 1) // 2
-        longest = max(1, min(LONGEST, half - NAME - TOKENS - 1))
+        longest = max(1, min(LONGEST, half - NAME - TOKENS - 2))
         pairs: Pairs = [(" ", "")]
         for name, cost in row.costs:
-            shown = bar(cost, self.built.limit, longest)
+            shown = bar(cost, max(part.tokens for part in self.built.parts), longest)
             pairs += [
                 (f"{name:<{NAME}}", "dim"),
                 (f"{cost:>{TOKENS},} ", ""),
@@ -138,7 +138,7 @@ class ContextRows:
         if cell_len(citation) > width // 3:
             citation = fit(citation.strip(), max(8, width // 3)) + " "
         right = row.why if width >= WIDE else row.short
-        room = max(12, width * 2 // 5) if width >= WIDE else max(8, width // 3)
+        room = max(12, width // 2) if width >= WIDE else max(8, width // 3)
         shown = fit(visible(right), min(cell_len(visible(right)), room))
         body = max(4, width - 2 - cell_len(citation) - cell_len(shown) - 1)
         return [
