@@ -382,7 +382,7 @@ VERBS = (
         "exchange.backups",
         _LIMIT,
     ),
-    Verb("stats", "Count what there is", "reading.stats", reads=True),
+    Verb("stats", "Count what there is, and tell how the memory fares", "reading.stats", reads=True),
     Verb(
         "index",
         "Check the search index, and embed what waits; index rebuild makes all of it again",

@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support import embedding_models
 
+from store import scrubbing
 from store.answers_cache import KEPT
 from store.embedding import Vectors
 from store.errors import MemorandaError
@@ -123,6 +124,19 @@ def test_a_secret_in_an_answer_does_not_reach_the_disk(told: Memory):
     secret = "ghp_" + "Zq7Xv2Lk9Rt4Wm1Bn8Pc5Hd3Jf6Gs0Ya2UeQ"
     told.answers.keep("what is the token?", f"It is {secret} [F#1].", ["F#1"])
     assert secret not in str(told.database.rows("SELECT * FROM answers_cache"))
+
+
+def test_a_secret_that_no_rule_knew_then_is_found_and_cut_out(told: Memory):
+    """In an answer that was kept, and in a question that an agent was sent a context for."""
+    secret = "ghp_" + "Zq7Xv2Lk9Rt4Wm1Bn8Pc5Hd3Jf6Gs0Ya2UeQ"
+    told.context.sent.keep(told.context("how big is the team?"))
+    for table, column in ("answers_cache", "answer"), ("contexts", "question"):
+        told.database.connection.execute(f"UPDATE {table} SET {column} = {column} || ?", (f" {secret}",))
+    leaks = scrubbing.scan(told.database)
+    assert sorted(leak.citation for leak in leaks) == ["a question that was sent", "an answer that was kept"]
+    scrubbing.scrub(told.database, leaks)
+    assert told.answers.figures()[2] == 0
+    assert told.database.value("SELECT question FROM contexts") == "how big is the team? [REDACTED:GITHUB_TOKEN]"
 
 
 def test_they_are_bounded_and_can_be_dropped(told: Memory):
