@@ -38,7 +38,7 @@ PICTURES: dict[str, tuple[tuple[int, int], tuple[str, ...]]] = {
     "history": ((120, 30), ("4", *("down",) * 5)),
     "context": (
         (120, 30),
-        ("6", WAIT, "Q", *"cu", "á", *"ndo", "space", *"desplegamos", "enter", WAIT, *("down",) * 3),
+        ("6", WAIT, "I", *"cu", "á", *"ndo", "space", *"desplegamos", "enter", WAIT, *("down",) * 3),
     ),
     "narrow": ((80, 24), ("down",)),
 }

@@ -158,7 +158,7 @@ KEYS = (
     ),
     Key(
         "context.ask",
-        "Q",
+        "I",
         "ask_for('context.ask')",
         "question",
         "What an agent would be sent for a question; empty for the last one",

@@ -32,7 +32,7 @@ def told(person: Person) -> str:
 
 
 async def ask(person: Person, question: str) -> None:
-    await person.press("6", "Q")
+    await person.press("6", "I")
     await person.press(*("end", "ctrl+u"))
     await person.paste(question)
     await person.press("enter")
