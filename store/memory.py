@@ -40,7 +40,6 @@ PARTS = {
     "iterations": "store.iterations.Iterations",
     "mutes": "store.mutes.Mutes",
     "plans": "store.plans.Plans",
-    "purge": "store.purge.Purge",
     "sessions": "store.conversation.sessions.Sessions",
     "summaries": "store.conversation.summaries.Summaries",
     "tasks": "store.tasks.Tasks",
@@ -63,7 +62,6 @@ class Memory:
         iterations: Iterations
         mutes: Mutes
         plans: Plans
-        purge: Purge
         sessions: Sessions
         summaries: Summaries
         tasks: Tasks
@@ -117,6 +115,12 @@ class Memory:
         from store.documents.places import places
 
         return Documents(self.database, lambda: places(self.location, self.config))
+
+    @property
+    def purge(self) -> "Purge":
+        from store.purge import Purge
+
+        return Purge(self.database, self.documents)
 
     @property
     def search(self) -> "Search":

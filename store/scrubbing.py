@@ -7,8 +7,10 @@ get the marker in place, what is derived from them follows, and the pages and th
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
+from store import spool
 from store.citations import Citation, cite
 from store.contents import seal
+from store.conversation import summaries
 from store.database import Database, Verbatim, Write, clean, clean_tree
 from store.database.tables import JOURNAL, RECORDED
 from store.errors import StorageError
@@ -41,6 +43,8 @@ SCANNED = (
 )
 JSON_DEFAULTS = ("'[]'", "'{}'", "'null'")
 PAGE = 1000
+_THERE = "(tbl <> 'chunks' OR record IN (SELECT id FROM chunks))"  # a document that changed has other chunks
+SPOOL = "spool"  # no table: what hooks left to be written
 
 
 class Leak:
@@ -81,7 +85,7 @@ def noted(database: Database, limit: int = 50, rule: str = "") -> list[Cut]:
     """What the write door cut, newest first, of one rule or of all."""
     rows = database.rows(
         "SELECT at, tbl, record, field, rule, count, actor, door FROM redactions WHERE ? IN ('', rule)"
-        " AND (tbl <> 'chunks' OR record IN (SELECT id FROM chunks)) ORDER BY at DESC, id DESC LIMIT ?",
+        f" AND {_THERE} ORDER BY at DESC, id DESC LIMIT ?",
         (rule, limit),
     )
     return [
@@ -91,8 +95,8 @@ def noted(database: Database, limit: int = 50, rule: str = "") -> list[Cut]:
 
 
 def counted(database: Database) -> dict[str, int]:
-    """How many cuts each rule made."""
-    return dict(database.rows("SELECT rule, sum(count) FROM redactions GROUP BY rule"))
+    """How many cuts each rule made, of those that `noted` lists."""
+    return dict(database.rows(f"SELECT rule, sum(count) FROM redactions WHERE {_THERE} GROUP BY rule"))
 
 
 def citation(database: Database, table: str, key: "Sequence[Any]") -> str:
@@ -139,13 +143,19 @@ def scan(database: Database) -> list[Leak]:
         key = tuple(json.loads(key_text))
         for (field, rule), count in counts.items():
             found.append(Leak(citation(database, table, key), table, key, field, rule, count, seq, n))
+    for number, line in enumerate(spool.lines(database.path), start=1):
+        for rule, count in _secrets(line, True).items():
+            found.append(Leak("spool", SPOOL, (number,), "line", rule, count, 0, 0))
     return found
 
 
 def scrub(database: Database, leaks: Iterable[Leak], actor: str = "user") -> bool:
-    """Cut the secrets out of the fields that `scan` found, out of what is derived from them, and out of the backups
-    beside the memory; True when no byte is left, False while another program still reads the log that holds them. Who
-    made a step and why stays as it is."""
+    """Cut the secrets out of the fields that `scan` found, out of what is derived from them, out of the spool and out
+    of the backups beside the memory; True when no byte is left, False while another program still reads the log that
+    holds them. Who made a step and why stays as it is. Raises StorageError."""
+    leaks = list(leaks)
+    if any(leak.table == SPOOL for leak in leaks):
+        spool.change(database.path, _cut_line)
     done = _cut_out(database, leaks, actor)
     in_backups(database, _scrub_too)
     return done
@@ -156,7 +166,7 @@ def _cut_out(database: Database, leaks: Iterable[Leak], actor: str) -> bool:
     steps: dict[tuple[int, int], str] = {}
     told: set[tuple[str, str]] = set()  # records, by table and key, whose steps hold one
     for leak in leaks:
-        if leak.table == "history":  # who and why: the chain of digests stands on them
+        if leak.table in ("history", SPOOL):  # who and why: the chain of digests stands on them; no row
             continue
         if leak.seq:
             steps[leak.seq, leak.n] = leak.table
@@ -200,6 +210,8 @@ def _scrub_record(write: Write, table: str, key: "tuple[Any, ...]", fields: set[
             values[field] = _cut(text, field in lists)
     if "fact" in values:
         values["text_hash"] = text_hash(values["fact"])
+    if values and table == "turns":
+        summaries.drop(write, [int(key[0])])
     if values:
         names = ", ".join(f"{name} = ?" for name in values)
         write.execute(f"UPDATE {table} SET {names} WHERE {where}", (*values.values(), *parameters))
@@ -250,6 +262,16 @@ def _cut(text: str, as_json: bool) -> str:
         cut = clean_tree(tree)
         return text if cut == tree else _dumped(cut)
     return clean(text)
+
+
+def _cut_line(line: str) -> str:
+    """A line of the spool as the spool would keep it today."""
+    try:
+        tree = json.loads(line)
+    except ValueError:
+        return clean(line)
+    cut = clean_tree(tree)
+    return line if cut == tree else json.dumps(cut, ensure_ascii=True, separators=(",", ":"))
 
 
 def _dumped(value: object) -> str:

@@ -14,9 +14,9 @@ import apsw
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.secrets import CONTEXTS, PASSWORD, TOKENS, hexa, word
+from support.secrets import CONTEXTS, PASSWORD, TOKENS, hexa, label_of, word
 
-from store import config, packing
+from store import config, packing, spool
 from store.config import allowed
 from store.conversation import Said
 from store.database import Verbatim
@@ -117,6 +117,10 @@ def test_a_document_is_noted_by_its_lines(tmp_path: Path) -> None:
         os.utime(notes, (2_000_000_000, 2_000_000_000))
         memory.documents.scan()
         assert [cut.rule for cut in noted(memory.database)] == ["STRIPE_KEY"]
+        assert memory.database.rows("SELECT rule FROM redactions") == [("STRIPE_KEY",)], "the old place is forgotten"
+        notes.unlink()
+        memory.documents.scan()
+        assert noted(memory.database) == [] and counted(memory.database) == {}
 
 
 def test_no_secret_of_any_family_reaches_the_disk(memory: Memory) -> None:
@@ -135,7 +139,7 @@ def test_no_secret_of_any_family_reaches_the_disk(memory: Memory) -> None:
     with pytest.raises(AssertionError):
         assert traces(folder(memory), CONTROL) == []
     assert traces(folder(memory), *bodies) == []
-    assert set(counted(memory.database)) == {*TOKENS, *CONTEXTS}
+    assert set(counted(memory.database)) == {*TOKENS, *map(label_of, CONTEXTS)}
     export.save(memory.database, f"{folder(memory)}/export.json")
     assert traces(folder(memory), *bodies) == []
 
@@ -276,6 +280,14 @@ def test_a_scrub_leaves_no_byte_and_everything_else(leaky: Memory) -> None:
     assert leaky.database.value("SELECT count(*) FROM history_row WHERE purged = 1 AND salt IS NOT NULL") == 0
 
 
+def test_the_index_of_a_large_memory_keeps_no_word_either(leaky: Memory) -> None:
+    """A word of a large, old segment of the index would stay there until chance merged it away."""
+    leaky.turns.add("long", [Said("user", f"{hexa(8)} of {n}") for n in range(3000)], origin="user")
+    leaky.facts.remember("a word that comes later")
+    assert scrub(leaky.database, scan(leaky.database))
+    assert traces(folder(leaky), GITHUB[4:], STRIPE[8:], CONTROL) == [CONTROL]
+
+
 def test_only_what_was_named_is_cut(leaky: Memory) -> None:
     """A person may take some and leave others."""
     scrub(leaky.database, [leak for leak in scan(leaky.database) if leak.citation == "A#1"])
@@ -320,3 +332,26 @@ def test_backups_and_packed_history_are_scrubbed_too(leaky: Memory) -> None:
         assert scan(copy.database) == [] and copy.facts.get(3).fact.startswith(CONTROL)
     location = leaky.location
     assert [one for one in examine(location) if one.state == WRONG and one.subject in ("history", "records")] == []
+
+
+def test_what_waits_in_the_spool_is_scrubbed_too(memory: Memory) -> None:
+    """A line that a hook left before the rule was known, one that was kept aside, and neighbours that stay as they
+    are, to the byte; what comes in later is the rest."""
+    path = memory.database.path
+    spool.append(path, "remember", {"text": "before ñ"}, actor="hook", key="k1")
+    spool.append(path, "remember", {"text": "push with HERE"}, actor="hook", key="k2")
+    file = Path(path).parent / "spool" / "memory.db.jsonl"
+    whole = file.read_text()
+    file.write_text(whole.replace("HERE", GITHUB))
+    Path(spool.aside(path)).write_bytes(f"not JSON, {STRIPE}\n".encode() + b"no text: \xff\n")
+    leaks = scan(memory.database)
+    found = sorted((leak.citation, leak.rule, leak.count) for leak in leaks)
+    assert found == [("spool", "GITHUB_TOKEN", 1), ("spool", "STRIPE_KEY", 1)]
+    assert scrub(memory.database, leaks)
+    assert scan(memory.database) == [] and traces(folder(memory), GITHUB[4:], STRIPE[8:], "push with") == ["push with"]
+    (taken,) = file.parent.glob("*.taken*")
+    assert taken.read_text().splitlines()[0] == whole.splitlines()[0]
+    assert Path(spool.aside(path)).read_bytes().endswith(b"\nno text: \xff\n")
+    assert spool.drain(memory.database).done == 2
+    texts = [text for (text,) in memory.database.rows("SELECT fact FROM facts ORDER BY id")]
+    assert texts == ["before ñ", "push with [REDACTED:GITHUB_TOKEN]"]

@@ -202,7 +202,7 @@ class Person:
     async def _work(self) -> None:
         engine = self.main.engine
         if engine is not None and not engine.closed:
-            await asyncio.wrap_future(engine._pen.submit(lambda: None))
+            await asyncio.wrap_future(engine.pen.thread.submit(lambda: None))
         with contextlib.suppress(WorkerCancelled):
             await self.app.workers.wait_for_complete()
 

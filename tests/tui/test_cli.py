@@ -28,6 +28,7 @@ from store import models
 from store.conversation import Said as Turn
 from store.embedding import indexing
 from store.git import Repository
+from store.ingest import Report
 from store.memory import Memory
 from tui import cli
 from tui.verbs import BY_NAME, VERBS
@@ -87,6 +88,7 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def lived(do: Do, checkout: Path, once: Path) -> Path:
     """A project whose memory has one of each: facts 1 to 3, decisions 1 and 2, a link, a checkpoint, an undone step."""
+    (checkout / "talk.txt").write_text("user: The importer fails.\nassistant: It was the comma.\n", encoding="utf-8")
     if once.exists():
         shutil.copytree(once, checkout / ".memoranda")
         return checkout
@@ -176,6 +178,7 @@ IMPORTED = {"name", "whole", "changes", "step", "tables", "records", "notes"}
 
 # a command → what its JSON holds: a record's class, [class] for a list of them, or the names of an object's fields
 PURGED = {"purged", "scrubbed", "left", "pending", "backups", "traces", "files"}
+BROUGHT = {field.name for field in dataclasses.fields(Report)}
 EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("remember", "a new fact"), models.Fact),
     (("remember", "The team is FIVE."), models.Fact),
@@ -259,6 +262,13 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("export", "memory.md"), {"file", "bytes"}),
     (("import", "memory.json", "--yes"), IMPORTED),
     (("import", "memory.json", "--dry-run"), IMPORTED),
+    (("ingest", "talk.txt"), BROUGHT),
+    (("ingest", "talk.txt", "--session", "monday"), BROUGHT),
+    (("sessions",), [{field.name for field in dataclasses.fields(models.Session)} | {"summaries"}]),
+    (("sessions", "--summaries"), [{field.name for field in dataclasses.fields(models.Session)} | {"summaries"}]),
+    (("flush",), {"session", "summaries", "checkpoint"}),
+    (("clear",), {"session", "path", "messages", "checkpoint"}),
+    (("show", "S#1"), models.Summary),
     (("backup",), {"file", "bytes", "problem"}),
     (("backup", "copy.db"), {"file", "bytes", "problem"}),
     (("backup", "--verify"), {"file", "bytes", "problem"}),
@@ -300,6 +310,8 @@ BEFORE: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {
     ),
     ("unmute", "2"): (("mute", "2"),),
     ("redactions", "cut", "SK_KEY"): (("redactions", "allow", "SK_KEY"),),
+    **dict.fromkeys([("sessions",), ("sessions", "--summaries"), ("flush",), ("clear",)], (("ingest", "talk.txt"),)),
+    ("show", "S#1"): (("ingest", "talk.txt"), ("flush",)),
     **dict.fromkeys([("task", "reopen", "1"), ("tasks", "--all")], (("task", "add", "buy tea"), ("task", "done", "1"))),
     **dict.fromkeys(
         [("import", "memory.json", "--yes"), ("import", "memory.json", "--dry-run")], (("export", "memory.json"),)
@@ -1494,6 +1506,28 @@ def test_purging_asks_once_and_says_what_it_would_do(do: Do, lived: Path):
     assert do("remember", "José prefiere té", "--yes").out == "Remembered F#4.\n"
     found = do("verify-forgotten", "josé prefiere té", "--json")
     assert found.status == 1 and found.data["found"] and found.data["records"] == ["F#4"]
+
+
+def test_a_persons_own_files_are_cut_when_they_are_named(do: Do, lived: Path):
+    """`all` is all in the memory; a file wants its name, or `files`; what git keeps of it is said."""
+    notes = lived / "MEMORY.md"
+    notes.write_text("# Notes\n\nFine. José prefiere té, he says. Bye.\n- josé prefiere té\n")
+    shown = do("purge", "3", "--scrub", "all", "--dry-run").out
+    git = "git's history keeps what was ever committed of it, out of reach"
+    assert f"[ ] MEMORY.md#L3  José prefiere té, he says.  (your file; {git})" in shown
+    assert "[ ] MEMORY.md#L4" in shown and "--scrub files what is cut out of your own files" in shown
+    chosen = do("purge", "3", "--scrub", "MEMORY.md", "--dry-run").out
+    assert f"[x] MEMORY.md#L4  - josé prefiere té  (your file, would be cut; {git})" in chosen
+    asked = do("purge", "3", "--scrub", "MEMORY.md#L3", "--yes", "--json").data
+    assert asked["scrubbed"] == ["MEMORY.md#L3"] and asked["left"] == [
+        {"citation": "MEMORY.md#L4", "what": "your file"}
+    ]
+    assert notes.read_text() == "# Notes\n\nFine. Bye.\n- josé prefiere té\n"
+    assert do("remember", "José prefiere té", "--yes").status == 0
+    done = do("purge", "4", "--scrub", "files", "--yes").out
+    assert f"Cut out of your file MEMORY.md; {git}." in done and "Proved: no trace in" in done
+    assert notes.read_text() == "# Notes\n\nFine. Bye.\n"
+    assert do("verify-forgotten", "José prefiere té").status == 0
 
 
 def test_what_a_search_finds_is_purged_with_every_word(do: Do, lived: Path):

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from tui.arguments import Given
 
 SUFFIX = ".jsonl"
+LARGE = 4 << 20  # bytes: some seconds
 
 
 def ingest(session: Session, given: "Given") -> Outcome:
@@ -23,7 +24,10 @@ def ingest(session: Session, given: "Given") -> Outcome:
     memory = session.memory
     report = Report()
     failures: list[MemorandaError] = []
-    for source in _sources(session, given.source):
+    sources = _sources(session, given.source)
+    if memory.database.door == "app":
+        _refuse_large(sources)
+    for source in sources:
         try:
             bring_in(
                 memory.database,
@@ -56,6 +60,16 @@ def _sources(session: Session, named: list[str]) -> list[str]:
         else:
             found.append(path)
     return found
+
+
+def _refuse_large(sources: list[str]) -> None:
+    """In the application a verb holds the pen, and what is written next waits for it. Raises InvalidInput."""
+    size = sum(os.path.getsize(path) for path in sources if os.path.isfile(path))
+    if size > LARGE:
+        raise InvalidInput(
+            f"That is {size >> 20:,} MB, which would keep the application waiting.",
+            "Bring it in from a shell, beside it; or name it in ingest.paths, and it comes in by itself.",
+        )
 
 
 def _brought(report: "Report") -> str:

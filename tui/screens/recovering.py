@@ -6,6 +6,7 @@ from textual import work
 
 from store.errors import MemorandaError
 from store.models import Checkpoint
+from tui.commands import count
 from tui.keys import named
 from tui.screens.embedding import EmbeddingScreen
 
@@ -29,7 +30,7 @@ class RecoveringScreen(EmbeddingScreen):
     @work(thread=True, group="offer", exit_on_error=False, description="see whether a session broke off")
     def _offer(self) -> None:
         try:
-            found = self.engine.offer() if self.engine is not None else None
+            found = self.engine.upkeep.offer() if self.engine is not None else None
         except MemorandaError as error:
             self.later(self.say, str(error), "warning")
             return
@@ -48,13 +49,13 @@ class RecoveringScreen(EmbeddingScreen):
             came = {"trouble": str(error)}
         if trouble := came.get("trouble"):
             self.later(self.say, f"Not all conversations could be brought in: {trouble}", "warning", 8)
-        if came.get("added"):
-            self.later(self.say, f"Brought in {came['added']:,} turns of conversations.")
+        if isinstance(added := came.get("added"), int) and added:
+            self.later(self.say, f"Brought in {count(added, 'turn')} of conversations.")
 
     @work(thread=True, group="tick", exclusive=True, exit_on_error=False, description="take a checkpoint if one is due")
     def _tick(self) -> None:
         try:
             if self.engine is not None:
-                self.engine.tick()
+                self.engine.upkeep.tick()
         except MemorandaError as error:
             self.later(self.say, f"No checkpoint could be taken: {error}", "warning")
