@@ -6,7 +6,7 @@ but the first and the last is recalled text, each part in a fence of its own (`f
 
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from store import tokens
@@ -135,9 +135,9 @@ class Contexts:
             )
         asked = _asked(question)
         window = last_that_fit("window", [_turn(turn) for turn in turns], LIMITS["window"] - asked.tokens)
-        seen = {piece.citation for piece in window.pieces}
+        seen = {piece.citation: piece.text for piece in window.pieces}  # as far as they are sent
         shown = next((turn.number for turn in turns if turn.citation in seen), 0)
-        latest = [turn for turn in turns[-TURNS:] if turn.citation in seen]
+        latest = [replace(turn, text=seen[turn.citation]) for turn in turns[-TURNS:] if turn.citation in seen]
         sent = self.sent.lately(session, number)
         chosen = choose(
             self._database, self._search, question, self._database.clock(), latest, sent, self._began(session)

@@ -344,6 +344,12 @@ def test_what_was_said_in_the_last_three_turns_is_not_said_again(memory: Memory)
     assert included(memory.context("what do you know of the team?")) == ["F#1"], "three turns on, not before"
 
 
+def test_what_was_said_where_a_turn_is_cut_off_is_said_again(memory: Memory):
+    memory.facts.remember("the team is five")
+    say(memory, ("user", "word " * 4_000 + "the team is five"), ("assistant", "noted"))
+    assert included(memory.context("what of the team?")) == ["F#1"]
+
+
 def test_what_was_sent_lately_is_not_sent_again_and_comes_back_later(memory: Memory):
     memory.facts.remember("the team is five")
     question = "how big is the team?"
