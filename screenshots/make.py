@@ -36,6 +36,10 @@ PICTURES: dict[str, tuple[tuple[int, int], tuple[str, ...]]] = {
     "search": ((120, 24), ("slash", *"why", "space", *"sqlite", WAIT, "down")),
     "restore": ((120, 30), ("3", "down", "R", WAIT, "d", *("down",) * 3)),
     "history": ((120, 30), ("4", *("down",) * 5)),
+    "context": (
+        (120, 30),
+        ("6", WAIT, "I", *"cu", "á", *"ndo", "space", *"desplegamos", "enter", WAIT, *("down",) * 3),
+    ),
     "narrow": ((80, 24), ("down",)),
 }
 

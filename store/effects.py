@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     Row = dict[str, Any]
 
-KINDS = {"facts": "fact", "decisions": "decision", "tasks": "task", "commit_links": "link"}
+KINDS = {"facts": "fact", "decisions": "decision", "tasks": "task", "commit_links": "link", "mutes": "mute"}
 TABLES = {kind: table for table, kind in KINDS.items()}
 FOLLOWS = ("text_hash", "updated_at")  # columns that only follow others, and so need no words
 TITLES = {"facts": "fact", "decisions": "title", "tasks": "text", "commit_links": "link_type"}
@@ -25,6 +25,8 @@ def sign(old: "Row | None", new: "Row | None") -> str:
 
 def title(table: str, row: "Row") -> str:
     """A record's own text, as it was written."""
+    if table == "mutes":
+        return "muted: in no context"
     return str(row[TITLES[table]])
 
 

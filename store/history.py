@@ -279,7 +279,7 @@ class History:
             if not key:  # something refers to what would go: links to a decision this step made
                 later.update(seq for (seq,) in self._database.rows(REFERRING.format(every_row=source), (step.seq,)))
                 continue
-            names.append(cite(KINDS[table], key[0]) if table in KINDS else "a link")
+            names.append(cite(KINDS[table], key[0]) if table in KINDS else "a mute" if table == "mutes" else "a link")
             later.update(
                 seq
                 for (seq,) in self._database.rows(

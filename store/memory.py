@@ -8,9 +8,11 @@ from store.location import Location, locate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from store.answers_cache import Answers
     from store.checkpoints import Checkpoints
     from store.commits import Commits
     from store.config import Config
+    from store.context import Contexts
     from store.conversation.sessions import Sessions
     from store.conversation.summaries import Summaries
     from store.conversation.turns import Turns
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from store.facts import Facts
     from store.history import History
     from store.iterations import Iterations
+    from store.mutes import Mutes
     from store.plans import Plans
     from store.purge import Purge
     from store.search import Search
@@ -35,6 +38,7 @@ PARTS = {
     "facts": "store.facts.Facts",
     "history": "store.history.History",
     "iterations": "store.iterations.Iterations",
+    "mutes": "store.mutes.Mutes",
     "plans": "store.plans.Plans",
     "sessions": "store.conversation.sessions.Sessions",
     "summaries": "store.conversation.summaries.Summaries",
@@ -56,6 +60,7 @@ class Memory:
         facts: Facts
         history: History
         iterations: Iterations
+        mutes: Mutes
         plans: Plans
         sessions: Sessions
         summaries: Summaries
@@ -122,3 +127,15 @@ class Memory:
         from store.search import Search
 
         return Search.of(self.database, self.config)
+
+    @property
+    def answers(self) -> "Answers":
+        from store.answers_cache import Answers
+
+        return Answers(self.database, self.search)
+
+    @property
+    def context(self) -> "Contexts":
+        from store.context import Contexts
+
+        return Contexts(self.database, self.search, self.documents)

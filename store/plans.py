@@ -316,7 +316,7 @@ def citations(database: Database, records: list[Ref]) -> dict[Ref, str]:
     return {
         (table, key): f"{shas.get(key[0], 'C#?')} {cite('decision', key[1])}"
         if table == "commit_links"
-        else cite(KINDS[table], key[0])
+        else cite("fact" if table == "mutes" else KINDS[table], key[0])
         for table, key in records
     }
 

@@ -33,7 +33,14 @@ KINDS = {
     "turns": "turn",
     "summaries": "summary",
 }
-SCANNED = (*(table for table in (*RECORDED, *JOURNAL) if table != "history_row"), "documents", "chunks", "queries")
+SCANNED = (
+    *(table for table in (*RECORDED, *JOURNAL) if table != "history_row"),
+    "documents",
+    "chunks",
+    "queries",
+    "contexts",
+    "answers_cache",
+)
 JSON_DEFAULTS = ("'[]'", "'{}'", "'null'")
 PAGE = 1000
 _THERE = "(tbl <> 'chunks' OR record IN (SELECT id FROM chunks))"  # a document that changed has other chunks
@@ -98,10 +105,14 @@ def citation(database: Database, table: str, key: "Sequence[Any]") -> str:
         return cite(KINDS[table], key[0])
     if table == "queries":  # its key is the text
         return "a search"
+    if table in ("contexts", "answers_cache"):
+        return "a question that was sent" if table == "contexts" else "an answer that was kept"
     if table == "history":
         return f"step {key[0]}"
     if table == "commits" and (sha := database.value("SELECT sha FROM commits WHERE id = ?", (key[0],))):
         return cite("commit", sha)
+    if table == "mutes":
+        return f"the mute of {cite('fact', key[0])}"
     if table == "commit_links":
         return f"{citation(database, 'commits', key)} {cite('decision', key[1])}"
     if table == "chunks":
@@ -186,6 +197,9 @@ def _scrub_too(backup: Database) -> bool:
 def _scrub_record(write: Write, table: str, key: "tuple[Any, ...]", fields: set[str]) -> None:
     if table == "queries":
         write.execute("DELETE FROM queries WHERE text = ?", tuple(map(Verbatim, key)))
+        return
+    if table == "answers_cache":
+        write.execute("DELETE FROM answers_cache WHERE id = ?", key)
         return
     keys, values = _key_columns(write.database, table), {}
     where = " AND ".join(f"{name} = ?" for name in keys)

@@ -110,6 +110,8 @@ def _act(memory: Memory, dice: random.Random) -> None:
         lambda: memory.facts.pin(several, dice.random() < 0.5, actor=actor),
         lambda: memory.facts.tag(several, text[:5], actor=actor),
         lambda: memory.facts.untag(several, text[:5], actor=actor),
+        lambda: memory.mutes.mute(several, actor=actor),
+        lambda: memory.mutes.unmute(several, actor=actor),
         lambda: memory.decisions.decide(text, f"choose {text}", alternatives=["né", text], actor=actor),
         lambda: memory.decisions.decide(text, "another", supersedes=decision, actor=actor),
         lambda: memory.decisions.correct(decision, f"rather {text}", actor=actor),

@@ -98,6 +98,8 @@ def _fact(memory: Memory, fact: Fact, now: str) -> list[Line]:
         lines.append(row("Scope", fact.scope))
     if fact.tags:
         lines.append(row("Tags", ", ".join(fact.tags)))
+    if memory.mutes.among([fact.id]):
+        lines.append(row("Muted", "in no context that an agent is sent"))
     if fact.evidence:
         lines.append(row("Evidence", " ".join(f"[{citation}]" for citation in fact.evidence)))
     chain = memory.facts.chain(fact.id)
@@ -352,6 +354,6 @@ def _how_far(memory: Memory, step: Step) -> str:
 def _change(change: Change) -> list[Line]:
     """A record's change: its citation, what happened to it, and the columns before and after."""
     kind = KINDS.get(change.table)
-    cited = cite(kind, change.key[0]) if kind else "link"
+    cited = cite(kind, change.key[0]) if kind else f"mute of F#{change.key[0]}" if change.table == "mutes" else "link"
     word = {"INSERT": "came", "DELETE": "went", "UPDATE": "changed"}[change.op]
     return [[(cited, "cite"), (f"  {word}", "heading")], *compare(change.before, change.after)]

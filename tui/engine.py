@@ -28,9 +28,10 @@ from store.packing import every_row
 from tui import readings
 from tui.bringer import Bringer
 from tui.compare import Line
+from tui.context_rows import ContextRows
 from tui.describe import describe, describe_step
 from tui.embedder import Embedder
-from tui.keys import CHECKPOINTS, FACTS, HISTORY, TASKS
+from tui.keys import CHECKPOINTS, CONTEXT, FACTS, HISTORY, TASKS
 from tui.pen import Done, Pen
 from tui.reader import Reader
 from tui.rows import FactRows, KeyedRows, TimelineRows, by_day
@@ -290,11 +291,13 @@ class Engine:
                 timeline, entries = TimelineRows(keys, days, self.read_entries, self.links), len(keys)
             return Lists(facts, timeline, counts, entries, limit < 0, view, step, journal)
 
-    def side(self, view: View, names: Sequence[str]) -> dict[str, KeyedRows]:
+    def side(self, view: View, names: Sequence[str]) -> dict[str, KeyedRows | ContextRows]:
         """Read the order of those of the other lists that are named."""
         with self._open(view.past) as memory:
             now, newest = memory.now, self.newest_step(memory)
-            lists: dict[str, KeyedRows] = {}
+            lists: dict[str, KeyedRows | ContextRows] = {}
+            if CONTEXT in names:
+                lists[CONTEXT] = readings.context(memory, view.question, view.session)
             if CHECKPOINTS in names:
                 numbers = memory.checkpoints.ids(every=view.hidden)
                 keys = array("q", (pack("checkpoint", number) for number in numbers))

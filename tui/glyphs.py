@@ -18,6 +18,7 @@ ASCII = str.maketrans(
         "›": ")", "»": "}", "¶": "P", "▫": "k", "↺": "r",
         # signs and signs of sentences
         "…": ".", "−": "-", "→": ">", "←": "<", "↑": "^", "↓": "v", "⌫": "<", "≡": "=", "“": '"', "”": '"', "«": "{",
+        "‹": "<", "⟦": "[", "¦": "|",
         "⇧": "S", "⌥": "A", "⏎": "/", "×": "x",
         # the marks of what cannot be seen, see `visible`
         "⟨": "<", "⟩": ">", "␡": "?", "\ufffd": "?", **{chr(code): "?" for code in range(0x2400, 0x2421)},

@@ -25,6 +25,7 @@ NAMES = {
     "right_square_bracket": "]",
     "left_square_bracket": "[",
     "at": "@",
+    "minus": "-",
 }
 
 
@@ -79,10 +80,12 @@ class Key:
         return show(remapped.get(self.id, self.keys).split(",")[0])
 
 
-FACTS, TIMELINE, CHECKPOINTS, HISTORY, TASKS = PANES = ("facts", "timeline", "checkpoints", "history", "tasks")
+FACTS, TIMELINE, CHECKPOINTS, HISTORY, TASKS, CONTEXT = PANES = (
+    *("facts", "timeline", "checkpoints", "history", "tasks", "context"),
+)
 HITS, PREVIEW = "hits", "preview"
 LISTS = (*PANES, HITS)
-RECORDS = (FACTS, TIMELINE, HITS)  # the lists of what can be forgotten and corrected
+RECORDS = (FACTS, TIMELINE, HITS, CONTEXT)  # the lists of what can be forgotten and corrected
 
 KEYS = (
     Key(
@@ -128,7 +131,7 @@ KEYS = (
     Key("record.forget", "f", "change('facts.forget')", "forget", verb="forget", panes=RECORDS),
     Key("record.purge", "F", "change('purging.purge')", verb="purge", panes=(*RECORDS, TASKS)),
     Key("record.correct", "c", "ask_for('correcting.correct')", "correct", verb="correct", panes=(*RECORDS, TASKS)),
-    Key("record.confirm", "y", "change('facts.confirm')", "confirm", verb="confirm", panes=(FACTS, HITS)),
+    Key("record.confirm", "y", "change('facts.confirm')", "confirm", verb="confirm", panes=(FACTS, HITS, CONTEXT)),
     Key(
         "record.add",
         "a",
@@ -143,7 +146,23 @@ KEYS = (
         "change('facts.pin')",
         "pin",
         "Pin the fact, so that it never ages; or unpin it",
-        panes=(FACTS,),
+        panes=(FACTS, CONTEXT),
+    ),
+    Key(
+        "fact.mute",
+        "minus",
+        "change('context.mute')",
+        "mute",
+        "Keep the fact out of every context; or let it in again",
+        panes=(CONTEXT,),
+    ),
+    Key(
+        "context.ask",
+        "I",
+        "ask_for('context.ask')",
+        "question",
+        "What an agent would be sent for a question; empty for the last one",
+        panes=(CONTEXT,),
     ),
     Key(
         "preview.follow",
@@ -151,7 +170,7 @@ KEYS = (
         "open",
         "open",
         "Go into the preview; there, open the citation",
-        panes=(TIMELINE, CHECKPOINTS, HISTORY, HITS),
+        panes=(TIMELINE, CHECKPOINTS, HISTORY, HITS, CONTEXT),
     ),
     Key("search.why", "w", "why", "why", "Why a hit is there: what each signal gave to its place", panes=(HITS,)),
     Key("search.related", "r", "related", "related", "Search what is related to the record", panes=(HITS,)),
@@ -265,6 +284,7 @@ KEYS = (
     Key("pane.checkpoints", "3", "pane('checkpoints')", "", "To the checkpoints"),
     Key("pane.history", "4", "pane('history')", "", "To the history"),
     Key("pane.tasks", "5", "pane('tasks')", "", "To the tasks"),
+    Key("pane.context", "6", "pane('context')", "", "To the context: what an agent would be sent"),
     Key("pane.next", "tab", "next_pane(1)", "", "To the next pane"),
     Key("pane.previous", "shift+tab", "next_pane(-1)", "", "To the pane before"),
     Key("preview.down", "J", "scroll_preview(1)", "", "Scroll the preview down"),
@@ -281,7 +301,7 @@ KEYS = (
     Key("app.quit", "q,ctrl+q", "app.quit", "", "Quit"),
 )
 # what these ask for or do changes nothing: they work while the past is looked at, and no other act does
-LOOKS = ("out.copy", "out.copy_text", "out.day", "past.since", "past.as_of")
+LOOKS = ("out.copy", "out.copy_text", "out.day", "past.since", "past.as_of", "context.ask")
 # the keys of the screen that shows what would change
 PLAN = "plan"
 PLAN_KEYS = (

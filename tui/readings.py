@@ -1,14 +1,19 @@
-"""What is read of an open memory for a screen of its own: a plan and its heading, the welcome of a first start."""
+"""What is read of an open memory for a screen of its own: a plan and its heading, a context, the welcome of a first
+start."""
 
 from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING
 
+from store import records
+from store.citations import parse
 from store.clock import local_time
+from store.errors import MemorandaError
 from store.memory import Memory
 from store.moments import Moment, moment
 from tui.commands import count
+from tui.context_rows import ContextRows, cited
 from tui.keys import named
 
 if TYPE_CHECKING:
@@ -45,6 +50,18 @@ def _compared(memory: Memory, start: str | Moment, end: str) -> tuple[Plan, str,
     last = moment(memory, end)
     title = f"CHANGED from {first.words} to {last.words}"
     return memory.plans.between(first.seq, last.seq), title, "before and after"
+
+
+def context(memory: Memory, question: str, session: str) -> ContextRows:
+    """What an agent would be sent, with the records that are in it."""
+    built = memory.context(question, session)
+    found = {}
+    for citation in cited(built):
+        try:
+            found[citation] = records.lookup(memory.database, parse(citation))
+        except MemorandaError:
+            continue  # a document that the index does not have yet
+    return ContextRows(built, found, memory.now)
 
 
 def welcome(memory: Memory, cwd: str) -> list[str]:

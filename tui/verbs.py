@@ -135,6 +135,8 @@ VERBS = (
     ),
     Verb("pin", "Keep facts from ageing", "facts.pin", _FACTS),
     Verb("unpin", "Let facts age again", "facts.unpin", _FACTS),
+    Verb("mute", "Keep facts out of every context; they stay facts", "context.mute", _FACTS),
+    Verb("unmute", "Let facts into contexts again", "context.unmute", _FACTS),
     Verb("tag", "Give facts a tag, a word to find them by", "facts.tag", _FACTS, _TAG),
     Verb("untag", "Take a tag from facts", "facts.untag", _FACTS, _TAG),
     Verb(
@@ -214,6 +216,14 @@ VERBS = (
         "reading.show",
         Argument("citation", "one", "CITATION", "F#12, D#3, C#a1b2c3d, I#5, E#42, K#3, A#5, notes.md#L3"),
         Argument("diff", "flag", "", "a commit's diff too"),
+        reads=True,
+    ),
+    Verb(
+        "context",
+        "What an agent would be sent for a question: what it costs, and why each fact is in or out",
+        "context.show",
+        Argument("query", "any", "QUERY", "the question (the last one that was asked)"),
+        Argument("session", "value", "S", "an agent's session (the newest)", ""),
         reads=True,
     ),
     Verb(
@@ -373,7 +383,7 @@ VERBS = (
         "exchange.backups",
         _LIMIT,
     ),
-    Verb("stats", "Count what there is", "reading.stats", reads=True),
+    Verb("stats", "Count what there is, and tell how the memory fares", "reading.stats", reads=True),
     Verb(
         "index",
         "Check the search index, and embed what waits; index rebuild makes all of it again",

@@ -11,7 +11,7 @@ import os
 from store.database import Database, Write
 from store.errors import Conflict, InvalidInput, StorageError
 from store.exchange.form import TABLES
-from store.exchange.merging import LINKS, STATE, STAY, TOLD, Merge, empty
+from store.exchange.merging import ENDS, STATE, STAY, TOLD, Merge, empty
 from store.exchange.reading import open_source
 from store.exchange.staging import NAME, Staged
 
@@ -20,12 +20,24 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 STRATEGIES = ("mine", "replace")
-MERGED = ("facts", "decisions", LINKS, "tasks", "iterations", "commits", "events", "turns", "summaries")
+MERGED = (
+    "facts",
+    "decisions",
+    "commit_links",
+    "tasks",
+    "mutes",
+    "iterations",
+    "commits",
+    "events",
+    "turns",
+    "summaries",
+)
 KINDS = {
     "facts": "fact",
     "decisions": "decision",
-    LINKS: "link",
+    "commit_links": "link",
     "tasks": "task",
+    "mutes": "mute",
     "iterations": "iteration",
     "commits": "commit",
     "events": "event",
@@ -161,7 +173,7 @@ class Import:
                 sign = "~" if self._replace and table in STATE else "="
                 found.append((sign, "m.id", self._merge.differing(table)))
             for sign, number, which in found:
-                number = "NULL" if table == LINKS else number
+                number = "NULL" if table in ENDS else number
                 rows = self.database.rows(f"SELECT {number}, {title} {which} LIMIT ?", (limit,))
                 shown += [Shown(sign, kind, _citation(kind, number), str(text)) for number, text in rows]
         return shown
@@ -194,8 +206,9 @@ class Import:
 TITLES = {
     "facts": "d.fact",
     "decisions": "d.title",
-    LINKS: "d.link_type",
+    "commit_links": "d.link_type",
     "tasks": "d.text",
+    "mutes": "'of F#' || d.fact_id || ' there'",
     "iterations": "d.command || ' ' || d.description",
     "commits": "substr(d.message, 1, instr(d.message || char(10), char(10)) - 1)",
     "events": "d.event_type",

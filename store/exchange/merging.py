@@ -36,18 +36,22 @@ IDENTITY = {
     "turns": ("session, number",),
     "summaries": ("session, first",),
 }
-LINKS = "commit_links"  # known by both its ends
+# what is known by the records it is about: table → its columns, and the table that each refers to
+ENDS = {
+    "commit_links": {"commit_id": "commits", "decision_id": "decisions"},
+    "mutes": {"fact_id": "facts"},
+}
 STAY = ("checkpoints", "history", "history_row")
 # what may differ in a record that is here already, and is taken over with the strategy `replace`
 STATE = {
     "facts": ("domain", "confidence", "source", "scope", "status", "last_confirmed_at", "importance", "pinned", "tags"),
     "decisions": ("context", "alternatives", "rationale", "impact", "phase", "status"),
     "tasks": ("status", "updated_at"),
-    LINKS: ("link_type",),
+    "commit_links": ("link_type",),
 }
 # what of the journal may differ, and is only told: a journal is not written anew
 TOLD = {"iterations": ("status",), "turns": ("role", "speaker", "text"), "summaries": ("topic", "outcome")}
-REFERENCES = {"supersedes": "", "iteration_id": "iterations", "commit_id": "commits", "decision_id": "decisions"}
+REFERENCES = {"supersedes": "", "iteration_id": "iterations"}
 # what is told of a record, and what a tombstone is of
 TEXTS = {
     "facts": "fact",
@@ -152,12 +156,10 @@ class Merge:
 
     def fresh(self, table: str) -> str:
         """FROM and WHERE of the rows that are not here."""
-        if table == LINKS:
+        if table in ENDS:
+            there = " AND ".join(f"{column}_here.ours IS NOT NULL" for column in ENDS[table])
             return (
-                f"FROM {NAME}.{LINKS} AS d JOIN {NAME}.map_commits AS c ON c.theirs = d.commit_id"
-                f" JOIN {NAME}.map_decisions AS x ON x.theirs = d.decision_id"
-                " WHERE c.ours IS NOT NULL AND x.ours IS NOT NULL AND NOT EXISTS"
-                f" (SELECT 1 FROM main.{LINKS} AS m WHERE m.commit_id = c.ours AND m.decision_id = x.ours)"
+                f"{_mapped(table)} WHERE {there} AND NOT EXISTS (SELECT 1 FROM main.{table} AS m WHERE {_same(table)})"
             )
         return f"FROM {NAME}.{table} AS d JOIN {NAME}.map_{table} AS o ON o.theirs = d.id WHERE o.fresh"
 
@@ -167,12 +169,8 @@ class Merge:
         if not names:
             return f"FROM {NAME}.{table} AS d WHERE false"
         other = " OR ".join(f"d.{name} IS NOT m.{name}" for name in names)
-        if table == LINKS:
-            return (
-                f"FROM {NAME}.{LINKS} AS d JOIN {NAME}.map_commits AS c ON c.theirs = d.commit_id"
-                f" JOIN {NAME}.map_decisions AS x ON x.theirs = d.decision_id"
-                f" JOIN main.{LINKS} AS m ON m.commit_id = c.ours AND m.decision_id = x.ours WHERE {other}"
-            )
+        if table in ENDS:
+            return f"{_mapped(table)} JOIN main.{table} AS m ON {_same(table)} WHERE {other}"
         return (
             f"FROM {NAME}.{table} AS d JOIN {NAME}.map_{table} AS o ON o.theirs = d.id AND NOT o.fresh"
             f" JOIN main.{table} AS m ON m.id = o.ours WHERE {other}"
@@ -193,11 +191,9 @@ class Merge:
 
     def left_out(self, table: str) -> int:
         """How many rows were erased here, or stand for one that was."""
-        if table == LINKS:
-            return self.count(
-                f"FROM {NAME}.{LINKS} AS d JOIN {NAME}.map_commits AS c ON c.theirs = d.commit_id"
-                f" JOIN {NAME}.map_decisions AS x ON x.theirs = d.decision_id WHERE c.ours IS NULL OR x.ours IS NULL"
-            )
+        if table in ENDS:
+            gone = " OR ".join(f"{column}_here.ours IS NULL" for column in ENDS[table])
+            return self.count(f"{_mapped(table)} WHERE {gone}")
         return self.count(f"FROM {NAME}.map_{table} WHERE ours IS NULL")
 
     # doing it
@@ -218,14 +214,15 @@ class Merge:
         if replace:
             for table, names in STATE.items():
                 self._take_over(write, table, names)
-        for table in ("iterations", "commits", "facts", "decisions", "tasks", LINKS, "events", "turns", "summaries"):
+        for table in ("iterations", "commits", "facts", "decisions", "tasks", *ENDS, "events", "turns", "summaries"):
             self._insert(write, table, origin)
 
     def _take_over(self, write: Write, table: str, names: tuple[str, ...]) -> None:
         changed = ", ".join(names)
         values = ", ".join(f"d.{name}" for name in names)
-        keys = {LINKS: "c.ours AS a, x.ours AS b"}.get(table, "o.ours AS a")
-        same = {LINKS: "commit_id = a AND decision_id = b"}.get(table, "id = a")
+        ends = ENDS.get(table, {})
+        keys = ", ".join(f"{column}_here.ours AS {column}_ours" for column in ends) or "o.ours AS ours"
+        same = " AND ".join(f"{column} = {column}_ours" for column in ends) or "id = ours"
         write.execute(
             f"UPDATE main.{table} SET ({changed}) = ({', '.join(f'new.{name}' for name in names)})"
             f" FROM (SELECT {keys}, {values} {self.differing(table)}) AS new WHERE {same}"
@@ -239,12 +236,11 @@ class Merge:
             value = f"d.{name}"
             if name == "id":
                 value = "o.ours"
+            elif name in ENDS.get(table, ()):
+                value = f"{name}_here.ours"
             elif name in REFERENCES:
                 parent = REFERENCES[name] or table
-                if table == LINKS:
-                    value = {"commit_id": "c.ours", "decision_id": "x.ours"}[name]
-                else:
-                    value = f"(SELECT ours FROM {NAME}.map_{parent} WHERE theirs = d.{name})"
+                value = f"(SELECT ours FROM {NAME}.map_{parent} WHERE theirs = d.{name})"
             elif name == "origin":
                 value = "?"
                 parameters.append(origin)
@@ -263,7 +259,7 @@ class Merge:
                 parameters.append(Verbatim(write.at))
             names.append(name)
             values.append(value)
-        order = "" if table == LINKS else " ORDER BY o.ours"
+        order = "" if table in ENDS else " ORDER BY o.ours"
         write.execute(
             f"INSERT INTO main.{table}({', '.join(names)}) SELECT {', '.join(values)} {self.fresh(table)}{order}",
             parameters,
@@ -294,6 +290,20 @@ class Merge:
             parts += [item[end:start], here]
             end = stop
         return "".join([*parts, item[end:]])
+
+
+def _mapped(table: str) -> str:
+    """FROM of the staged rows of a table that is known by its ends, each end with whose it is here."""
+    joins = [
+        f"JOIN {NAME}.map_{parent} AS {column}_here ON {column}_here.theirs = d.{column}"
+        for column, parent in ENDS[table].items()
+    ]
+    return f"FROM {NAME}.{table} AS d {' '.join(joins)}"
+
+
+def _same(table: str) -> str:
+    """SQL: the row here, `m`, that has the same ends."""
+    return " AND ".join(f"m.{column} = {column}_here.ours" for column in ENDS[table])
 
 
 def empty(database: Database) -> bool:

@@ -139,4 +139,6 @@ def untold(database: Database, table: str) -> list[str]:
 def called(table: str, key: str) -> str:
     """What a person calls a record."""
     parts = json.loads(key)
+    if table == "mutes":
+        return f"the mute of {cite('fact', parts[0])}"
     return cite(KINDS[table], parts[0]) if table in KINDS else f"a link of {cite('decision', parts[-1])}"

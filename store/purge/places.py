@@ -24,6 +24,8 @@ SILENT = (
     "leases",
     "accesses",
     "month_words",
+    "sent",
+    "answers_cache",
     "tombstones",
     "ingested",
     "answers",
@@ -40,7 +42,7 @@ OURS = frozenset(
 NAMES = {**KINDS, "iterations": "iteration", "events": "event", "checkpoints": "checkpoint", "turns": "turn"}
 NAMES["summaries"] = "summary"
 # what Memoranda itself copied from elsewhere: it goes unless a person says otherwise
-COPIES = ("queries", "checkpoint")
+COPIES = ("queries", "contexts", "checkpoint")
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,8 +146,8 @@ def likely(names: list[str], words: Words) -> tuple[str, list[str]]:
 
 
 def _what(table: str) -> str:
-    if table == "queries":
-        return "a query you asked"
+    if table in ("queries", "contexts"):
+        return "a query you asked" if table == "queries" else "a question that an agent was given a context for"
     return NAMES.get(table, table.replace("_", " ").removesuffix("s"))
 
 

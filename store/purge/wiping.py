@@ -55,7 +55,10 @@ def delete(write: Write, table: str, keys: list[str]) -> None:
             )
     write.execute(f"DELETE FROM redactions WHERE tbl = ? AND record {among}", (Verbatim(table), ids))
     packed = Verbatim(json.dumps([pack(NAMES[table], int(key[1:-1])) for key in keys]))
-    write.execute(f"DELETE FROM accesses WHERE key {among}", (packed,))
+    for found in ("accesses", "sent"):
+        write.execute(f"DELETE FROM {found} WHERE key {among}", (packed,))
+    if table == "facts":
+        write.execute(f"DELETE FROM mutes WHERE fact_id {among}", (ids,))
 
 
 # scrubbing

@@ -50,6 +50,20 @@ class Meaning:
         model = vectors.serving
         return Look(self._database, self._config, vectors, model, text, kinds) if model and text else None
 
+    def as_stored(self, text: str) -> "tuple[Model, Vector] | None":
+        """A text's vector as if it were remembered, and whose it is; None where no model's vectors are searched, or
+        that model cannot be asked. Takes what one text takes."""
+        model = Vectors(self._database).serving
+        if model is None or not text:
+            return None
+        try:
+            with _asking:
+                return model, _provider(self._config, model, slots.noted(self._database, slots.STAMP)).passages([text])[
+                    0
+                ]
+        except MemorandaError:
+            return None
+
     def stored(self, key: int) -> "Look | None":
         """Look from where a record stands, by its stored vector: no model is asked. None where it has none."""
         vectors = Vectors(self._database)
@@ -92,23 +106,12 @@ class Look:
             self._thread.start()
 
     def _ask(self) -> None:
-        from store.embedding import choice
-
         key = self._model.fingerprint, self._text
         try:
             with _asking:
                 vector = _asked.pop(key, None)
                 if vector is None:
-                    provider = _providers.get(self._model.fingerprint)
-                    if provider is None:
-                        provider = choice.open_for(self._config, self._model.fingerprint, self._stamp)
-                        if provider is None:
-                            raise EmbeddingError(
-                                f"The model {self._model.fingerprint.split(' ')[1]} cannot be asked.",
-                                "memoranda doctor says why.",
-                            )
-                        _providers[self._model.fingerprint] = provider
-                    vector = provider.query(self._text)
+                    vector = _provider(self._config, self._model, self._stamp).query(self._text)
                 _asked[key] = vector
                 if len(_asked) > REMEMBERED:
                     del _asked[next(iter(_asked))]
@@ -163,6 +166,11 @@ class Look:
 
         return vectors.exact(vector, ids[np.isin(ids, list(keep))][:CANDIDATES], most)
 
+    @property
+    def fingerprint(self) -> str:
+        """Of the model whose vectors are looked at."""
+        return self._model.fingerprint
+
     def calibrated(self, cosine: float) -> float:
         """A cosine as a similarity: 0 for unrelated texts, 1 for paraphrases."""
         return calibrated(cosine, self._model.zero, self._model.one)
@@ -192,6 +200,21 @@ class Look:
     def vectors(self, keys: Sequence[int]) -> "dict[int, Vector]":
         """The stored vectors of these rows."""
         return stored(self._database, self._model.slot, keys)
+
+
+def _provider(config: Config, model: "Model", stamp: str) -> "Provider":
+    """Who makes this model's vectors; to be asked while `_asking` is held. Raises EmbeddingError."""
+    from store.embedding import choice
+
+    provider = _providers.get(model.fingerprint)
+    if provider is None:
+        provider = choice.open_for(config, model.fingerprint, stamp)
+        if provider is None:
+            raise EmbeddingError(
+                f"The model {model.fingerprint.split(' ')[1]} cannot be asked.", "memoranda doctor says why."
+            )
+        _providers[model.fingerprint] = provider
+    return provider
 
 
 def stored(database: Database, slot: int, keys: Sequence[int]) -> "dict[int, Vector]":

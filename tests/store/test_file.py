@@ -315,8 +315,8 @@ def test_a_migration_that_fails_keeps_the_old_file(tmp_path, monkeypatch):
     for module in (migrations, recipe, write):
         monkeypatch.setattr(module, "SCHEMA_VERSION", NEXT)
     monkeypatch.setattr(migrations, "FOLDER", str(folder))
-    second = "ALTER TABLE tasks ADD COLUMN due TEXT; CREATE TABLE mutes(id INTEGER PRIMARY KEY); DELETE FROM facts;"
-    (folder / f"{NEXT:04}_tasks.sql").write_text(f"{second} INSERT INTO mutes(id) VALUES (1), (1);")
+    second = "ALTER TABLE tasks ADD COLUMN due TEXT; CREATE TABLE reminders(id INTEGER PRIMARY KEY); DELETE FROM facts;"
+    (folder / f"{NEXT:04}_tasks.sql").write_text(f"{second} INSERT INTO reminders(id) VALUES (1), (1);")
     with pytest.raises(StorageError):
         Memory.open(str(path))
     assert schema_of(path) == before

@@ -26,7 +26,13 @@ from store.models import Step
 from store.packing import every_row
 from store.search import corpus
 
-KEYS = {"facts": ("id",), "decisions": ("id",), "commit_links": ("commit_id", "decision_id"), "tasks": ("id",)}
+KEYS = {
+    "facts": ("id",),
+    "decisions": ("id",),
+    "commit_links": ("commit_id", "decision_id"),
+    "tasks": ("id",),
+    "mutes": ("fact_id",),
+}
 QUERIES = ("team", "deploys fridays", "José prefiere", "choose", "line", "kind:task", "is:superseded", "evil")
 SEEDS = st.integers(0, 2**32 - 1)
 PLANS = st.lists(SEEDS, max_size=10) | st.lists(SEEDS, min_size=30, max_size=90)  # lists alone stay short

@@ -25,7 +25,7 @@ from store.errors import BrokenDocument, Conflict, InvalidInput, MemorandaError,
 from store.exchange import export
 from store.exchange.form import TABLES, columns_of, json_schema
 from store.exchange.importing import Import
-from store.exchange.merging import IDENTITY, LINKS, STAY
+from store.exchange.merging import ENDS, IDENTITY, STAY
 from store.memory import Memory
 from store.search import corpus
 from store.tombstones import bury, decision_text
@@ -100,7 +100,7 @@ def test_no_column_is_left_out_of_export_schema_or_import(memory, told, other):
 
 def test_every_table_is_merged_by_an_identity_or_stays_for_a_reason():
     """A new table fails here until somebody has thought about what the same record in another file is."""
-    assert {*IDENTITY, LINKS, *STAY} == {*RECORDED, *JOURNAL}
+    assert {*IDENTITY, *ENDS, *STAY} == {*RECORDED, *JOURNAL}
 
 
 def test_what_is_exported_is_valid_by_the_published_schema(memory, told):
@@ -361,7 +361,7 @@ def test_what_was_erased_does_not_come_back(project, other):
         bury(write, [text for text in texts if text.startswith(("Use SQL", "team of f"))])
     for strategy in ("mine", "replace"):
         with Import(other.database, str(project), strategy) as f:
-            assert [f.counts[table].left for table in ("facts", "decisions", LINKS)] == [2, 1, 1]
+            assert [f.counts[table].left for table in ("facts", "decisions", "commit_links")] == [2, 1, 1]
             if f.changes:
                 f.apply()
         assert other.database.value("SELECT count(*) FROM facts") == 0

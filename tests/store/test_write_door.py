@@ -31,6 +31,7 @@ VERBATIM = {
     "decisions": "impact decided_at status",
     "commit_links": "link_type",
     "tasks": "status created_at updated_at",
+    "mutes": "at",
     "iterations": "status started_at completed_at",
     "commits": "sha committed_at",
     "events": "created_at",
@@ -59,6 +60,7 @@ def tell(memory: Memory, text: str) -> None:
     fact = memory.facts.correct(fact, f"{text} and more", actor=by)
     memory.facts.confirm([fact], actor=by)
     memory.facts.pin([fact], actor=by)
+    memory.mutes.mute([fact], actor=by)
     memory.iterations.start(text, text, actor=by)
     words = {"context": text, "alternatives": [text, "other"], "rationale": text, "phase": text}
     decision = memory.decisions.decide(text, text, **words, actor=by)  # type: ignore[arg-type]

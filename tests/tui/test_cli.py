@@ -171,6 +171,9 @@ HELD = {"turns", "tasks", "decisions", "entities", "left_out"}
 RECOVERED = {field.name for field in dataclasses.fields(models.Checkpoint)} | {"citation"} | HELD
 CHANGE = {"citation", "kind", "sign", "says", "now", "then", "fields", "by", "clash", "blocked"}
 
+CONTEXT = {
+    *("question", "session", "tokens", "limit", "warning", "parts", "facts", "notes", "milliseconds", "text"),
+}
 IMPORTED = {"name", "whole", "changes", "step", "tables", "records", "notes"}
 
 # a command → what its JSON holds: a record's class, [class] for a list of them, or the names of an object's fields
@@ -194,6 +197,8 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("verify-forgotten", "what", "nobody", "ever", "wrote"), {"found", "files", "records"}),
     (("pin", "1"), [models.Fact]),
     (("unpin", "1"), [models.Fact]),
+    (("mute", "1", "F#2"), [models.Fact]),
+    (("unmute", "2"), [models.Fact]),
     (("tag", "2", "F#3", "team"), [models.Fact]),
     (("untag", "1", "PEOPLE"), [models.Fact]),
     (("facts", "--tag", "People"), [models.Fact]),
@@ -219,6 +224,8 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("show", "C#HEAD"), models.Commit),
     (("show", "C#HEAD", "--diff"), {"diff", "citation", *(field.name for field in dataclasses.fields(models.Commit))}),
     (("show", "K#1"), models.Checkpoint),
+    (("context", "how", "big", "is", "the", "team"), CONTEXT),
+    (("context", "--session", "s1"), CONTEXT),
     (("timeline",), "timeline"),
     (("history",), [models.Step]),
     (("history", "--record", "F#1"), [models.Step]),
@@ -301,6 +308,7 @@ BEFORE: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {
         [("correct", "A#1", "buy green tea"), ("task", "start", "1"), ("task", "done", "A#1"), ("tasks",)],
         (("task", "add", "buy tea"),),
     ),
+    ("unmute", "2"): (("mute", "2"),),
     ("redactions", "cut", "SK_KEY"): (("redactions", "allow", "SK_KEY"),),
     **dict.fromkeys([("sessions",), ("sessions", "--summaries"), ("flush",), ("clear",)], (("ingest", "talk.txt"),)),
     ("show", "S#1"): (("ingest", "talk.txt"), ("flush",)),
@@ -496,7 +504,7 @@ ERRORS = (
     (("diff", "whenever"), 2, "invalid", "not a time"),
     (("history", "--since", "whenever"), 2, "invalid", "not a time"),
     (("restore", "1", "--strategy", "merge"), 2, "invalid", "Choose one of: replace, mine, add."),
-    (("restore", "1", "--kind", "dream"), 2, "invalid", "Choose among: fact, decision, task, link."),
+    (("restore", "1", "--kind", "dream"), 2, "invalid", "Choose among: fact, decision, task, link, mute."),
     (("restore", "1", "--only", "F#1"), 2, "invalid", "F#1 is not among what would change."),
     (("restore", "1", "--only", "F#3", "--strategy", "add"), 2, "invalid", "not changed by the strategy add"),
     (("restore", "1", "--kind", "task"), 2, "invalid", "Nothing was chosen"),

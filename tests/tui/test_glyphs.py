@@ -24,6 +24,8 @@ ROOT = Path(tui.__file__).parent.parent
 OTHERS = (
     "tui/demo/",
     "store/names.py",
+    "store/questions.py",
+    "store/context/fence.py",
     "store/visible.py",
     "store/redaction/",
     "store/search/",

@@ -119,10 +119,20 @@ def timeline(session: Session, given: "Given") -> Outcome:
 
 
 def stats(session: Session, given: "Given") -> Outcome:
-    numbers = figures(session)
+    from dataclasses import asdict
+
+    from store.measures import measure
+    from tui.commands.measures import lines_of
+
+    numbers, measures = figures(session), measure(session.memory)
     width = max(map(len, numbers))
     return Outcome(
-        data=lambda: numbers, lines=[f"{name:<{width}}  {_number(value)}" for name, value in numbers.items()]
+        data=lambda: {**numbers, "health": asdict(measures)},
+        lines=[
+            *(f"{name:<{width}}  {_number(value)}" for name, value in numbers.items()),
+            "",
+            *lines_of(measures, session.memory.now),
+        ],
     )
 
 

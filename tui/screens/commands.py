@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 # what may be asked while the past is looked at: what only reads, and what is not about the memory
 IN_THE_PAST = frozenset(
-    "facts decisions tasks iterations search show timeline history as-of diff checkpoints stats open where config"
-    " completion".split()
+    "facts decisions tasks iterations search show context timeline history as-of diff checkpoints stats open where"
+    " config completion".split()
 )
 
 
@@ -95,6 +95,9 @@ def _in_place(screen: MainScreen, verb: Verb, given: Given) -> bool:
         screen.action_pane("history")
     elif verb.name in ("tasks", "checkpoints") and not getattr(given, "status", None):
         screen.change_view(hidden=given.all)
+        screen.action_pane(verb.name)
+    elif verb.name == "context":
+        screen.change_view(question=" ".join(given.query), session=given.session)
         screen.action_pane(verb.name)
     elif verb.name == "timeline" and not (given.since or given.before) and len(given.kind) <= 1:
         _show_timeline(screen, given)

@@ -31,7 +31,14 @@ if TYPE_CHECKING:
 
 SIGNS = {"+": ("+", "added"), "-": ("−", "removed"), "~": ("~", "glyph-aging")}
 STRATEGIES = {"replace": "replace", "mine": "keep mine", "add": "only add"}
-KINDS = {None: "all", "decision": "only decisions", "fact": "only facts", "link": "only links", "task": "only tasks"}
+KINDS = {
+    None: "all",
+    "decision": "only decisions",
+    "fact": "only facts",
+    "link": "only links",
+    "mute": "only mutes",
+    "task": "only tasks",
+}
 
 
 class PlanRows(NumberedRows):

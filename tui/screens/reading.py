@@ -28,6 +28,7 @@ from tui.widgets.search_bar import SearchBar
 
 if TYPE_CHECKING:
     from store.models import Record, Step
+    from tui.context_rows import ContextRows
     from tui.engine import Engine, Lists
     from tui.rows import HitRows, KeyedRows, TimelineRows
 
@@ -207,7 +208,7 @@ class ReadingScreen(ResponsiveScreen[None]):
             return
         self.later(self._show_side, view, rows)
 
-    def _show_side(self, view: View, lists: dict[str, KeyedRows]) -> None:
+    def _show_side(self, view: View, lists: dict[str, KeyedRows | ContextRows]) -> None:
         if view != self.view:
             return  # a newer reading is under way
         for name, rows in lists.items():

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from store.vocabulary import DOMAINS
-from tui.keys import CHECKPOINTS, FACTS, HISTORY, HITS, PANES, TASKS, TIMELINE, named
+from tui.keys import CHECKPOINTS, CONTEXT, FACTS, HISTORY, HITS, PANES, TASKS, TIMELINE, named
 from tui.visible import visible
 from tui.widgets.bars import Piece, width
 
@@ -25,7 +25,8 @@ DIM, FAINT, STRONG = "$dim", "$faint", "bold $text-accent"
 @dataclass(frozen=True)
 class View:
     """What the lists show: the facts' order and filters, the timeline's kind, the history's actor, whether what was
-    superseded, forgotten or done, or taken by itself, is shown too, and the `past` if it is looked at."""
+    superseded, forgotten or done, or taken by itself, is shown too, the question and the session that a context is of
+    (empty: the last ones), and the `past` if it is looked at."""
 
     sort: str = "oldest"
     domain: str | None = None
@@ -34,6 +35,8 @@ class View:
     hidden: bool = False
     kind: str | None = None
     actor: str | None = None
+    question: str = ""
+    session: str = ""
     past: Past | None = None
 
     @property
@@ -68,16 +71,16 @@ def slots(form: str, current: str, second: str, third: str) -> tuple[str, ...]:
     return (FACTS, TIMELINE, third)
 
 
-def tabs(seen: Sequence[str], current: str, size: str, room: int) -> list[Piece]:
+def tabs(seen: Sequence[str], current: str, size: str, room: int, named: bool = False) -> list[Piece]:
     """All panes by number and name; closer together, and at last by number alone but for the ones that are seen, where
-    there is little room."""
+    there is little room; not by number alone if they are to be `named`."""
     names = {pane: f"{number} {pane}" for number, pane in enumerate(PANES, 1)}
     if size:
         names[current] += f" {size}"
     gap = 2
     if sum(len(name) + gap for name in names.values()) > room:
         gap = 1
-    if sum(len(name) + gap for name in names.values()) > room:
+    if not named and sum(len(name) + gap for name in names.values()) > room:
         names |= {pane: str(number) for number, pane in enumerate(PANES, 1) if pane not in seen}
         gap = 2
     looks = {pane: STRONG if pane == current else "" if pane in seen else FAINT for pane in PANES}
@@ -112,6 +115,11 @@ def about(pane: str, view: View, counts: Mapping[str, int], short: int) -> list[
             (view.actor and f"only {view.actor}", "origin"),
             (None if short and view.actor else "newest first", "origin"),
         ]
+    elif pane == CONTEXT:
+        taken = f"{counts['tokens']:,}{' tokens' if short > 1 else ' of 3,050 tokens'}" if "tokens" in counts else None
+        words = visible(view.question)
+        question = f"“{words if len(words) <= 30 else f'{words[:29]}…'}”" if words and not short else None
+        filters = [(question, "ask_for('context.ask')"), (taken, "")]
     elif pane == TASKS:
         done = counts.get("done", 0)
         hidden = f"{done:,} done {'shown' if view.hidden else 'hidden'}: {key}"
@@ -134,7 +142,9 @@ def title(
     marks: list[Piece] = [(f"  {marked:,} marked", "$text-accent", "unmark")] if marked else []
     for short in range(3):
         right = about(pane, view, counts, short)
-        left = tabs((pane,), pane, size, 1000) if form == "-narrow" else [(pane.upper(), ""), (f" {size}", DIM)]
+        left = [(pane.upper(), ""), (f" {size}", DIM)] if form != "-narrow" else tabs((pane,), pane, size, 1000)
+        if form == "-narrow" and width(left) + width(marks) + width(right) >= room:
+            left = tabs((pane,), pane, size, 0, named=True)  # closer together
         if width(left) + width(marks) + width(right) < room:
             return [*left, *marks], right
     if form == "-narrow":
@@ -154,6 +164,8 @@ def empty(pane: str) -> str:
         HISTORY: "Nothing was changed yet. Every change will stand here, with who made it, and "
         f"{named('step.undo')} takes it back.",
         TASKS: f"No tasks to be done. Press {add} to add one; {named('task.move')} starts and finishes it.",
+        CONTEXT: "What an agent would be sent will stand here, with what it costs and why each fact is in or out. "
+        f"Press {named('context.ask')} to ask a question.",
         HITS: "Nothing found. Try fewer words, or without kind: domain: is: tag: author: since: before:",
     }[pane]
 

@@ -1,0 +1,237 @@
+"""The context: exactly what an agent is sent for a question, what it costs, and why each fact is in it or is not.
+
+Standing part, facts, summaries, today's log, the conversation, what tools returned, and last the question itself. All
+but the first and the last is recalled text, each part in a fence of its own (`fence`).
+"""
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from store import tokens
+from store.citations import Citation
+from store.context import standing
+from store.context.budget import (
+    ANSWER,
+    LIMITS,
+    PROMPT,
+    SHARED,
+    WARN,
+    Part,
+    Piece,
+    empty,
+    last_that_fit,
+    unfenced,
+    whole,
+    within,
+)
+from store.context.choosing import choose
+from store.context.fence import harmless
+from store.context.reasons import Considered
+from store.context.sent import TURNS, Sent
+from store.conversation.summaries import Summaries
+from store.conversation.turns import Turns
+from store.database import Database
+from store.documents import Documents
+from store.errors import InvalidInput, MemorandaError
+from store.keys import pack
+from store.search import Search
+
+if TYPE_CHECKING:
+    from store.models import Turn
+
+LOG_LINES = 60  # of today's log, its last
+LOG_LEAST = (
+    100  # tokens of the room that log and summaries share, that the log may have however many summaries there are
+)
+ASKED = 1_200  # tokens of a question that are sent
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """What a tool returned: its name, and the text as it came."""
+
+    name: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """One context. `text` is all of it as it is sent, of `tokens`; `parts` by name in their order, the question last;
+    `considered` are the facts that were thought of, those that are in it first. `turn` is the number of the session's
+    last turn. `notes` say what could not be looked at."""
+
+    question: str
+    session: str
+    turn: int
+    text: str
+    tokens: int
+    parts: tuple[Part, ...]
+    considered: tuple[Considered, ...]
+    notes: tuple[str, ...]
+    milliseconds: float
+
+    @property
+    def limit(self) -> int:
+        return PROMPT
+
+    @property
+    def warning(self) -> str:
+        """What a person is warned of; empty if prompt and answer are well within the model's means."""
+        if self.tokens + ANSWER <= WARN:
+            return ""
+        return f"More than {WARN:,} tokens with the answer's {ANSWER:,}: a small model may lose the beginning."
+
+    def records(self) -> Iterator[tuple[int, int]]:
+        """(key, tokens) of each record that is in it."""
+        for part in self.parts:
+            for piece in part.pieces:
+                if piece.key is not None:
+                    yield piece.key, tokens.count(piece.line)
+
+
+class Contexts:
+    """The contexts of one memory: `memory.context(question)`."""
+
+    def __init__(self, database: Database, search: Search, documents: Documents) -> None:
+        self._database = database
+        self._search = search
+        self._documents = documents
+
+    @property
+    def sent(self) -> Sent:
+        """What agents were handed."""
+        return Sent(self._database)
+
+    def __call__(
+        self,
+        question: str,
+        session: str = "",
+        *,
+        who: str = standing.WHO,
+        form: str = standing.FORM,
+        tools: Sequence[Tool] = (),
+    ) -> Context:
+        """The context for a question in a session (the newest, unless named). Without a question it is the last thing
+        that the person said in the session, or for which an agent was sent a context.
+
+        `who` and `form` are the standing part; `form` is left out while the session's last answer had it. Some 30 ms,
+        and more where a model must be loaded: for a thread that may wait. Nothing is written; `sent.keep` notes what
+        was handed to an agent. Raises InvalidInput for a standing part that is too long.
+        """
+        start = time.perf_counter()
+        session, turns = self._turns(session)
+        if not question.strip():
+            question, turns = self._last_question(session, turns)
+        number = turns[-1].number if turns else 0
+        if turns and turns[-1].role == "user" and _same(turns[-1].text, question):
+            turns = turns[:-1]
+        last_valid = bool(session) and self.sent.last_was_valid(session)
+        ours = unfenced("static", standing.text(who, "" if last_valid else form))
+        if ours.tokens > LIMITS["static"]:
+            raise InvalidInput(
+                f"The standing part takes {ours.tokens:,} tokens, and may take {LIMITS['static']:,}.", "Say it in less."
+            )
+        asked = _asked(question)
+        window = last_that_fit("window", [_turn(turn) for turn in turns], LIMITS["window"] - asked.tokens)
+        seen = {piece.citation: piece.text for piece in window.pieces}  # as far as they are sent
+        shown = next((turn.number for turn in turns if turn.citation in seen), 0)
+        latest = [replace(turn, text=seen[turn.citation]) for turn in turns[-TURNS:] if turn.citation in seen]
+        sent = self.sent.lately(session, number)
+        chosen = choose(
+            self._database, self._search, question, self._database.clock(), latest, sent, self._began(session)
+        )
+        written = self._log()
+        log = last_that_fit("log", written, LIMITS["log"], cut=True)
+        summaries = last_that_fit("summaries", self._summaries(session, shown), SHARED - min(log.tokens, LOG_LEAST))
+        if log.tokens > SHARED - summaries.tokens:
+            log = last_that_fit("log", written, SHARED - summaries.tokens, cut=True)
+        parts = {
+            "static": ours,
+            "facts": chosen.part,
+            "summaries": summaries,
+            "log": log,
+            "window": window,
+            "tools": last_that_fit("tools", [_tool(tool) for tool in tools], LIMITS["tools"], cut=True),
+            "question": asked,
+        }
+        parts = within(parts)
+        text = whole(parts.values())
+        return Context(
+            question,
+            session,
+            number,
+            text,
+            tokens.count(text),
+            tuple(parts.values()),
+            tuple(chosen.considered),
+            tuple(chosen.notes),
+            (time.perf_counter() - start) * 1000,
+        )
+
+    def _turns(self, session: str) -> "tuple[str, list[Turn]]":
+        turns = Turns(self._database).window(session)
+        return (turns[-1].session if turns else session), turns
+
+    def _last_question(self, session: str, turns: "list[Turn]") -> "tuple[str, list[Turn]]":
+        """What was asked last, when nobody says what is asked, and the turns up to there."""
+        for number in range(len(turns) - 1, -1, -1):
+            if turns[number].role == "user":
+                return turns[number].text, turns[: number + 1]
+        last = self.sent.last(session)
+        return (last[1] if last else ""), turns
+
+    def _began(self, session: str) -> str:
+        return self._database.value("SELECT min(at) FROM turns WHERE session = ?", (session,)) or ""
+
+    def _summaries(self, session: str, shown: int) -> list[Piece]:
+        """The active summaries of a session, oldest first, of what came before turn number `shown`, the first that is
+        sent itself (0 if none is)."""
+        if not session:
+            return []
+        return [
+            Piece(summary.citation, pack("summary", summary.id), f"- [{summary.citation}] ", summary.line)
+            for summary in Summaries(self._database).active(session)
+            if not shown or summary.last < shown
+        ]
+
+    def _log(self) -> list[Piece]:
+        """The lines of today's daily log, its last, if there is one."""
+        from datetime import datetime
+
+        today = datetime.fromisoformat(self._database.clock()).astimezone().date().isoformat()
+        if self._database.moment:
+            return []  # nobody keeps what a document said then
+        try:
+            found = self._documents.read(f"memory/{today}.md")
+        except MemorandaError:
+            return []
+        numbered = list(enumerate(found.text.split("\n"), found.first))
+        return [
+            Piece(str(Citation("document", found.path, at, at)), None, "", line)
+            for at, line in numbered[-LOG_LINES:]
+            if line.strip()
+        ]
+
+
+def _turn(turn: "Turn") -> Piece:
+    speaker = " ".join(harmless(turn.speaker or turn.role).split())[:40]
+    return Piece(turn.citation, pack("turn", turn.id), f"[{turn.citation}] {speaker}: ", turn.text)
+
+
+def _tool(tool: Tool) -> Piece:
+    return Piece("", None, f"{' '.join(harmless(tool.name).split())[:40]}: ", tool.text)
+
+
+def _asked(question: str) -> Part:
+    """The question, at the end and in no fence: it is the person's own word."""
+    text = harmless(question).strip()
+    if not text:
+        return empty("question")
+    shown = f"The person asks now:\n{tokens.cut(text, ASKED)}"
+    return Part("question", shown, tokens.count(shown))
+
+
+def _same(one: str, other: str) -> bool:
+    return " ".join(one.split()) == " ".join(other.split())

@@ -1,0 +1,80 @@
+"""Why a fact is in a context, or is not: one pure function, and its words for a person (DESIGN §4, §10; [003] §1.1)."""
+
+from dataclasses import dataclass
+
+from store.ageing import state
+from store.clock import whole_days
+from store.models import Fact
+
+ABOVE = 0.4  # the calibrated similarity from which a fact is about a question
+LOW_ABOVE = 0.7  # and from which one of low priority is
+MOST = 5  # facts that are in because a question is about them
+
+
+@dataclass(frozen=True, slots=True)
+class Considered:
+    """One fact that was thought of. `word` is the reason in one word (see `judge`), `why` in a sentence's part;
+    `similarity` to the question is calibrated, None where no model looked; `tokens` it takes if it is `included`."""
+
+    fact: Fact
+    included: bool
+    word: str
+    why: str
+    similarity: float | None = None
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Circumstances:
+    """What is known of a fact beside its own columns. `matched`: it shares a word with the question, or the question
+    cites it; `by_words`: no fact is near the question in meaning, so words decide."""
+
+    similarity: float | None = None
+    matched: bool = False
+    by_words: bool = False
+    accepted: bool = True
+    muted: bool = False
+    said: str = ""  # where it was said or sent in the last turns, as a citation or a word; empty if it was not
+    of_session: bool = True  # of this session, if it is of one at all
+
+
+def judge(fact: Fact, now: str, known: Circumstances) -> tuple[bool, str, str]:
+    """(whether it may be in, the reason in one word, the reason in words). What keeps a fact out for good comes first,
+    so that the words name what a person would have to change."""
+    old = state(now, fact.last_confirmed_at, fact.confidence, fact.pinned)
+    days = whole_days(now, fact.last_confirmed_at)
+    near = "" if known.similarity is None else f" ({known.similarity:.2f})"
+    if fact.status != "active":
+        return False, fact.status, fact.status
+    if not known.accepted:
+        return False, "unaccepted", f"by {fact.origin}, and no person said yes to it: confirm it to let it in"
+    if known.muted:
+        return False, "muted", "muted: unmute it to let it in"
+    if not known.of_session:
+        return False, "session", "said for another session only"
+    if old == "stale":
+        return False, "stale", f"stale, {days} days: confirm it to bring it back"
+    if old == "low" and fact.confidence == "low":
+        return False, "weak", f"low confidence, {days} days unconfirmed: confirm it to bring it back"
+    if known.said:
+        return False, "said", f"said a moment ago ({known.said})"
+    if old == "low":
+        if known.similarity is None or known.similarity < LOW_ABOVE:
+            return False, "low", f"low priority, {days} days, and below {_short(LOW_ABOVE)}{near}"
+        return True, "low", f"low priority, {days} days, yet {known.similarity:.2f} relevant"
+    if fact.pinned:
+        return True, "pinned", f"pinned{near}"
+    aging = f"aging, {days} days; " if old == "aging" else ""
+    if known.similarity is not None and known.similarity >= ABOVE:
+        return True, "aging" if aging else "relevant", f"{aging}{known.similarity:.2f} relevant"
+    if known.matched and (known.by_words or known.similarity is None):
+        return True, "aging" if aging else "words", f"{aging}shares words with the question{near}"
+    return False, "far", f"below {_short(ABOVE)}{near}" if near else "shares no word with the question"
+
+
+BEYOND = ("beyond", f"about the question, but not among the {MOST} nearest")
+NO_ROOM = ("room", "no room left among the facts")
+
+
+def _short(threshold: float) -> str:
+    return f"{threshold:g}".removeprefix("0")

@@ -1,0 +1,159 @@
+"""The context pane: what an agent would be sent, what it costs, why each fact is in or out, and the keys that change
+it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
+from support.stories import Story, copy
+from support.strangers import PAYLOADS
+
+from store.context import Tool
+from store.conversation import Said
+from tui.context_rows import WHOLE
+
+SIZES = pytest.mark.parametrize("size", [NARROW, WIDE, HUGE], ids=["80x24", "120x40", "200x60"])
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Story:
+    return copy(tmp_path / "billing-api")
+
+
+def shown(person: Person) -> list[str]:
+    return person._rows("context")
+
+
+def told(person: Person) -> str:
+    """The preview, whose lines are wrapped, as one."""
+    return " ".join(" ".join(person.preview).split())
+
+
+async def ask(person: Person, question: str) -> None:
+    await person.press("6", "I")
+    await person.press(*("end", "ctrl+u"))
+    await person.paste(question)
+    await person.press("enter")
+    await person.until(lambda: any(f"“{question[:8]}" in row for row in shown(person)))
+
+
+@SIZES
+async def test_a_question_shows_what_is_in_what_is_out_and_what_it_costs(story: Story, size: tuple[int, int]) -> None:
+    async with opened(story.folder, size) as person:
+        await ask(person, "does the build deploy on Jenkins?")
+        rows = shown(person)
+        static = next(row for row in rows if "static" in row)
+        assert "270" in static and any(block in static for block in "▏▎▍▌▋▊▉█")
+        heads = [row.split("─")[0].strip() for row in rows if "──" in row]
+        assert heads[:2] == ["1 fact in", "2 facts left out"]
+        nuts = next(row for row in rows if "Alérgica" in row)
+        jenkins = next(row for row in rows if "Jenkins f" in row)
+        assert nuts.strip().startswith("★") and "pinned" in nuts
+        assert jenkins.strip().startswith("○") and "stale" in jenkins
+        assert "tokens" in person.title
+
+
+async def test_the_preview_says_why_above_the_record(story: Story) -> None:
+    async with opened(story.folder, NARROW) as person:
+        await ask(person, "does the build deploy on Jenkins?")
+        await person.put_cursor(story.facts["jenkins"] * 16, "context")
+        assert told(person).startswith("Not sent stale, 133 days: confirm it to bring it back F#")
+        await person.put_cursor(story.facts["nuts"] * 16, "context")
+        assert told(person).startswith("Sent pinned, ")
+
+
+async def test_the_first_line_is_the_whole_text_as_it_is_sent(story: Story) -> None:
+    async with opened(story.folder, WIDE) as person:
+        await ask(person, "does the build deploy on Jenkins?")
+        await person.press("g")
+        assert person.main.list_of("context").cursor_key == WHOLE
+        with story.open() as memory:
+            text = memory.context("does the build deploy on Jenkins?").text
+        assert all(" ".join(line.split()) in told(person) for line in text.split("\n"))
+
+
+async def test_confirming_brings_a_fact_back_and_muting_keeps_it_out(story: Story) -> None:
+    """y, - and u from the pane itself: each shows at once in the list and in the preview."""
+    async with opened(story.folder, WIDE) as person:
+        await ask(person, "does the build deploy on Jenkins?")
+        key = story.facts["jenkins"] * 16
+        await person.put_cursor(key, "context")
+        await person.press("y")
+        await person.until(lambda: "2 facts in" in " ".join(shown(person)))
+        await person.put_cursor(key, "context")
+        await person.until(lambda: told(person).startswith("Sent "))
+        await person.press("-")
+        await person.until(lambda: told(person).startswith("Not sent muted"))
+        assert person.toasts[-1].startswith("Muted F#") and person.at == "context"
+        with story.open() as memory:
+            assert memory.mutes.among([story.facts["jenkins"]])
+        await person.press("-")
+        await person.until(lambda: told(person).startswith("Sent "))
+        await person.press("u")
+        await person.until(lambda: told(person).startswith("Not sent muted"))
+
+
+async def test_pinning_lets_a_fact_in_whatever_is_asked(story: Story) -> None:
+    async with opened(story.folder, WIDE) as person:
+        await ask(person, "does the build deploy on Jenkins?")
+        await person.put_cursor(story.facts["jenkins"] * 16, "context")
+        await person.press("p")
+        await person.until(lambda: told(person).startswith("Sent pinned"))
+
+
+async def test_the_verb_in_the_bar_opens_the_pane(story: Story) -> None:
+    async with opened(story.folder, WIDE) as person:
+        await person.command("context where are invoices rounded")
+        await person.until(lambda: any("“where ar" in row for row in shown(person)))
+        assert person.at == "context"
+
+
+async def test_without_a_question_it_is_the_last_thing_that_was_said(story: Story) -> None:
+    with story.open() as memory:
+        memory.turns.add("s1", [Said("user", "who eats nuts?"), Said("assistant", "nobody")])
+    async with opened(story.folder, HUGE) as person:
+        await person.press("6")
+        await person.until(lambda: any("who eats nuts?" in row for row in shown(person)))
+        assert not any("nobody" in row for row in shown(person))
+
+
+async def test_in_the_past_it_is_what_would_have_been_sent_then(story: Story) -> None:
+    async with opened(story.folder, WIDE) as person:
+        await ask(person, "does the build deploy on Jenkins?")
+        await person.press("@")
+        await person.paste("60d")
+        await person.press("enter")
+        await person.until(lambda: any("◐" in row and "Jenkins" in row for row in shown(person)))
+        await person.press("-")
+        assert "You are looking at" in person.toasts[-1]
+
+
+async def test_a_warning_stands_where_the_costs_are(story: Story) -> None:
+    with story.open() as memory:
+        memory.turns.add("s1", [Said("user", "word " * 255) for _ in range(6)])
+        for number in range(9):
+            memory.facts.remember(f"a long fact, the {number}th, about words and what they cost", pinned=True)
+        (story.folder / "memory").mkdir(exist_ok=True)
+        (story.folder / "memory" / "2026-11-21.md").write_text("a line of the day\n" * 60)
+        assert memory.context("x", tools=[Tool("x", "y " * 900)]).warning
+        warned = memory.context("what do words cost?").warning
+    async with opened(story.folder, WIDE) as person:
+        await ask(person, "what do words cost?")
+        assert bool(warned) == any("! " in row and "3,500" in row for row in shown(person)) is True
+
+
+async def test_hostile_text_is_shown_and_not_obeyed(story: Story) -> None:
+    with story.open() as memory:
+        for payload in PAYLOADS.values():
+            if payload.strip():
+                memory.facts.remember(f"hostile {payload}", pinned=True)
+        memory.turns.add("s\x1b[2J", [Said("user", f"hostile {payload}") for payload in list(PAYLOADS.values())[:4]])
+    async with opened(story.folder, WIDE) as person:
+        await ask(person, "hostile \x1b]52;c;eA==\x07 [/nope]")
+        for keys in ("g", "j", "G"):
+            await person.press(keys)
+            for strip in person.strips:
+                assert strip.cell_length == person.app.size.width
+                assert not any(ord(char) < 32 or char == "\u202e" for segment in strip for char in segment.text)

@@ -1,0 +1,106 @@
+"""context, mute, unmute."""
+
+from tui.commands import Outcome, Session, count, number
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from store.context import Context
+    from tui.arguments import Given
+
+BAR = 24  # cells of a bar as long as the whole budget
+EIGHTHS: tuple[str, ...] = ("", *"▏▎▍▌▋▊▉")
+
+
+def show(session: Session, given: "Given") -> Outcome:
+    built = session.memory.context(" ".join(given.query), given.session)
+    return Outcome(lines=_lines(built, session.memory.now), data=lambda: as_json(built))
+
+
+def mute(session: Session, given: "Given") -> Outcome:
+    ids = _numbers(given.ids)
+    session.memory.mutes.mute(ids)
+    it = "it is" if len(ids) == 1 else "they are"
+    return Outcome(f"Muted {count(len(ids), 'fact')}: {it} in no context.", lambda: _facts(session, ids))
+
+
+def unmute(session: Session, given: "Given") -> Outcome:
+    ids = _numbers(given.ids)
+    session.memory.mutes.unmute(ids)
+    return Outcome(f"Unmuted {count(len(ids), 'fact')}.", lambda: _facts(session, ids))
+
+
+def _numbers(texts: list[str]) -> list[int]:
+    return list(dict.fromkeys(number(text, "fact") for text in texts))
+
+
+def _facts(session: Session, ids: list[int]) -> list[dict[str, object]]:
+    from store.models import as_json
+
+    return [as_json(fact) for fact in session.memory.facts.many(ids)]
+
+
+def as_json(built: "Context") -> dict[str, object]:
+    """A context as `--json` prints it."""
+    from store.models import as_json
+
+    return {
+        "question": built.question,
+        "session": built.session,
+        "tokens": built.tokens,
+        "limit": built.limit,
+        "warning": built.warning,
+        "parts": [
+            {
+                "name": part.name,
+                "tokens": part.tokens,
+                "records": [piece.citation for piece in part.pieces],
+                "left_out": part.left_out,
+                "text": part.text,
+            }
+            for part in built.parts
+        ],
+        "facts": [
+            {
+                **as_json(one.fact),
+                "included": one.included,
+                "reason": one.word,
+                "why": one.why,
+                "similarity": one.similarity,
+                "tokens": one.tokens,
+            }
+            for one in built.considered
+        ],
+        "notes": list(built.notes),
+        "milliseconds": round(built.milliseconds, 3),
+        "text": built.text,
+    }
+
+
+def _lines(built: "Context", now: str) -> list[str]:
+    """What it costs, which facts are in and why, and then the whole of it as it is sent."""
+    from store.context.budget import ANSWER
+    from tui.badges import FACT_BADGES, fact_badge
+    from tui.commands.lines import cut
+
+    asked = f"“{cut(built.question, 60)}”" if built.question else "no question"
+    session = f", session {cut(built.session, 40)}" if built.session else ""
+    lines = [f"{built.tokens:,} of {built.limit:,} tokens for {asked}{session}; {ANSWER} are the answer's"]
+    lines += [f"! {built.warning}"] if built.warning else []
+    lines.append("")
+    for part in built.parts:
+        left = f"  {part.left_out:,} left out" if part.left_out else ""
+        lines.append(f"{part.name:<10} {part.tokens:>5,}  {bar(part.tokens, built.limit, BAR)}{left}".rstrip())
+    lines.append("")
+    for one in built.considered:
+        glyph, _ = FACT_BADGES[fact_badge(one.fact, now)]
+        where = "in " if one.included else "out"
+        lines.append(f"{where}  {glyph} {one.fact.citation:<6}  {cut(one.fact.fact, 60)}  {cut(one.why, 90)}")
+    if not built.considered:
+        lines.append("No fact is near this question, and none is pinned.")
+    return [*lines, *built.notes, "", "As it is sent:", "", *built.text.split("\n")]
+
+
+def bar(tokens: int, limit: int, width: int) -> str:
+    """So many tokens of a limit as a bar, to an eighth of a cell; at least that for what is not nothing."""
+    eighths = max(int(tokens > 0), round(8 * width * tokens / limit))
+    return "█" * (eighths // 8) + EIGHTHS[eighths % 8]

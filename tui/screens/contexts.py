@@ -1,0 +1,37 @@
+"""The main screen's context pane: what an agent would be sent, and in the preview why, above each record."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from tui.context_rows import WHOLE, ContextRows
+from tui.keys import CONTEXT
+from tui.screens.looking import LookingBackScreen
+
+if TYPE_CHECKING:
+    from tui.rows import KeyedRows
+    from tui.screens.view import View
+    from tui.widgets.record_list import RecordList
+
+
+class ContextScreen(LookingBackScreen):
+    """The screen's way through a context."""
+
+    def follow(self, source: RecordList) -> None:
+        rows, index = source.rows, source.cursor_index
+        if not isinstance(rows, ContextRows) or index is None:
+            super().follow(source)
+        elif rows.key(index) == WHOLE:
+            self.pane.tell(rows.whole())
+        else:
+            self.pane.follow(rows.record(index), rows.above(index))
+
+    def _show_side(self, view: View, lists: dict[str, KeyedRows | ContextRows]) -> None:
+        super()._show_side(view, lists)
+        rows = lists.get(CONTEXT)
+        if isinstance(rows, ContextRows) and view == self.view:
+            self._counts["tokens"] = rows.built.tokens
+            self._sizes.pop(CONTEXT, None)
+            self._draw_titles()
+            if self._list_id == CONTEXT and self.focused is self.list_of(CONTEXT):
+                self.follow(self.list_of(CONTEXT))  # a reason may have changed where the cursor stayed
