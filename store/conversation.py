@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Sequence
 
+from store import pending
 from store.citations import cite
 from store.database import Database, Verbatim
 from store.errors import InvalidInput, NotFound
@@ -67,6 +68,8 @@ class Conversation:
                         origin=actor,
                     )
                 )
+                if turn.role == "user":
+                    pending.put(write, ids[-1])
             write.answered(*ids)
         return ids
 

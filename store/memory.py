@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from store.events import Events
     from store.facts import Facts
     from store.history import History
+    from store.inbox import Inbox
     from store.iterations import Iterations
     from store.plans import Plans
     from store.purge import Purge
@@ -24,10 +25,39 @@ if TYPE_CHECKING:
     from store.tasks import Tasks
     from store.timeline import Timeline
 
+# the parts that need nothing but the database, each a module of this name
+PARTS = {
+    "facts": "Facts",
+    "decisions": "Decisions",
+    "commits": "Commits",
+    "iterations": "Iterations",
+    "events": "Events",
+    "tasks": "Tasks",
+    "conversation": "Conversation",
+    "timeline": "Timeline",
+    "history": "History",
+    "plans": "Plans",
+    "purge": "Purge",
+    "checkpoints": "Checkpoints",
+}
+
 
 class Memory:
     """A memory, open for one thread. Each part is imported when it is first asked for. Raises UnsafeFile, ForeignFile,
     StorageError; a file of a newer version opens for reading only, and says so in `database.warnings`."""
+
+    facts: "Facts"
+    decisions: "Decisions"
+    commits: "Commits"
+    iterations: "Iterations"
+    events: "Events"
+    tasks: "Tasks"
+    conversation: "Conversation"
+    timeline: "Timeline"
+    history: "History"
+    plans: "Plans"
+    purge: "Purge"
+    checkpoints: "Checkpoints"
 
     def __init__(self, location: Location, door: str, clock: Clock = utc_now, create: bool = True) -> None:
         self.location = location
@@ -63,47 +93,10 @@ class Memory:
             self._config = load(self.location)
         return self._config
 
-    @property
-    def facts(self) -> "Facts":
-        from store.facts import Facts
-
-        return Facts(self.database)
-
-    @property
-    def decisions(self) -> "Decisions":
-        from store.decisions import Decisions
-
-        return Decisions(self.database)
-
-    @property
-    def commits(self) -> "Commits":
-        from store.commits import Commits
-
-        return Commits(self.database)
-
-    @property
-    def iterations(self) -> "Iterations":
-        from store.iterations import Iterations
-
-        return Iterations(self.database)
-
-    @property
-    def events(self) -> "Events":
-        from store.events import Events
-
-        return Events(self.database)
-
-    @property
-    def tasks(self) -> "Tasks":
-        from store.tasks import Tasks
-
-        return Tasks(self.database)
-
-    @property
-    def conversation(self) -> "Conversation":
-        from store.conversation import Conversation
-
-        return Conversation(self.database)
+    def __getattr__(self, name: str) -> object:
+        if name not in PARTS:
+            raise AttributeError(name)
+        return getattr(__import__(f"store.{name}", fromlist=[PARTS[name]]), PARTS[name])(self.database)
 
     @property
     def documents(self) -> "Documents":
@@ -113,34 +106,10 @@ class Memory:
         return Documents(self.database, lambda: places(self.location, self.config))
 
     @property
-    def timeline(self) -> "Timeline":
-        from store.timeline import Timeline
+    def inbox(self) -> "Inbox":
+        from store.inbox import Inbox
 
-        return Timeline(self.database)
-
-    @property
-    def history(self) -> "History":
-        from store.history import History
-
-        return History(self.database)
-
-    @property
-    def plans(self) -> "Plans":
-        from store.plans import Plans
-
-        return Plans(self.database)
-
-    @property
-    def purge(self) -> "Purge":
-        from store.purge import Purge
-
-        return Purge(self.database)
-
-    @property
-    def checkpoints(self) -> "Checkpoints":
-        from store.checkpoints import Checkpoints
-
-        return Checkpoints(self.database)
+        return Inbox(self.database, self.documents)
 
     @property
     def search(self) -> "Search":

@@ -240,6 +240,43 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
+class Quote:
+    """A piece of evidence: the words, and the citation of where they stand. Without words it is the whole of it."""
+
+    citation: str
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What somebody other than the person would have remembered, changed or forgotten; it waits for a person's word.
+
+    `text` is the fact that would be, or the one that it is about; `change` what else that fact would have; `target`
+    the fact it is about and `others` the citations of further ones; `based_on` a digest of them as they were; `made`
+    the fact that came of it.
+    """
+
+    id: int
+    kind: str
+    text: str
+    change: dict[str, Any]
+    target: int | None
+    others: tuple[str, ...]
+    based_on: str
+    evidence: tuple[Quote, ...]
+    reason: str
+    origin: str
+    state: str
+    created_at: str
+    decided_at: str | None
+    made: int | None
+
+    @property
+    def citation(self) -> str:
+        return cite("proposal", self.id)
+
+
+@dataclass(frozen=True, slots=True)
 class Chunk:
     """Some lines of a document, `first` to `last` counted from 1; `heading` is the path of headings above them."""
 
@@ -256,7 +293,7 @@ class Chunk:
         return str(Citation("document", self.path, self.first, self.last))
 
 
-Record = Fact | Decision | Commit | Iteration | Event | Task | Checkpoint | Turn | Chunk
+Record = Fact | Decision | Commit | Iteration | Event | Task | Checkpoint | Turn | Chunk | Proposal
 
 
 def as_json(record: Record | Link | Step | Change) -> dict[str, Any]:

@@ -25,6 +25,7 @@ KINDS = {
     "facts": "fact",
     "decisions": "decision",
     "tasks": "task",
+    "proposals": "proposal",
     "iterations": "iteration",
     "events": "event",
     "checkpoints": "checkpoint",

@@ -22,6 +22,7 @@ from store.models import (
     Fact,
     Iteration,
     Link,
+    Proposal,
     Record,
     Step,
     Task,
@@ -72,6 +73,8 @@ def summary(record: Record) -> tuple[str, str]:
         return record.text, record.speaker or record.role
     if isinstance(record, Chunk):
         return " › ".join(filter(None, (record.heading, " ".join(record.text.split())))), ""
+    if isinstance(record, Proposal):
+        return record.text, f"{record.kind} {record.state}"
     return f"checkpoint “{record.title}”", record.why if record.by_itself else ""
 
 
@@ -95,6 +98,10 @@ def describe(memory: Memory, record: Record, coloured: bool = False) -> list[Lin
         return _turn(memory, record, now)
     if isinstance(record, Chunk):
         return [*brief(record), [], *passage(memory, record, coloured), [], *_of_document(record, now)]
+    if isinstance(record, Proposal):
+        from tui.proposal import describe_proposal
+
+        return describe_proposal(memory, record, now)
     return _checkpoint(memory, record, now)
 
 

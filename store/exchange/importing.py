@@ -20,12 +20,13 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 STRATEGIES = ("mine", "replace")
-MERGED = ("facts", "decisions", LINKS, "tasks", "iterations", "commits", "events", "turns")
+MERGED = ("facts", "decisions", LINKS, "tasks", "proposals", "iterations", "commits", "events", "turns")
 KINDS = {
     "facts": "fact",
     "decisions": "decision",
     LINKS: "link",
     "tasks": "task",
+    "proposals": "proposal",
     "iterations": "iteration",
     "commits": "commit",
     "events": "event",
@@ -195,6 +196,7 @@ TITLES = {
     "decisions": "d.title",
     LINKS: "d.link_type",
     "tasks": "d.text",
+    "proposals": "d.text",
     "iterations": "d.command || ' ' || d.description",
     "commits": "substr(d.message, 1, instr(d.message || char(10), char(10)) - 1)",
     "events": "d.event_type",

@@ -26,6 +26,7 @@ SAID = {
     "fact": ("facts", ("fact",)),
     "decision": ("decisions", ("title", "chosen", "context", "rationale", "alternatives")),
     "task": ("tasks", ("text",)),
+    "proposal": ("proposals", ("text", "reason")),
     "turn": ("turns", ("text",)),
     "event": ("events", ("payload",)),
 }

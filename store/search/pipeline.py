@@ -408,6 +408,6 @@ def body(record: "Record") -> str:
         return " ".join(part for part in (record.event_type, record.phase, payload) if part)
     if isinstance(record, models.Iteration):
         return f"{record.command} {record.description}".strip()
-    if isinstance(record, models.Task | models.Turn | models.Chunk):
+    if isinstance(record, models.Task | models.Turn | models.Chunk | models.Proposal):
         return record.text
     return record.name
