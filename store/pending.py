@@ -12,6 +12,7 @@ from store.database import Database, Verbatim, Write
 TASKS = ("extract_facts", "reconfirm")
 ATTEMPTS = 3
 BACKOFF_MS = (60_000, 600_000, 0)  # after the first, second and last attempt
+DUE = "(next_at <= ? OR next_at > ?) AND attempts < ?"
 
 
 class Entry:
@@ -39,12 +40,10 @@ def take(write: Write, most: int) -> list[Entry]:
     """The next entries that are due, counted as tried: whoever dies of one has tried it too. One that was tried before
     comes alone, so that it spoils no other's."""
     now = to_ms(write.at)
-    latest = from_ms(now + max(BACKOFF_MS))  # later than any entry can wait: the clock was set back
     rows = list(
         write.rows(
-            "SELECT id, turn, task, attempts FROM pending_extraction"
-            " WHERE attempts < ? AND (next_at <= ? OR next_at > ?) ORDER BY attempts, id LIMIT ?",
-            (ATTEMPTS, Verbatim(write.at), Verbatim(latest), most),
+            f"SELECT id, turn, task, attempts FROM pending_extraction WHERE {DUE} ORDER BY attempts, id LIMIT ?",
+            (*map(Verbatim, _bounds(write.at)), ATTEMPTS, most),
         )
     )
     if rows and rows[0][3] > 0:
@@ -104,6 +103,9 @@ def counts(database: Database) -> tuple[int, int]:
 
 def due(database: Database, now: str) -> bool:
     """A cheap look at whether something is to be read."""
-    return bool(
-        database.value("SELECT 1 FROM pending_extraction WHERE attempts < ? AND next_at <= ? LIMIT 1", (ATTEMPTS, now))
-    )
+    return bool(database.value(f"SELECT 1 FROM pending_extraction WHERE {DUE} LIMIT 1", (*_bounds(now), ATTEMPTS)))
+
+
+def _bounds(now: str) -> tuple[str, str]:
+    """Now, and the latest that an entry can have to wait for: where one waits for longer, the clock was set back."""
+    return now, from_ms(to_ms(now) + max(BACKOFF_MS))

@@ -20,14 +20,16 @@ WORDS = 2  # that a text must have
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One thing to remember. `quote` is the sentence as it stands in the turn; `explicit`: the person's own word, which
-    needs no asking; `why` says in words what it rests on, or why it is to be asked about."""
+    """One thing to remember. `quote` is the sentence as it stands in the turn; `explicit`: it was asked to be
+    remembered, and nobody needs to be asked about it; `own`: the person surely said it themselves; `why` says in words
+    what it rests on, or why it is to be asked about."""
 
     text: str
     domain: str
     confidence: str
     quote: str
     explicit: bool
+    own: bool
     why: str
 
 
@@ -68,7 +70,7 @@ def _every(said: Iterable[Sentence]) -> Iterable[Found]:
 
 
 def _asked(found: Found, why: str) -> Found:
-    return Found(found.text, found.domain, "medium", found.quote, False, why) if found.explicit else found
+    return Found(found.text, found.domain, "medium", found.quote, False, False, why) if found.explicit else found
 
 
 def _in(sentence: Sentence) -> Found | None:
@@ -91,7 +93,9 @@ def _in(sentence: Sentence) -> Found | None:
         return None
     for trigger in phrases.WEAK:
         if _tells(trigger, said):
-            return _found(sentence, start, trigger.domain, "you told it, and did not ask for it", explicit=False)
+            return _found(
+                sentence, start, trigger.domain, "you told it, and did not ask to have it remembered", explicit=False
+            )
     return None
 
 
@@ -109,4 +113,4 @@ def _found(sentence: Sentence, start: int, domain: str, why: str, explicit: bool
     text = text[0].upper() + text[1:]
     hedged = phrases.HEDGED.search(sentence.folded, start)
     confidence = "high" if explicit and not hedged else "medium"
-    return Found(text, domain or classify(text).name, confidence, sentence.quote, explicit, why)
+    return Found(text, domain or classify(text).name, confidence, sentence.quote, explicit, True, why)

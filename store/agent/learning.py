@@ -78,11 +78,10 @@ def _extracted(turn: Turn, known: Known) -> Iterator[Lesson]:
     for found in extract(turn.role, turn.text).facts:
         words = Words(fold(found.text))
         verdict, target = _judged(words, known)
-        if verdict == CONFIRM:
-            if found.explicit:
-                yield Lesson("confirm", found, target)
-            else:
-                yield Lesson("ask", found, target, "confirm", found.why)
+        if verdict == CONFIRM and found.own:
+            yield Lesson("confirm", found, target)
+        elif verdict == CONFIRM:
+            yield Lesson("ask", found, target, "confirm", found.why)
         elif verdict == SUPERSEDE:
             yield Lesson("ask", found, target, "supersede", _against(target))
         elif (alike := known.alike(found.text)) is not None:
@@ -139,7 +138,7 @@ def _against(target: int | None) -> str:
 
 def _as_found(sentence: Sentence) -> Found:
     text = sentence.text.rstrip(".!;,… ")
-    return Found(text[:1].upper() + text[1:], "", "medium", sentence.quote, False, "")
+    return Found(text[:1].upper() + text[1:], "", "medium", sentence.quote, False, True, "")
 
 
 def keep(write: Write, turn: Turn, planned: Sequence[Lesson], inbox: Inbox) -> Learned:
@@ -156,8 +155,9 @@ def keep(write: Write, turn: Turn, planned: Sequence[Lesson], inbox: Inbox) -> L
                 facts.append(_remember(write, turn, lesson.found))
         if lesson.act == "confirm" and lesson.target is not None and _confirm(write, turn, lesson.target):
             confirmed.append(lesson.target)
-        if lesson.act == "ask" and not _settled(database, turn, lesson.found.text) and not _older(write, turn, lesson):
-            asked = _ask(write, turn, lesson, inbox)
+        if lesson.act == "ask" and not _settled(database, turn, lesson.found.text):
+            question = _dated(write, turn, lesson)
+            asked = question and _ask(write, turn, question, inbox)
             proposed += [asked] if asked else []
     learned = Learned(tuple(facts), tuple(confirmed), tuple(proposed))
     write.reason = _reason(turn, learned)
@@ -205,7 +205,9 @@ def _ask(write: Write, turn: Turn, lesson: Lesson, inbox: Inbox) -> int | None:
     try:
         number, new = inbox.ask(
             write,
-            Question(lesson.kind, change, lesson.target, evidence, write.actor, f"In {turn.citation}: {lesson.why}."),
+            Question(
+                lesson.kind, change, lesson.target, evidence, write.actor, f"{lesson.why[:1].upper()}{lesson.why[1:]}."
+            ),
         )
     except MemorandaError:  # the fact it is about went meanwhile
         return None
@@ -224,12 +226,18 @@ def _settled(database: Database, turn: Turn, text: str) -> bool:
     return not steps or turn.at <= steps[0].at
 
 
-def _older(write: Write, turn: Turn, lesson: Lesson) -> bool:
-    """Whether the fact that a question is about was confirmed after this was said."""
+def _dated(write: Write, turn: Turn, lesson: Lesson) -> Lesson | None:
+    """A question as it is to be asked now: what was said before the fact that it is about was last confirmed does not
+    speak against that one. It is a fact of its own, if it was asked to be remembered; else there is nothing to ask."""
     if lesson.target is None:
-        return False
+        return lesson
     confirmed = write.execute("SELECT last_confirmed_at FROM facts WHERE id = ?", (lesson.target,)).get
-    return confirmed is None or turn.at <= confirmed
+    if confirmed is not None and turn.at >= confirmed:
+        return lesson
+    if not lesson.found.explicit:
+        return None
+    why = f"it was said before {cite('fact', lesson.target)} was, and does not agree with it"
+    return Lesson("ask", lesson.found, None, "add", why)
 
 
 def _reason(turn: Turn, learned: Learned) -> str:

@@ -20,6 +20,7 @@ from store.pending import Entry
 
 BATCH = 50  # entries that are taken at once
 LEASE = "extraction"
+RENEW_SECONDS = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +64,7 @@ class _Reading:
         self._known = Known(memory.database)
         self._meant = Meant(memory.database, memory.config, memory.now)
         self._read = self._failed = 0
+        self._renewed = time.monotonic()
         self._learned = Learned()
 
     def some(self, cancelled: Callable[[], bool], ends: float | None) -> bool:
@@ -71,12 +73,13 @@ class _Reading:
         with memory.database.write("agent", "extraction") as write:
             self._lease.renew(write)
             entries = pending.take(write, BATCH)
-        turns = {turn.id: turn for turn in memory.turns.many([entry.turn for entry in entries])}
+        turns = {turn.id: turn for turn in memory.conversation.many([entry.turn for entry in entries])}
         empty, untouched = list[Entry](), list[Entry]()
         for entry in entries:
             if cancelled() or (ends is not None and time.monotonic() >= ends):
                 untouched.append(entry)
                 continue
+            self._stay()
             turn = turns.get(entry.turn)
             try:
                 self._known.refresh()
@@ -95,6 +98,13 @@ class _Reading:
                 self._read += len(pending.done(write, empty))
                 pending.untouched(write, untouched)
         return bool(entries) and not untouched
+
+    def _stay(self) -> None:
+        """Keep the lease while turns are read that leave nothing to be written."""
+        if time.monotonic() - self._renewed > RENEW_SECONDS:
+            with self._memory.database.write("agent", "lease") as write:
+                self._lease.renew(write)
+            self._renewed = time.monotonic()
 
     def _keep(self, entry: Entry, turn: Turn, planned: list[Lesson]) -> None:
         with self._memory.database.write(origin(turn), "extraction") as write:
