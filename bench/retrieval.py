@@ -2,7 +2,7 @@
 
     python -m bench.retrieval --data DIR [--rivals] [--setting NAME …]
 
-Every turn of a LoCoMo conversation is a memory, added by `add_turns`; each conversation has a file of its own, and
+Every turn of a LoCoMo conversation is a memory, added by `turns.add`; each conversation has a file of its own, and
 once more all are in one file. R@k is the share of the evidence turns among the first k, averaged over the questions
 that have evidence; the adversarial ones, which have none, say how often nothing is found. XQuAD: the paragraph that
 answers, in four directions, and questions asked of the wrong memory altogether. --rivals installs txtai and chromadb
@@ -51,7 +51,7 @@ class Remembered:
             role = "user" if turn.speaker == speakers[0] else "assistant"
             sessions.setdefault(turn.session, []).append((turn.name, Said(role, turn.text, turn.speaker, turn.at)))
         for session, said in sessions.items():
-            ids = self.memory.conversation.add_turns(session, [turn for _, turn in said])
+            ids = self.memory.turns.add(session, [turn for _, turn in said])
             self.names.update(zip(ids, (name for name, _ in said), strict=True))
 
     def read(self, reading: Reading) -> None:

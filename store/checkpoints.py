@@ -206,12 +206,12 @@ class Checkpoints:
     def broken_off(self, now: str) -> "Turn | None":
         """The last turn of a session that somebody may want to go on with: the newest session, if it was not ended and
         not recovered since, and if that turn was said between half an hour and a week ago."""
-        from store.conversation import Conversation
+        from store.conversation import Turns
 
         number = self._database.value("SELECT max(id) FROM turns")
         if number is None:
             return None
-        turn = Conversation(self._database).get(number)
+        turn = Turns(self._database).get(number)
         if not days_before(now, OFFERED_DAYS) <= turn.at <= from_ms(to_ms(now) - QUIET_MS):
             return None
         done = self._database.value(

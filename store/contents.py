@@ -11,7 +11,7 @@ from typing import Any
 from store import names, tokens
 from store.citations import cite
 from store.clock import from_ms, to_ms
-from store.conversation import Conversation
+from store.conversation import Turns
 from store.database import Database, Json, Verbatim, Write
 from store.decisions import Decisions
 from store.digest import sha256
@@ -109,7 +109,7 @@ def torn(database: Database) -> "list[int]":
 
 def gather(database: Database, now: str, session: str = "") -> Contents:
     """What a checkpoint of this moment would hold; some milliseconds, whatever the memory holds."""
-    said = Conversation(database).window(session)
+    said = Turns(database).window(session)
     open_tasks = Tasks(database)
     latest = Decisions(database)
     turns = tuple(

@@ -7,7 +7,7 @@ from store.citations import parse
 from store.database import Database
 from store.documents import Documents
 from store.errors import MemorandaError
-from store.models import Chunk, Commit, Decision, Event, Fact, Iteration, Proposal, Quote, Record, Task, Turn
+from store.models import Chunk, Commit, Decision, Event, Fact, Iteration, Proposal, Quote, Record, Summary, Task, Turn
 from store.records import lookup
 from store.tombstones import normal
 
@@ -57,6 +57,8 @@ def said(record: Record) -> str:
             parts = (record.command, record.description)
         case Event():
             parts = (record.event_type, record.phase, str(record.payload))
+        case Summary():
+            parts = (record.line,)
         case _:
             parts = (record.title, record.summary)
     return "\n".join(parts)

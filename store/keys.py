@@ -13,6 +13,7 @@ NUMBERS = {
     "checkpoint": 6,
     "turn": 7,
     "document": 8,
+    "summary": 9,
 }
 """Of the kinds that are searched."""
 UNSEARCHED = {"proposal": 10}

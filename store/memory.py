@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from store.checkpoints import Checkpoints
     from store.commits import Commits
     from store.config import Config
-    from store.conversation import Conversation
+    from store.conversation.sessions import Sessions
+    from store.conversation.summaries import Summaries
+    from store.conversation.turns import Turns
     from store.decisions import Decisions
     from store.documents import Documents
     from store.events import Events
@@ -25,20 +27,22 @@ if TYPE_CHECKING:
     from store.tasks import Tasks
     from store.timeline import Timeline
 
-# the parts that need nothing but the database, each a module of this name
+# the parts that need the file alone, each made of it when it is asked for, its module imported only then
 PARTS = {
-    "facts": "Facts",
-    "decisions": "Decisions",
-    "commits": "Commits",
-    "iterations": "Iterations",
-    "events": "Events",
-    "tasks": "Tasks",
-    "conversation": "Conversation",
-    "timeline": "Timeline",
-    "history": "History",
-    "plans": "Plans",
-    "purge": "Purge",
-    "checkpoints": "Checkpoints",
+    "checkpoints": "store.checkpoints.Checkpoints",
+    "commits": "store.commits.Commits",
+    "decisions": "store.decisions.Decisions",
+    "events": "store.events.Events",
+    "facts": "store.facts.Facts",
+    "history": "store.history.History",
+    "iterations": "store.iterations.Iterations",
+    "plans": "store.plans.Plans",
+    "purge": "store.purge.Purge",
+    "sessions": "store.conversation.sessions.Sessions",
+    "summaries": "store.conversation.summaries.Summaries",
+    "tasks": "store.tasks.Tasks",
+    "timeline": "store.timeline.Timeline",
+    "turns": "store.conversation.turns.Turns",
 }
 
 
@@ -46,18 +50,28 @@ class Memory:
     """A memory, open for one thread. Each part is imported when it is first asked for. Raises UnsafeFile, ForeignFile,
     StorageError; a file of a newer version opens for reading only, and says so in `database.warnings`."""
 
-    facts: "Facts"
-    decisions: "Decisions"
-    commits: "Commits"
-    iterations: "Iterations"
-    events: "Events"
-    tasks: "Tasks"
-    conversation: "Conversation"
-    timeline: "Timeline"
-    history: "History"
-    plans: "Plans"
-    purge: "Purge"
-    checkpoints: "Checkpoints"
+    if TYPE_CHECKING:
+        checkpoints: Checkpoints
+        commits: Commits
+        decisions: Decisions
+        events: Events
+        facts: Facts
+        history: History
+        iterations: Iterations
+        plans: Plans
+        purge: Purge
+        sessions: Sessions
+        summaries: Summaries
+        tasks: Tasks
+        timeline: Timeline
+        turns: Turns
+    else:
+
+        def __getattr__(self, name):
+            if name not in PARTS:
+                raise AttributeError(f"a memory has no part {name}")
+            module, _, part = PARTS[name].rpartition(".")
+            return getattr(__import__(module, fromlist=[part]), part)(self.database)
 
     def __init__(self, location: Location, door: str, clock: Clock = utc_now, create: bool = True) -> None:
         self.location = location
@@ -92,11 +106,6 @@ class Memory:
 
             self._config = load(self.location)
         return self._config
-
-    def __getattr__(self, name: str) -> object:
-        if name not in PARTS:
-            raise AttributeError(name)
-        return getattr(__import__(f"store.{name}", fromlist=[PARTS[name]]), PARTS[name])(self.database)
 
     @property
     def documents(self) -> "Documents":

@@ -3,6 +3,7 @@
 Imported where records are read, never by the modules that only write: `dataclasses` costs 13 ms.
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -223,7 +224,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What one side of a conversation said: `number` counts from 1 in its session, `speaker` is a name or empty."""
+    """What one side of a conversation said: `number` counts from 1 in its session, `speaker` is a name or empty.
+
+    `tokens` is counted by a real tokenizer, and estimated until it was; `continuity` is the calibrated similarity to
+    the turn before, None at the first one and until both are embedded.
+    """
 
     id: int
     session: str
@@ -232,6 +237,8 @@ class Turn:
     speaker: str
     text: str
     at: str
+    tokens: int
+    continuity: float | None
     origin: str
 
     @property
@@ -277,6 +284,62 @@ class Proposal:
 
 
 @dataclass(frozen=True, slots=True)
+class Session:
+    """A conversation: `source` is the file it was read from, if it was; `flushed` up to which turn it was flushed;
+    `turns` and `last_at` are the number and the moment of its last turn. `ended_at` is None while it goes on."""
+
+    id: str
+    started_at: str
+    ended_at: str | None
+    source: str
+    cwd: str
+    flushed: int
+    turns: int
+    last_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A few turns of a session in a few words, the turns `first` to `last` by their numbers; never written anew."""
+
+    id: int
+    session: str
+    first: int
+    last: int
+    topic: str
+    discussed: tuple[str, ...]
+    outcome: str
+    decisions: tuple[str, ...]
+    open_questions: tuple[str, ...]
+    tokens: int
+    created_at: str
+    origin: str
+
+    @property
+    def citation(self) -> str:
+        return cite("summary", self.id)
+
+    @property
+    def line(self) -> str:
+        """It as a prompt is given it: 50 tokens at most."""
+        return line(self.topic, self.discussed, self.outcome, self.decisions, self.open_questions)
+
+
+def line(
+    topic: str,
+    discussed: Sequence[str] = (),
+    outcome: str = "",
+    decisions: Sequence[str] = (),
+    open_questions: Sequence[str] = (),
+) -> str:
+    """A summary's fields as one line of keys and values, those that are empty left out."""
+    lists = {"discussed": discussed, "decided": decisions, "open": open_questions}
+    told = {name: "; ".join(values) for name, values in lists.items() if values}
+    fields = {"topic": topic, "discussed": told.get("discussed"), "outcome": outcome, **told}
+    return " | ".join(f"{name}: {value}" for name, value in fields.items() if value)
+
+
+@dataclass(frozen=True, slots=True)
 class Chunk:
     """Some lines of a document, `first` to `last` counted from 1; `heading` is the path of headings above them."""
 
@@ -293,10 +356,10 @@ class Chunk:
         return str(Citation("document", self.path, self.first, self.last))
 
 
-Record = Fact | Decision | Commit | Iteration | Event | Task | Checkpoint | Turn | Chunk | Proposal
+Record = Fact | Decision | Commit | Iteration | Event | Task | Checkpoint | Turn | Summary | Chunk | Proposal
 
 
-def as_json(record: Record | Link | Step | Change) -> dict[str, Any]:
+def as_json(record: Record | Link | Step | Change | Session) -> dict[str, Any]:
     """A record's own fields, and its citation where it has one, ready for `json.dumps`."""
     fields = asdict(record)
     citation = getattr(record, "citation", None)

@@ -20,6 +20,7 @@ CAME = {
     "task": "created_at",
     "turn": "at",
     "proposal": "created_at",
+    "summary": "created_at",
 }
 
 

@@ -31,6 +31,7 @@ JOURNAL = {
     "events": "SELECT * FROM main.events WHERE created_at <= :at",
     "checkpoints": "SELECT * FROM main.checkpoints WHERE created_at <= :at",
     "turns": "SELECT * FROM main.turns WHERE at <= :at",
+    "summaries": "SELECT * FROM main.summaries WHERE created_at <= :at",
     "history": "SELECT * FROM main.history WHERE seq <= :seq",
     "iterations": "SELECT * FROM main.iterations WHERE started_at <= :at",
 }

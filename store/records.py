@@ -23,7 +23,8 @@ def lookup(database: Database, citation: Citation) -> "Record":
         from store.documents import Documents
 
         return Documents(database).cited(citation)
-    if citation.kind not in ("fact", "decision", "event", "iteration", "task", "checkpoint", "turn", "proposal"):
+    kinds = ("fact", "decision", "event", "iteration", "task", "checkpoint", "turn", "summary", "proposal")
+    if citation.kind not in kinds:
         raise Unsupported(f"{citation} cannot be opened yet.")
     found = many(database, citation.kind, [int(target)])
     if not found:
@@ -77,9 +78,13 @@ def many(database: Database, kind: str, numbers: Sequence[int]) -> "Sequence[Rec
 
         return Tasks(database).many(numbers)
     if kind == "turn":
-        from store.conversation import Conversation
+        from store.conversation import Turns
 
-        return Conversation(database).many(numbers)
+        return Turns(database).many(numbers)
+    if kind == "summary":
+        from store.conversation.summaries import Summaries
+
+        return Summaries(database).many(numbers)
     if kind == "document":
         from store.documents import Documents
 

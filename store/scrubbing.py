@@ -30,6 +30,7 @@ KINDS = {
     "events": "event",
     "checkpoints": "checkpoint",
     "turns": "turn",
+    "summaries": "summary",
 }
 SCANNED = (*(table for table in (*RECORDED, *JOURNAL) if table != "history_row"), "documents", "chunks", "queries")
 JSON_DEFAULTS = ("'[]'", "'{}'", "'null'")

@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from store.conversation import Conversation, Said
+from store.conversation import Said, Turns
 from store.database import Database
 from store.decisions import Decisions
 from store.errors import Busy, InvalidInput, MemorandaError, Purged, StorageError
@@ -177,7 +177,7 @@ def _event(database: Database, arguments: Mapping[str, Any], actor: str, key: st
 
 def _turns(database: Database, arguments: Mapping[str, Any], actor: str, key: str) -> list[int]:
     said = [Said(**turn) for turn in arguments["turns"]]
-    return Conversation(database).add_turns(arguments["session"], said, actor=actor, key=key)
+    return Turns(database).add(arguments["session"], said, actor, key=key)
 
 
 # what may be left for later, each with the arguments of the function that it stands for

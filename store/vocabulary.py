@@ -68,5 +68,5 @@ LETTERS = {
     "task": "A",
     "proposal": "P",
 }
-SEARCHABLE = ("fact", "decision", "commit", "event", "iteration", "task", "checkpoint", "turn", "document")
+SEARCHABLE = ("fact", "decision", "commit", "event", "iteration", "task", "checkpoint", "turn", "summary", "document")
 ROLES = ("user", "assistant")

@@ -26,6 +26,7 @@ KIND_GLYPHS = {
     "task": "☐",
     "checkpoint": "▪",
     "turn": "“",
+    "summary": "≡",
     "document": "¶",
 }
 TASK_GLYPHS = {"pending": "☐", "in_progress": "◧", "done": "☑"}

@@ -25,6 +25,7 @@ from store.models import (
     Proposal,
     Record,
     Step,
+    Summary,
     Task,
     Turn,
 )
@@ -71,6 +72,8 @@ def summary(record: Record) -> tuple[str, str]:
         return record.text, record.status.replace("_", " ")
     if isinstance(record, Turn):
         return record.text, record.speaker or record.role
+    if isinstance(record, Summary):
+        return record.topic, record.outcome
     if isinstance(record, Chunk):
         return " › ".join(filter(None, (record.heading, " ".join(record.text.split())))), ""
     if isinstance(record, Proposal):
@@ -96,6 +99,8 @@ def describe(memory: Memory, record: Record, coloured: bool = False) -> list[Lin
         return _task(memory, record, now)
     if isinstance(record, Turn):
         return _turn(memory, record, now)
+    if isinstance(record, Summary):
+        return _summary(memory, record, now)
     if isinstance(record, Chunk):
         return [*brief(record), [], *passage(memory, record, coloured), [], *_of_document(record, now)]
     if isinstance(record, Proposal):
@@ -308,9 +313,11 @@ def _turn(memory: Memory, turn: Turn, now: str) -> list[Line]:
         [],
         _row("Said", _when(turn.at, now)),
         _row("Session", f"{turn.session}, turn {turn.number}"),
+        _row("Tokens", f"{turn.tokens:,}"),
+        *([_row("Continuity", f"{turn.continuity:.2f} to the turn before")] if turn.continuity is not None else []),
         _row("Recorded by", turn.origin),
     ]
-    around = memory.conversation.around(turn.id)
+    around = memory.turns.around(turn.id)
     if len(around) > 1:
         lines += [[], [("What was said around it", "heading")]]
         for near in around:
@@ -318,6 +325,32 @@ def _turn(memory: Memory, turn: Turn, now: str) -> list[Line]:
             first = near.text.partition("\n")[0]
             lines.append([(mark, "dim"), (near.citation, "cite"), (f"  {near.speaker or near.role}: {first}", "")])
     return lines
+
+
+def _summary(memory: Memory, found: Summary, now: str) -> list[Line]:
+    active = any(one.id == found.id for one in memory.summaries.active(found.session))
+    lines: list[Line] = [
+        _head("summary", found, "active" if active else "archived"),
+        *_text(found.topic, "title"),
+        [],
+        *([_row("Outcome", found.outcome)] if found.outcome else []),
+        *([_row("Discussed", ", ".join(found.discussed))] if found.discussed else []),
+        *(_row("Decided", one) for one in found.decisions),
+        *(_row("Open", one) for one in found.open_questions),
+        _row("Session", f"{found.session}, turns {found.first} to {found.last}"),
+        _row("Made", f"{_when(found.created_at, now)}, {found.tokens} tokens"),
+        [],
+        [("What was said", "heading")],
+    ]
+    for turn in memory.turns.since(found.session, found.first - 1, found.last - found.first + 1):
+        lines.append(
+            [("  ", ""), (turn.citation, "cite"), (f"  {turn.speaker or turn.role}: ", "dim"), (_first(turn.text), "")]
+        )
+    return lines
+
+
+def _first(text: str) -> str:
+    return text.partition("\n")[0]
 
 
 def brief(record: Checkpoint | Chunk) -> list[Line]:

@@ -73,7 +73,7 @@ class _Reading:
         with memory.database.write("agent", "extraction") as write:
             self._lease.renew(write)
             entries = pending.take(write, BATCH)
-        turns = {turn.id: turn for turn in memory.conversation.many([entry.turn for entry in entries])}
+        turns = {turn.id: turn for turn in memory.turns.many([entry.turn for entry in entries])}
         empty, untouched = list[Entry](), list[Entry]()
         for entry in entries:
             if cancelled() or (ends is not None and time.monotonic() >= ends):

@@ -6,13 +6,13 @@ A test compares these lists with the schema, so a new table without a kind fails
 # every change kept in history, undoable, restorable; in the order an export lists them
 RECORDED = ("facts", "decisions", "commit_links", "tasks", "proposals")
 # append-only, never rolled back
-JOURNAL = ("iterations", "commits", "events", "checkpoints", "turns", "history", "history_row")
+JOURNAL = ("iterations", "commits", "events", "checkpoints", "turns", "summaries", "history", "history_row")
 # journal too, in another form: rows of history_row; an export lists them as what they are
 PACKED = ("history_block",)
 # of this machine and this moment: no history, no export
 OPERATIONAL = (
     *("meta", "leases", "queries", "accesses", "month_words", "backups", "tombstones", "answers", "redactions"),
-    *("context_usage", "pending_extraction"),
+    *("context_usage", "sessions", "sources", "ingested", "discarded", "pending_extraction"),
 )
 # rebuilt from nothing
 DERIVED = (

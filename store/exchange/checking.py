@@ -23,7 +23,15 @@ if TYPE_CHECKING:
 
     Convert = Callable[[Any], Any]
 
-BETWEEN = {("facts", "importance"): (0.0, 1.0), ("turns", "number"): (1, 2**63 - 1), ("history", "seq"): (1, 2**63 - 1)}
+ANY = (1, 2**63 - 1)
+BETWEEN = {
+    ("facts", "importance"): (0.0, 1.0),
+    ("turns", "number"): ANY,
+    ("turns", "tokens"): (0, 2**63 - 1),
+    ("summaries", "first"): ANY,
+    ("summaries", "last"): ANY,
+    ("history", "seq"): ANY,
+}
 MOST = {("facts", "fact"): 20_000}  # characters
 _KINDS = {"texts": list, "list": list, "object": dict}
 _cleaned = lru_cache(4096)(clean)  # origins, reasons and speakers come again and again

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from types import TracebackType
 
 STRATEGIES = ("mine", "replace")
-MERGED = ("facts", "decisions", LINKS, "tasks", "proposals", "iterations", "commits", "events", "turns")
+MERGED = (
+    *("facts", "decisions", LINKS, "tasks", "proposals", "iterations", "commits", "events", "turns", "summaries"),
+)
 KINDS = {
     "facts": "fact",
     "decisions": "decision",
@@ -31,6 +33,7 @@ KINDS = {
     "commits": "commit",
     "events": "event",
     "turns": "turn",
+    "summaries": "summary",
 }
 
 
@@ -201,6 +204,7 @@ TITLES = {
     "commits": "substr(d.message, 1, instr(d.message || char(10), char(10)) - 1)",
     "events": "d.event_type",
     "turns": "d.text",
+    "summaries": "d.topic",
 }
 
 

@@ -35,6 +35,7 @@ IDENTITY = {
     "proposals": ("kind, text, created_at, state", "kind, text, created_at"),
     "events": ("event_type, phase, payload, created_at",),
     "turns": ("session, number",),
+    "summaries": ("session, first",),
 }
 LINKS = "commit_links"  # known by both its ends
 STAY = ("checkpoints", "history", "history_row")
@@ -47,7 +48,7 @@ STATE = {
     LINKS: ("link_type",),
 }
 # what of the journal may differ, and is only told: a journal is not written anew
-TOLD = {"iterations": ("status",), "turns": ("role", "speaker", "text")}
+TOLD = {"iterations": ("status",), "turns": ("role", "speaker", "text"), "summaries": ("topic", "outcome")}
 REFERENCES = {
     "supersedes": "",
     "iteration_id": "iterations",
@@ -64,6 +65,7 @@ TEXTS = {
     "proposals": "text",
     "iterations": "description",
     "turns": "text",
+    "summaries": "topic",
     "commits": "message",
     "events": "event_type",
 }
@@ -73,6 +75,7 @@ CITED = {
     "iteration": "iterations",
     "event": "events",
     "turn": "turns",
+    "summary": "summaries",
     "task": "tasks",
     "proposal": "proposals",
 }
@@ -226,7 +229,20 @@ class Merge:
         if replace:
             for table, names in STATE.items():
                 self._take_over(write, table, names)
-        for table in ("iterations", "commits", "facts", "decisions", "tasks", LINKS, "events", "turns", "proposals"):
+        for table in (
+            *(
+                "iterations",
+                "commits",
+                "facts",
+                "decisions",
+                "tasks",
+                LINKS,
+                "events",
+                "turns",
+                "summaries",
+                "proposals",
+            ),
+        ):
             self._insert(write, table, origin)
 
     def _take_over(self, write: Write, table: str, names: tuple[str, ...]) -> None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 NAME = "staged"
 # what must be alone of its kind in a table, beside its primary key
-ALONE = {"commits": ("sha",), "turns": ("session", "number")}
+ALONE = {"commits": ("sha",), "turns": ("session", "number"), "summaries": ("session", "first")}
 
 
 class Staged:

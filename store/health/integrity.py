@@ -75,7 +75,9 @@ def keywords(visit: Visit) -> Iterator[Finding]:
                     f"SELECT (SELECT count(*) FROM corpus WHERE kind = '{kind}'), count(*) FROM corpus_{kind}"
                 )[0]
             if stale or there != due:
-                says = f"What can be found of the {kind}s is not what they say."
+                says = (
+                    f"What can be found of the {'summaries' if kind == 'summary' else kind + 's'} is not what they say."
+                )
                 yield Finding("keywords", WRONG, says, *REBUILD)
                 return
     yield Finding("keywords", OK, f"The index agrees with the records: {rows:,} record{'' if rows == 1 else 's'}.")

@@ -18,11 +18,13 @@ MOMENTS = {
     "events": ("created_at",),
     "checkpoints": ("created_at",),
     "turns": ("at",),
+    "summaries": ("created_at",),
     "commits": ("committed_at",),
     "history": ("at",),
 }
 JSON = {"facts": ("evidence", "tags"), "decisions": ("alternatives",), "events": ("payload",)}
 JSON["iterations"] = ("phases_completed", "artifacts")
+JSON["summaries"] = ("discussed", "decisions", "open_questions")
 MOMENT = "[0-9][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-6][0-9].[0-9][0-9][0-9]Z"
 ORIGINS = ("user", "agent", "hook", "file", "git", "worker", "mcp:%", "import:%")
 BACK = """
@@ -84,7 +86,7 @@ def values(visit: Visit) -> Iterator[Finding]:
             look(table, f"{name} is no JSON", f"NOT json_valid({name})")
     known = " AND ".join(f"origin NOT LIKE '{origin}'" for origin in ORIGINS)
     known += " AND origin NOT IN (SELECT actor FROM history)"
-    for table in ("iterations", "events", "checkpoints", "turns"):
+    for table in ("iterations", "events", "checkpoints", "turns", "summaries"):
         look(table, "an origin is nobody's", known)
     look("commits", "a number is below zero", "min(files_changed, insertions, deletions) < 0")
     look("commits", "a sha is none", "length(sha) NOT IN (40, 64) OR sha GLOB '*[^0-9a-f]*'")

@@ -29,6 +29,7 @@ SAID = {
     "proposal": ("proposals", ("text", "reason")),
     "turn": ("turns", ("text",)),
     "event": ("events", ("payload",)),
+    "summary": ("summaries", ("topic", "outcome", "discussed", "decisions", "open_questions")),
 }
 TABLES = {table: kind for kind, (table, _) in SAID.items()}
 LONG = 16  # characters from which a decision's option, context or reason is looked for elsewhere; a title always is

@@ -24,6 +24,7 @@ SILENT = (
     "accesses",
     "month_words",
     "tombstones",
+    "ingested",
     "answers",
     "history",
     "history_row",
@@ -36,6 +37,7 @@ OURS = frozenset(
     " committed_at recovered_at last_confirmed_at expires_at".split()
 )
 NAMES = {**KINDS, "iterations": "iteration", "events": "event", "checkpoints": "checkpoint", "turns": "turn"}
+NAMES["summaries"] = "summary"
 # what Memoranda itself copied from elsewhere: it goes unless a person says otherwise
 COPIES = ("queries", "checkpoint", "proposals")
 

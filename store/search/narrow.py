@@ -12,10 +12,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from store.embedding.bits import Ids
 
+_TABLES = {"summary": "summaries"}
 _COLUMNS = {"commit": "author", "turn": "speaker || ' ' || origin"}
 # kind → where who wrote it stands; nobody says who wrote a file
 _AUTHORS = {
-    kind: f"SELECT {_COLUMNS.get(kind, 'origin')} FROM {kind}s WHERE id = c.id / 16"
+    kind: f"SELECT {_COLUMNS.get(kind, 'origin')} FROM {_TABLES.get(kind, f'{kind}s')} WHERE id = c.id / 16"
     for kind in NUMBERS
     if kind != "document"
 }

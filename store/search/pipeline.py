@@ -410,4 +410,7 @@ def body(record: "Record") -> str:
         return f"{record.command} {record.description}".strip()
     if isinstance(record, models.Task | models.Turn | models.Chunk | models.Proposal):
         return record.text
+    if isinstance(record, models.Summary):
+        lists = ("; ".join(record.discussed), record.outcome, *record.decisions, *record.open_questions)
+        return "\n".join(part for part in (record.topic, *lists) if part)
     return record.name

@@ -90,7 +90,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Path:
         memory.decisions.decide("storage", "SQLite")
         memory.commits.link("a1b2c3d", 1)
         memory.tasks.add("to do")
-        memory.conversation.add_turns("s", [Said("user", "Where were we?")])
+        memory.turns.add("s", [Said("user", "Where were we?")])
         memory.checkpoints.take("then")
         memory.facts.forget([1, 2, 3], actor="agent")
         memory.facts.correct(4, "fact four", actor="agent")

@@ -27,7 +27,7 @@ from store.memory import Memory
 @pytest.fixture
 def full(memory: Memory, live: Any) -> Memory:
     live(memory, range(120))
-    memory.conversation.add_turns("a session", [Said("user", "hello")])
+    memory.turns.add("a session", [Said("user", "hello")])
     return memory
 
 

@@ -250,7 +250,7 @@ def test_it_stops_when_it_is_told_to_and_goes_on_later(memory: Memory, vectors: 
 
 
 def test_facts_and_decisions_go_first_and_of_them_the_newest(memory: Memory, vectors: Vectors) -> None:
-    memory.conversation.add_turns("s", [Said("user", f"Turn {number}") for number in range(3)])
+    memory.turns.add("s", [Said("user", f"Turn {number}") for number in range(3)])
     memory.decisions.decide("Use Postgres", chosen="Postgres")
     remember(memory)
     provider, read = embedding_models.nano(), list[str]()

@@ -21,7 +21,8 @@ SHA = "a1b2c3d4" * 5
 def full(memory: Memory, live) -> Memory:  # type: ignore[no-untyped-def]
     """A memory with something in every table an export holds."""
     live(memory, range(200))
-    memory.conversation.add_turns("a session", [Said("user", "hello")])
+    memory.turns.add("a session", [Said("user", "hello")])
+    memory.summaries.write(all_of_it=True)
     assert all(memory.database.value(f"SELECT count(*) FROM {table}") for table in (*RECORDED, *JOURNAL))
     return memory
 

@@ -69,7 +69,8 @@ def other(tmp_path: Path) -> Iterator[Memory]:
 def told(memory: Memory, tmp_path: Path, live: Any) -> Path:
     """An export of a memory with something in every table."""
     live(memory, range(200))
-    memory.conversation.add_turns("a session", [Said("user", "hello"), Said("assistant", "hi")])
+    memory.turns.add("a session", [Said("user", "hello"), Said("assistant", "hi")])
+    memory.summaries.write(all_of_it=True)
     assert all(memory.database.value(f"SELECT count(*) FROM {table}") for table in (*RECORDED, *JOURNAL))
     path = tmp_path / "told.json"
     export.save(memory.database, str(path))
@@ -246,7 +247,7 @@ def project(memory: Memory, tmp_path: Path) -> Path:
     old, _ = memory.facts.remember("team of four", evidence=[f"D#{decision}", "C#a1b2c3d", "[K#1] and I#1", "F#99"])
     memory.facts.correct(old, "team of five")
     memory.tasks.add("write the migration")
-    memory.conversation.add_turns("s", [Said("user", "hello")])
+    memory.turns.add("s", [Said("user", "hello")])
     memory.checkpoints.take("here")
     path = tmp_path / "project.json"
     export.save(memory.database, str(path))

@@ -55,7 +55,7 @@ def meant(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
         with Memory.open(str(path), "cli", Clock()) as memory:
             for text in STORY:
                 memory.facts.remember(text)
-            memory.conversation.add_turns(
+            memory.turns.add(
                 "talk",
                 [
                     Said("user", "Where did you spend the holidays?", "Lucía", "2026-05-03"),
@@ -390,8 +390,8 @@ def test_what_was_opened_often_and_lately_comes_sooner_where_that_is_set(memory:
 
 def test_a_turn_is_found_by_what_was_said_around_it(memory: Memory) -> None:
     """Two before and two after, in its session only."""
-    memory.conversation.add_turns("one", [Said("user", text) for text in ("alpha", "beta", "gamma", "delta", "zeta")])
-    memory.conversation.add_turns("two", [Said("user", "alpha"), Said("user", "omega")])
+    memory.turns.add("one", [Said("user", text) for text in ("alpha", "beta", "gamma", "delta", "zeta")])
+    memory.turns.add("two", [Said("user", "alpha"), Said("user", "omega")])
     found = {hit.citation for hit in memory.search("gamma ").hits}
     assert found == {"T#1", "T#2", "T#3", "T#4", "T#5"}
     assert memory.search("gamma ").hits[0].citation == "T#3"
@@ -400,19 +400,19 @@ def test_a_turn_is_found_by_what_was_said_around_it(memory: Memory) -> None:
 
 def test_turns_are_added_at_the_end_and_all_or_none(memory: Memory) -> None:
     """Numbers go on in their session; one that cannot be is refused with all the others."""
-    assert memory.conversation.add_turns("s", [Said("user", "one"), Said("assistant", "two")]) == [1, 2]
-    assert memory.conversation.add_turns("s", [Said("user", "three")]) == [3]
-    assert [turn.number for turn in memory.conversation.around(2)] == [1, 2, 3]
+    assert memory.turns.add("s", [Said("user", "one"), Said("assistant", "two")]) == [1, 2]
+    assert memory.turns.add("s", [Said("user", "three")]) == [3]
+    assert [turn.number for turn in memory.turns.around(2)] == [1, 2, 3]
     for session, bad in (("s", Said("robot", "x")), ("s", Said("user", " ")), (" ", Said("user", "x"))):
         with pytest.raises(InvalidInput):
-            memory.conversation.add_turns(session, [Said("user", "good"), bad])
+            memory.turns.add(session, [Said("user", "good"), bad])
     assert memory.database.value("SELECT count(*) FROM turns") == 3
 
 
 def test_a_turn_can_be_cited_and_opened(memory: Memory) -> None:
     from store import records
 
-    memory.conversation.add_turns("s", [Said("user", "hello there", "Ana")])
+    memory.turns.add("s", [Said("user", "hello there", "Ana")])
     turn = records.lookup(memory.database, cite("T#1"))
     assert turn.citation == "T#1"
     assert memory.search("author:ana hello").hits[0].record == turn
@@ -421,7 +421,7 @@ def test_a_turn_can_be_cited_and_opened(memory: Memory) -> None:
 @pytest.mark.parametrize("act", ["update", "delete"])
 def test_neighbours_forget_what_was_changed_or_taken_away(memory: Memory, act: str) -> None:
     """The index of the turns around follows, word by word."""
-    memory.conversation.add_turns("s", [Said("user", "alpha"), Said("user", "beta"), Said("user", "gamma")])
+    memory.turns.add("s", [Said("user", "alpha"), Said("user", "beta"), Said("user", "gamma")])
     with memory.database.write("agent", "test") as write:
         if act == "update":
             write.execute("UPDATE turns SET text = ? WHERE id = 2", (Verbatim("other"),))

@@ -141,7 +141,7 @@ def test_other_kinds_are_purged_too(memory: Memory, folder: Path, kind: str):
     write: dict[str, Callable[[], int]] = {
         "decision": lambda: memory.decisions.decide(f"About {TEXT}", TEXT, context=TEXT, alternatives=[TEXT, "no"]),
         "task": lambda: memory.tasks.add(TEXT),
-        "turn": lambda: memory.conversation.add_turns("s", [Said("user", "before"), Said("user", TEXT)])[1],
+        "turn": lambda: memory.turns.add("s", [Said("user", "before"), Said("user", TEXT)])[1],
         "event": lambda: memory.events.log("gate", payload={"deep": [{"said": TEXT}]}),
     }
     number = write[kind]()
@@ -152,7 +152,7 @@ def test_other_kinds_are_purged_too(memory: Memory, folder: Path, kind: str):
     if kind == "task":
         memory.tasks.correct(number, "something harmless")
     if kind == "turn":
-        memory.conversation.add_turns("s", [Said("assistant", "after")])
+        memory.turns.add("s", [Said("assistant", "after")])
     all_places(memory, (kind, number))
     assert traces(folder, TEXT, "zebrafish") == []
     with pytest.raises(NotFound):
@@ -171,7 +171,7 @@ def quoted(memory: Memory, tmp_path: Path) -> dict[str, str]:
     memory.facts.remember(f"Somebody wrote: {TEXT}", evidence=[TEXT], tags=["zebra"])
     task = memory.tasks.add(f"ask about {TEXT}")
     memory.tasks.correct(task, "ask about it")
-    memory.conversation.add_turns("s", [Said("user", TEXT.replace(" ", "\n  ")), Said("user", "hm")])
+    memory.turns.add("s", [Said("user", TEXT.replace(" ", "\n  ")), Said("user", "hm")])
     memory.events.log("note", payload={TEXT: [TEXT.replace("é", "e\u0301")]})
     memory.commits.log(SHA, message=f"fix: {TEXT}", author="José")
     memory.iterations.start("fix", TEXT)
@@ -226,7 +226,7 @@ def test_scrubbed_everywhere_there_is_no_byte(memory: Memory, folder: Path, tmp_
     assert memory.facts.get(2).evidence == ("[purged]",) and memory.facts.get(2).tags == ("zebra",)
     assert memory.decisions.get(1).rationale == "Because [purged], they said"
     assert memory.events.get(1).payload == {"[purged]": ["[purged]"]}
-    assert memory.conversation.get(1).text == "[purged]" and memory.conversation.get(2).text == "hm"
+    assert memory.turns.get(1).text == "[purged]" and memory.turns.get(2).text == "hm"
     assert memory.commits.get(SHA).message == "fix: [purged]"
     assert memory.facts.remember("Somebody wrote: [purged]") == (2, False), "its hash follows its text"
     sound(memory)

@@ -77,7 +77,7 @@ def test_the_door_notes_where_a_secret_was_cut_and_never_what(memory: Memory) ->
     memory.facts.remember(f"push with {GITHUB}", actor="agent", tags=["plain"])
     decision = memory.decisions.decide("Pay", f"by {STRIPE} or {STRIPE[:-1]}7", rationale=f"as {GITHUB}")
     event = memory.events.log("seen", payload={"deep": [{"at": f"x {GITHUB}"}]}, actor="mcp:claude")
-    memory.conversation.add_turns("s", [Said("user", f"take {STRIPE}")], actor="hook")
+    memory.turns.add("s", [Said("user", f"take {STRIPE}")], origin="hook")
     memory.facts.remember("nothing here")
     cuts = noted(memory.database)
     assert [(cut.citation, cut.field, cut.rule, cut.count, cut.actor, cut.door) for cut in cuts] == [
@@ -216,7 +216,7 @@ def leaky(memory: Memory) -> Memory:
     memory.facts.correct(1, f"{CONTROL} push with {GITHUB}, from home")
     memory.tasks.add(f"pay by {STRIPE}")
     memory.events.log("seen", payload={"a": [GITHUB]})
-    memory.conversation.add_turns("s", [Said("user", f"take {STRIPE}"), Said("assistant", "thanks")], actor="hook")
+    memory.turns.add("s", [Said("user", f"take {STRIPE}"), Said("assistant", "thanks")], origin="hook")
     memory.commits.log("a1" * 20, message=f"Use {GITHUB}")
     with memory.database.write("user", "test") as write:
         write.insert("queries", text=f"where is {GITHUB}", at=Verbatim(write.at))
@@ -299,10 +299,10 @@ def test_while_another_program_reads_the_log_it_says_so(leaky: Memory) -> None:
 
 def test_a_scan_of_a_clean_memory_finds_nothing_and_reads_all_pages(memory: Memory) -> None:
     for _ in range(3):
-        memory.conversation.add_turns(hexa(8), [Said("user", f"word {n}") for n in range(700)], actor="user")
+        memory.turns.add(hexa(8), [Said("user", f"word {n}") for n in range(700)], origin="user")
     assert scan(memory.database) == []
     unguarded(memory, "CURL_USER")
-    memory.conversation.add_turns("last", [Said("user", f"curl -u ada:{PASSWORD} https://x")], actor="user")
+    memory.turns.add("last", [Said("user", f"curl -u ada:{PASSWORD} https://x")], origin="user")
     guarded()
     assert [(leak.citation, leak.rule) for leak in scan(memory.database)] == [("T#2101", "CURL_USER")]
 

@@ -13,7 +13,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from store.conversation import Said
+from store.conversation import Said, summaries
+from store.conversation.summarising import Summarised
 from store.database import Verbatim
 from store.errors import Conflict, ForeignFile, InvalidInput, NotFound
 from store.memory import Memory
@@ -34,7 +35,8 @@ WRITERS: dict[str, tuple[Callable[[Memory, str], object], str]] = {
     "iteration": (lambda memory, text: memory.iterations.start("fix", text), "iterations.description"),
     "task": (lambda memory, text: memory.tasks.add(text), "tasks.text"),
     "checkpoint": (lambda memory, text: memory.checkpoints.take(text), "checkpoints.name"),
-    "turn": (lambda memory, text: memory.conversation.add_turns("s", [Said("user", text)]), "turns.text"),
+    "turn": (lambda memory, text: memory.turns.add("s", [Said("user", text)]), "turns.text"),
+    "summary": (lambda memory, text: write_summary(memory, text), "summaries.topic"),
     "document": (lambda memory, text: write_document(memory, text), "chunks.text"),
 }
 
@@ -51,6 +53,12 @@ def write_document(memory: Memory, text: str) -> None:
     with open(path, "w", encoding="utf-8") as file:
         file.write(text)
     memory.documents.scan()
+
+
+def write_summary(memory: Memory, text: str) -> None:
+    """A summary of turns that were purged since."""
+    with memory.database.write("agent", "summarise") as write:
+        summaries.put(write, "s", 1, 3, Summarised(text))
 
 
 def cited(answer: Answer) -> list[str]:

@@ -57,7 +57,7 @@ def test_every_act_comes_in_once_and_in_order(memory: Memory, path: str):
     worker.tidy(memory)
     assert facts(memory) == ["by hand", "the first", "the last"]
     assert memory.decisions.get(1).chosen == "Berlin" and memory.events.get(1).payload == {"ok": True}
-    assert [turn.speaker for turn in memory.conversation.around(1)] == ["Ana", ""]
+    assert [turn.speaker for turn in memory.turns.around(1)] == ["Ana", ""]
     assert {(step.actor, step.door) for step in memory.history.steps()[:-1]} == {("hook", "hook"), ("agent", "hook")}
     assert memory.history.undo().reason == "remember F#1"
     assert not spool.waiting(path) and spool.drain(memory.database) == spool.Drained()
@@ -253,7 +253,7 @@ def test_the_same_key_gives_the_same_answer_and_writes_once(memory: Memory):
         assert memory.events.log("gate", key="k3") == 1
         from store.conversation import Said
 
-        assert memory.conversation.add_turns("s", [Said("user", "a"), Said("user", "b")], key="k4") == [1, 2]
+        assert memory.turns.add("s", [Said("user", "a"), Said("user", "b")], key="k4") == [1, 2]
     assert len(memory.history.steps()) == 2
     assert memory.facts.remember("a fact", key="k5") == (1, False)
     assert memory.facts.remember("a fact", key="k5") == (1, False)

@@ -11,6 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from store.conversation import Said
+from store.conversation.summarising import Summarised
 from store.database import Json, Verbatim, clean
 from store.database.tables import JOURNAL, RECORDED
 from store.errors import InvalidInput, MemorandaError, NotFound, StorageError
@@ -36,6 +37,7 @@ VERBATIM = {
     "events": "created_at",
     "checkpoints": "created_at trigger level changed recovered_at",
     "turns": "role at",
+    "summaries": "created_at",
     "history": "at door",
     "history_row": "tbl pk op",
 }
@@ -80,12 +82,14 @@ def tell(memory: Memory, text: str) -> None:
     other, _ = memory.facts.remember(f"{text} once more", actor=by)
     memory.inbox.propose("merge", {"others": [other]}, target=fact, origin=by)
     memory.checkpoints.take(text, actor=by)
-    memory.conversation.add_turns(text, [Said("user", text, speaker=text)], actor=by)
+    memory.turns.add(text, [Said("user", text, speaker=text)], origin=by)
     memory.facts.forget([fact], actor=by)
     memory.checkpoints.restore(1, actor=by)
     memory.tasks.add(text, actor=by)
     memory.decisions.decide(text, text, actor=by)
-    memory.conversation.add_turns(text, [Said("user", f"`{text}`")], actor=by)
+    memory.turns.add(text, [Said("user", f"`{text}`")], origin=by)
+    one = Summarised(text, (text,), text, (text,), (text,))
+    memory.summaries.write(text, all_of_it=True, by=lambda part: one, actor=by)
     memory.checkpoints.usage(190_000, session=text, actor=by)
     memory.checkpoints.session_end(session=text, actor=by)
     with memory.database.write(by, text) as write:  # the door itself: a reason is cleaned as well

@@ -642,7 +642,7 @@ def test_facts_are_found_by_their_tags(do: Do, lived: Path):
 def test_an_agent_goes_on_where_it_stood(do: Do, checkout: Path):
     """What hooks say on the command line, and what a new session reads."""
     with memory_of(checkout) as memory:
-        memory.conversation.add_turns("s1", [Turn("user", "¿Qué falta para el jueves?"), Turn("assistant", "A page.")])
+        memory.turns.add("s1", [Turn("user", "¿Qué falta para el jueves?"), Turn("assistant", "A page.")])
         memory.tasks.add("write the page")
     assert (
         do("checkpoint", "--tokens", "100000", "--session", "s1").out == "50 % of the window: no checkpoint is due.\n"

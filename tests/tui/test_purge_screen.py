@@ -28,7 +28,7 @@ def story(tmp_path: Path) -> Story:
         story.decisions["quote"] = memory.decisions.decide(
             "Change the hint", "soon", context=f"for {TEXT.lower()}, no?"
         )
-        memory.conversation.add_turns("s", [Said("user", f"Remember: {TEXT}")])
+        memory.turns.add("s", [Said("user", f"Remember: {TEXT}")])
     return story
 
 
@@ -72,7 +72,7 @@ async def test_it_shows_all_and_does_what_is_chosen(story: Story, size):
         with pytest.raises(NotFound):
             memory.facts.get(story.facts["hint"])
         assert memory.decisions.get(story.decisions["quote"]).context == "for [purged], no?"
-        assert memory.conversation.get(1).text == f"Remember: {TEXT}"
+        assert memory.turns.get(1).text == f"Remember: {TEXT}"
 
 
 async def test_all_places_at_once_and_the_proof(story: Story):

@@ -171,7 +171,7 @@ class Telling:
     def _say(self, said: Said) -> None:
         speaker = "Nadia" if said.role == "user" else ""
         turn = conversation.Said(said.role, said.text, speaker)
-        self._memory.conversation.add_turns(said.session, [turn], actor=said.by)
+        self._memory.turns.add(said.session, [turn], origin=said.by)
 
     def _take_by_itself(self, automatic: Automatic) -> None:
         checkpoints = self._memory.checkpoints

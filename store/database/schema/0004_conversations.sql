@@ -1,5 +1,83 @@
 -- Memoranda, schema 4: conversations.
 
+-- turns, sessions, summaries -------------------------------------------------------------------------------------
+
+ALTER TABLE turns ADD COLUMN tokens INTEGER CHECK(tokens >= 0);  -- as store/counting.py counts; NULL until it did
+ALTER TABLE turns ADD COLUMN continuity REAL;  -- calibrated similarity to the turn before; NULL while it is unknown
+CREATE INDEX turns_uncounted ON turns(id) WHERE tokens IS NULL;
+INSERT OR IGNORE INTO embedding_queue SELECT id * 16 + 7 FROM turns WHERE number > 1;  -- so that it gets known
+
+-- journal: three turns in a few words, written once; the newest four of a session are its active ones
+CREATE TABLE summaries(
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  session TEXT NOT NULL,
+  first INTEGER NOT NULL CHECK(first > 0),  -- the numbers of the turns that it stands for
+  last INTEGER NOT NULL CHECK(last >= first),
+  topic TEXT NOT NULL,
+  discussed TEXT NOT NULL DEFAULT '[]',
+  outcome TEXT NOT NULL DEFAULT '',
+  decisions TEXT NOT NULL DEFAULT '[]',
+  open_questions TEXT NOT NULL DEFAULT '[]',
+  tokens INTEGER NOT NULL,
+  created_at TEXT NOT NULL,
+  origin TEXT NOT NULL,
+  UNIQUE(session, first)
+);
+CREATE INDEX summaries_at ON summaries(created_at, id);
+
+-- operational: where a conversation came from, and whether it is over
+CREATE TABLE sessions(
+  id TEXT PRIMARY KEY NOT NULL,     -- what turns call it
+  started_at TEXT NOT NULL,
+  ended_at TEXT,
+  source TEXT NOT NULL DEFAULT '',  -- the file that it was read from; empty if its turns were told one by one
+  cwd TEXT NOT NULL DEFAULT '',
+  flushed INTEGER NOT NULL DEFAULT 0  -- up to which number its turns were flushed (store/flushing.py)
+) WITHOUT ROWID;
+CREATE INDEX sessions_open ON sessions(started_at) WHERE ended_at IS NULL;
+INSERT INTO sessions(id, started_at) SELECT session, min(at) FROM turns GROUP BY session;
+
+-- how far a file of turns was read, and how to see that it is not the same any more
+CREATE TABLE sources(
+  path TEXT PRIMARY KEY NOT NULL,
+  inode TEXT NOT NULL,              -- device and number
+  size INTEGER NOT NULL,            -- bytes that were read
+  lines INTEGER NOT NULL,
+  head BLOB NOT NULL,               -- a digest of its first bytes, and of the last that were read
+  at TEXT NOT NULL
+) WITHOUT ROWID;
+-- what was read once, by a keyed digest of what tells one line from another: it is not taken in again
+CREATE TABLE ingested(key BLOB PRIMARY KEY NOT NULL) WITHOUT ROWID;
+-- greetings, thanks, what tools wrote: for a day, and never in a search or a prompt
+CREATE TABLE discarded(
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  session TEXT NOT NULL,
+  role TEXT NOT NULL,
+  kind TEXT NOT NULL,
+  text TEXT NOT NULL,
+  at TEXT NOT NULL
+);
+CREATE INDEX discarded_at ON discarded(at);
+
+CREATE VIEW corpus_summary(id, kind, record_id, title, text, context, at, status, evergreen) AS
+  SELECT s.id * 16 + 9, 'summary', s.id, s.topic,
+    trim((SELECT coalesce(group_concat(value, '; '), '') FROM json_each(s.discussed)) || char(10) || s.outcome || char(10)
+      || (SELECT coalesce(group_concat(value, char(10)), '') FROM json_each(s.decisions)) || char(10)
+      || (SELECT coalesce(group_concat(value, char(10)), '') FROM json_each(s.open_questions)), char(10)),
+    '', s.created_at, 'active', 0 FROM summaries s;
+CREATE TRIGGER summaries_found_insert AFTER INSERT ON summaries BEGIN
+  INSERT INTO corpus SELECT * FROM corpus_summary WHERE record_id = new.id;
+END;
+CREATE TRIGGER summaries_found_update
+  AFTER UPDATE OF topic, discussed, outcome, decisions, open_questions, created_at ON summaries BEGIN
+  UPDATE corpus SET (title, text, context, at, status, evergreen) =
+    (SELECT title, text, context, at, status, evergreen FROM corpus_summary WHERE record_id = new.id)
+    WHERE id = new.id * 16 + 9;
+END;
+CREATE TRIGGER summaries_found_delete AFTER DELETE ON summaries BEGIN
+  DELETE FROM corpus WHERE id = old.id * 16 + 9;
+END;
+
 -- recorded: proposals ----------------------------------------------------------------------------------------------
 
 -- What is not a person's own word waits here (store/inbox.py). The facts it is about are named without a foreign key:

@@ -1,0 +1,60 @@
+"""Sessions: when a conversation began, where it came from, and whether it is over."""
+
+from store.clock import from_ms, to_ms
+from store.database import Database, Verbatim, Write, clean
+from store.errors import NotFound
+from store.levels import MINUTE_MS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from store.models import Session
+
+COLUMNS = "s.id, s.started_at, s.ended_at, s.source, s.cwd, s.flushed"
+LAST = "(SELECT {} FROM turns t WHERE t.session = s.id ORDER BY t.number DESC LIMIT 1)"
+QUIET_MS = 30 * MINUTE_MS  # a session in which nothing was said for so long is over
+
+
+class Sessions:
+    """The sessions of one memory."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def get(self, name: str = "") -> "Session":
+        """The session of this name, the newest without one. Raises NotFound."""
+        from store.conversation.turns import Turns
+
+        wanted = clean(name.strip()) or Turns(self._database).newest_session()
+        found = self._read("WHERE s.id = ?", wanted)
+        if not found:
+            if not wanted:
+                raise NotFound("Nothing was said yet.", "Bring a conversation in: memoranda ingest FILE")
+            raise NotFound(f"There is no session “{wanted[:60]}”.", "List them: memoranda sessions")
+        return found[0]
+
+    def newest(self, limit: int = -1) -> "list[Session]":
+        """Sessions, the one that was spoken in last first."""
+        return self._read(f"ORDER BY {LAST.format('t.id')} DESC, s.id LIMIT ?", limit)
+
+    def broken_off(self, now: str) -> "list[Session]":
+        """Those that nobody ended, and in which nothing was said for QUIET_MS; the one spoken in last first."""
+        cut = from_ms(to_ms(now) - QUIET_MS)
+        return self._read(
+            f"WHERE s.ended_at IS NULL AND coalesce({LAST.format('t.at')}, s.started_at) < ?"
+            f" ORDER BY {LAST.format('t.id')} DESC",
+            cut,
+        )
+
+    def end(self, write: Write, name: str, at: str = "") -> None:
+        """Say that a session is over, since `at` or now."""
+        write.execute("UPDATE sessions SET ended_at = ? WHERE id = ?", (Verbatim(at or write.at), name))
+
+    def _read(self, where: str, *parameters: object) -> "list[Session]":
+        from store.models import Session
+
+        rows = self._database.rows(
+            f"SELECT {COLUMNS}, coalesce({LAST.format('t.number')}, 0), coalesce({LAST.format('t.at')}, s.started_at)"
+            f" FROM sessions s {where}",
+            parameters,
+        )
+        return [Session(*row) for row in rows]

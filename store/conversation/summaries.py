@@ -1,0 +1,133 @@
+"""Summaries: what was said, three turns at a time, as keys and values; written once, never summarised again [003 §2].
+
+The newest ACTIVE of a session are what a prompt is given; the older ones are kept, cited and found by a search.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+
+from store.citations import cite
+from store.database import Database, Json, Verbatim, Write, clean
+from store.errors import NotFound
+from store.vocabulary import PERSON
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from store.conversation.summarising import Summarised
+    from store.models import Summary, Turn
+
+    Summarise = Callable[[Sequence[Turn]], Summarised]
+
+COLUMNS = "id, session, first, last, topic, discussed, outcome, decisions, open_questions, tokens, created_at, origin"
+LISTS = (5, 7, 8)  # of them
+ORIGIN = "agent"
+ACTIVE = 4  # slots of a session
+TURNS = 3  # of one summary, at most
+BATCH = 50  # summaries of one transaction
+
+
+class Summaries:
+    """The summaries of one memory."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def get(self, number: int) -> "Summary":
+        """One summary. Raises NotFound."""
+        found = self.many([number])
+        if not found:
+            raise NotFound(f"There is no summary {cite('summary', number)} in this memory.", "Search for it.")
+        return found[0]
+
+    def many(self, numbers: Sequence[int]) -> "list[Summary]":
+        """The summaries of these ids that exist, in no particular order."""
+        return self._read("WHERE id IN (SELECT value FROM json_each(?))", json.dumps(list(numbers)))
+
+    def active(self, session: str = "") -> "list[Summary]":
+        """The summaries that a prompt of this session may hold, ACTIVE at most, the oldest first; of the newest session
+        unless named."""
+        return self.of(session or self._newest_session(), ACTIVE)
+
+    def of(self, session: str, limit: int = -1) -> "list[Summary]":
+        """The last `limit` summaries of a session, the oldest first; the archived ones too, without a limit."""
+        return self._read("WHERE session = ? ORDER BY first DESC LIMIT ?", session, limit)[::-1]
+
+    def due(self, session: str, *, all_of_it: bool = False) -> "list[list[Turn]]":
+        """The turns of a session that are to be summarised: those that left its window, TURNS at a time, fewer where
+        the topic changes. With `all_of_it`, those still in the window too, and the last few that make no whole one."""
+        from store.conversation.turns import Turns
+        from store.topics import shifts
+
+        turns = Turns(self._database)
+        done = self._database.value("SELECT max(last) FROM summaries WHERE session = ?", (session,)) or 0
+        waiting = turns.since(session, done)
+        if not all_of_it:
+            waiting = waiting[: -len(turns.window(session)) or None]
+        parts: list[list[Turn]] = []
+        for turn in waiting:
+            full = not parts or len(parts[-1]) == TURNS
+            if full or (turn.role == PERSON and shifts(turn.text, parts[-1][-1].text, turn.continuity)):
+                parts.append([])
+            parts[-1].append(turn)
+        if parts and not all_of_it and len(parts[-1]) < TURNS:
+            parts.pop()  # it goes on
+        return parts[:BATCH]
+
+    def write(
+        self, session: str = "", *, all_of_it: bool = False, by: "Summarise | None" = None, actor: str = ORIGIN
+    ) -> list[int]:
+        """Summarise what is due of a session, the newest unless named: the ids of the summaries. `by` makes them, the
+        rule unless somebody else does; it works outside of any transaction, and what was summarised meanwhile by
+        another process is not again."""
+        from store.conversation.summarising import by_rule
+
+        name = clean(session.strip()) or self._newest_session()
+        made: list[int] = []
+        while parts := self.due(name, all_of_it=all_of_it):
+            told = [(part[0].number, part[-1].number, (by or by_rule)(part)) for part in parts]
+            with self._database.write(actor, "summarise") as write:
+                fresh = [put(write, name, first, last, one) for first, last, one in told]
+            made += [number for number in fresh if number is not None]
+            if None in fresh:
+                break
+        return made
+
+    def _newest_session(self) -> str:
+        from store.conversation.turns import Turns
+
+        return Turns(self._database).newest_session()
+
+    def _read(self, where: str, *parameters: object) -> "list[Summary]":
+        from store.models import Summary
+
+        rows = self._database.rows(f"SELECT {COLUMNS} FROM summaries {where}", parameters)
+        return [Summary(*map(_read, range(len(row)), row)) for row in rows]
+
+
+def _read(place: int, value: "Any") -> "Any":
+    return tuple(json.loads(value)) if place in LISTS else value
+
+
+def put(write: Write, session: str, first: int, last: int, one: "Summarised") -> int | None:
+    """Write the summary of the turns `first` to `last` down, inside a transaction, unless they have one; its id."""
+    from store import tokens
+    from store.models import line
+
+    if write.execute("SELECT 1 FROM summaries WHERE session = ? AND last >= ?", (session, first)).get:
+        return None
+    return write.insert(
+        "summaries",
+        session=session,
+        first=first,
+        last=last,
+        topic=one.topic,
+        discussed=Json(list(one.discussed)),
+        outcome=one.outcome,
+        decisions=Json(list(one.decisions)),
+        open_questions=Json(list(one.open_questions)),
+        tokens=tokens.count(line(one.topic, one.discussed, one.outcome, one.decisions, one.open_questions)),
+        created_at=Verbatim(write.at),
+        origin=write.actor,
+    )
