@@ -106,12 +106,18 @@ class Inbox:
         """
         return self.propose_all([Question(kind, change, target, tuple(evidence), origin, reason)], origin, key=key)[0]
 
-    def propose_all(self, questions: Sequence[Question], actor: str, *, key: str = "") -> list[int]:
-        """`propose` each, all or none, as one step of history; their ids."""
+    def propose_all(
+        self, questions: Sequence[Question], actor: str, *, key: str = "", most: int | None = None
+    ) -> list[int]:
+        """`propose` each, all or none, as one step of history; their ids. With `most`, until so many are new."""
         with self._database.write(actor, "propose", key) as write:
             if (answer := write.answer) is not None:
                 return [int(number) for number in answer.split()]
-            asked = [self.ask(write, question) for question in questions]
+            asked: list[tuple[int, bool]] = []
+            for question in questions:
+                if most is not None and sum(fresh for _, fresh in asked) >= most:
+                    break
+                asked.append(self.ask(write, question))
             new = [number for number, fresh in asked if fresh]
             write.reason = _reason("propose", new)
             write.answered(*(number for number, _ in asked))

@@ -22,7 +22,7 @@ _TOLD = re.compile(
         \b(?:tell|mention|reveal|show|le\ digas|cont[eé]s|menciones|reveles)\b[^.\n]{0,20}
         \b(?:user|person|human|anyone|usuario|persona|nadie)\b
     | \b(?:curl|wget|iwr)\b[^\n]{0,200}\|\s*(?:ba|z|pwsh)?sh\b | \brm\ -rf?\ [/~]
-    | \b(?:send|post|upload|exfiltrate|mand[aáe]\w*|envi[aáe]\w*|sub[ií]\w*)\b[^.\n]{0,60}\bhttps?://
+    | \b(?:send|post|upload|exfiltrate|mand[aáe]\w*|envi[aáe]\w*|sub[ií]\w*)\b[^\n]{0,80}\bhttps?://
     """,
     re.IGNORECASE | re.VERBOSE | re.MULTILINE,
 )
