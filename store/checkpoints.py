@@ -105,6 +105,13 @@ class Checkpoints:
             write.execute("DELETE FROM context_usage WHERE session = ?", (session,))
             return mark(write, "", "session_end", "macro", session)
 
+    def before_compaction(self, session: str) -> int | None:
+        """A session's context will be cut: the id of a checkpoint, or None if nothing happened since the last."""
+        from store.contents import mark
+
+        with self._database.write("agent", "checkpoint") as write:
+            return mark(write, "", "usage", "meso", session) if self._stirred(self.newest(), write.at) else None
+
     def due(self, now: str) -> str | None:
         """The level of the checkpoint that time has made due, or None: never while nothing changed."""
         if not self._stirred(self.newest(), now):
@@ -214,9 +221,9 @@ class Checkpoints:
         turn = Turns(self._database).get(number)
         if not days_before(now, OFFERED_DAYS) <= turn.at <= from_ms(to_ms(now) - QUIET_MS):
             return None
-        done = self._database.value(
-            "SELECT 1 FROM checkpoints WHERE session = ?1"
-            " AND (recovered_at >= ?2 OR (trigger = 'session_end' AND created_at >= ?2))",
+        done = self._database.value(  # an end that we took ourselves was told by nobody
+            "SELECT 1 FROM checkpoints WHERE session = ?1 AND (recovered_at >= ?2"
+            " OR (trigger = 'session_end' AND origin <> 'agent' AND created_at >= ?2))",
             (turn.session, turn.at),
         )
         return None if done else turn

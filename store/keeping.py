@@ -1,5 +1,8 @@
 """Checkpoints that nobody asks for: taken as time passes, dropped when old, offered when a session broke off."""
 
+from store.checkpoints import OFFERED_DAYS
+from store.clock import days_before
+from store.contents import mark
 from store.database import Verbatim
 from store.database.lease import Lease, LeaseLost
 from store.memory import Memory
@@ -53,6 +56,26 @@ def offer(memory: Memory) -> "Checkpoint | None":
                 (Verbatim(OFFERED), Verbatim(last.citation)),
             )
     return found
+
+
+def sweep(memory: Memory) -> int:
+    """Say of sessions in which nothing was said for a while, and that nobody ended, that they are over; how many. Of
+    the newest one, if somebody may still go on with it, a checkpoint of its end is taken, as if it had been told."""
+    if memory.database.read_only or not (found := memory.sessions.broken_off(memory.now)):
+        return 0
+    newest = memory.turns.newest_session()
+    recent = days_before(memory.now, OFFERED_DAYS)
+    with memory.database.write("agent", "session end") as write:
+        open_now = {name for (name,) in write.rows("SELECT id FROM sessions WHERE ended_at IS NULL")}
+        over = [session for session in found if session.id in open_now]  # another process may be at it too
+        for session in over:
+            memory.sessions.end(write, session.id, session.last_at)
+            if session.id == newest and session.last_at >= recent and _may(memory):
+                mark(write, "", "session_end", "macro", session.id)
+    for session in over:
+        if session.last_at >= recent:
+            memory.summaries.write(session.id, all_of_it=True)
+    return len(over)
 
 
 def _may(memory: Memory) -> bool:

@@ -14,6 +14,7 @@ from store.database import Verbatim, Write, ballast
 from store.database.lease import Lease, LeaseLost
 from store.git import CommitInfo, Repository
 from store.git_child import Cancelled, GitError, never
+from store.ingest import discarding
 from store.location import checkout_root
 from store.memory import Memory
 
@@ -56,6 +57,8 @@ def start(
         return 0
     memory.events.expire(memory.now, memory.config["retention_days"])
     keeping.expire(memory)
+    discarding.expire(memory.database, memory.now)
+    keeping.sweep(memory)
     source = repository(memory, cwd) if captures(memory.config, "commits") else None
     try:
         return catch_up(memory, source, progress, cancelled, trouble) if source else 0

@@ -301,6 +301,33 @@ VERBS = (
         slash=("restore",),
     ),
     Verb(
+        "ingest",
+        "Bring in conversations: transcripts of Claude Code, files of `role: text`, JSON lines",
+        "conversations.ingest",
+        Argument("source", "many", "FILE|-", "a file, a folder of .jsonl, or - for standard input", file=True),
+        Argument("session", "value", "S", "the conversation's name, where the lines have none", ""),
+    ),
+    Verb(
+        "sessions",
+        "List conversations, the one spoken in last first",
+        "conversations.sessions",
+        Argument("summaries", "flag", "", "what each was about too: its active summaries"),
+        _LIMIT,
+    ),
+    Verb(
+        "flush",
+        "Before a context is cut: summarise all of a session, and take a checkpoint of it",
+        "conversations.flush",
+        Argument("session", "value", "S", "which session; the newest without it", ""),
+    ),
+    Verb(
+        "clear",
+        "End a session; its last 15 messages are kept in memory/snapshots",
+        "conversations.clear",
+        Argument("session", "value", "S", "which session; the newest without it", ""),
+        slash=("clear",),
+    ),
+    Verb(
         "export",
         "Write the whole memory as one document: JSON, or Markdown to read",
         "exchange.export",

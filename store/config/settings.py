@@ -174,6 +174,27 @@ SETTINGS = (
     Setting(
         "context.window", "int", 200_000, "Tokens of an agent's context window; its use is told in them", most=10**8
     ),
+    Setting(
+        "ingest.claude",
+        "bool",
+        False,
+        "Bring in this project's transcripts of Claude Code by itself",
+    ),
+    Setting(
+        "ingest.paths",
+        "list",
+        [],
+        "More files of conversations, or folders of them, to be brought in by itself",
+        own="names files that are read",
+    ),
+    Setting("flush.messages", "int", 20, "Messages after which a session is flushed by itself; 0: never", most=10**6),
+    Setting(
+        "flush.tokens",
+        "int",
+        4_000,
+        "Tokens left of context.window at which a session is flushed by itself; 0: never",
+        most=10**8,
+    ),
     Setting("checkpoints.automatic", "bool", True, "Take checkpoints by itself, every few minutes if anything changed"),
     Setting("checkpoints.micro_days", "int", 1, "Days that those of every 5 minutes are kept; 0: always", most=36_500),
     Setting("checkpoints.meso_days", "int", 7, "Days that those of every 30 minutes are kept; 0: always", most=36_500),

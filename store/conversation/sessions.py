@@ -45,6 +45,10 @@ class Sessions:
             cut,
         )
 
+    def under_way(self, since: str) -> "list[Session]":
+        """Those that are not over, and in which something was said since a moment."""
+        return self._read(f"WHERE s.ended_at IS NULL AND {LAST.format('t.at')} >= ?", since)
+
     def end(self, write: Write, name: str, at: str = "") -> None:
         """Say that a session is over, since `at` or now."""
         write.execute("UPDATE sessions SET ended_at = ? WHERE id = ?", (Verbatim(at or write.at), name))

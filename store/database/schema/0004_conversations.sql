@@ -40,10 +40,9 @@ INSERT INTO sessions(id, started_at) SELECT session, min(at) FROM turns GROUP BY
 -- how far a file of turns was read, and how to see that it is not the same any more
 CREATE TABLE sources(
   path TEXT PRIMARY KEY NOT NULL,
-  inode TEXT NOT NULL,              -- device and number
   size INTEGER NOT NULL,            -- bytes that were read
   lines INTEGER NOT NULL,
-  head BLOB NOT NULL,               -- a digest of its first bytes, and of the last that were read
+  mark BLOB NOT NULL,               -- a digest of the first of them and the last
   at TEXT NOT NULL
 ) WITHOUT ROWID;
 -- what was read once, by a keyed digest of what tells one line from another: it is not taken in again

@@ -1,0 +1,93 @@
+"""Before a context is cut [001]: what a session holds is made safe, so that nothing of it is lost with the context."""
+
+from dataclasses import dataclass
+
+from store.clock import from_ms, to_ms
+from store.conversation.sessions import QUIET_MS
+from store.errors import NotFound
+from store.memory import Memory
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from store.models import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Flushed:
+    """What a flush did in a `session`: the ids of the summaries it made, the checkpoint it took (None if nothing had
+    happened since the last)."""
+
+    session: str
+    summaries: tuple[int, ...]
+    checkpoint: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Cleared:
+    """What clearing a `session` did: the `path` of its snapshot, how many `messages` are in it, the checkpoint of its
+    end."""
+
+    session: str
+    path: str
+    messages: int
+    checkpoint: int
+
+
+def flush(memory: Memory, name: str = "") -> Flushed:
+    """Summarise all that was said in a session, the newest unless named, those turns too that are in its window, and
+    take a checkpoint of it. Asked again, it does what came since. Raises NotFound."""
+    session = memory.sessions.get(name)
+    made = memory.summaries.write(session.id, all_of_it=True)
+    taken = memory.checkpoints.before_compaction(session.id)
+    with memory.database.write("agent", "flush") as write:
+        write.execute("UPDATE sessions SET flushed = ? WHERE id = ?", (session.turns, session.id))
+    return Flushed(session.id, tuple(made), taken)
+
+
+def due(memory: Memory, session: "Session", tokens: int | None = None) -> bool:
+    """Whether a session is to be flushed by itself: so many messages since the last time, or so few tokens left of its
+    context window, as far as somebody told."""
+    messages, room = memory.config["flush.messages"], memory.config["flush.tokens"]
+    if tokens is not None and room and tokens >= memory.config["context.window"] - room:
+        return session.turns > session.flushed
+    return bool(messages) and session.turns - session.flushed >= messages
+
+
+def tick(memory: Memory) -> int:
+    """Summarise what left the windows of the sessions that are under way, and flush those that are due; how many."""
+    if memory.database.read_only or not memory.config["enabled"]:
+        return 0
+    quiet = from_ms(to_ms(memory.now) - QUIET_MS)
+    flushed = 0
+    for session in memory.sessions.under_way(quiet):
+        memory.summaries.write(session.id)
+        if due(memory, session):
+            flush(memory, session.id)
+            flushed += 1
+    return flushed
+
+
+def clear(memory: Memory, name: str = "") -> Cleared:
+    """End a session, the newest unless named: first its last messages are written to a file, then all of it is
+    summarised, and a checkpoint of its end is taken. Raises NotFound, StorageError."""
+    from store import snapshots
+    from store.conversation.summarising import by_rule
+    from store.documents.places import places
+
+    session = memory.sessions.get(name)
+    turns = memory.turns.last(session.id, snapshots.MESSAGES)
+    if not turns:
+        raise NotFound("Nothing is left of that session.", "There is nothing to clear.")
+    called = snapshots.slug(turns, memory.now[:10])
+    title = by_rule(turns).topic
+    path = snapshots.write(
+        places(memory.location, memory.config).base,
+        called,
+        snapshots.text(session.id, title, turns, session.turns, memory.now),
+    )
+    memory.summaries.write(session.id, all_of_it=True)
+    taken = memory.checkpoints.session_end(session=session.id, actor="user")
+    with memory.database.write("user", "clear") as write:
+        memory.sessions.end(write, session.id)
+        write.execute("UPDATE sessions SET flushed = ? WHERE id = ?", (session.turns, session.id))
+    return Cleared(session.id, path, len(turns), taken)

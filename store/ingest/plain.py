@@ -1,0 +1,37 @@
+"""The other forms: JSON lines `{session, role, text, at?, id?, speaker?}`, and files of `role: text`."""
+
+import re
+from typing import Any
+
+from store.ingest.lines import ROLES, Broken, Line
+
+# fewer than in JSON: `model: x` in an answer begins no turn
+_NAMES = "user|human|usuario|usuaria|assistant|asistente|claude"
+_MARK = re.compile(rf"\s{{0,3}}(?:#{{1,6}}\s+)?(\*\*|__)?({_NAMES})(?:\1)?\s*:(?(1)(?:\1)?)(?:\s+|$)", re.IGNORECASE)
+
+
+def read_json(value: Any, session: str) -> list[Line]:
+    """What a line of JSON says; `session` where it names none. Raises Broken."""
+    if not isinstance(value, dict):
+        raise Broken("it is no object")
+    text = value.get("text", value.get("content"))
+    role = value.get("role")
+    named = value.get("session") or session
+    if not isinstance(text, str) or not isinstance(role, str):
+        raise Broken("it needs a role and a text")
+    if not isinstance(named, str) or not named.strip():
+        raise Broken("it names no session")
+    for name in ("at", "id", "speaker"):
+        if not isinstance(value.get(name, ""), str):
+            raise Broken(f"its {name} is no text")
+    known = ROLES.get(role.strip().lower())
+    made = {"at": value.get("at", ""), "id": value.get("id", ""), "speaker": value.get("speaker", "")}
+    if not text.strip():
+        return []
+    return [Line(named.strip(), known or role, text, kind="" if known else "tool", **made)]
+
+
+def starts(line: str) -> tuple[str, str] | None:
+    """(role, the rest) of a line with which a turn begins: `user: …`, `**Assistant:** …`; else None."""
+    match = _MARK.match(line)
+    return (ROLES[match[2].lower()], line[match.end() :]) if match else None

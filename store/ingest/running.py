@@ -1,0 +1,283 @@
+"""Bringing conversations in: once each line, in batches that let other writers in between.
+
+What tells a line from another is its own id; where it has none its moment; where it has neither its place in the file.
+A keyed digest of that stays, so that a turn that was scrubbed or purged does not come back by the same road.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import BinaryIO
+
+from store.clock import from_ms, parse_moment
+from store.conversation.turns import Said, put
+from store.database import Database, Verbatim, Write, clean
+from store.digest import sha256
+from store.errors import InvalidInput
+from store.ingest import forms, reading
+from store.ingest.discarding import keep, small_talk
+from store.ingest.forms import Entry
+from store.ingest.lines import LONGEST, Line
+from store.ingest.reading import Place
+from store.tombstones import buried
+
+TURNS, BYTES = 100, 1 << 17  # of one transaction: some 30 ms, so that no writer waits long
+OVER = 4  # bits: what is only passed over counts a sixteenth of what is written
+TOLD = 20  # broken lines that are told one by one
+BREATH = 0.002  # seconds between two transactions, in which whoever waits for the file gets it
+KEY = "ingest.key"
+ORIGIN = "import:transcript"
+
+Progress = Callable[[int, int], None]
+Cancelled = Callable[[], bool]
+
+
+@dataclass(slots=True)
+class Report:
+    """What was brought in: turns `added`, lines that were `known` already, that are `discarded` (greetings, thanks,
+    what tools gave), of another project (`elsewhere`), whose text was `purged` here, and `broken` ones, the first of
+    them as (file, line, why) in `troubles`. `waiting` files are still being written in their last line; those in `anew`
+    were read from their beginning because they are not what they were. `sessions` had something added."""
+
+    files: int = 0
+    bytes: int = 0
+    added: int = 0
+    known: int = 0
+    discarded: int = 0
+    elsewhere: int = 0
+    purged: int = 0
+    broken: int = 0
+    waiting: int = 0
+    troubles: list[tuple[str, int, str]] = field(default_factory=list)
+    anew: list[str] = field(default_factory=list)
+    sessions: set[str] = field(default_factory=set)
+
+
+def _never() -> bool:
+    return False
+
+
+def _quiet(done: int, total: int) -> None:
+    """Nobody listens."""
+
+
+def ingest(
+    database: Database,
+    source: "str | BinaryIO",
+    *,
+    session: str = "",
+    project: str = "",
+    origin: str = ORIGIN,
+    report: Report | None = None,
+    progress: Progress = _quiet,
+    cancelled: Cancelled = _never,
+) -> Report:
+    """Bring in a file, or what a stream gives: what came of it, added to `report` if there is one.
+
+    `session` names the conversation where the lines do not; the file's name does otherwise. Of transcripts, only lines
+    said inside the folder `project` are taken, if it is given. `progress` is told bytes done and bytes in all. What was
+    read stays when it is cancelled or killed; the next call goes on there. Raises StorageError.
+    """
+    report = report if report is not None else Report()
+    with _opened(source) as file:
+        path = os.path.realpath(source) if isinstance(source, str) else ""
+        run = _Run(database, file, path, os.path.realpath(project) if project else "", origin, report)
+        run.work(session, progress, cancelled)
+    report.files += 1
+    return report
+
+
+@contextmanager
+def _opened(source: "str | BinaryIO") -> Iterator[BinaryIO]:
+    if isinstance(source, str):
+        with reading.opened(os.path.realpath(source)) as file:
+            yield file
+    else:
+        yield source
+
+
+class _Run:
+    """One reading of one source, and what waits to be written."""
+
+    def __init__(
+        self, database: Database, file: BinaryIO, path: str, project: str, origin: str, report: Report
+    ) -> None:
+        self._database = database
+        self._file = file
+        self._path = path
+        self._project = project
+        self._origin = origin
+        self._report = report
+        self._secret = _secret(database)
+        self._buried = buried(database)
+        self._inside: dict[str, bool] = {}
+        # a file that says no times was written when it was last changed; what is piped is said now
+        self._at = from_ms(os.fstat(file.fileno()).st_mtime_ns // 1_000_000) if path else ""
+        self._batch: list[tuple[Line, bytes]] = []
+        self._weight = 0
+
+    def work(self, session: str, progress: Progress, cancelled: Cancelled) -> None:
+        place, size, as_json = Place(), 0, None
+        if self._path:
+            size = os.fstat(self._file.fileno()).st_size
+            as_json = forms.is_json(self._file)
+            place, anew = reading.resume(self._database, self._path, self._file)
+            if anew:
+                self._report.anew.append(self._path)
+            session = session or os.path.splitext(os.path.basename(self._path))[0]
+        session = clean(session.strip()) or "standard input"
+        start = place.offset
+        role = self._last_role(session) if place.offset else ""
+        raws = reading.lines(self._file, place)
+        if as_json is None:
+            raws, as_json = _peeked(raws)
+        for entry in forms.entries(raws, place, session, bool(self._path), as_json, role):
+            if entry.waiting:
+                self._report.waiting += 1
+                break
+            self._take(entry)
+            place = entry.place
+            if len(self._batch) >= TURNS or self._weight > BYTES:
+                self._write(place)
+                progress(place.offset, size)
+                if cancelled():
+                    break
+                time.sleep(BREATH)
+        self._write(place)
+        self._report.bytes += place.offset - start
+        progress(place.offset, size)
+
+    def _last_role(self, session: str) -> str:
+        found: str | None = self._database.value(
+            "SELECT role FROM turns WHERE session = ? ORDER BY number DESC LIMIT 1", (session,)
+        )
+        return found or ""
+
+    def _take(self, entry: Entry) -> None:
+        """Sort what an entry says."""
+        self._weight += entry.size >> OVER
+        if entry.trouble:
+            self._report.broken += 1
+            if len(self._report.troubles) < TOLD:
+                self._report.troubles.append((self._path, entry.number, entry.trouble))
+        for line in entry.said:
+            if self._project and line.cwd and not self._is_inside(line.cwd):
+                self._report.elsewhere += 1
+                continue
+            self._weight += min(len(line.text), LONGEST)
+            self._batch.append((line, self._name(line, entry.number)))
+
+    def _is_inside(self, cwd: str) -> bool:
+        if cwd not in self._inside:
+            real = os.path.realpath(cwd)
+            self._inside[cwd] = real == self._project or real.startswith(os.path.join(self._project, ""))
+        return self._inside[cwd]
+
+    def _name(self, line: Line, number: int) -> bytes:
+        """What tells this line from all others, as a keyed digest."""
+        # a text without its secrets: not even a digest is made of them
+        told = ["id", line.id] if line.id else [line.at or str(number), clean(line.text)]
+        parts = "\0".join((line.session, line.role, *told)).encode("utf-8", "replace")
+        digest: bytes = sha256(self._secret + parts).digest()[:16]
+        return digest
+
+    # writing
+
+    def _write(self, place: Place) -> None:
+        """Write down what waits, and how far the source was read, in one transaction."""
+        if not self._batch and not self._weight:
+            return
+        added: set[str] = set()
+        with self._database.write(self._origin, "ingest") as write:
+            report = _Counts()
+            fresh = [line for line, key in self._batch if self._is_new(write, line, key, report)]
+            for session, lines in groupby(fresh, key=lambda line: line.session):
+                self._put(write, clean(session), list(lines), added, report)
+            if self._path:
+                reading.remember(write, self._path, self._file, place)
+        for name in _Counts.__slots__:
+            setattr(self._report, name, getattr(self._report, name) + getattr(report, name))
+        self._report.sessions |= added
+        self._batch, self._weight = [], 0
+
+    def _is_new(self, write: Write, line: Line, key: bytes, report: "_Counts") -> bool:
+        write.execute("INSERT OR IGNORE INTO ingested(key) VALUES (?)", (key,))
+        if not write.database.connection.changes() or self._is_there(write, line):
+            report.known += 1
+            return False
+        if self._buried(line.text):
+            report.purged += 1
+            return False
+        return True
+
+    def _is_there(self, write: Write, line: Line) -> bool:
+        """Whether a turn that came by another road, an import say, is this one."""
+        if line.kind or not line.at:
+            return False
+        line.at = _moment(line.at, write.at)
+        rows = write.rows(
+            "SELECT text FROM turns WHERE at = ? AND session = ? AND role = ?",
+            (Verbatim(line.at), line.session, Verbatim(line.role)),
+        )
+        said = [text for (text,) in rows]
+        return bool(said) and clean(line.text[:LONGEST]) in said
+
+    def _put(self, write: Write, session: str, lines: list[Line], added: set[str], report: "_Counts") -> None:
+        turns = []
+        for line in lines:
+            at = _moment(line.at, write.at) if line.at else self._at or write.at
+            kind = line.kind or ("talk" if small_talk(line.text) else "")
+            if kind:
+                keep(write, session, line.role, kind, line.text, at)
+                report.discarded += 1
+            else:
+                turns.append(Said(line.role, line.text[:LONGEST], line.speaker, at))
+        if turns:
+            put(write, session, turns, self._path, lines[0].cwd)
+            report.added += len(turns)
+            added.add(session)
+
+
+class _Counts:
+    """What one transaction did: counted when it is over."""
+
+    __slots__ = ("added", "discarded", "known", "purged")
+
+    def __init__(self) -> None:
+        self.added = self.discarded = self.known = self.purged = 0
+
+
+def _moment(text: str, now: str) -> str:
+    """When a line says it was said; now where that is no time, or one yet to come."""
+    try:
+        return min(parse_moment(text, now), now)
+    except InvalidInput:
+        return now
+
+
+def _peeked(raws: "Iterator[reading.Raw]") -> "tuple[Iterator[reading.Raw], bool]":
+    """The lines of a stream, and whether they are JSON: the first that is not blank tells."""
+    from itertools import chain
+
+    seen = []
+    for raw in raws:
+        seen.append(raw)
+        if raw.data.strip():
+            break
+    as_json = bool(seen) and seen[-1].data.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
+    return chain(seen, raws), as_json
+
+
+def _secret(database: Database) -> bytes:
+    """The key of this memory's digests of lines; made at the first ingest."""
+    found = database.value("SELECT value FROM meta WHERE key = ?", (KEY,))
+    if found is None:
+        with database.write(ORIGIN, "ingest") as write:
+            write.execute(
+                "INSERT OR IGNORE INTO meta(key, value) VALUES (?, ?)", (Verbatim(KEY), Verbatim(os.urandom(16).hex()))
+            )
+        found = database.value("SELECT value FROM meta WHERE key = ?", (KEY,))
+    return bytes.fromhex(found)

@@ -1,0 +1,148 @@
+"""ingest, sessions, flush, clear."""
+
+import os
+import sys
+
+from store.citations import cite
+from store.errors import InvalidInput, MemorandaError
+from tui.commands import Outcome, Session, count
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from store.ingest import Report
+    from tui.arguments import Given
+
+SUFFIX = ".jsonl"
+
+
+def ingest(session: Session, given: "Given") -> Outcome:
+    from store import flushing
+    from store.ingest import Report
+    from store.ingest import ingest as bring_in
+
+    memory = session.memory
+    report = Report()
+    failures: list[MemorandaError] = []
+    for source in _sources(session, given.source):
+        try:
+            bring_in(
+                memory.database,
+                sys.stdin.buffer if source == "-" else source,
+                session=given.session,
+                project=memory.location.project or "",
+                report=report,
+            )
+        except MemorandaError as error:
+            if len(given.source) == 1 and not report.files:
+                raise
+            failures.append(error)
+    flushing.tick(memory)
+    lines = [*_told(report), *(str(error) for error in failures)]
+    return Outcome(_brought(report), lambda: _as_json(report), lines, status=1 if failures else 0)
+
+
+def _sources(session: Session, named: list[str]) -> list[str]:
+    """The files that are meant. Raises InvalidInput."""
+    found: list[str] = []
+    for name in named:
+        path = name if name == "-" else os.path.join(session.cwd, os.path.expanduser(name))
+        if name == "-" and (sys.stdin is None or sys.stdin.isatty() or session.application is not None):
+            raise InvalidInput("Standard input is a terminal here.", "Pipe lines into it: … | memoranda ingest -")
+        if os.path.isdir(path):
+            inside = sorted(one for one in os.listdir(path) if one.endswith(SUFFIX))
+            if not inside:
+                raise InvalidInput(f"{path} holds no {SUFFIX} files.", "Name the files themselves.")
+            found += [os.path.join(path, one) for one in inside]
+        else:
+            found.append(path)
+    return found
+
+
+def _brought(report: "Report") -> str:
+    if not report.added:
+        return "Nothing new." if report.known or report.bytes or not report.broken else "Nothing could be read."
+    return f"Brought in {count(report.added, 'turn')} of {count(len(report.sessions), 'session')}."
+
+
+def _told(report: "Report") -> list[str]:
+    """What else there is to say, a line each."""
+    lines = []
+    for number, says in (
+        (report.known, "were known already"),
+        (report.discarded, "set aside for a day: greetings, thanks, what tools wrote"),
+        (report.elsewhere, "of another project, and not taken"),
+        (report.purged, "were erased here once, and stay out"),
+        (report.waiting, "still being written in its last line, which is read the next time"),
+    ):
+        if number:
+            lines.append(f"{number:,} {says}")
+    lines += [f"{path} is not the file it was: read from its beginning" for path in report.anew]
+    for path, number, why in report.troubles:
+        lines.append(f"{os.path.basename(path) or 'standard input'}, line {number:,}: {why}")
+    if report.broken:
+        more = report.broken - len(report.troubles)
+        lines.append(f"{report.broken:,} broken {'line was' if report.broken == 1 else 'lines were'} passed over")
+        lines[-1] += f", {more:,} of them not shown" if more else ""
+    return lines
+
+
+def _as_json(report: "Report") -> dict[str, object]:
+    fields = {name: getattr(report, name) for name in type(report).__slots__}
+    troubles = [{"file": path, "line": number, "why": why} for path, number, why in report.troubles]
+    return {**fields, "troubles": troubles, "sessions": sorted(report.sessions)}
+
+
+def sessions(session: Session, given: "Given") -> Outcome:
+    from store.clock import local_time
+    from store.models import as_json
+    from tui.commands.lines import left_out
+
+    memory = session.memory
+    found = memory.sessions.newest(given.limit + 1)
+    shown = found[: given.limit]
+    lines = []
+    for one in shown:
+        state = f"ended {local_time(one.ended_at)}" if one.ended_at else f"last said {local_time(one.last_at)}"
+        lines.append(f"{one.id}  {count(one.turns, 'turn')}, {state}")
+        if given.summaries:
+            lines += [f"  [{summary.citation}] {summary.line}" for summary in memory.summaries.active(one.id)]
+    if not lines:
+        lines = ["No conversations yet. Bring one in: memoranda ingest FILE"]
+    return Outcome(
+        data=lambda: [
+            {**as_json(one), "summaries": [as_json(summary) for summary in memory.summaries.active(one.id)]}
+            for one in shown
+        ],
+        lines=[*lines, *left_out(len(found) - len(shown), given.limit)],
+    )
+
+
+def flush(session: Session, given: "Given") -> Outcome:
+    from store import flushing
+
+    done = flushing.flush(session.memory, given.session)
+    said = f"Session {done.session}: {count(len(done.summaries), 'summary').replace('summarys', 'summaries')}"
+    said += f", checkpoint {cite('checkpoint', done.checkpoint)}." if done.checkpoint else "; nothing else is new."
+    return Outcome(
+        said,
+        lambda: {
+            "session": done.session,
+            "summaries": [cite("summary", number) for number in done.summaries],
+            "checkpoint": cite("checkpoint", done.checkpoint) if done.checkpoint else None,
+        },
+    )
+
+
+def clear(session: Session, given: "Given") -> Outcome:
+    from store import flushing
+
+    done = flushing.clear(session.memory, given.session)
+    return Outcome(
+        f"Session {done.session} is over: its last {count(done.messages, 'message')} are in {done.path}.",
+        lambda: {
+            "session": done.session,
+            "path": done.path,
+            "messages": done.messages,
+            "checkpoint": cite("checkpoint", done.checkpoint),
+        },
+    )
