@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from store.agent import queue
 from store.clock import from_ms, to_ms
 from store.conversation.sessions import QUIET_MS
 from store.errors import NotFound
@@ -10,6 +11,8 @@ from store.memory import Memory
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from store.models import Session
+
+READING_SECONDS = 2.0  # of what waits to be read, at a flush
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +37,12 @@ class Cleared:
 
 
 def flush(memory: Memory, name: str = "") -> Flushed:
-    """Summarise all that was said in a session, the newest unless named, those turns too that are in its window, and
-    take a checkpoint of it. Asked again, it does what came since. Raises NotFound."""
+    """Summarise all that was said in a session, the newest unless named, those turns too that are in its window, learn
+    for a moment from what waits to be read, and take a checkpoint. Asked again, it does what came since. Raises
+    NotFound."""
     session = memory.sessions.get(name)
     made = memory.summaries.write(session.id, all_of_it=True)
+    queue.run(memory, seconds=READING_SECONDS)
     taken = memory.checkpoints.before_compaction(session.id)
     with memory.database.write("agent", "flush") as write:
         write.execute("UPDATE sessions SET flushed = ? WHERE id = ?", (session.turns, session.id))

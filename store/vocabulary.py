@@ -58,6 +58,7 @@ SETTING_NAMES = (
     "checkpoints.archival_days",
 )
 PERSON = "user"  # the one origin whose word is a person's own
+TALK = "talk:"  # and the session: the origin of what was learned from a conversation
 
 LETTERS = {
     "fact": "F",

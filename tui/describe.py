@@ -35,6 +35,7 @@ from tui.badges import FACT_BADGES, fact_badge
 from tui.compare import LABEL, Line, compare
 from tui.holding import held
 from tui.passages import passage
+from tui.said import evidence
 
 STEPS = 12  # of a record's history
 CHAIN = 8
@@ -162,8 +163,7 @@ def _fact(memory: Memory, fact: Fact, now: str) -> list[Line]:
         lines.append(_row("Scope", fact.scope))
     if fact.tags:
         lines.append(_row("Tags", ", ".join(fact.tags)))
-    if fact.evidence:
-        lines.append(_row("Evidence", " ".join(f"[{citation}]" for citation in fact.evidence)))
+    lines += evidence(memory, fact)
     chain = memory.facts.chain(fact.id)
     if len(chain) > 1:
         lines += [[], [("What it said over time", "heading")]]

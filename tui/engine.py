@@ -40,6 +40,7 @@ from tui.verbs import Verb
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from store.agent.queue import Read
     from store.past import Past, Then
     from store.plans import Plan
     from tui.arguments import Given
@@ -402,6 +403,20 @@ class Engine:
 
         with Memory(self.location, "worker", self._clock, create=False) as memory:
             keeping.tick(memory)
+
+    def something_said(self) -> bool:
+        """Whether something was said that is still to be read; a cheap look."""
+        from store import pending
+
+        database = self._present.database
+        return not database.read_only and pending.due(database, self.now)
+
+    def learn(self) -> Read:
+        """Read what was said, giving way to whoever presses keys."""
+        from store.agent import queue
+
+        with Memory(self.location, "worker", self._clock, create=False) as memory:
+            return queue.run(memory, cancelled=self.embedder.give_way)
 
     def offer(self) -> Checkpoint | None:
         """The checkpoint from which a session that broke off can be gone on with, once."""

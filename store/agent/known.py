@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 
+from store import cues
 from store.agent.confirming import TOUCHED, Words
 from store.agent.voice import fold
 from store.database import Database
@@ -64,6 +65,14 @@ class Known:
             if count >= TOUCHED * len({word[:KEY] for word in self._words[number].words})
         }
         return sorted(near, key=lambda number: (-near[number], number))
+
+    def speaks_against(self, text: str, number: int) -> bool:
+        """Whether a cue tells that a text and a fact it is near to in meaning cannot both hold."""
+        from rapidfuzz.fuzz import ratio
+
+        likeness = ratio(normal(text), self._texts[number]) / 100
+        said = cues.taken_apart(text), cues.taken_apart(self._texts[number])
+        return cues.compare(*said, likeness, cues.TELLING) == cues.AGAINST
 
     def alike(self, text: str) -> int | None:
         """The fact that is most like a text, letter by letter, ALIKE percent at least; None if none is."""

@@ -19,10 +19,13 @@ from store.errors import MemorandaError
 from store.facts import insert, same, text_hash
 from store.history import History
 from store.inbox import Inbox, Question
+from store.ingest.running import ORIGIN
 from store.models import Turn
 from store.tombstones import purged_at
+from store.vocabulary import TALK
 
-STRANGERS = ("mcp:", "import:", "file")  # whose turns are nobody's own word here, whatever role they claim
+STRANGERS = ("mcp:", "import:", "file")  # whose turns are nobody's own word here, whatever role they claim …
+INGESTED = ORIGIN  # … but for a person's own transcripts
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,7 @@ class Learned:
 
 def origin(turn: Turn) -> str:
     """Who is said to have written what was learned from a turn: its conversation."""
-    return f"talk:{turn.session}"
+    return TALK + turn.session
 
 
 def lessons(task: str, turn: Turn, known: Known, meant: Meant) -> list[Lesson]:
@@ -63,7 +66,7 @@ def lessons(task: str, turn: Turn, known: Known, meant: Meant) -> list[Lesson]:
 
 
 def _own(turn: Turn) -> bool:
-    return not turn.origin.startswith(STRANGERS)
+    return turn.origin == INGESTED or not turn.origin.startswith(STRANGERS)
 
 
 def _as_question(lesson: Lesson) -> Lesson:
@@ -106,7 +109,8 @@ def _said_again(turn: Turn, known: Known, meant: Meant) -> Iterator[Lesson]:
             if target is None:
                 continue
             by_meaning = True
-            verdict = SUPERSEDE if confirming.against(words, known.words(target)) else PROPOSE
+            against = confirming.against(words, known.words(target)) or known.speaks_against(sentence.text, target)
+            verdict = SUPERSEDE if against else PROPOSE
         if target is None or target in touched:
             continue
         touched.add(target)

@@ -38,7 +38,7 @@ class Read:
 def run(memory: Memory, *, seconds: float | None = None, cancelled: Callable[[], bool] = lambda: False) -> Read:
     """Read the turns that wait, until none is due, `seconds` have passed or it is `cancelled`. Raises StorageError."""
     database = memory.database
-    if database.read_only or not pending.due(database, memory.now):
+    if database.read_only or not memory.config["enabled"] or not pending.due(database, memory.now):
         return Read(left=_left(memory))
     lease = Lease(database, LEASE)
     if not lease.take():
