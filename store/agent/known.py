@@ -2,6 +2,8 @@
 
 import json
 from collections import Counter
+from collections.abc import Sequence
+from math import ceil
 
 from store import cues
 from store.agent.confirming import TOUCHED, Words
@@ -15,40 +17,45 @@ ALIKE = 80  # percent: texts as alike as that are a question, and no second fact
 
 
 class Known:
-    """The active facts of one memory, kept up to date by what history says changed."""
+    """The active facts of one memory: those that this process changes it is told of, those of others it finds in
+    history."""
 
     def __init__(self, database: Database) -> None:
         self._database = database
         self._step = 0
+        self._seen: int | None = None
         self._texts: dict[int, str] = {}  # normalised
         self._words: dict[int, Words] = {}
-        self._with: dict[str, set[int]] = {}  # the beginning of a word → facts that have it
+        self._keys: dict[int, frozenset[str]] = {}  # the beginnings of its words
+        self._often = Counter[str]()  # facts that a beginning stands in
+        # a beginning → the facts to be found by it, each by so many of its rarest that one of them is shared if TOUCHED
+        # of all are
+        self._by: dict[str, set[int]] = {}
 
     def refresh(self) -> None:
-        """Read what changed since the last time."""
-        newest = self._database.value("SELECT max(seq) FROM history") or 0
-        if not self._step:
-            rows = self._database.rows("SELECT id, fact FROM facts WHERE status = 'active'")
-        elif newest > self._step:
-            changed = [
-                number
-                for (number,) in self._database.rows(
-                    f"SELECT DISTINCT json_extract(pk, '$[0]') FROM {every_row(self._database)}"
-                    " WHERE seq > ? AND tbl = 'facts'",
-                    (self._step,),
-                )
-            ]
-            for number in changed:
-                self._drop(number)
-            rows = self._database.rows(
-                "SELECT id, fact FROM facts WHERE status = 'active' AND id IN (SELECT value FROM json_each(?))",
-                (json.dumps(changed),),
-            )
-        else:
+        """Read what others changed since the last time."""
+        seen = self._database.changed()
+        if seen == self._seen:
             return
-        for number, text in rows:
-            self._add(number, text)
-        self._step = newest
+        newest = self._database.value("SELECT max(seq) FROM history") or 0
+        if self._seen is None:
+            self._add(self._database.rows("SELECT id, fact FROM facts WHERE status = 'active'"))
+        else:
+            rows = self._database.rows(
+                f"SELECT DISTINCT json_extract(pk, '$[0]') FROM {every_row(self._database)}"
+                " WHERE seq > ? AND tbl = 'facts'",
+                (self._step,),
+            )
+            self.changed([number for (number,) in rows])
+        self._seen, self._step = seen, newest
+
+    def changed(self, numbers: Sequence[int]) -> None:
+        """Read these facts again."""
+        for number in numbers:
+            self._drop(number)
+        if numbers:
+            sql = "SELECT id, fact FROM facts WHERE status = 'active' AND id IN (SELECT value FROM json_each(?))"
+            self._add(self._database.rows(sql, (json.dumps(list(numbers)),)))
 
     def words(self, number: int) -> Words:
         """A fact's words."""
@@ -56,14 +63,12 @@ class Known:
 
     def touched(self, words: Words) -> list[int]:
         """The facts that share so many words with a sentence that it may speak of them; most first."""
-        shared = Counter[int]()
-        for key in {word[:KEY] for word in words.words}:
-            shared.update(self._with.get(key, ()))
-        near = {
-            number: count / len(self._words[number].words)
-            for number, count in shared.items()
-            if count >= TOUCHED * len({word[:KEY] for word in self._words[number].words})
-        }
+        keys = {word[:KEY] for word in words.words}
+        near = {}
+        for number in set().union(*(self._by.get(key, ()) for key in keys)):
+            share = len(keys & self._keys[number]) / len(self._keys[number])
+            if share >= TOUCHED:
+                near[number] = share
         return sorted(near, key=lambda number: (-near[number], number))
 
     def speaks_against(self, text: str, number: int) -> bool:
@@ -82,14 +87,22 @@ class Known:
         found = extractOne(normal(text), self._texts, scorer=ratio, score_cutoff=ALIKE)
         return found[2] if found else None
 
-    def _add(self, number: int, text: str) -> None:
-        self._texts[number] = normal(text)
-        self._words[number] = Words(fold(text))
-        for word in self._words[number].words:
-            self._with.setdefault(word[:KEY], set()).add(number)
+    def _add(self, rows: Sequence[tuple[int, str]]) -> None:
+        for number, text in rows:
+            self._texts[number] = normal(text)
+            self._words[number] = Words(fold(text))
+            self._keys[number] = frozenset(word[:KEY] for word in self._words[number].words)
+            self._often.update(self._keys[number])
+        for number, _ in rows:
+            for key in self._rarest(number):
+                self._by.setdefault(key, set()).add(number)
+
+    def _rarest(self, number: int) -> list[str]:
+        keys = sorted(self._keys[number], key=lambda key: self._often[key])
+        return keys[: len(keys) - ceil(TOUCHED * len(keys)) + 1]
 
     def _drop(self, number: int) -> None:
         if number in self._texts:
-            del self._texts[number]
-            for word in self._words.pop(number).words:
-                self._with[word[:KEY]].discard(number)
+            del self._texts[number], self._words[number]
+            for key in self._keys.pop(number):
+                self._by.get(key, set()).discard(number)

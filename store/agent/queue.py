@@ -112,6 +112,7 @@ class _Reading:
             if not pending.done(write, [entry]):
                 return
             learned = keep(write, turn, planned, self._memory.inbox)
+        self._known.changed(learned.facts)
         self._read += 1
         self._learned = Learned(
             self._learned.facts + learned.facts,

@@ -9,9 +9,13 @@ from pathlib import Path
 
 import pytest
 from conftest import NOON, Clock
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from store import pending
 from store.agent import learning, queue
+from store.agent.confirming import TOUCHED, Words
+from store.agent.known import Known
 from store.clock import days_before
 from store.conversation import Said
 from store.database.lease import Lease
@@ -151,6 +155,42 @@ def test_a_confirmation_is_as_old_as_its_words_and_never_turns_a_clock_back(memo
     assert memory.history.steps(limit=1)[0].reason == f"confirm F#{number}: T#{turn}"
     assert not queue.run(memory).learned
     assert not hear(memory, "The API freeze starts in May.", days=30).learned, "older than what is known"
+
+
+def test_what_others_change_meanwhile_is_known(memory: Memory) -> None:
+    """A long reading keeps what is known at hand; another process remembers, corrects and forgets beside it."""
+    first, _ = memory.facts.remember("The API freeze starts in May")
+    known = Known(memory.database)
+    known.refresh()
+    with Memory.open(memory.location.path, "app", memory.database.clock) as other:
+        second, _ = other.facts.remember("The nightly build runs on Jenkins")
+        third = other.facts.correct(first, "The API freeze starts in June, on the 3rd")
+    known.refresh()
+    assert known.touched(Words("the nightly build runs on jenkins")) == [second]
+    assert known.touched(Words("the api freeze starts in may")) == [third]
+    assert known.alike("The nightly build runs on Jenkins!") == second
+    with Memory.open(memory.location.path, "app", memory.database.clock) as other:
+        other.facts.forget([second])
+    known.refresh()
+    assert known.touched(Words("the nightly build runs on jenkins")) == []
+    assert known.alike("The nightly build runs on Jenkins") is None
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(st.lists(st.sampled_from("alpha beta gamma delta epsilon zeta eta theta iota kappa".split()), min_size=1)),
+    st.lists(st.sampled_from("alpha beta gamma delta epsilon zeta eta theta iota kappa".split()), min_size=1),
+)
+def test_every_fact_that_shares_enough_words_is_found(
+    tmp_path_factory: pytest.TempPathFactory, told: list[list[str]], said: list[str]
+) -> None:
+    """The index looks at a few words of each fact and misses none."""
+    with Memory.open(str(tmp_path_factory.mktemp("known") / "memory.db")) as memory:
+        texts_of = {memory.facts.remember(" ".join(words))[0]: set(words) for words in told}
+        known = Known(memory.database)
+        known.refresh()
+        wanted = {number for number, words in texts_of.items() if len(words & set(said)) >= TOUCHED * len(words)}
+        assert set(known.touched(Words(" ".join(said)))) == wanted
 
 
 def test_what_was_said_before_the_fact_was_told_does_not_speak_against_it(memory: Memory) -> None:

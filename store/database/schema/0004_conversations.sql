@@ -115,3 +115,5 @@ CREATE TABLE pending_extraction(
   UNIQUE(turn, task)
 );
 CREATE INDEX pending_extraction_next ON pending_extraction(attempts, next_at);
+-- what was forgotten or superseded is asked for by its text before old words may bring it back
+CREATE INDEX facts_text_hash_gone ON facts(text_hash) WHERE status <> 'active';
