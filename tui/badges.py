@@ -27,6 +27,7 @@ KIND_GLYPHS = {
     "checkpoint": "▪",
     "turn": "“",
     "document": "¶",
+    "proposal": "◇",
 }
 TASK_GLYPHS = {"pending": "☐", "in_progress": "◧", "done": "☑"}
 
