@@ -155,7 +155,7 @@ class Accepting:
         if status is None:
             raise NotFound(f"There is no fact {cited}.", "List them with `memoranda facts --all`.")
         if status != "active":
-            raise Conflict(f"{cited} is {status}.", f"Reject {self._proposal.citation}, or accept it in other words.")
+            raise Conflict(f"{cited} is {status}.", "Choose one that holds today.")
 
     def _current(self, fact: int) -> int | None:
         """The fact that holds today in the place of this one; None if none does."""

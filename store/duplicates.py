@@ -4,6 +4,7 @@ All of it nominates: what is found becomes proposals in the inbox, in one step t
 else. What a person said no to is not asked again.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 ORIGIN = "duplicates"  # whose proposals these are
 MOST = 40  # new proposals of one pass: more would not be looked at
 EACH = 2  # that a fact may be in
+SERIES = 3  # facts of the same words with other numbers or days, from which on they are a list and no contradiction
 TOLD = 0.75  # calibrated similarity from which two facts are looked at [DESIGN §10]
 RELATED = 0.6  # and from which two old ones are about one thing
 OLD_DAYS = 90  # since it was confirmed, from which on a fact is old
@@ -105,12 +107,14 @@ def compared(database: Database, known: Sequence[Fact]) -> tuple[list[Pair], dic
     apart = [taken_apart(fact.fact) for fact in known]
     near = _near(database, known)
     told = {pair for pair, meaning in (near or {}).items() if meaning >= TOLD}
+    frames = Counter(frozenset(said.words) for said in apart)
     found = []
     for one, other in told.union(by_words([{*said.words, *said.values} for said in apart])):
         likeness = ratio(apart[one].plain, apart[other].plain) / 100
         meaning = None if near is None else near.get((one, other), 0.0)
         how = compare(apart[one], apart[other], likeness, meaning)
-        if how != APART:
+        listed = frozenset(apart[one].words) == frozenset(apart[other].words) and frames[frozenset(apart[one].words)]
+        if how != APART and not (how == AGAINST and listed >= SERIES):
             score = 1.0 if how == SAME else max(likeness, meaning or 0.0)
             found.append(Pair(known[one], known[other], how, round(score, 3)))
     found.sort(key=lambda pair: (-pair.score, pair.one.id, pair.other.id))

@@ -267,6 +267,25 @@ class Inbox:
         """A proposal holds instead of this fact, which steps aside; the id of the new one. Raises as `accept`."""
         return self._one(Choice(number, "supersede", edited, fact), anyway, actor)
 
+    def join(
+        self, fact: int, others: Sequence[int], text: str = "", *, again: bool = False, actor: str = PERSON
+    ) -> int:
+        """Of facts that say the same the first stays, with the evidence and tags of all, or with other words for them,
+        `text`, a new one takes their place; its id. Raises NotFound, Conflict, InvalidInput, Purged."""
+        rest = [number for number in dict.fromkeys(others) if number != fact]
+        if not rest:
+            raise InvalidInput("Merging takes two facts.", "Name another: merge 12 13.")
+        with self._database.write(actor, f"merge {' '.join(cite('fact', one) for one in (fact, *rest)[:10])}") as write:
+            said = text or _holding(write, fact)[0]
+            both = Proposal(
+                id=0, kind="merge", text=said, change={}, target=fact,
+                others=tuple(cite("fact", one) for one in rest), based_on="", evidence=(), reason="", origin=actor,
+                state="waiting", created_at=write.at, decided_at=None, made=None,
+            )  # fmt: skip
+            made = Accepting(write, both, None, again).accept()
+            assert made is not None
+            return made
+
     def reject(self, numbers: Sequence[int], *, actor: str = PERSON) -> None:
         """Say no to proposals; the same is not asked again. All of them or none. Raises NotFound, Conflict."""
         decided = self.decide([Choice(number, "reject") for number in numbers], actor=actor, whole=True)

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
     Matrix = NDArray[np.float32]
 
 HALF = 0.5  # of their words, that two texts are looked at for
-COMMON = 200  # texts that have a word, from which on it leads nowhere
-CELLS = 3  # centres that each vector is given to
+BEGINNING = 5  # letters of a word that tell it from others
+COMMON = 64  # texts that have a word, from which on it leads nowhere
+CELLS = 2  # centres that each vector is given to
 ROUNDS = 4  # of moving the centres to the middle of what they were given
 # Two passages of e5 are more alike than a question and a passage: the medians of PARAPHRASES and UNRELATED without the
 # mean are .566 and .01, where those of questions would give .486 (bench.duplicates)
@@ -28,8 +29,9 @@ BOTH_PASSAGES = 1.165
 
 
 def by_words(words: Sequence[Iterable[str]]) -> Iterator[tuple[int, int]]:
-    """Pairs of texts, by their places, that share one of their rarest words; the lower place first, each pair once."""
-    sets = [frozenset(one) for one in words]
+    """Pairs of texts, by their places, that share half of their words or more; the lower place first, each pair once.
+    Of a word its beginning counts, so that its forms are one."""
+    sets = [frozenset(word[:BEGINNING] for word in one) for one in words]
     often = Counter(word for one in sets for word in one)
     holders: dict[str, list[int]] = {}
     for place, one in enumerate(sets):
@@ -41,7 +43,8 @@ def by_words(words: Sequence[Iterable[str]]) -> Iterator[tuple[int, int]]:
                 seen.update(held)
             held.append(place)
         for other in sorted(seen):
-            yield other, place
+            if len(one & sets[other]) >= HALF * max(len(one), len(sets[other])):
+                yield other, place
 
 
 def centred(vectors: "Matrix", model: Model) -> "Matrix":

@@ -353,8 +353,12 @@ def _first(text: str) -> str:
     return text.partition("\n")[0]
 
 
-def brief(record: Checkpoint | Chunk) -> list[Line]:
+def brief(record: Checkpoint | Chunk | Proposal) -> list[Line]:
     """The first lines of what takes longer than a frame to describe."""
+    if isinstance(record, Proposal):
+        from tui.proposal import heading
+
+        return heading(record)
     if isinstance(record, Checkpoint):
         return [_head("checkpoint", record, record.level if record.by_itself else ""), [(record.title, "title")]]
     return [_head("document", record), *([[(record.heading, "title")]] if record.heading else [])]

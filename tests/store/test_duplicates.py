@@ -102,6 +102,13 @@ def test_five_that_say_the_same_are_not_ten_questions(memory):
     assert len(look(memory).proposals) <= 5
 
 
+def test_a_list_is_no_contradiction(memory):
+    """Two facts that differ by a number may be a change; three are a list."""
+    for number in (7, 8, 9):
+        memory.facts.remember(f"Invoice series {number} is closed")
+    assert look(memory).contradictions == 0
+
+
 def test_what_a_text_is_like_is_known_without_a_model(memory):
     memory.facts.remember("El equipo somos cinco personas")
     memory.facts.remember("Deploys on Fridays")

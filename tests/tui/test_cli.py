@@ -173,6 +173,7 @@ IMPORTED = {"name", "whole", "changes", "step", "tables", "records", "notes"}
 
 # a command → what its JSON holds: a record's class, [class] for a list of them, or the names of an object's fields
 PURGED = {"purged", "scrubbed", "left", "pending", "backups", "traces", "files"}
+NOMINATED = {"proposals", "duplicates", "contradictions", "clusters", "facts", "left", "meaning"}
 EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("remember", "a new fact"), models.Fact),
     (("remember", "The team is FIVE."), models.Fact),
@@ -184,6 +185,16 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("confirm", "1", "F#2"), [models.Fact]),
     (("forget", "1", "2", "1"), [models.Fact]),
     (("forget", "D#1", "D#2"), [models.Decision]),
+    (("inbox",), [models.Proposal, "alike"]),
+    (("inbox", "--state", "rejected"), [models.Proposal, "alike"]),
+    (("accept", "1"), [models.Proposal, "alike"]),
+    (("accept", "P#1", "--supersedes", "1"), [models.Proposal, "alike"]),
+    (("edit", "1", "the team is six"), [models.Proposal, "alike"]),
+    (("reject", "1", "P#1"), [models.Proposal, "alike"]),
+    (("reject", "--origin", "duplicates", "--yes"), [models.Proposal, "alike"]),
+    (("merge", "1", "3"), models.Fact),
+    (("merge", "P#1", "3"), [models.Proposal, "alike"]),
+    (("duplicates",), NOMINATED),
     (("purge", "2", "--dry-run"), {"purge", "elsewhere"}),
     (("purge", "2", "D#1", "--scrub", "all", "--yes"), PURGED),
     (("purge", "--query", "José té", "--yes"), PURGED),
@@ -290,6 +301,23 @@ BEFORE: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {
     **dict.fromkeys(
         [("correct", "A#1", "buy green tea"), ("task", "start", "1"), ("task", "done", "A#1"), ("tasks",)],
         (("task", "add", "buy tea"),),
+    ),
+    **dict.fromkeys(
+        [
+            ("inbox",),
+            ("accept", "1"),
+            ("accept", "P#1", "--supersedes", "1"),
+            ("edit", "1", "the team is six"),
+            ("reject", "1", "P#1"),
+            ("reject", "--origin", "duplicates", "--yes"),
+            ("merge", "P#1", "3"),
+        ],
+        (("remember", "José prefiere té y café"), ("duplicates",)),
+    ),
+    ("inbox", "--state", "rejected"): (
+        ("remember", "the team is six"),
+        ("duplicates",),
+        ("reject", "1"),
     ),
     ("redactions", "cut", "SK_KEY"): (("redactions", "allow", "SK_KEY"),),
     **dict.fromkeys([("task", "reopen", "1"), ("tasks", "--all")], (("task", "add", "buy tea"), ("task", "done", "1"))),

@@ -15,9 +15,9 @@ from textual.worker import Worker, WorkerState
 
 from store.clock import Clock, utc_now
 from store.errors import Defect, MemorandaError
-from store.keys import unpack
+from store.keys import pack, unpack
 from store.location import Location
-from tui.keys import CHECKPOINTS, FACTS, HISTORY, PANES, TASKS, TIMELINE, named
+from tui.keys import CHECKPOINTS, FACTS, HISTORY, INBOX, PANES, TASKS, TIMELINE, named
 from tui.responsive import ResponsiveScreen
 from tui.screens.view import DIM, STRONG, View, empty, filtered, layout, tabs, title
 from tui.visible import visible
@@ -64,6 +64,7 @@ class ReadingScreen(ResponsiveScreen[None]):
         self._step = 0  # the newest step of history that was shown
         self._status = "opening"
         self._backups = ""  # what is wrong with them
+        self._waiting = 0  # proposals in the inbox
         self._wanted: int | None = None  # the key of the record to put the cursor on, when it is in the list
         self._returning: dict[str, Hashable] = {}  # where each list's cursor is to be once it was read
 
@@ -302,7 +303,8 @@ class ReadingScreen(ResponsiveScreen[None]):
             return  # a newer reading is under way
         for name, rows in lists.items():
             found = self.list_of(name)
-            found.empty_text = filtered(name) if name == HISTORY and view.actor else empty(name)
+            narrowed = (name == HISTORY and view.actor) or (name == INBOX and view.asker)
+            found.empty_text = filtered(name) if narrowed else empty(name)
             found.set_rows(rows)
             self._sizes[name] = len(rows)
         self._select_wanted(*lists)
@@ -354,6 +356,8 @@ class ReadingScreen(ResponsiveScreen[None]):
         self.list_of(FACTS).empty_text = (empty if self.view.shows_all else filtered)(FACTS)
         self.list_of(TIMELINE).empty_text = (filtered if self.view.kind else empty)(TIMELINE)
         self._flash_changes()
+        if self.engine is not None:
+            self._waiting = self.engine.waiting()
         self._draw_top()
         self._draw_titles()
         if self._stale:
@@ -381,8 +385,9 @@ class ReadingScreen(ResponsiveScreen[None]):
         for key in changed:
             kind, number = unpack(key)
             self.list_of(FACTS).flash(number) if kind == "fact" else self.list_of(TIMELINE).flash(key)
-            for found in self.query(f"#{TASKS}").results(RecordList) if kind == "task" else ():
-                found.flash(key)
+            for name in {"task": (TASKS,), "proposal": (INBOX,)}.get(kind, ()):
+                for found in self.query(f"#{name}").results(RecordList):
+                    found.flash(key)
 
     def refresh_records(self, wanted: int | None = None) -> None:
         """Show at once what a write changed on screen, then read the lists again; put the cursor on the record whose
@@ -403,6 +408,13 @@ class ReadingScreen(ResponsiveScreen[None]):
         if rows is not None and not self.view.hidden and self._list_id == FACTS:
             self.list_of(FACTS).set_rows(rows.without(numbers))  # type: ignore[attr-defined]
 
+    def hide_proposals(self, numbers: Sequence[int]) -> None:
+        """Take proposals out of the list before it is read again."""
+        rows = self.list_of(INBOX).rows
+        if rows is not None and self._list_id == INBOX:
+            keys = [pack("proposal", number) for number in numbers]
+            self.list_of(INBOX).set_rows(rows.without(keys))  # type: ignore[attr-defined]
+
     # the bars
 
     def _show_status(self, status: str) -> None:
@@ -418,6 +430,8 @@ class ReadingScreen(ResponsiveScreen[None]):
             (" ≡ memoranda", STRONG, "app.command_palette"),
             (f" {visible(self._location.name)}  ", "bold", "open_memory"),
         ]
+        if self._waiting:  # nothing takes its place, and it is gone with the last one
+            left += [(f" ◇ {self._waiting:,} waiting ", "reverse bold $text-warning", f"pane('{INBOX}')"), ("  ", "")]
         status = self.under_way()
         figures: list[Piece] = []
         if counts := self._counts:

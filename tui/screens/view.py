@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from store.vocabulary import DOMAINS
-from tui.keys import CHECKPOINTS, FACTS, HISTORY, HITS, PANES, TASKS, TIMELINE, named
+from tui.keys import CHECKPOINTS, FACTS, HISTORY, HITS, INBOX, PANES, TASKS, TIMELINE, named
 from tui.visible import visible
 from tui.widgets.bars import Piece, width
 
@@ -24,8 +24,9 @@ DIM, FAINT, STRONG = "$dim", "$faint", "bold $text-accent"
 
 @dataclass(frozen=True)
 class View:
-    """What the lists show: the facts' order and filters, the timeline's kind, the history's actor, whether what was
-    superseded, forgotten or done, or taken by itself, is shown too, and the `past` if it is looked at."""
+    """What the lists show: the facts' order and filters, the timeline's kind, the history's actor, the inbox's `asker`,
+    whether what was superseded, forgotten or done, or taken by itself, is shown too, and the `past` if it is looked
+    at."""
 
     sort: str = "oldest"
     domain: str | None = None
@@ -34,6 +35,7 @@ class View:
     hidden: bool = False
     kind: str | None = None
     actor: str | None = None
+    asker: str | None = None
     past: Past | None = None
 
     @property
@@ -112,6 +114,11 @@ def about(pane: str, view: View, counts: Mapping[str, int], short: int) -> list[
             (view.actor and f"only {view.actor}", "origin"),
             (None if short and view.actor else "newest first", "origin"),
         ]
+    elif pane == INBOX:
+        filters = [
+            (view.asker and f"only from {view.asker}", "origin"),
+            (None if short and view.asker else "newest first", "origin"),
+        ]
     elif pane == TASKS:
         done = counts.get("done", 0)
         hidden = f"{done:,} done {'shown' if view.hidden else 'hidden'}: {key}"
@@ -154,6 +161,9 @@ def empty(pane: str) -> str:
         HISTORY: "Nothing was changed yet. Every change will stand here, with who made it, and "
         f"{named('step.undo')} takes it back.",
         TASKS: f"No tasks to be done. Press {add} to add one; {named('task.move')} starts and finishes it.",
+        INBOX: "Nothing waits for you. What agents, imports and files would have remembered stands here, with its "
+        f"evidence, until you accept it ({named('record.confirm')}) or reject it ({named('record.forget')}): nobody "
+        f"believes it before. {named('inbox.duplicates')} looks for facts that say the same, or contradict each other.",
         HITS: "Nothing found. Try fewer words, or without kind: domain: is: tag: author: since: before:",
     }[pane]
 
@@ -164,5 +174,6 @@ def filtered(pane: str) -> str:
     return {
         FACTS: f"No fact passes the filter. {kind} and {origin} choose the next one; :facts shows all of them.",
         TIMELINE: f"Nothing of this kind. {kind} shows the next kind, at last all of them.",
+        INBOX: f"Nothing waits from this source. {origin} shows the next one, at last all of them.",
         HISTORY: f"Nothing by this origin. {origin} shows the next one, at last all of them.",
     }.get(pane, "")
