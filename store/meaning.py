@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from store.database import Verbatim
-from store.embedding import Vectors, choice, slots
+from store.embedding import Vectors, choice, slots, turns
 from store.embedding.indexing import Indexed
 from store.memory import Memory
 from store.search import space
@@ -90,6 +90,7 @@ def embed(
                 f" memoranda config embedding.provider {provider.name}"
             )
             return Indexed(left=left)
+        turns.count(database, provider, cancelled)
         done = Vectors(database).index(provider, progress, cancelled, trouble)
         if done is not None and not cancelled():
             space.refresh(database)

@@ -26,6 +26,7 @@ from store.memory import Memory
 from store.models import Checkpoint, Chunk, Commit, Record, Step
 from store.packing import every_row
 from tui import readings
+from tui.bringer import Bringer
 from tui.commands import Outcome, Session, run
 from tui.compare import Line
 from tui.describe import describe, describe_step
@@ -90,6 +91,7 @@ class Engine:
         self._steps: tuple[str | None, array[int]] = (None, array("I"))  # whose steps of history were read last
         self.documents = Reader(location, clock)
         self.embedder = Embedder(location, clock)
+        self.bringer = Bringer(location, clock)
         self._own: list[int] = []  # the last steps of history made here, which are no news to this screen
 
     def close(self) -> None:
@@ -97,6 +99,7 @@ class Engine:
         self._closed = True
         self.documents.close()
         self.embedder.close()
+        self.bringer.close()
         self.seeker.interrupt()
         self._pen.shutdown(wait=True)
         self._reader.shutdown(wait=False, cancel_futures=True)

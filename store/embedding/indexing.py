@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from store.database import Database, Verbatim, Write
 from store.database.lease import Lease, LeaseLost
-from store.embedding import bits, slots
+from store.embedding import bits, slots, turns
 from store.embedding.form import digest, form
 from store.embedding.provider import LONGEST, PROBE, EmbeddingError, Provider, ProviderDown
 from store.embedding.slots import Model
@@ -315,6 +315,7 @@ class _Run:
             )
         for id in (*gone, *bad):
             write.execute("DELETE FROM vectors WHERE key IN (?, ?)", (id * 2, id * 2 + 1))
+        turns.link(write, self.model, [id for id, _ in held])
         before = slots.changes(self.database)
         self._put_blocks(write, held, [*gone, *bad], before, slots.changed(write))
         done = [*(id for id, _ in held), *gone, *bad]

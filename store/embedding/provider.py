@@ -5,7 +5,7 @@ do not. numpy is imported where a vector is made, so that nobody pays for it who
 """
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from store.errors import MemorandaError
 
@@ -59,6 +59,9 @@ class Provider(Protocol):
     def passages(self, texts: Sequence[str]) -> "list[Vector]":
         """The vectors of what may be found, in the order of the texts. Raises EmbeddingError."""
 
+    def tokens(self, texts: Sequence[str]) -> list[int] | None:
+        """How many tokens each text has, all of it, for the model's own tokenizer; None where that is not here."""
+
     def close(self) -> None: ...
 
 
@@ -80,6 +83,14 @@ class Engine(Protocol):
         """One row of numbers for each text, cut where the model's limit is. Raises EmbeddingError."""
 
     def close(self) -> None: ...
+
+
+@runtime_checkable
+class Tokenizing(Protocol):
+    """An engine whose tokenizer is here."""
+
+    def tokens(self, text: str) -> int:
+        """How many tokens a text has, without those that stand around it."""
 
 
 class Embedder:
@@ -116,6 +127,11 @@ class Embedder:
 
     def passages(self, texts: Sequence[str]) -> "list[Vector]":
         return self._vectors(texts, query=False)
+
+    def tokens(self, texts: Sequence[str]) -> list[int] | None:
+        if not isinstance(self._engine, Tokenizing):
+            return None
+        return [self._engine.tokens(text.replace("\0", " ")) if text.strip() else 0 for text in texts]
 
     def close(self) -> None:
         self._engine.close()

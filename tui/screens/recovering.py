@@ -18,11 +18,13 @@ class RecoveringScreen(LearningScreen):
     def _complete(self) -> None:
         super()._complete()
         self._offer()
+        self._bring_in()
 
     def _look(self) -> None:
         super()._look()
         if self._looks % TICK == 0:
             self._tick()
+            self._bring_in()
 
     @work(thread=True, group="offer", exit_on_error=False, description="see whether a session broke off")
     def _offer(self) -> None:
@@ -37,6 +39,17 @@ class RecoveringScreen(LearningScreen):
     def _say_offer(self, found: Checkpoint) -> None:
         about = f": {found.summary}" if found.summary else ""
         self.say(f"A session broke off{about}  ({named('checkpoint.recover')} shows where it stood)", timeout=8)
+
+    @work(thread=True, group="bring", exit_on_error=False, description="bring in conversations that grew")
+    def _bring_in(self) -> None:
+        try:
+            came = self.engine.bringer.run() if self.engine is not None else {}
+        except MemorandaError as error:
+            came = {"trouble": str(error)}
+        if trouble := came.get("trouble"):
+            self.later(self.say, f"Not all conversations could be brought in: {trouble}", "warning", 8)
+        if came.get("added"):
+            self.later(self.say, f"Brought in {came['added']:,} turns of conversations.")
 
     @work(thread=True, group="tick", exclusive=True, exit_on_error=False, description="take a checkpoint if one is due")
     def _tick(self) -> None:

@@ -31,6 +31,7 @@ class FastEmbed:
 
     def __init__(self, model: str = "") -> None:
         wanted = model or E5
+        self._tokenizer: Any = None
         if not installed():
             raise ProviderDown("fastembed is not installed.", INSTALL)
         folder = wanted if os.path.isabs(wanted) else ""
@@ -54,6 +55,15 @@ class FastEmbed:
             return list(self._model.embed(prefixed(self.model, texts, query), batch_size=len(texts)))
         except Exception as error:  # see above
             raise EmbeddingError(f"fastembed failed on a text ({type(error).__name__}).") from None
+
+    def tokens(self, text: str) -> int:
+        if self._tokenizer is None:
+            from tokenizers import Tokenizer
+
+            self._tokenizer = Tokenizer.from_str(self._model.model.tokenizer.to_str())  # the model's own cuts at 512
+            self._tokenizer.no_truncation()
+            self._tokenizer.no_padding()
+        return len(self._tokenizer.encode(text, add_special_tokens=False).ids)
 
     def close(self) -> None:
         self._model = None

