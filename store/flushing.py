@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from store.agent import queue
+from store.agent.queue import Read
 from store.clock import from_ms, to_ms
 from store.conversation.sessions import QUIET_MS
 from store.errors import NotFound
@@ -18,11 +19,12 @@ READING_SECONDS = 2.0  # of what waits to be read, at a flush
 @dataclass(frozen=True, slots=True)
 class Flushed:
     """What a flush did in a `session`: the ids of the summaries it made, the checkpoint it took (None if nothing had
-    happened since the last)."""
+    happened since the last), and what was `read` of all that waited to be."""
 
     session: str
     summaries: tuple[int, ...]
     checkpoint: int | None
+    read: Read
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,11 +44,11 @@ def flush(memory: Memory, name: str = "") -> Flushed:
     NotFound."""
     session = memory.sessions.get(name)
     made = memory.summaries.write(session.id, all_of_it=True)
-    queue.run(memory, seconds=READING_SECONDS)
+    read = queue.run(memory, seconds=READING_SECONDS)
     taken = memory.checkpoints.before_compaction(session.id)
     with memory.database.write("agent", "flush") as write:
         write.execute("UPDATE sessions SET flushed = ? WHERE id = ?", (session.turns, session.id))
-    return Flushed(session.id, tuple(made), taken)
+    return Flushed(session.id, tuple(made), taken, read)
 
 
 def due(memory: Memory, session: "Session", tokens: int | None = None) -> bool:

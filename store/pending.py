@@ -82,7 +82,7 @@ def failed(write: Write, entry: Entry, error: str) -> None:
 
 
 def again(database: Database) -> int:
-    """Let what was given up be tried once more, and what waits be tried at once; how many were given up."""
+    """Let what was given up be tried once more, and what waits be tried at once; how many turns were given up."""
     given_up: int = counts(database)[1]
     if given_up or database.value("SELECT 1 FROM pending_extraction WHERE attempts > 0 LIMIT 1"):
         with database.write("agent", "extraction") as write:
@@ -93,9 +93,10 @@ def again(database: Database) -> int:
 
 
 def counts(database: Database) -> tuple[int, int]:
-    """(how many entries wait, how many were given up after the last attempt)."""
+    """(how many turns wait, how many were given up after the last attempt)."""
     waiting, given_up = database.rows(
-        "SELECT count(*) FILTER (WHERE attempts < ?1), count(*) FILTER (WHERE attempts >= ?1) FROM pending_extraction",
+        "SELECT count(DISTINCT iif(attempts < ?1, turn, NULL)), count(DISTINCT iif(attempts >= ?1, turn, NULL))"
+        " FROM pending_extraction",
         (ATTEMPTS,),
     )[0]
     return waiting, given_up

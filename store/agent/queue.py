@@ -25,8 +25,8 @@ RENEW_SECONDS = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What a run did: turns that were `read`, what was learned from them, entries that `failed` and will be tried again
-    or were given up, and how many are `left`. `busy`: another process is at it."""
+    """What a run did: entries that were `read`, what was learned from them, those that `failed` and will be tried again
+    or were given up, and how many turns are `left`. `busy`: another process is at it."""
 
     read: int = 0
     learned: Learned = field(default_factory=Learned)
