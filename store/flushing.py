@@ -1,6 +1,6 @@
 """Before a context is cut [001]: what a session holds is made safe, so that nothing of it is lost with the context."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from store.agent import queue
 from store.agent.queue import Read
@@ -24,7 +24,7 @@ class Flushed:
     session: str
     summaries: tuple[int, ...]
     checkpoint: int | None
-    read: Read
+    read: Read = field(default_factory=Read)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from store.database import Database, Verbatim, Write
 TASKS = ("extract_facts", "reconfirm")
 ATTEMPTS = 3
 BACKOFF_MS = (60_000, 600_000, 0)  # after the first, second and last attempt
+TAKE = "SELECT id, turn, task, attempts FROM pending_extraction WHERE {} ORDER BY attempts, id LIMIT ?"
 DUE = "(next_at <= ? OR next_at > ?) AND attempts < ?"
 
 
@@ -40,12 +41,7 @@ def take(write: Write, most: int) -> list[Entry]:
     """The next entries that are due, counted as tried: whoever dies of one has tried it too. One that was tried before
     comes alone, so that it spoils no other's."""
     now = to_ms(write.at)
-    rows = list(
-        write.rows(
-            f"SELECT id, turn, task, attempts FROM pending_extraction WHERE {DUE} ORDER BY attempts, id LIMIT ?",
-            (*map(Verbatim, _bounds(write.at)), ATTEMPTS, most),
-        )
-    )
+    rows = list(write.rows(TAKE.format(DUE), (*map(Verbatim, _bounds(write.at)), ATTEMPTS, most)))
     if rows and rows[0][3] > 0:
         del rows[1:]
     taken = [Entry(number, turn, task, attempts + 1) for number, turn, task, attempts in rows if attempts == rows[0][3]]

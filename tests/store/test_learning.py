@@ -20,6 +20,7 @@ from store.clock import days_before
 from store.conversation import Said
 from store.database.lease import Lease
 from store.errors import InvalidInput
+from store.health import WRONG, examine
 from store.meaning import embed
 from store.memory import Memory
 from store.models import Fact, Proposal
@@ -317,6 +318,8 @@ def test_what_fails_is_tried_three_times_later_and_later_and_keeps_nothing_else_
         assert queue.run(memory).failed == 2
     clock.advance(days=30)
     assert queue.run(memory) == queue.Read() and pending.counts(memory.database) == (0, 1)
+    (told,) = [one for one in examine(memory.location) if one.subject == "learning"]
+    assert (told.state, told.command) == (WRONG, "flush") and "1 turn, tried 3 times" in told.says
     stumbling.clear()
     assert pending.again(memory.database) == 1
     queue.run(memory)
@@ -328,6 +331,12 @@ def test_a_clock_that_was_set_back_does_not_keep_a_turn_waiting(memory: Memory, 
     clock.advance(days=-30)
     queue.run(memory)
     assert texts(memory) == ["It works"]
+
+
+def test_a_long_queue_is_taken_from_without_sorting_it(memory: Memory) -> None:
+    sql = f"EXPLAIN QUERY PLAN {pending.TAKE.format(pending.DUE)}"
+    plan = " ".join(row[-1] for row in memory.database.rows(sql, ("", "", 3, 50)))
+    assert "pending_extraction_next" in plan and "TEMP B-TREE" not in plan
 
 
 def test_a_turn_that_is_gone_leaves_no_entry(memory: Memory) -> None:

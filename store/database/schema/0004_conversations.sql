@@ -114,6 +114,6 @@ CREATE TABLE pending_extraction(
   error TEXT NOT NULL DEFAULT '',   -- of the last attempt, without any record's text
   UNIQUE(turn, task)
 );
-CREATE INDEX pending_extraction_next ON pending_extraction(attempts, next_at);
+CREATE INDEX pending_extraction_next ON pending_extraction(attempts, id);  -- the order in which they are taken
 -- what was forgotten or superseded is asked for by its text before old words may bring it back
 CREATE INDEX facts_text_hash_gone ON facts(text_hash) WHERE status <> 'active';
