@@ -37,7 +37,6 @@ PARTS = {
     "history": "store.history.History",
     "iterations": "store.iterations.Iterations",
     "plans": "store.plans.Plans",
-    "purge": "store.purge.Purge",
     "sessions": "store.conversation.sessions.Sessions",
     "summaries": "store.conversation.summaries.Summaries",
     "tasks": "store.tasks.Tasks",
@@ -59,7 +58,6 @@ class Memory:
         history: History
         iterations: Iterations
         plans: Plans
-        purge: Purge
         sessions: Sessions
         summaries: Summaries
         tasks: Tasks
@@ -119,6 +117,12 @@ class Memory:
         from store.inbox import Inbox
 
         return Inbox(self.database, self.documents)
+
+    @property
+    def purge(self) -> "Purge":
+        from store.purge import Purge
+
+        return Purge(self.database, self.documents)
 
     @property
     def search(self) -> "Search":

@@ -31,14 +31,14 @@ class LearningScreen(EmbeddingScreen):
             self._learn_if_due()
 
     def _learn_if_due(self) -> None:
-        if self.engine is not None and not self._learning and self.engine.something_said():
+        if self.engine is not None and not self._learning and self.engine.learner.due(self.engine.screen):
             self._learning = True
             self._learn()
 
     @work(thread=True, group="learning", exit_on_error=False, description="read what was said")
     def _learn(self) -> None:
         try:
-            done = self.engine.learn() if self.engine is not None else None
+            done = self.engine.learner.run() if self.engine is not None else None
         except MemorandaError as error:
             self.later(self.say, f"What was said could not be read: {error}", "warning")
             done = None
