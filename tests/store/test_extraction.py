@@ -114,6 +114,7 @@ def test_what_is_hedged_is_less_sure_and_what_is_only_told_is_asked_about() -> N
 
 def test_a_question_tells_nothing_but_an_order_with_a_tag_does() -> None:
     assert said("Should we always run the linter?") == []
+    assert said("Always run the linter?") == said("Prefiero tabs, ¿o no?") == []
     assert said("¿No recordás que el deploy es los martes?") == []
     assert said("Always run the linter, ok?") == ["Always run the linter, ok?"]
 

@@ -148,6 +148,21 @@ def test_only_the_same_words_confirm_and_a_contradiction_never_does(memory: Memo
         assert [(kind, target) for kind, _, target in waiting(memory)] == [("supersede", number)]
 
 
+@pytest.mark.parametrize(
+    ("fact", "said"),
+    [
+        ("The contract has the number 481516", "The contract has the number 481561"),
+        ("El contrato lleva el número 481516", "El contrato lleva el número 48151"),
+        ("Ask Marcos before a release of the importer", "Ask Marcas before a release of the importer"),
+        ("Untie the release branch from the importer's build", "Unite the release branch from the importer's build"),
+    ],
+)
+def test_a_slip_of_the_pen_is_not_seen_where_it_may_be_another_thing(memory: Memory, fact: str, said: str) -> None:
+    number = kept_since(memory, fact, 50)
+    hear(memory, f"{said}.")
+    assert memory.facts.get(number).last_confirmed_at[:10] == days_before(NOON, 50)[:10]
+
+
 def test_a_confirmation_is_as_old_as_its_words_and_never_turns_a_clock_back(memory: Memory) -> None:
     number = kept_since(memory, "The API freeze starts in May", 50)
     (turn,) = say(memory, "The API freeze starts in May", days=20)

@@ -308,8 +308,8 @@ def test_what_was_told_of_it_goes_with_it(memory: Memory):
     memory.facts.remember(f"what stays, with {secret}")
     for session in ("gone", "stays", "never said a word"):
         memory.checkpoints.usage(150_000, session=session)
-    memory.conversation.add_turns("gone", [Said("user", f"one {secret}"), Said("user", "two")])
-    memory.conversation.add_turns("stays", [Said("user", "three"), Said("user", "four")])
+    memory.turns.add("gone", [Said("user", f"one {secret}"), Said("user", "two")])
+    memory.turns.add("stays", [Said("user", "three"), Said("user", "four")])
     all_places(memory, ("fact", 1), ("turn", 1), ("turn", 3))
     assert memory.database.rows("SELECT tbl, record FROM redactions") == [("facts", 2)]
     told = "SELECT session FROM context_usage ORDER BY 1"

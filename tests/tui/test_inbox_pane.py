@@ -33,7 +33,7 @@ def ask(memory: Memory, text: str, kind: str = "add", origin: str = AGENT, **mor
 def asked(story: Story) -> Story:
     """Three proposals: something new with its evidence, a correction, and an order to an agent."""
     with story.open(now=EVENING, door="mcp") as memory:
-        turn = memory.conversation.add_turns("s", [Said("user", "Ojo, soy alérgico al maní.")])[0]
+        turn = memory.turns.add("s", [Said("user", "Ojo, soy alérgico al maní.")])[0]
         ask(memory, "Allergic to peanuts", evidence=[{"citation": f"T#{turn}", "quote": "alérgico al maní"}])
         team = memory.facts.ids(memory.now, words="team")[0]
         ask(memory, "The team is six", "correct", target=team, reason="Somebody joined")
