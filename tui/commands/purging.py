@@ -123,7 +123,7 @@ def _found(memory: "Memory", query: str) -> list[tuple[str, int]]:
     return found
 
 
-KINDS = ("fact", "decision", "task", "turn", "event")
+KINDS = ("fact", "decision", "task", "turn", "event", "proposal")
 
 
 def _scrubbed(plan: "PurgePlan", named: list[str]) -> frozenset[int]:

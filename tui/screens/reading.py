@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 AGES = 120  # looks after which the facts are read anyway, for ages move on by themselves
 GIT = 4  # looks after which it is asked whether git stirred
+ALL_NAMED = sum(len(pane) + 3 for pane in PANES) - 1  # cells of the panes' tabs, if each has its name
 REST = 1  # times what a reading of the lists took: the pause before what others write is read again
 
 
@@ -426,10 +427,7 @@ class ReadingScreen(ResponsiveScreen[None]):
         return [(f"{self._status} ", "$text-warning", "leave")] if self._status else []
 
     def _draw_top(self) -> None:
-        left: list[Piece] = [
-            (" ≡ memoranda", STRONG, "app.command_palette"),
-            (f" {visible(self._location.name)}  ", "bold", "open_memory"),
-        ]
+        left: list[Piece] = [(f" {visible(self._location.name)}  ", "bold", "open_memory")]
         if self._waiting:  # nothing takes its place, and it is gone with the last one
             left += [(f" ◇ {self._waiting:,} waiting ", "reverse bold $text-warning", f"pane('{INBOX}')"), ("  ", "")]
         status = self.under_way()
@@ -444,8 +442,14 @@ class ReadingScreen(ResponsiveScreen[None]):
         if not self.query("#top"):
             return  # this memory was left for another one
         bar = self.query_one("#top", Split)
-        room = (bar.size.width or 120) - width(left) - 2
-        names = tabs(self._seen_panes, self._current, "", room - width(status) - width(figures))
+        # where there is little room our own name goes before those of the panes
+        for brand in (" ≡ memoranda", " ≡"):
+            whole = [(brand, STRONG, "app.command_palette"), *left]
+            room = (bar.size.width or 120) - width(whole) - 4
+            names = tabs(self._seen_panes, self._current, "", room - width(status) - width(figures))
+            if self.form == "-narrow" or width(names) >= ALL_NAMED:
+                break
+        left = whole
         if self.form == "-narrow":
             names = []
         if status and width(names) + width(status) + width(figures) + 2 > room:

@@ -65,8 +65,8 @@ def slots(form: str, current: str, second: str, third: str) -> tuple[str, ...]:
     """The lists that are seen, from the left: where the person is, and the last ones they were in beside it."""
     if form == "-narrow":
         return (current,)
-    if form == "-wide":
-        return (FACTS, second)
+    if form == "-wide":  # what is decided needs room to be read
+        return (INBOX,) if current == INBOX else (FACTS, second)
     return (FACTS, TIMELINE, third)
 
 
