@@ -14,7 +14,8 @@ OFFERED = "checkpoints.offered"
 
 def tick(memory: Memory, level: str = "") -> int | None:
     """Take the checkpoint that time has made due, or one of this `level` if anything happened since the last: its id,
-    or None. Called every minute or so, by any number of processes: the one that holds the lease takes it."""
+    or None. Called every minute or so, by any number of processes, and by a command that reads: the one that holds the
+    lease takes it."""
     if not _may(memory) or not (level or memory.checkpoints.due(memory.now)):
         return None
     lease = Lease(memory.database)

@@ -37,7 +37,6 @@ PARTS = {
     "timeline": "Timeline",
     "history": "History",
     "plans": "Plans",
-    "purge": "Purge",
     "checkpoints": "Checkpoints",
 }
 
@@ -56,7 +55,6 @@ class Memory:
     timeline: "Timeline"
     history: "History"
     plans: "Plans"
-    purge: "Purge"
     checkpoints: "Checkpoints"
 
     def __init__(self, location: Location, door: str, clock: Clock = utc_now, create: bool = True) -> None:
@@ -110,6 +108,12 @@ class Memory:
         from store.inbox import Inbox
 
         return Inbox(self.database, self.documents)
+
+    @property
+    def purge(self) -> "Purge":
+        from store.purge import Purge
+
+        return Purge(self.database, self.documents)
 
     @property
     def search(self) -> "Search":

@@ -169,7 +169,7 @@ class Reading(Search):
     def __call__(self, query: str, limit: int = 20, **filters: object) -> Answer:
         _collect(self._database)
         answer = super().__call__(query, limit, **{**filters, "meaning": False})  # type: ignore[arg-type]
-        answer.notes.append("in the past: keywords alone")
+        answer.notes.append("in the past: keywords alone, no files")
         return answer
 
 

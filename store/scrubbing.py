@@ -7,6 +7,7 @@ get the marker in place, what is derived from them follows, and the pages and th
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
+from store import spool
 from store.citations import Citation, cite
 from store.contents import seal
 from store.database import Database, Verbatim, Write, clean, clean_tree
@@ -34,6 +35,7 @@ KINDS = {
 SCANNED = (*(table for table in (*RECORDED, *JOURNAL) if table != "history_row"), "documents", "chunks", "queries")
 JSON_DEFAULTS = ("'[]'", "'{}'", "'null'")
 PAGE = 1000
+SPOOL = "spool"  # no table: what hooks left to be written
 
 
 class Leak:
@@ -128,13 +130,19 @@ def scan(database: Database) -> list[Leak]:
         key = tuple(json.loads(key_text))
         for (field, rule), count in counts.items():
             found.append(Leak(citation(database, table, key), table, key, field, rule, count, seq, n))
+    for number, line in enumerate(spool.lines(database.path), start=1):
+        for rule, count in _secrets(line, True).items():
+            found.append(Leak("spool", SPOOL, (number,), "line", rule, count, 0, 0))
     return found
 
 
 def scrub(database: Database, leaks: Iterable[Leak], actor: str = "user") -> bool:
-    """Cut the secrets out of the fields that `scan` found, out of what is derived from them, and out of the backups
-    beside the memory; True when no byte is left, False while another program still reads the log that holds them. Who
-    made a step and why stays as it is."""
+    """Cut the secrets out of the fields that `scan` found, out of what is derived from them, out of the spool and out
+    of the backups beside the memory; True when no byte is left, False while another program still reads the log that
+    holds them. Who made a step and why stays as it is. Raises StorageError."""
+    leaks = list(leaks)
+    if any(leak.table == SPOOL for leak in leaks):
+        spool.change(database.path, _cut_line)
     done = _cut_out(database, leaks, actor)
     in_backups(database, _scrub_too)
     return done
@@ -145,7 +153,7 @@ def _cut_out(database: Database, leaks: Iterable[Leak], actor: str) -> bool:
     steps: dict[tuple[int, int], str] = {}
     told: set[tuple[str, str]] = set()  # records, by table and key, whose steps hold one
     for leak in leaks:
-        if leak.table == "history":  # who and why: the chain of digests stands on them
+        if leak.table in ("history", SPOOL):  # who and why: the chain of digests stands on them; no row
             continue
         if leak.seq:
             steps[leak.seq, leak.n] = leak.table
@@ -236,6 +244,16 @@ def _cut(text: str, as_json: bool) -> str:
         cut = clean_tree(tree)
         return text if cut == tree else _dumped(cut)
     return clean(text)
+
+
+def _cut_line(line: str) -> str:
+    """A line of the spool as the spool would keep it today."""
+    try:
+        tree = json.loads(line)
+    except ValueError:
+        return clean(line)
+    cut = clean_tree(tree)
+    return line if cut == tree else json.dumps(cut, ensure_ascii=True, separators=(",", ":"))
 
 
 def _dumped(value: object) -> str:

@@ -45,6 +45,9 @@ class Holding(Protocol):
     def inside(self, value: object) -> bool: ...
 
 
+Change = Callable[[str], str | None]  # a line → what it is to be, None for nothing
+
+
 def write(
     database: Database, act: str, arguments: Mapping[str, object], *, actor: str, key: str = ""
 ) -> list[int] | None:
@@ -108,28 +111,39 @@ def drain(database: Database) -> Drained:
         return total
 
 
+def lines(path: str) -> Iterator[str]:
+    """The lines of the spool, those kept aside too, as they stand."""
+    for name in _names(path):
+        yield from map(_text, _lines(os.path.join(_where(path), name)))
+
+
 def holding(path: str, words: Holding) -> int:
-    """How many lines of the spool, those kept aside too, hold these words."""
-    return sum(words.inside(_text(line)) for name in _names(path) for line in _lines(os.path.join(_where(path), name)))
+    """How many lines hold these words."""
+    return sum(map(words.inside, lines(path)))
 
 
 def drop(path: str, words: Holding) -> int:
-    """Take the lines that hold these words out of the spool; how many there were. Raises StorageError when another
-    process keeps the spool."""
-    if not holding(path, words):
+    """Take the lines that hold these words out of the spool; how many there were. Raises as `change`."""
+    return change(path, lambda line: None if words.inside(line) else line)
+
+
+def change(path: str, become: Change) -> int:
+    """Let each line become another, or go; how many did. Raises StorageError when another process keeps the spool."""
+    if all(become(line) == line for line in lines(path)):
         return 0
-    gone = 0
+    changed = 0
     with _alone(path) as mine:
         if not mine:
             raise StorageError("Another process is reading the spool right now.", "Try again in a moment.")
         _take(path)
         for name in [*_taken(path), _name(path, BROKEN)]:
-            lines = list(_lines(name))
-            kept = [line for line in lines if not words.inside(_text(line))]
-            gone += len(lines) - len(kept)
-            if len(kept) < len(lines):
+            before = [(line, _text(line)) for line in _lines(name)]
+            after = [(line, text, become(text)) for line, text in before]
+            changed += sum(text != new for _, text, new in after)
+            if any(text != new for _, text, new in after):
+                kept = [line if new == text else new.encode() for line, text, new in after if new is not None]
                 _replace(name, kept)
-    return gone
+    return changed
 
 
 # bringing in

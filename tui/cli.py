@@ -233,8 +233,21 @@ def _catch_up(memory: Memory, cwd: str) -> Callable[[], bool]:
         _say("Another process is reading the documents right now.")
     elif read.remaining:
         _say(f"{read.remaining:,} documents remain to be read; the next command goes on.")
+    _keep_moments(memory, late)
     _keep_backups(memory, late)
     return late
+
+
+def _keep_moments(memory: Memory, late: Callable[[], bool]) -> None:
+    """Take the checkpoint that time has made due, a matter of milliseconds: a command may be all that ever runs."""
+    from store import keeping
+
+    if late():
+        return
+    try:
+        keeping.tick(memory)
+    except MemorandaError as error:
+        _say(f"No checkpoint could be taken: {error}")
 
 
 def _keep_backups(memory: Memory, late: Callable[[], bool]) -> None:

@@ -33,49 +33,14 @@ from store.vocabulary import PERSON
 from tui.badges import FACT_BADGES, fact_badge
 from tui.compare import LABEL, Line, compare
 from tui.holding import held
+from tui.oneline import summary
 from tui.passages import passage
 
 STEPS = 12  # of a record's history
 CHAIN = 8
 SHOWN = 40  # records of a step, or changed since a checkpoint
 BELONGING = 30  # of an iteration's decisions, commits or tasks
-
-
-def moment(record: Record) -> str:
-    """When a record happened, as the timeline orders it."""
-    if isinstance(record, Decision):
-        return record.decided_at
-    if isinstance(record, Commit):
-        return record.committed_at
-    if isinstance(record, Iteration):
-        return record.started_at
-    if isinstance(record, Turn | Chunk):
-        return record.at
-    return record.created_at
-
-
-def summary(record: Record) -> tuple[str, str]:
-    """A record in one line: (its text, a short word beside it)."""
-    if isinstance(record, Fact):
-        return record.fact, record.domain
-    if isinstance(record, Decision):
-        return record.title, record.impact if record.status == "active" else record.status
-    if isinstance(record, Commit):
-        size = f"+{record.insertions} −{record.deletions}"
-        return record.subject, size if record.reachable else f"gone {size}"
-    if isinstance(record, Event):
-        return f"{record.event_type} {record.phase}".strip(), ""
-    if isinstance(record, Iteration):
-        return f"{record.command}: {record.description}".removesuffix(": "), record.status
-    if isinstance(record, Task):
-        return record.text, record.status.replace("_", " ")
-    if isinstance(record, Turn):
-        return record.text, record.speaker or record.role
-    if isinstance(record, Chunk):
-        return " › ".join(filter(None, (record.heading, " ".join(record.text.split())))), ""
-    if isinstance(record, Proposal):
-        return record.text, f"{record.kind} {record.state}"
-    return f"checkpoint “{record.title}”", record.why if record.by_itself else ""
+OF_NOW = "Files are shown as they are now: what they said then is not kept."
 
 
 def describe(memory: Memory, record: Record, coloured: bool = False) -> list[Line]:
@@ -97,7 +62,8 @@ def describe(memory: Memory, record: Record, coloured: bool = False) -> list[Lin
     if isinstance(record, Turn):
         return _turn(memory, record, now)
     if isinstance(record, Chunk):
-        return [*brief(record), [], *passage(memory, record, coloured), [], *_of_document(record, now)]
+        of_now: list[Line] = [[(OF_NOW, "warning")]] if memory.database.moment else []
+        return [*brief(record), *of_now, [], *passage(memory, record, coloured), [], *_of_document(memory, record, now)]
     if isinstance(record, Proposal):
         from tui.proposal import describe_proposal
 
@@ -331,14 +297,13 @@ def brief(record: Checkpoint | Chunk | Proposal) -> list[Line]:
     return [_head("document", record), *([[(record.heading, "title")]] if record.heading else [])]
 
 
-def _of_document(chunk: Chunk, now: str) -> list[Line]:
+def _of_document(memory: Memory, chunk: Chunk, now: str) -> list[Line]:
     from tui.keys import named
 
-    return [
-        _row("Of", _when(chunk.at, now)),
-        _row("File", chunk.path),
-        [(f"{named('record.edit')} opens it there in your editor", "dim")],
-    ]
+    lines = [_row("Of", _when(chunk.at, now)), _row("File", chunk.path)]
+    if memory.database.moment:
+        return lines
+    return [*lines, [(f"{named('record.edit')} opens it there in your editor", "dim")]]
 
 
 def _checkpoint(memory: Memory, checkpoint: Checkpoint, now: str) -> list[Line]:

@@ -1,8 +1,8 @@
 """The app's hands: every touch of the memory happens here, on threads that are not the screen's.
 
-One thread, the pen, writes, and runs the verbs; others seek, read the order of the lists, read git, embed. Each has its
-own connection, opened in it. What the screen reads itself, a page or a record at a time, takes a fraction of a
-millisecond, on a connection of its own.
+One thread, the pen, writes, and runs the verbs (`tui/pen.py`); others seek, read the order of the lists, read git
+(`tui/upkeep.py`), embed. Each has its own connection, opened in it. What the screen reads itself, a page or a record at
+a time, takes a fraction of a millisecond, on a connection of its own.
 """
 
 from __future__ import annotations
@@ -18,24 +18,25 @@ from textual.cache import LRUCache
 from store import records
 from store.citations import Citation, cite, parse
 from store.clock import DAY_MS, Clock, from_ms, parse_moment, to_ms, utc_now
-from store.errors import Defect, InvalidInput, MemorandaError
+from store.errors import MemorandaError
 from store.history import KINDS
 from store.keys import pack
 from store.location import Location
 from store.memory import Memory
-from store.models import Checkpoint, Chunk, Commit, Record, Step
+from store.models import Chunk, Commit, Record, Step
 from store.packing import every_row
 from tui import readings
-from tui.commands import Outcome, Session, run
 from tui.compare import Line
 from tui.describe import describe, describe_step
 from tui.embedder import Embedder
 from tui.keys import CHECKPOINTS, FACTS, HISTORY, INBOX, TASKS
+from tui.pen import Done, Pen
 from tui.reader import Reader
 from tui.rows import FactRows, KeyedRows, TimelineRows, by_day
 from tui.screens.view import View
 from tui.seeker import Seeker
 from tui.side_lines import checkpoint_segments, proposal_segments, step_segments, task_segments
+from tui.upkeep import Upkeep
 from tui.verbs import Verb
 
 TYPE_CHECKING = False
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
 FIRST = 256  # rows of a list that are shown before its whole order is known
 DIFF_BYTES = 120_000
 CACHE = -256  # kB of the file that are kept while an order is read: each page is needed once
-OWN = 200  # steps made here that are remembered as such
 M_MMAP_THRESHOLD, M_ARENA_MAX = -3, -8  # of mallopt(3)
 LARGE = 1 << 19  # bytes of a block that is given back by itself
 
@@ -77,27 +77,25 @@ class Engine:
         self._present = self.screen = Memory(location, "app", clock)  # the screen's own, for reading
         self.created = self.screen.created
         self.past: Past | None = None  # what is looked at in the place of now
-        self._pen = ThreadPoolExecutor(1, thread_name_prefix="pen")
-        self._pen_memory: Memory | None = None
+        self.pen = Pen(location, cwd, clock)
+        self.upkeep = Upkeep(location, cwd, clock)
         # always the same thread: each would keep the memory that it once needed for a million keys
         self._reader = ThreadPoolExecutor(1, thread_name_prefix="lists")
         self.seeker = Seeker(location, clock)
         self._closed = False
-        self._reading_git = self._stop_git = False
-        self._fingerprint = ""  # of the repository, when it was last looked at
         self.subjects: LRUCache[int, str] = LRUCache(4096)  # what the steps of history that are on screen are about
         self._steps: tuple[str | None, array[int]] = (None, array("I"))  # whose steps of history were read last
         self.documents = Reader(location, clock)
         self.embedder = Embedder(location, clock)
-        self._own: list[int] = []  # the last steps of history made here, which are no news to this screen
 
     def close(self) -> None:
         """Let what is being written finish, then close."""
         self._closed = True
+        self.upkeep.close()
         self.documents.close()
         self.embedder.close()
         self.seeker.interrupt()
-        self._pen.shutdown(wait=True)
+        self.pen.close()
         self._reader.shutdown(wait=False, cancel_futures=True)
 
     @property
@@ -221,7 +219,7 @@ class Engine:
             (since,),
         )
         newest = max((seq for seq, _, _ in rows), default=since)
-        own = set(self._own[-OWN:])  # a copy: the pen may be adding one
+        own = self.pen.own
         changed = {pack(KINDS[table], number) for seq, table, number in rows if seq not in own}
         return newest, changed
 
@@ -372,125 +370,15 @@ class Engine:
             lines.append([(f"… cut here; the rest: memoranda show {commit.citation} --diff", "dim")])
         return lines
 
-    def catch_up(
-        self, progress: Callable[[int, int], None], trouble: Callable[[str], None] = lambda sentence: None
-    ) -> int | None:
-        """Retention, then the commits the timeline lacks; None when another process is at it. `trouble` is told what
-        of git's history is broken. Raises GitError."""
-        from store import worker
-
-        with Memory(self.location, "app", self._clock, create=False) as memory:
-            self._stop_git, self._reading_git = False, True
-            try:
-                return worker.start(memory, self.cwd, progress, lambda: self._closed or self._stop_git, trouble)
-            finally:
-                self._reading_git = False
-
-    def keep_backups(self) -> None:
-        """Make the daily backup, if it is due. Raises StorageError."""
-        from store import worker
-
-        with Memory(self.location, "app", self._clock, create=False) as memory:
-            worker.keep_backups(memory, lambda: self._closed)
-
-    def backups_trouble(self) -> str:
-        """What is wrong with the backups, in three words; empty if nothing is."""
-        from store.exchange.backup import standing
-
-        with Memory(self.location, "app", self._clock, create=False) as memory:
-            return standing(memory.database, memory.now)[2]
-
-    def tidy(self) -> None:
-        """Finish what was left undone, as far as it can be by now."""
-        from store import worker
-
-        with Memory(self.location, "app", self._clock, create=False) as memory:
-            if worker.untidy(memory):
-                worker.tidy(memory)
-
-    def tick(self) -> None:
-        """Take the checkpoint that time has made due, if nobody else does."""
-        from store import keeping
-
-        with Memory(self.location, "worker", self._clock, create=False) as memory:
-            keeping.tick(memory)
-
-    def offer(self) -> Checkpoint | None:
-        """The checkpoint from which a session that broke off can be gone on with, once."""
-        from store import keeping
-
-        with Memory(self.location, "worker", self._clock, create=False) as memory:
-            return keeping.offer(memory)
-
-    def git_stirred(self) -> bool:
-        """Whether the repository changed since it was last looked at; takes well below a millisecond."""
-        from store import worker
-
-        with Memory(self.location, "app", self._clock, create=False) as memory:
-            stirred = worker.stirred(memory, self.cwd, self._fingerprint)
-        self._fingerprint = stirred or self._fingerprint
-        return stirred is not None
-
-    def stop_reading_git(self) -> bool:
-        """Let the reading of git end here, if one is under way; what was read stays."""
-        self._stop_git = self._reading_git
-        return self._reading_git
-
     # the pen
 
-    def write(self, work: Callable[[Memory], object], done: Callable[[object, MemorandaError | None], None]) -> None:
-        """Do `work` with the pen's memory, then call `done` with its result or its error, on the pen's thread. While
-        the past is looked at there is only that to work with, and every change of it is an error."""
-        past = self.past
+    def write(self, work: Callable[[Memory], object], done: Done) -> None:
+        """Do `work` with the pen's memory, or with the past that is looked at: `Pen.write`."""
+        self.pen.write(work, done, self.past)
 
-        def task() -> None:
-            try:
-                result, error = self._worked(work, past), None
-            except MemorandaError as failure:
-                result, error = None, failure
-            except Exception as defect:  # the pen outlives a defect, and says so; its thread would swallow it
-                result, error = None, Defect(defect)
-            done(result, error)
-
-        self._pen.submit(task)
-
-    def _worked(self, work: Callable[[Memory], object], past: Past | None) -> object:
-        if past is not None:
-            with self._open(past) as then:
-                return work(then)
-        if self._pen_memory is None:
-            self._pen_memory = Memory(self.location, "app", self._clock, create=False)
-        result = work(self._pen_memory)
-        if (step := self._pen_memory.database.last_step) is not None:
-            self._own.append(step)
-            del self._own[:-OWN]
-        return result
-
-    def run(
-        self, verb: Verb, given: Given, agreed: bool, done: Callable[[object, MemorandaError | None], None]
-    ) -> None:
-        """Run a verb. What asks first raises `Asks` with the question, unless it was `agreed` to."""
-
-        def ask(question: str, lines: Sequence[str] = ()) -> bool:
-            if not agreed:
-                raise Asks(question, lines)
-            return True
-
-        def work(memory: Memory) -> Outcome:
-            session = Session(self.location, memory, self.cwd, ask)
-            return run(session, verb.handler, given)
-
-        self.write(work, done)
-
-
-class Asks(InvalidInput):
-    """A verb wants an answer first: `message` is its question, `lines` are to be read before."""
-
-    code = "asks"
-
-    def __init__(self, question: str, lines: Sequence[str] = ()) -> None:
-        super().__init__(question)
-        self.lines = list(lines)
+    def run(self, verb: Verb, given: Given, agreed: bool, done: Done) -> None:
+        """Run a verb: `Pen.run`."""
+        self.pen.run(verb, given, agreed, done, self.past)
 
 
 def _give_back() -> None:

@@ -24,8 +24,8 @@ from store.keys import unpack
 from store.models import Commit, Decision, Fact, Record
 from store.search import Hit
 from tui.badges import FACT_BADGES, KIND_GLYPHS, fact_badge
-from tui.describe import moment, summary
 from tui.display import fit
+from tui.oneline import moment, summary
 from tui.visible import visible
 
 PAGE = 64

@@ -123,7 +123,7 @@ VERBS = (
         Argument("ids", "any", "ID", "a fact's number, or D#3, A#5, T#9, E#42, P#8"),
         Argument("query", "value", "Q", "instead: all that a search by keywords finds"),
         Argument("origin", "value", "O", "instead: all that this one wrote, import:notes"),
-        Argument("scrub", "list", "ID", "cut the words here too: T#9, or all (repeatable)"),
+        Argument("scrub", "list", "ID", "cut them here too: T#9, all in the memory, MEMORY.md, files (repeatable)"),
         Argument("dry-run", "flag", "", "only show what would go, and what else holds the words"),
         _YES,
         frees=True,

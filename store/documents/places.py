@@ -144,7 +144,7 @@ class Places:
     ) -> "Iterator[tuple[Root, list[tuple[str, os.stat_result]]]]":
         """Every folder of a root with what it holds; a root that is a file holds itself, under no name."""
         try:
-            handle = _open(root)
+            handle = handle_on(root)
         except FileNotFoundError:
             if not root.optional:
                 trouble(root.name, "there is no such file or folder")
@@ -194,7 +194,7 @@ def hidden(name: str) -> bool:
 def read_bytes(place: Root) -> tuple[bytes, os.stat_result]:
     """What a document holds, and its state before it was read. Raises Unreadable, FileNotFoundError."""
     try:
-        handle = _open(place)
+        handle = handle_on(place)
         try:
             status = os.fstat(handle)
             if not stat.S_ISREG(status.st_mode):
@@ -219,7 +219,7 @@ def read_bytes(place: Root) -> tuple[bytes, os.stat_result]:
 def shut(place: Root) -> bool:
     """Whether a document cannot be opened."""
     try:
-        os.close(_open(place))
+        os.close(handle_on(place))
     except (OSError, Unreadable):
         return True
     return False
@@ -275,7 +275,7 @@ def _rest(root: Root, path: str, absolute: bool) -> list[str] | None:
     return path[len(start) :].split("/") if path.startswith(start) else None
 
 
-def _open(place: Root) -> int:
+def handle_on(place: Root) -> int:
     """A handle on a file or folder, reached through no link below its anchor. Raises OSError, Unreadable."""
     flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK  # a pipe would keep us for ever
     handle = os.open(place.anchor, flags | os.O_DIRECTORY)
@@ -295,7 +295,7 @@ def _open(place: Root) -> int:
 
 def _entries(folder: Root) -> list[tuple[str, os.stat_result]]:
     """What a folder holds, in order: plain files and folders, nothing hidden, no links."""
-    handle = _open(folder)
+    handle = handle_on(folder)
     try:
         found = []
         with os.scandir(handle) as entries:

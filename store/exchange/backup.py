@@ -8,18 +8,18 @@ tell whether it still is. The file itself is never opened but by SQLite: closing
 import json
 import os
 import shutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import apsw
 
 from store.clock import DAY_MS, ago, to_ms
 from store.database import Database, Verbatim
-from store.database.connection import APPLICATION_ID, SCHEMA_VERSION, connect, explain
+from store.database.connection import APPLICATION_ID, connect, explain
 from store.errors import Conflict, MemorandaError, NewerFile, NotFound, StorageError
 from store.exchange.export import put, section_of
-from store.exchange.form import TABLES, columns_of
-from store.exchange.reading import newer
+from store.exchange.form import TABLES
 from store.exchange.retention import kept
+from store.exchange.sealing import contents
 
 FOLDER = "backups"
 LATE_DAYS = 3  # from which on a person is told
@@ -203,26 +203,6 @@ def _compared(one: apsw.Connection, other: apsw.Connection, table: str) -> str:
     return "" if same else f"{table} differs"
 
 
-def contents(path: str) -> tuple[dict[str, str], str]:
-    """(each table's checksum, the file's): what a backup is made of."""
-    from hashlib import file_digest
-
-    sums = dict(_tables(path))
-    with open(path, "rb") as file:  # nobody here has a connection to it any more
-        return sums, file_digest(file, "sha256").hexdigest()
-
-
-def seal(database: Database, name: str) -> None:
-    """Take what a backup holds now for what it was made of: it was rewritten on purpose. Nothing for one that is not
-    listed."""
-    sums, digest = contents(os.path.join(folder_of(database), name))
-    with database.write("agent", "backup") as write:
-        write.execute(
-            "UPDATE backups SET sums = ?, digest = ?, verified_at = ?, problem = '' WHERE name = ?",
-            (Verbatim(json.dumps(sums)), Verbatim(digest), Verbatim(write.at), Verbatim(name)),
-        )
-
-
 # looking at one
 
 
@@ -304,28 +284,6 @@ def _problem(path: str, sums: dict[str, str], digest: str) -> str:
         return f"SQLite cannot read it ({type(error).__name__})"
     except OSError as error:
         raise StorageError(f"{path} cannot be looked at: {error.strerror}.", "Free some space beside it.") from None
-
-
-def _tables(path: str) -> Iterator[tuple[str, str]]:
-    """(table, its checksum) of a file, with the columns that it has itself: it may be of an older schema."""
-    from hashlib import sha256
-
-    connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
-    try:
-        connection.pragma("trusted_schema", 0)
-        connection.pragma("cell_size_check", 1)
-        if connection.pragma("application_id") != APPLICATION_ID:
-            raise Conflict("it is a database of another program.")
-        if connection.pragma("user_version") > SCHEMA_VERSION:
-            raise newer(os.path.basename(path))
-        for table in TABLES:
-            if columns_of(connection, table):
-                found = sha256()
-                for piece in section_of(connection, table):
-                    found.update(piece)
-                yield table, found.hexdigest()
-    finally:
-        connection.close()
 
 
 # by themselves

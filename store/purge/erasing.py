@@ -1,23 +1,22 @@
 """What would be purged, and its doing: one transaction over records, their history, and all that was made of them."""
 
+import contextlib
 import json
+import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from store import spool, tombstones
 from store.citations import cite
-from store.contents import seal
-from store.database import Database, Verbatim, Write
+from store.database import Database
 from store.database.ballast import with_room
-from store.database.capture import TEXTS, columns, masked
-from store.embedding.form import digest, form
-from store.errors import Conflict, InvalidInput, NotFound
-from store.facts import text_hash
-from store.keys import pack
+from store.database.capture import TEXTS, columns
+from store.documents import Documents
+from store.errors import Conflict, InvalidInput, MemorandaError, NotFound
 from store.packing import every_row, unpack
-from store.purge import finishing
-from store.purge.places import NAMES, Place, Ref, elsewhere, text_columns, where_key
+from store.purge import files, finishing, wiping
+from store.purge.places import Place, Ref, elsewhere
 from store.purge.words import Words
 from store.vocabulary import PERSON
 
@@ -62,19 +61,23 @@ class PurgePlan:
 
 @dataclass(frozen=True, slots=True)
 class Done:
-    """What a purge did: records `purged`, places `scrubbed`, the places `left` as they are, and what `finish` said."""
+    """What a purge did: records `purged`, places `scrubbed`, the places `left` as they are, what `finish` said, and the
+    `files` that were cut, each with what even so stays."""
 
     purged: int
     scrubbed: int
     left: tuple[Place, ...]
     finished: finishing.Finished
+    files: tuple[tuple[str, str], ...] = ()
 
 
 class Purge:
     """What can be purged of one memory."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, documents: Documents | None = None) -> None:
+        """Without `documents`, as for a backup, no file is looked at."""
         self._database = database
+        self._documents = documents
 
     def plan(self, records: Iterable[tuple[str, int]]) -> PurgePlan:
         """What purging these records, each a kind of `SAID` and an id, would take away. With a record goes all that it
@@ -92,6 +95,10 @@ class Purge:
         if count := spool.holding(self._database.path, words) if words else 0:
             where = "1 line" if count == 1 else f"{count:,} lines"
             places.append(Place("spool", "spool", "[]", "not brought in yet", where, chosen=True))
+        if words and self._documents is not None:
+            lie = self._documents.places
+            places += files.found(self._database, lie, words)
+            places += files.exports((os.path.dirname(self._database.path), lie.base), words)
         return PurgePlan(tuple(going), tuple(places), tuple(dict.fromkeys(texts)))
 
     def same(self, buried: tombstones.Buried, scrubbed: Collection[Ref], texts: Sequence[str] = ()) -> PurgePlan:
@@ -123,19 +130,37 @@ class Purge:
 
     def run(self, plan: PurgePlan, chosen: Collection[int] | None = None, *, actor: str = PERSON) -> Done:
         """Purge what the plan shows, and cut the words from the `chosen` places, those proposed without a choice; then
-        clean up. On a full disk the ballast makes room. Raises Conflict when something changed since, StorageError."""
+        clean up. A file that was changed since it was looked at is left. On a full disk the ballast makes room. Raises
+        Conflict when something changed since in the memory, StorageError."""
         picked = plan.proposed() if chosen is None else frozenset(chosen)
         self.erase(plan, picked, actor=actor)
+        refused = self._cut_files([plan.places[index] for index in picked])
         finished = finishing.finish(self._database, plan.texts)
-        left = tuple(place for index, place in enumerate(plan.places) if index not in picked)
-        return Done(len(plan.going), len(picked), left, finished)
+        left = tuple(place for index, place in enumerate(plan.places) if index not in picked) + tuple(
+            replace(place, what=f"your file: {why}", can=False) for place, why in refused.items()
+        )
+        were_cut = [one for one in (plan.places[index] for index in sorted(picked)) if one.table == "file"]
+        told = dict.fromkeys((one.key, one.note) for one in were_cut if one not in refused)
+        return Done(len(plan.going), len(picked) - len(refused), left, finished, tuple(told))
+
+    def _cut_files(self, places: Iterable[Place]) -> dict[Place, str]:
+        """Cut the words out of files; why some were left."""
+        chosen = [place for place in places if place.table == "file"]
+        if not chosen or self._documents is None:
+            return {}
+        refused = files.cut(self._documents.places, chosen)
+        with contextlib.suppress(MemorandaError):  # what is not read now is read by the next scan
+            self._documents.scan()
+        return refused
 
     def erase(self, plan: PurgePlan, chosen: Collection[int], *, actor: str = PERSON) -> None:
         """The transaction of a purge, and the spool: what `finish` cleans up is still to be done. Raises as `run`."""
         places = [plan.places[index] for index in sorted(chosen)]
         if stuck := next((place for place in places if not place.can), None):
             raise InvalidInput(f"{stuck.citation} cannot be scrubbed: {stuck.what}.", "Leave it out.")
-        with_room(self._database.path, lambda: self._erase(plan, places, actor))
+        chosen_files = {place.key for place in places if place.table == "file"}
+        stay = {place.key for place in plan.places if place.table == "file"} - chosen_files
+        with_room(self._database.path, lambda: self._erase(plan, places, stay, actor))
         if any(place.table == "spool" for place in places):
             spool.drop(self._database.path, Words(plan.texts))
 
@@ -209,8 +234,11 @@ class Purge:
 
     # doing
 
-    def _erase(self, plan: PurgePlan, places: Sequence[Place], actor: str) -> None:
+    def _erase(self, plan: PurgePlan, chosen: Sequence[Place], stay: Collection[str], actor: str) -> None:
+        """`stay` are the files whose words, and what the index has of them, stay as they are."""
         words = Words(plan.texts)
+        places = [place for place in chosen if place.table not in ("spool", "file")]
+        indexed = [path for path in files.indexed(self._database, words) if path not in stay] if words else []
         gone = {(one.table, one.key) for one in plan.going}
         with self._database.write(actor, _reason(plan.going)) as write:
             named = [(one.kind, int(one.key[1:-1])) for one in plan.going]
@@ -218,22 +246,22 @@ class Purge:
             if {(one.table, one.key) for one in still} != gone or not set(texts) <= set(plan.texts):
                 raise Conflict("Something changed while you looked; nothing was purged.", "Look again.")
             tombstones.bury(write, _graves(self._rows_of(plan)))
-            made = _embeddings(write, [*named, *_keys_of(places)])
-            made |= _cached(write, plan.texts)
+            made = wiping.embeddings(write, [*named, *wiping.keys_of(places)])
+            made |= wiping.cached(write, plan.texts)
             write.purged |= gone
             unpack(write, gone | {(place.table, place.key) for place in places if place.table in TEXTS})
-            for table, keys in _by_table(gone).items():
-                _mask_history(write, table, keys)
-                _delete(write, table, keys)
+            for table, keys in wiping.by_table(gone).items():
+                wiping.mask_history(write, table, keys)
+                wiping.delete(write, table, keys)
             for place in places:
-                if place.table != "spool":
-                    _scrub(write, place, words)
-            _drop_unused(write, made)
-            finishing.note(write, [(place.table, place.key) for place in places if place.table != "spool"])
+                wiping.scrub(write, place, words)
+            made |= files.drop(write, indexed)
+            wiping.drop_unused(write, made)
+            finishing.note(write, [(place.table, place.key) for place in places])
 
     def _rows_of(self, plan: PurgePlan) -> list[tuple[str, dict[str, Any]]]:
         rows = []
-        for table, keys in _by_table({(one.table, one.key) for one in plan.going}).items():
+        for table, keys in wiping.by_table({(one.table, one.key) for one in plan.going}).items():
             rows += [(table, row) for row in self._rows(table, [int(key[1:-1]) for key in keys]).values()]
         return rows
 
@@ -272,125 +300,3 @@ def _strings(tree: Any) -> Iterator[str]:
 def _reason(going: Sequence[Going]) -> str:
     more = f" +{len(going) - 10}" if len(going) > 10 else ""
     return f"purge {' '.join(one.citation for one in going[:10])}{more}"
-
-
-def _by_table(refs: Iterable[Ref]) -> dict[str, list[str]]:
-    """Keys by table; what refers to others before what it refers to does not matter: each table goes at once."""
-    found: dict[str, list[str]] = {}
-    for table, key in sorted(refs):
-        found.setdefault(table, []).append(key)
-    return found
-
-
-def _mask_history(write: Write, table: str, keys: list[str]) -> None:
-    """Take the words out of what history says of these records; that something was there, stays."""
-    if table in TEXTS:
-        write.rewrite(
-            f"UPDATE history_row SET before = {masked(table, 'before')}, after = {masked(table, 'after')},"
-            " salt = NULL, purged = 1 WHERE tbl = ? AND pk IN (SELECT value FROM json_each(?))",
-            (Verbatim(table), Verbatim(json.dumps(keys))),
-        )
-
-
-def _delete(write: Write, table: str, keys: list[str]) -> None:
-    ids = Verbatim(json.dumps([int(key[1:-1]) for key in keys]))
-    if table == "decisions":
-        write.execute("DELETE FROM commit_links WHERE decision_id IN (SELECT value FROM json_each(?))", (ids,))
-    write.execute(f"DELETE FROM {table} WHERE id IN (SELECT value FROM json_each(?))", (ids,))
-    packed = Verbatim(json.dumps([pack(TABLES[table], int(key[1:-1])) for key in keys]))
-    write.execute("DELETE FROM accesses WHERE key IN (SELECT value FROM json_each(?))", (packed,))
-
-
-# scrubbing
-
-
-def _scrub(write: Write, place: Place, words: Words) -> None:
-    """Cut the words from a row and from what history says of it; a row whose key they are in goes."""
-    database, table = write.database, place.table
-    names = text_columns(database, table)
-    row = write.execute(
-        f"SELECT {', '.join(names)} FROM {table} WHERE {where_key(database, table)}", (Verbatim(place.key),)
-    ).get
-    if row is not None:
-        values = (row,) if len(names) == 1 else row
-        changed = _changed(table, dict(zip(names, values, strict=True)), words)
-        keyed = database.rows("SELECT name FROM pragma_table_info(?) WHERE pk", (table,))
-        if table == "queries" or any((name,) in keyed for name in changed):
-            write.rewrite(f"DELETE FROM {table} WHERE {where_key(database, table)}", (Verbatim(place.key),))
-        elif changed:
-            write.rewrite(
-                f"UPDATE {table} SET {', '.join(f'{name} = ?{at}' for at, name in enumerate(changed, start=2))}"
-                f" WHERE {where_key(database, table)}",
-                (Verbatim(place.key), *map(Verbatim, changed.values())),
-            )
-    if table == "checkpoints":
-        seal(write, int(place.key[1:-1]))
-    if table in TEXTS:
-        _scrub_history(write, place, words)
-
-
-def _scrub_history(write: Write, place: Place, words: Words) -> None:
-    """The same words in the past of the same record: it can still be taken back, without them."""
-    at = (Verbatim(place.table), Verbatim(place.key))
-    for seq, n, *states in list(
-        write.rows("SELECT seq, n, before, after FROM history_row WHERE tbl = ? AND pk = ?", at)
-    ):
-        if any(words.inside(state) for state in states):
-            cut = [state and _state(place.table, state, words) for state in states]
-            write.rewrite(
-                "UPDATE history_row SET before = ?, after = ?, salt = NULL, purged = max(purged, 2)"
-                " WHERE seq = ? AND n = ?",
-                (*(Verbatim(state) if state else None for state in cut), seq, n),
-            )
-
-
-def _state(table: str, text: str, words: Words) -> str:
-    """A row's JSON without the words."""
-    row = json.loads(text)
-    return json.dumps({**row, **_changed(table, row, words)}, ensure_ascii=False, separators=(",", ":"))
-
-
-def _changed(table: str, row: dict[str, Any], words: Words) -> dict[str, Any]:
-    """The columns that are others without the words."""
-    cut = {name: words.cut(value) for name, value in row.items()}
-    changed = {name: value for name, value in cut.items() if value != row[name]}
-    if table == "facts" and "fact" in changed:
-        changed["text_hash"] = text_hash(changed["fact"])
-    return changed
-
-
-# vectors
-
-
-def _keys_of(places: Iterable[Place]) -> Iterator[tuple[str, int]]:
-    """The records among these places that can be found, and so have vectors."""
-    for place in places:
-        kind = NAMES.get(place.table) or ("commit" if place.table == "commits" else "")
-        if kind and place.table != "commit_links":
-            yield kind, int(json.loads(place.key)[0])
-
-
-def _embeddings(write: Write, records: Iterable[tuple[str, int]]) -> set[int]:
-    """The vectors that were made of these records."""
-    keys = [pack(kind, number) * 2 + slot for kind, number in records for slot in (0, 1)]
-    rows = write.rows(
-        "SELECT embedding FROM vectors WHERE key IN (SELECT value FROM json_each(?))", (Verbatim(json.dumps(keys)),)
-    )
-    return {number for (number,) in rows}
-
-
-def _cached(write: Write, texts: Iterable[str]) -> set[int]:
-    """The vectors that were made of these very texts once, for whichever record."""
-    models = [model for (model,) in write.rows("SELECT fingerprint FROM embedding_models")]
-    names = [digest(model, form("fact", "", text)) for model in models for text in texts]
-    found = (write.execute("SELECT id FROM embeddings WHERE digest = ?", (name,)).get for name in names)
-    return {number for number in found if number is not None}
-
-
-def _drop_unused(write: Write, embeddings: Iterable[int]) -> None:
-    """Of these vectors, those that no record has any more."""
-    for number in embeddings:
-        write.execute(
-            "DELETE FROM embeddings WHERE id = ? AND NOT EXISTS (SELECT 1 FROM vectors WHERE embedding = ?)",
-            (number, number),
-        )

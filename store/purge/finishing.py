@@ -14,8 +14,11 @@ import apsw
 
 from store import tombstones
 from store.database import Database, Verbatim, Write
+from store.database.connection import SCHEMA_VERSION
 from store.errors import Busy, DiskFull, MemorandaError, StorageError
-from store.exchange.backup import FOLDER, seal
+from store.exchange.backup import FOLDER
+from store.exchange.sealing import as_written, opened, seal
+from store.purge.words import Words
 
 NOTE = "purge.pending"
 PAGES = 400  # of the index, merged in one transaction: some 20 ms, so that no writer waits long
@@ -101,16 +104,21 @@ def in_backups(database: Database, clean: Callable[[Database], bool]) -> Finishe
     for path in backups_of(database.path):
         name = os.path.basename(path)
         try:
-            if _birth(path) != birth:
+            born, version = _birth(path)
+            if born != birth:
                 continue  # another memory's, in the same folder
         except apsw.Error:
             unread.append(name)
             continue
         times = os.stat(path)
+        sound = as_written(database, path)
         try:
-            if _rewrite(path, clean):
+            if changed := _rewrite(path, clean):
                 rewritten.append(name)
-                seal(database, name)
+            if changed or (sound and version != SCHEMA_VERSION):  # it is of today's schema now
+                seal(database, path)
+            elif sound:
+                opened(database, path)
             os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))  # its age is when it was taken
         except MemorandaError:
             for beside in (path, f"{path}-wal", f"{path}-shm"):
@@ -120,12 +128,12 @@ def in_backups(database: Database, clean: Callable[[Database], bool]) -> Finishe
     return Finished("", tuple(rewritten), tuple(removed), tuple(unread))
 
 
-def _birth(path: str) -> str | None:
-    """When the memory began of which this file is a backup."""
+def _birth(path: str) -> tuple[str | None, int]:
+    """(when the memory began of which this file is a backup, the version of its schema)."""
     connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
     try:
-        found: str | None = connection.execute("SELECT value FROM meta WHERE key = 'created_at'").get
-        return found
+        born = connection.execute("SELECT value FROM meta WHERE key = 'created_at'").get
+        return born, connection.pragma("user_version")
     finally:
         connection.close()
 
@@ -133,10 +141,9 @@ def _birth(path: str) -> str | None:
 def _rewrite(path: str, clean: Callable[[Database], bool]) -> bool:
     backup = Database(path, "worker", create=False)
     try:
-        if not clean(backup):
-            return False
+        changed = clean(backup)
         backup.connection.pragma("journal_mode", "delete")  # as a backup is left: one file, without a log
-        return True
+        return changed
     finally:
         backup.close()
 
@@ -146,10 +153,11 @@ def _purge_too(
 ) -> bool:
     """Whether there was something to take out of a backup, which then is out of it. Raises MemorandaError."""
     from store.purge.erasing import Purge
+    from store.purge.files import indexed
 
     purge = Purge(backup)
     plan = purge.same(buried, places, texts)
-    if not plan.going and not plan.places:
+    if not plan.going and not plan.places and not indexed(backup, Words(plan.texts)):
         return False
     if purge.run(plan, range(len(plan.places)), actor="agent").finished.pending:
         raise StorageError("A backup is being read.")

@@ -1,4 +1,5 @@
-"""Where else the purged words stand: every TEXT column of every table, found from the schema, and what history says.
+"""Where else in the memory the purged words stand: every TEXT column of every table, found from the schema, and what
+history says. Files are looked at by `store/purge/files.py`.
 
 A new table is looked at as soon as it has its kind; a column that never holds a person's words is left out by name.
 """
@@ -7,7 +8,7 @@ import json
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
-from store.citations import Citation, cite
+from store.citations import cite
 from store.database import Database
 from store.database.tables import JOURNAL, OPERATIONAL, RECORDED
 from store.effects import KINDS
@@ -45,7 +46,9 @@ class Place:
     """A place that holds words which are purged elsewhere.
 
     `citation` names it, `table` and `key` are its row, or ("file", its path). `what` says what it is, `text` what
-    stands there around the words. `can` is whether Memoranda can take them out; `chosen` whether it proposes to.
+    stands there around the words, of a file what would be cut. `can` is whether Memoranda can take them out; `chosen`
+    whether it proposes to. `note` is what even then stays. Of a file, `span` is what would be cut, in characters, out
+    of the bytes that have this `digest`.
     """
 
     citation: str
@@ -55,10 +58,13 @@ class Place:
     text: str
     can: bool = True
     chosen: bool = False
+    note: str = ""
+    span: tuple[int, int] = (0, 0)
+    digest: bytes = b""
 
 
 def elsewhere(database: Database, words: Words, going: Collection[Ref]) -> list[Place]:
-    """Every place in the memory that holds the words, but for the records that are `going`."""
+    """Every row in the memory that holds the words, but for the records that are `going`."""
     if not words:
         return []
     found: dict[Ref, Place] = {}
@@ -78,7 +84,7 @@ def elsewhere(database: Database, words: Words, going: Collection[Ref]) -> list[
             found[table, key] = Place(
                 _cited(database, table, key), table, key, "what it said before", "in its history", chosen=True
             )
-    return [*found.values(), *_documents(database, words)]
+    return list(found.values())
 
 
 def text_columns(database: Database, table: str) -> list[str]:
@@ -103,10 +109,10 @@ def _rows(database: Database, table: str, words: Words) -> Iterator[tuple[str, t
     keys = primary_key(database.connection, table)
     if not names or not keys:
         return
-    like, parameters = _like(names, words)
+    condition, parameters = likely(names, words)
     parts = table == "queries"  # one that asked for a part of the text tells of it
     for key, *texts in database.rows(
-        f"SELECT json_array({', '.join(keys)}), {', '.join(names)} FROM {table} WHERE {'true' if parts else like}",
+        f"SELECT json_array({', '.join(keys)}), {', '.join(names)} FROM {table} WHERE {'true' if parts else condition}",
         () if parts else parameters,
     ):
         if any(words.inside(text) or (parts and words.hold(text)) for text in texts):
@@ -115,43 +121,24 @@ def _rows(database: Database, table: str, words: Words) -> Iterator[tuple[str, t
 
 def _past(database: Database, words: Words) -> Iterator[Ref]:
     """The records of which history holds the words."""
-    like, parameters = _like(["before", "after"], words)
+    condition, parameters = likely(["before", "after"], words)
     seen = set[Ref]()
     for table, key, *texts in database.rows(
-        f"SELECT tbl, pk, before, after FROM {every_row(database)} WHERE purged <> 1 AND ({like})", parameters
+        f"SELECT tbl, pk, before, after FROM {every_row(database)} WHERE purged <> 1 AND ({condition})", parameters
     ):
         if (table, key) not in seen and any(words.inside(text) for text in texts):
             seen.add((table, key))
             yield table, key
 
 
-def _like(names: list[str], words: Words) -> tuple[str, list[str]]:
-    """SQL that lets at least those rows through that hold the words, and its parameters."""
+def likely(names: list[str], words: Words) -> tuple[str, list[str]]:
+    """SQL that lets at least those rows through in which one of these columns holds the words, and its parameters."""
     probes = words.probes()
     if probes is None:
         return "true", []
     return " OR ".join(f"{name} LIKE ?" for name in names for _ in probes), [
         f"%{probe}%" for _ in names for probe in probes
     ]
-
-
-def _documents(database: Database, words: Words) -> Iterator[Place]:
-    """The lines of documents: a person's own files, which Memoranda reads and never writes."""
-    like, parameters = _like(["c.text", "c.heading"], words)
-    for path, first, last, heading, text in database.rows(
-        "SELECT d.path, c.first, c.last, c.heading, c.text FROM chunks c JOIN documents d ON d.id = c.document_id"
-        f" WHERE {like} ORDER BY d.path, c.first",
-        parameters,
-    ):
-        if words.inside(text) or words.inside(heading):
-            yield Place(
-                str(Citation("document", path, first, last)),
-                "file",
-                path,
-                "your file: edit it",
-                words.around(text),
-                can=False,
-            )
 
 
 def _what(table: str) -> str:

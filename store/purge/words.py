@@ -52,6 +52,10 @@ class Words:
         """Whether a text, or any string of the JSON that it is, holds one of them."""
         return bool(self.cut(value) != value)
 
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        """Where in a text they stand, as (start, end); one may overlap another."""
+        return [match.span() for wanted in self._likely(text) for match in self._patterns[wanted].finditer(text)]
+
     def hold(self, part: str) -> bool:
         """Whether one of them says this too, in as many letters as are looked for as parts of words."""
         told = _folded(" ".join(part.split()))

@@ -199,6 +199,32 @@ def test_what_one_process_writes_another_sees_at_once(project: Path):
     intact(project)
 
 
+def test_a_command_that_reads_takes_the_checkpoint_that_is_due(project: Path):
+    """A command may be all that ever runs: a day after the memory was made a reading one takes the checkpoint of that
+    day, once, in the shadow of nothing it prints; a writing one takes none, and none is taken where a person wants
+    none, or while nothing happened."""
+    with Memory.open(path_of(project)) as memory, memory.database.write("agent", "older") as write:
+        write.execute("UPDATE meta SET value = '2026-01-01T00:00:00.000Z' WHERE key = 'created_at'")
+
+    def taken() -> list[tuple[str, str]]:
+        with Memory.open(path_of(project)) as memory:
+            return [(one.level, one.trigger) for one in memory.checkpoints.list() if one.by_itself]
+
+    assert command(project, "remember", "something new").returncode == 0
+    assert command(project, "facts").returncode == 0 and taken() == [], "it neither searches nor looks at the timeline"
+    assert command(project, "config", "checkpoints.automatic", "false").returncode == 0
+    assert command(project, "timeline").returncode == 0 and taken() == []
+    assert command(project, "config", "checkpoints.automatic", "true").returncode == 0
+    for words in (("timeline",), ("stats",), ("search", "new")):
+        done = command(project, *words)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert taken() == [("archival", "interval")]
+    with Memory.open(path_of(project)) as memory, memory.database.write("agent", "older") as write:
+        write.execute("UPDATE checkpoints SET created_at = '2026-01-02T00:00:00.000Z'")
+    assert command(project, "remember", "something newer").returncode == 0 and len(taken()) == 1
+    assert command(project).returncode == 0 and len(taken()) == 2, "what is printed without a verb reads too"
+
+
 ECHO = """
 import sys
 from store.memory import Memory

@@ -199,9 +199,9 @@ def test_without_its_ballast_a_full_disk_says_so(small_disk: Path):
 # the stages, each by the function that a kill strikes just before: in the transaction, before and after the index,
 # the log, the first and the second backup, the note
 STAGES = {
-    "store.purge.erasing._mask_history": "old",
-    "store.purge.erasing._delete": "old",
-    "store.purge.erasing._scrub": "old",
+    "store.purge.wiping.mask_history": "old",
+    "store.purge.wiping.delete": "old",
+    "store.purge.wiping.scrub": "old",
     "store.purge.finishing.note": "old",
     "store.purge.finishing.finish": "new",
     "store.purge.finishing.merge": "new",
@@ -221,7 +221,7 @@ try:
 except ModuleNotFoundError:
     module, _, kind = owner.rpartition(".")
     place = getattr(importlib.import_module(module), kind)
-setattr(place, name, lambda *arguments: os.kill(os.getpid(), signal.SIGKILL))
+setattr(place, name, lambda *arguments, **named: os.kill(os.getpid(), signal.SIGKILL))
 with Memory.open(path) as memory:
     plan = memory.purge.plan([("fact", 2)])
     memory.purge.run(plan, range(len(plan.places)))
@@ -249,4 +249,22 @@ def test_killed_in_each_stage(project: Path, stage: str):
     for number in (1, 2):
         with Memory.open(str(backups / f"{number}.db")) as backup:
             assert [fact.fact for fact in backup.facts.many([1, 2, 3])] == ["the team is five", "he said [purged]"]
+    intact(project)
+
+
+@pytest.mark.parametrize("stage", ["store.purge.files.cut", "store.documents.replacing.os.rename"])
+def test_killed_while_a_file_is_cut(project: Path, stage: str):
+    """The person's file is whole, old or new; the record is gone, and what the index has of the file is made again."""
+    notes = project / "MEMORY.md"
+    notes.write_text(f"# Notes\n\nGood. {TEXT} Bye.\n")
+    assert command(project, "scan").returncode == 0
+    done = subprocess.run([sys.executable, "-c", KILLED, path_of(project), stage], cwd=ROOT, check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert notes.read_text() == f"# Notes\n\nGood. {TEXT} Bye.\n"
+    assert command(project, "timeline").returncode == 0
+    looked = json.loads(command(project, "verify-forgotten", TEXT, "--json").stdout)
+    assert looked["records"] == ["MEMORY.md#L3"]
+    notes.write_text("# Notes\n")
+    assert command(project, "timeline").returncode == 0
+    assert command(project, "verify-forgotten", TEXT).returncode == 0
     intact(project)

@@ -17,7 +17,7 @@ from store.database import Verbatim, capture
 from store.database.tables import DERIVED, OPERATIONAL
 from store.embedding.form import digest, form
 from store.errors import Conflict, InvalidInput, NotFound, Purged
-from store.exchange import backup
+from store.exchange import backup, export
 from store.health import WRONG, examine
 from store.memory import Memory
 from store.purge import files_of, pending, prove
@@ -179,6 +179,8 @@ def quoted(memory: Memory, tmp_path: Path) -> dict[str, str]:
     memory.search.asked.add(TEXT)
     (tmp_path / "MEMORY.md").write_text(f"# Notes\n\n{TEXT}\n")
     memory.documents.scan()
+    export.save(memory.database, str(tmp_path / "old.json"))
+    (tmp_path / "theirs.json").write_text(json.dumps({"said": TEXT}))
     return {}
 
 
@@ -196,9 +198,10 @@ def test_every_other_place_is_named(memory: Memory, quoted):
         "I#1": ("iteration", False, True),
         "K#1": ("checkpoint", False, True),
         "a query you asked": ("a query you asked", True, True),
-        "MEMORY.md#L1-L3": ("your file: edit it", False, False),
+        "MEMORY.md#L3": ("your file", False, True),
+        "old.json": ("an export: export again, and delete it", False, False),
     }
-    with pytest.raises(InvalidInput, match="cannot be scrubbed: your file"):
+    with pytest.raises(InvalidInput, match="cannot be scrubbed: an export"):
         memory.purge.run(plan, range(len(plan.places)))
     assert memory.facts.get(1).fact == TEXT, "nothing was done"
 
@@ -207,7 +210,7 @@ def test_what_is_chosen_is_scrubbed_and_the_rest_is_reported(memory: Memory, fol
     plan = memory.purge.plan([("fact", 1)])
     done = memory.purge.run(plan)
     assert {place.citation for place in done.left} == {
-        *("D#1", "F#2", "T#1", "E#1", "C#a1b2c3d", "I#1", "K#1", "MEMORY.md#L1-L3")
+        *("D#1", "F#2", "T#1", "E#1", "C#a1b2c3d", "I#1", "K#1", "MEMORY.md#L3", "old.json")
     }
     assert memory.facts.get(2).fact == f"Somebody wrote: {TEXT}", "not chosen, not touched"
     assert memory.search.asked.recent() == []
@@ -215,11 +218,11 @@ def test_what_is_chosen_is_scrubbed_and_the_rest_is_reported(memory: Memory, fol
 
 
 def test_scrubbed_everywhere_there_is_no_byte(memory: Memory, folder: Path, tmp_path: Path, quoted):
-    """Once the person's own file is edited too; the rest of what was quoted in stays, and can still be taken back."""
-    (tmp_path / "MEMORY.md").write_text("# Notes\n")
-    memory.documents.scan()
+    """Once the old export is deleted; the rest of what was quoted in stays, and can still be taken back."""
+    (tmp_path / "old.json").unlink()
     done = all_places(memory, ("fact", 1))
-    assert (done.purged, done.scrubbed, done.left) == (1, 9, ())
+    assert (done.purged, done.scrubbed, done.left) == (1, 10, ())
+    assert (tmp_path / "MEMORY.md").read_text() == "# Notes\n\n"
     assert traces(folder, TEXT, TEXT.replace("é", "e\u0301"), "zebrafish") == []
     assert [one for one in prove([TEXT], files_of(memory.database.path)) if one.found] == []
     assert memory.facts.get(2).fact == "Somebody wrote: [purged]"
@@ -296,6 +299,23 @@ def test_words_are_cut_out_of_json_and_never_break_it():
         json.loads(cut)
         assert not words.inside(cut) and "gold" not in cut.lower().replace("\\necklace of gold", "")
     assert words.cut("{ not JSON, necklace of gold") == "{ not JSON, [purged]"
+
+
+def test_what_was_told_of_it_goes_with_it(memory: Memory):
+    """Where secrets were cut out of it; and how full the window of a session was, of which no turn is left."""
+    secret = "ghp" + "_" + "a1B2c3D4e5" * 4
+    memory.facts.remember(f"{TEXT}, with {secret}")
+    memory.facts.remember(f"what stays, with {secret}")
+    for session in ("gone", "stays", "never said a word"):
+        memory.checkpoints.usage(150_000, session=session)
+    memory.conversation.add_turns("gone", [Said("user", f"one {secret}"), Said("user", "two")])
+    memory.conversation.add_turns("stays", [Said("user", "three"), Said("user", "four")])
+    all_places(memory, ("fact", 1), ("turn", 1), ("turn", 3))
+    assert memory.database.rows("SELECT tbl, record FROM redactions") == [("facts", 2)]
+    told = "SELECT session FROM context_usage ORDER BY 1"
+    assert memory.database.rows(told) == [("gone",), ("never said a word",), ("stays",)], "there are turns left"
+    all_places(memory, ("turn", 2))
+    assert memory.database.rows(told) == [("never said a word",), ("stays",)]
 
 
 # what stays ---------------------------------------------------------------------------------------------------------
@@ -473,10 +493,22 @@ def test_a_backup_that_was_rewritten_is_still_whole(memory: Memory, folder: Path
     memory.facts.remember("the team is five")
     memory.facts.remember(TEXT)
     made = backup.make(memory.database)
-    assert made is not None
-    done = memory.purge.run(memory.purge.plan([("fact", 2)]))
-    assert done.finished.rewritten == (made.name,)
-    assert backup.verify(memory.database) == (made.path, "") and traces(folder, TEXT, "zebrafish") == []
+    memory.facts.remember(f"only later: {TEXT}")
+    later = backup.make(memory.database)
+    assert made is not None and later is not None
+    done = memory.purge.run(memory.purge.plan([("fact", 2)]), [])
+    assert done.finished.rewritten == (made.name, later.name)
+    assert backup.verify(memory.database, made.path) == (made.path, "")
+    done = memory.purge.run(memory.purge.plan([("fact", 3)]))
+    assert done.finished.rewritten == (later.name,), "there was nothing in the first any more"
+    assert backup.verify(memory.database, made.path) == (made.path, "")
+    assert backup.verify(memory.database) == (later.path, "") and traces(folder, TEXT, "zebrafish") == []
+    raw = bytearray(Path(made.path).read_bytes())
+    raw[80] = 1  # of the header, where SQLite does not look
+    Path(made.path).write_bytes(raw)
+    memory.facts.remember("one more")
+    memory.purge.run(memory.purge.plan([("fact", 4)]))
+    assert "its bytes are not those" in backup.verify(memory.database, made.path)[1], "rot is not taken for ours"
 
 
 def test_a_backup_that_cannot_be_rewritten_is_removed(memory: Memory, folder: Path):

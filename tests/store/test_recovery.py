@@ -107,6 +107,8 @@ def test_a_checkpoint_stays_small_whatever_the_memory_holds(memory: Memory):
     found = memory.checkpoints.get(memory.checkpoints.take("all of it"))
     held = memory.checkpoints.contents(found.id)
     assert (len(held.tasks), len(held.decisions), len(held.entities) <= MOST) == (20, 5, True)
+    said = [tokens.count(turn["text"]) for turn in held.turns]
+    assert len(said) == 1 and 1_500 < sum(said) <= 2_000, "of eight turns what fits into two thousand tokens"
     assert found.tokens < 2_000 + 20 * 100 + 5 * 300 + 800
     assert tokens.count(found.summary) + tokens.count(found.changed) <= SUMMARY
 

@@ -639,6 +639,6 @@ print(*(family.label for family in FAMILIES if family._compiled))
 def test_no_text_makes_it_slow(unit: str) -> None:
     text = (unit * (MEGABYTE // len(unit) + 1))[:MEGABYTE]
     for whole in (text, text + "\n", text + ' example"', "é" + text):
-        start = time.perf_counter()
+        start = time.process_time()
         redact(whole)
-        assert time.perf_counter() - start < 5
+        assert time.process_time() - start < 5

@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.secrets import CONTEXTS, PASSWORD, TOKENS, hexa, word
 
-from store import config, packing
+from store import config, packing, spool
 from store.config import allowed
 from store.conversation import Said
 from store.database import Verbatim
@@ -320,3 +320,26 @@ def test_backups_and_packed_history_are_scrubbed_too(leaky: Memory) -> None:
         assert scan(copy.database) == [] and copy.facts.get(3).fact.startswith(CONTROL)
     location = leaky.location
     assert [one for one in examine(location) if one.state == WRONG and one.subject in ("history", "records")] == []
+
+
+def test_what_waits_in_the_spool_is_scrubbed_too(memory: Memory) -> None:
+    """A line that a hook left before the rule was known, one that was kept aside, and neighbours that stay as they
+    are, to the byte; what comes in later is the rest."""
+    path = memory.database.path
+    spool.append(path, "remember", {"text": "before ñ"}, actor="hook", key="k1")
+    spool.append(path, "remember", {"text": "push with HERE"}, actor="hook", key="k2")
+    file = Path(path).parent / "spool" / "memory.db.jsonl"
+    whole = file.read_text()
+    file.write_text(whole.replace("HERE", GITHUB))
+    Path(spool.aside(path)).write_bytes(f"not JSON, {STRIPE}\n".encode() + b"no text: \xff\n")
+    leaks = scan(memory.database)
+    found = sorted((leak.citation, leak.rule, leak.count) for leak in leaks)
+    assert found == [("spool", "GITHUB_TOKEN", 1), ("spool", "STRIPE_KEY", 1)]
+    assert scrub(memory.database, leaks)
+    assert scan(memory.database) == [] and traces(folder(memory), GITHUB[4:], STRIPE[8:], "push with") == ["push with"]
+    (taken,) = file.parent.glob("*.taken*")
+    assert taken.read_text().splitlines()[0] == whole.splitlines()[0]
+    assert Path(spool.aside(path)).read_bytes().endswith(b"\nno text: \xff\n")
+    assert spool.drain(memory.database).done == 2
+    texts = [text for (text,) in memory.database.rows("SELECT fact FROM facts ORDER BY id")]
+    assert texts == ["before ñ", "push with [REDACTED:GITHUB_TOKEN]"]

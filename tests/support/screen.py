@@ -23,7 +23,8 @@ from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
 
 NARROW, WIDE, HUGE = (80, 24), (120, 40), (200, 60)
-PATIENCE = 15.0  # seconds that a machine busy with other things may take
+PATIENCE = 30.0  # seconds that a machine busy with other things may take
+SETTLED = 90.0  # and to come to rest
 
 
 class Person:
@@ -179,6 +180,16 @@ class Person:
 
     async def settle(self) -> None:
         """Wait until every message has arrived, the pen is idle, the workers are through and the lists are read."""
+        try:
+            async with asyncio.timeout(SETTLED):
+                await self._settle()
+        except TimeoutError:
+            under_way = [f"{worker.name} {worker.state.name}" for worker in self.app.workers]
+            raise AssertionError(
+                "\n".join(["this does not come to rest; the screen:", *self.lines, *under_way])
+            ) from None
+
+    async def _settle(self) -> None:
         while True:
             await self._work()
             await self.pilot.pause()
@@ -191,7 +202,7 @@ class Person:
     async def _work(self) -> None:
         engine = self.main.engine
         if engine is not None and not engine.closed:
-            await asyncio.wrap_future(engine._pen.submit(lambda: None))
+            await asyncio.wrap_future(engine.pen.thread.submit(lambda: None))
         with contextlib.suppress(WorkerCancelled):
             await self.app.workers.wait_for_complete()
 

@@ -8,10 +8,13 @@ import atexit
 import os
 import shutil
 import tempfile
+import time
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
+from types import SimpleNamespace
 
+import pytest
 from support import repositories
 
 from store import worker
@@ -35,6 +38,14 @@ class Clock:
     def back(self, days: float, now: str = NOON) -> None:
         """Put it `days` before `now`."""
         self.now = from_ms(to_ms(now) - round(days * 86_400_000))
+
+
+def noon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put the clock of the front doors in this process at NOON, and let it go on from there: on no day is the daily
+    backup of the story due."""
+    late = time.time_ns() - to_ms(NOON) * 1_000_000
+    here = SimpleNamespace(time_ns=lambda: time.time_ns() - late, gmtime=time.gmtime)
+    monkeypatch.setattr("store.clock.time", here)
 
 
 @dataclass(frozen=True)

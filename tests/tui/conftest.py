@@ -1,5 +1,7 @@
 """What the stories of the application and the command line share: no model works beside them unless they ask for it."""
 
+import sys
+
 import pytest
 
 
@@ -7,6 +9,12 @@ import pytest
 def without_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """Keywords alone, so that nothing is embedded behind a story's back; `meaning` takes it away."""
     monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
+
+
+@pytest.fixture(autouse=True)
+def no_checkpoint_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    """None becomes due in the middle of a story that takes a busy machine a minute."""
+    monkeypatch.setattr("tui.screens.recovering.TICK", sys.maxsize)
 
 
 @pytest.fixture

@@ -29,11 +29,11 @@ from tui.app import Memoranda
 from tui.arguments import Usage, read
 from tui.commands import Session, run
 from tui.completion import complete
-from tui.engine import Engine
 from tui.keys import KEYS, LISTS, PREVIEW
 from tui.screens.help import HelpScreen
 from tui.screens.palette import HIDDEN, entries
 from tui.screens.recent import RecentScreen
+from tui.upkeep import Upkeep
 from tui.verbs import BY_NAME, SLASH, VERBS, Verb, find
 from tui.widgets.ask_bar import Line
 from tui.widgets.bars import Footer
@@ -609,18 +609,18 @@ class TestOthers:
         folder = tmp_path / "long"
         repositories.build_repository(folder, commits=1200, merges=5)
         told, pressed = threading.Event(), threading.Event()
-        read_all = Engine.catch_up
+        read_all = Upkeep.catch_up
 
-        def held(engine: Engine, progress: Callable[[int, int], None], trouble: Callable[[str], None]) -> int | None:
+        def held(upkeep: Upkeep, progress: Callable[[int, int], None], trouble: Callable[[str], None]) -> int | None:
             def slowly(done: int, total: int) -> None:
                 progress(done, total)
                 if done:
                     told.set()
                     pressed.wait(PATIENCE)
 
-            return read_all(engine, slowly, trouble)
+            return read_all(upkeep, slowly, trouble)
 
-        monkeypatch.setattr(Engine, "catch_up", held)
+        monkeypatch.setattr(Upkeep, "catch_up", held)
         app = Memoranda(location(folder), str(folder), Clock())
         async with app.run_test(size=WIDE, notifications=True) as pilot:
             person = Person(app, pilot)

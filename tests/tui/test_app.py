@@ -32,6 +32,7 @@ from tui.keys import KEYS, MOVES, PLAN_KEYS
 from tui.screens.help import HelpScreen
 from tui.screens.main import MainScreen
 from tui.screens.plan import PlanScreen
+from tui.upkeep import Upkeep
 from tui.verbs import VERBS
 from tui.widgets.ask_bar import Line, completed
 from tui.widgets.bars import Footer
@@ -813,13 +814,13 @@ class TestFiles:
         """The real worker's report, held still: 3,000 commits go by too fast to be seen."""
         let_go = threading.Event()
 
-        def slow(engine: Engine, progress: Callable[[int, int], None], trouble: object) -> int:
+        def slow(upkeep: Upkeep, progress: Callable[[int, int], None], trouble: object) -> int:
             progress(250, 3000)
             let_go.wait(PATIENCE)
             progress(3000, 3000)
             return 3000
 
-        monkeypatch.setattr(Engine, "catch_up", slow)
+        monkeypatch.setattr(Upkeep, "catch_up", slow)
         app = Memoranda(story.location, str(story.folder), Clock())
         async with app.run_test(size=WIDE) as pilot:
             person = Person(app, pilot)

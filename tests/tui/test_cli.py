@@ -1523,6 +1523,28 @@ def test_purging_asks_once_and_says_what_it_would_do(do: Do, lived: Path):
     assert found.status == 1 and found.data["found"] and found.data["records"] == ["F#4"]
 
 
+def test_a_persons_own_files_are_cut_when_they_are_named(do: Do, lived: Path):
+    """`all` is all in the memory; a file wants its name, or `files`; what git keeps of it is said."""
+    notes = lived / "MEMORY.md"
+    notes.write_text("# Notes\n\nFine. José prefiere té, he says. Bye.\n- josé prefiere té\n")
+    shown = do("purge", "3", "--scrub", "all", "--dry-run").out
+    git = "git's history keeps what was ever committed of it, out of reach"
+    assert f"[ ] MEMORY.md#L3  José prefiere té, he says.  (your file; {git})" in shown
+    assert "[ ] MEMORY.md#L4" in shown and "--scrub files what is cut out of your own files" in shown
+    chosen = do("purge", "3", "--scrub", "MEMORY.md", "--dry-run").out
+    assert f"[x] MEMORY.md#L4  - josé prefiere té  (your file, would be cut; {git})" in chosen
+    asked = do("purge", "3", "--scrub", "MEMORY.md#L3", "--yes", "--json").data
+    assert asked["scrubbed"] == ["MEMORY.md#L3"] and asked["left"] == [
+        {"citation": "MEMORY.md#L4", "what": "your file"}
+    ]
+    assert notes.read_text() == "# Notes\n\nFine. Bye.\n- josé prefiere té\n"
+    assert do("remember", "José prefiere té", "--yes").status == 0
+    done = do("purge", "4", "--scrub", "files", "--yes").out
+    assert f"Cut out of your file MEMORY.md; {git}." in done and "Proved: no trace in" in done
+    assert notes.read_text() == "# Notes\n\nFine. Bye.\n"
+    assert do("verify-forgotten", "José prefiere té").status == 0
+
+
 def test_what_a_search_finds_is_purged_with_every_word(do: Do, lived: Path):
     """Not what one of its words would find; and what cannot be purged is not among it."""
     for text in ("tea for the team", "tea for two", "a team of six"):

@@ -12,7 +12,8 @@ from store.citations import parse
 from store.memory import Memory
 from store.models import Record
 from store.records import lookup
-from tui.describe import BELONGING, as_text, describe, moment, summary
+from tui.describe import BELONGING, as_text, describe
+from tui.oneline import moment, summary
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pexpect
 import pytest
 from support.screen import opened, utc  # noqa: F401  (a fixture)
-from support.stories import NOON, Story, copy
+from support.stories import NOON, Story, copy, noon
 
 from store.clock import from_ms, to_ms
 from store.exchange import backup
@@ -42,7 +42,8 @@ def story(tmp_path: Path) -> Story:
 
 @pytest.fixture
 def do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Do:
-    """Runs one command in a folder of its own, in English and UTC, with nobody at the keyboard."""
+    """Runs one command in a folder of its own at the story's noon, with nobody at the keyboard."""
+    noon(monkeypatch)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.stdin", io.StringIO())
 

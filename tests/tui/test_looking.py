@@ -57,7 +57,7 @@ async def test_the_checkpoint_under_the_cursor_is_the_moment(story: Story, size:
         await person.press("3")
         await person.until(lambda: person.checkpoints)
         await to_checkpoint(person)
-        assert person.sees("AS OF", "20 Nov 2026 00:00", "read-only", "esc now")
+        assert person.sees("AS OF", "20 Nov 2026 00:00", "read-only", "@ another  D compare  esc now")
         assert size == NARROW or person.sees("K#1 “before refactor”")
         await person.press("5")
         assert not person.main.list_of("tasks").rows
@@ -179,12 +179,31 @@ async def test_search_in_the_past(story: Story) -> None:
         await person.search("cache")
         assert any("Cache" in row and "Redis" in row for row in person.hits)
         assert not any("memory" in row for row in person.hits)
-        assert person.sees("in the past: keywords alone")
+        assert person.sees("in the past: keywords alone, no files")
         await person.press("enter")
         assert person.at == "hits" and person.record is not None
         await person.press("escape")
         assert person.sees("AS OF") and not person.main.has_class("-searching")
     assert everything(story)["queries"] == before
+
+
+@SIZES
+async def test_files_are_shown_as_they_are_now_and_it_says_so(story: Story, size: Size) -> None:
+    """What a document said then is nowhere kept: the search leaves it out, a citation of it opens what it says now."""
+    (story.folder / "MEMORY.md").write_text("# Notes\n\nThe cache is a dict by now\n")
+    async with opened(story.folder, size) as person:
+        await person.until(lambda: person.main.engine and person.main.engine.screen.documents.count())
+        await person.command("show MEMORY.md#L3")
+        await person.until(lambda: "a dict by now" in "\n".join(person.preview))
+        assert "as they are now" not in "\n".join(person.preview)
+        await to_checkpoint(person)
+        await person.search("dict")
+        await person.until(lambda: person.sees("in the past: keywords alone, no files"))
+        assert not person.hits
+        await person.press("escape")
+        await person.command("show MEMORY.md#L3")
+        await person.until(lambda: "a dict by now" in "\n".join(person.preview))
+        assert "Files are shown as they are now: what they said then is not kept." in " ".join(person.preview)
 
 
 async def test_the_past_is_compared_with_now_and_with_another_moment(story: Story) -> None:

@@ -88,6 +88,30 @@ async def test_all_places_at_once_and_the_proof(story: Story):
     assert traces(story.folder / ".memoranda", TEXT, "zebrafish") == []
 
 
+@SIZES
+async def test_a_file_of_the_persons_own_is_marked_by_itself(story: Story, size):
+    """What would be cut out of it is shown; `a` leaves it alone; marked, it is cut, and what git keeps is said."""
+    notes = story.folder / "MEMORY.md"
+    notes.write_text(f"# Notes\n\nGood. {TEXT}, he said. Bye.\n")
+    async with opened(story.folder, size) as person:
+        await to_the_screen(person, story.facts["hint"])
+        await person.press("a")
+        await person.until(lambda: person.sees("2 of 3 other places scrubbed", "1 keeps them"))
+        await person.press("G")
+        told = person.app.screen.query_one("#purge-preview", Preview)
+        await person.until(lambda: f"{TEXT}, he said." in " ".join(_texts(told)))
+        assert boxes(person)["MEMORY.md#L3"] == "[ ]" and person.sees("[ ] ¶ MEMORY.md#L3", "your file")
+        assert "Chosen, this is cut out of your file" in " ".join(_texts(told))
+        await person.press("space")
+        await person.until(lambda: person.sees("3 of 3 other places scrubbed"))
+        await person.until(lambda: "no undo brings it back" in " ".join(_texts(told)))
+        assert "Git's history keeps" in " ".join(_texts(told))
+        await person.press("enter")
+        await person.until(lambda: not isinstance(person.app.screen, PurgeScreen))
+        await person.until(lambda: person.sees("Cut out of your file MEMORY.md; git's"))
+    assert notes.read_text() == "# Notes\n\nGood. Bye.\n"
+
+
 async def test_leaving_changes_nothing(story: Story):
     """From the list, by its key, for the record under the cursor."""
     async with opened(story.folder, WIDE) as person:
@@ -98,6 +122,19 @@ async def test_leaving_changes_nothing(story: Story):
         await person.until(lambda: not isinstance(person.app.screen, PurgeScreen))
     with story.open() as memory:
         assert memory.database.value("SELECT count(*) FROM history_row WHERE purged") == 0
+
+
+async def test_what_is_said_is_wrapped_for_another_size(story: Story):
+    """After a resize the screen shows the same words, none cut off."""
+    said = "What stays is that something was here, and a keyed hash that knows the text again."
+    async with opened(story.folder, NARROW) as person:
+        await to_the_screen(person, story.facts["hint"])
+        for size in (WIDE, NARROW, (60, 24), WIDE):
+            await person.pilot.resize_terminal(*size)
+            await person.settle()
+            beside = [line.partition("│")[2] or line for line in person.lines]
+            seen = " ".join(" ".join(beside).replace("▐", "").split())
+            assert said in seen, size
 
 
 async def test_the_journal_says_why_not(story: Story):

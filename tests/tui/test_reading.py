@@ -21,6 +21,7 @@ from tui import rows
 from tui.engine import Engine, Lists
 from tui.rows import Pages, by_day
 from tui.screens.view import View
+from tui.widgets.preview_pane import PreviewPane
 
 VIEW = View()
 
@@ -248,3 +249,14 @@ def test_days_begin_where_the_clock_on_the_wall_says_so(zone: str, hours: list[i
     time.tzset()
     assert keys.tolist() == list(range(len(moments)))
     assert days == [(n, name) for n, name in enumerate(names) if n == 0 or names[n - 1] != name]
+
+
+async def test_what_was_purged_elsewhere_under_the_cursor_is_told(story: Story) -> None:
+    """The list still has the row when the cursor comes to it."""
+    async with opened(story.folder) as person:
+        with story.open() as memory:
+            record = memory.facts.get(story.facts["language"])
+            memory.purge.run(memory.purge.plan([("fact", record.id)]))
+        person.main.query_one(PreviewPane).follow(record)
+        await person.settle()
+        assert person.preview == ["It is not here any more."]

@@ -29,7 +29,7 @@ def fact_line(fact: "Fact", now: str) -> str:
 
 def entry_line(kind: str, record: "Record") -> str:
     """A line of the timeline or of search."""
-    from tui.describe import moment, summary
+    from tui.oneline import moment, summary
 
     when = local_time(moment(record)).rjust(17)
     text, extra = summary(record)

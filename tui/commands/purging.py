@@ -40,12 +40,13 @@ def verified(memory: "Memory", plan: "PurgePlan", done: "Done") -> "list[Verdict
     """Every file of the store, read for the words that were purged."""
     from store.purge import proven
 
-    clean = not done.finished.pending and all(place.table == "file" for place in done.left)
+    clean = not done.finished.pending and all(place.table in ("file", "export") for place in done.left)
     return proven(memory.database, plan.texts, clean)
 
 
 def verify(session: Session, given: "Given") -> Outcome:
     from store.purge import OUT_OF_REACH, documents_of, files_of, pending, prove
+    from store.purge.files import found as in_files
     from store.purge.places import elsewhere
     from store.purge.words import Words
 
@@ -54,7 +55,9 @@ def verify(session: Session, given: "Given") -> Outcome:
     documents = documents_of(memory.database, memory.documents.places)
     verdicts = prove([text], [*files_of(memory.database.path), *documents])
     found = [one for one in verdicts if one.found]
-    holding = [place.citation for place in elsewhere(memory.database, Words([text]), ())] if found else []
+    words = Words([text])
+    holding = [place.citation for place in elsewhere(memory.database, words, ())] if found else []
+    holding += [place.citation for place in in_files(memory.database, memory.documents.places, words)] if found else []
     lines = [verdict_line(one, memory.database.path) for one in verdicts]
     if holding:
         lines.append(f"The records that hold it: {', '.join(holding[:NAMED])}{_more(holding)}.")
@@ -130,10 +133,8 @@ def _scrubbed(plan: "PurgePlan", named: list[str]) -> frozenset[int]:
     """The places that are scrubbed: those proposed, and those named. Raises InvalidInput."""
     chosen = plan.proposed()
     for word in (word.strip() for text in named for word in text.split(",")):
-        places = {
-            index for index, place in enumerate(plan.places) if word == place.citation or (word == "all" and place.can)
-        }
-        if not places and word != "all":
+        places = {index for index, place in enumerate(plan.places) if _named(word, place)}
+        if not places and word not in ("all", "files"):
             raise InvalidInput("That is not among the places that hold the words.", "See them with --dry-run.")
         if stuck := next((plan.places[index] for index in places if not plan.places[index].can), None):
             raise InvalidInput(f"{stuck.citation} cannot be scrubbed: {stuck.what}.", "Leave it out.")
@@ -141,10 +142,21 @@ def _scrubbed(plan: "PurgePlan", named: list[str]) -> frozenset[int]:
     return chosen
 
 
+def _named(word: str, place: "Place") -> bool:
+    """Whether a person means this place: by its citation, or its file's name; `all` is all that is in the memory,
+    `files` what can be cut out of their own files."""
+    if word in ("all", "files"):
+        return place.can and (place.table == "file") == (word == "files")
+    return word == place.citation or (place.table == "file" and word == place.key)
+
+
 def _question(plan: "PurgePlan", chosen: frozenset[int]) -> str:
     names = [one.citation for one in plan.going]
     staying = [place.citation for index, place in enumerate(plan.places) if index not in chosen]
+    files = dict.fromkeys(plan.places[index].key for index in sorted(chosen) if plan.places[index].table == "file")
     scrubbed = f" {count(len(chosen), 'other place')} scrubbed." if chosen else ""
+    if files:
+        scrubbed += f" Sentences are cut out of your files {', '.join(files)}."
     left = f" The words stay in {', '.join(staying[:NAMED])}{_more(staying)}." if staying else ""
     return (
         f"Purge {count(len(names), 'record')} for good, {', '.join(names[:NAMED])}{_more(names)}?{scrubbed}{left}"
@@ -171,11 +183,13 @@ def plan_lines(plan: "PurgePlan", chosen: frozenset[int]) -> list[str]:
     if plan.places:
         lines.append("The same words stand in:")
     for index, place in enumerate(plan.places):
-        lines.append(
-            f"  {box(place, index in chosen)} {visible(place.citation)}  {cut(visible(place.text))}  ({place.what})"
-        )
-    if any(place.can for index, place in enumerate(plan.places) if index not in chosen):
-        lines.append("[x] is scrubbed too; --scrub ID adds one, --scrub all the rest.")
+        what = f"{place.what}, would be cut" if place.table == "file" and index in chosen else place.what
+        what = f"{what}; {place.note}" if place.note else what
+        lines.append(f"  {box(place, index in chosen)} {visible(place.citation)}  {cut(visible(place.text))}  ({what})")
+    more = [place for index, place in enumerate(plan.places) if place.can and index not in chosen]
+    if more:
+        files = ", --scrub files what is cut out of your own files" if any(one.table == "file" for one in more) else ""
+        lines.append(f"[x] is scrubbed too; --scrub ID adds one, --scrub all the rest of the memory{files}.")
     return lines
 
 
@@ -187,7 +201,14 @@ def plan_as_json(plan: "PurgePlan", chosen: frozenset[int]) -> "dict[str, Any]":
     return {
         "purge": [{"citation": one.citation, "kind": one.kind, "text": one.text, "why": one.why} for one in plan.going],
         "elsewhere": [
-            {"citation": p.citation, "what": p.what, "text": p.text, "can": p.can, "scrub": index in chosen}
+            {
+                "citation": p.citation,
+                "what": p.what,
+                "text": p.text,
+                "can": p.can,
+                "scrub": index in chosen,
+                "note": p.note,
+            }
             for index, p in enumerate(plan.places)
         ],
     }
@@ -201,6 +222,8 @@ def done_lines(done: "Done", verdicts: "Sequence[Verdict]") -> list[str]:
     lines = []
     if done.scrubbed:
         lines.append(f"Scrubbed {count(done.scrubbed, 'other place')}.")
+    for path, note in done.files:
+        lines.append(f"Cut out of your file {visible(path)}{f'; {note}' if note else ''}.")
     if finished.rewritten:
         lines.append(f"Rewrote {count(len(finished.rewritten), 'backup')}.")
     for name in finished.removed:
@@ -229,13 +252,18 @@ def done_as_json(
 ) -> "dict[str, Any]":
     return {
         "purged": [one.citation for one in plan.going],
-        "scrubbed": [plan.places[index].citation for index in sorted(chosen)],
+        "scrubbed": [plan.places[index].citation for index in sorted(chosen) if not _left(plan.places[index], done)],
         "left": [{"citation": place.citation, "what": place.what} for place in done.left],
         "pending": done.finished.pending,
         "backups": {"rewritten": list(done.finished.rewritten), "removed": list(done.finished.removed)},
         "traces": [{"file": one.file, "found": list(one.found)} for one in verdicts if one.found],
         "files": len(verdicts),
     }
+
+
+def _left(place: "Place", done: "Done") -> bool:
+    """Whether a place that was chosen was left all the same: a file that was changed meanwhile."""
+    return place.table == "file" and any((one.key, one.span) == (place.key, place.span) for one in done.left)
 
 
 def verdict_line(verdict: "Verdict", path: str) -> str:

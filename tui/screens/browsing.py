@@ -186,7 +186,7 @@ class BrowsingScreen(SearchingScreen):
 
     def _leave_more(self) -> bool:
         """Stop what is under way behind the screen, one thing at a time; False if nothing is."""
-        if self.engine is not None and self.engine.stop_reading_git():
+        if self.engine is not None and self.engine.upkeep.stop_reading_git():
             self.say("Stopped reading git; what was read stays, and the next start goes on.")
         elif self.engine is not None and self.engine.embedder.stop():
             self.say("Stopped embedding; what was made stays, and :index goes on.")

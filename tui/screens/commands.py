@@ -172,7 +172,7 @@ def _show_facts(screen: MainScreen, given: Given) -> None:
 
 
 def _run(screen: MainScreen, verb: Verb, given: Given, text: str, agreed: bool) -> None:
-    from tui.engine import Asks
+    from tui.pen import Asks
 
     engine = screen.engine
     if engine is None:

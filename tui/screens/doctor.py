@@ -3,7 +3,7 @@ its next step, where one of our verbs does it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Set
+from collections.abc import Callable
 from time import monotonic
 from typing import TYPE_CHECKING, ClassVar
 
@@ -16,6 +16,7 @@ from store.health import NOTE, OK, WRONG, Finding, examine
 from tui.commands.health import verdict
 from tui.compare import Line
 from tui.display import fit
+from tui.numbered import NumberedRows
 from tui.responsive import ResponsiveScreen
 from tui.rows import Pairs
 from tui.visible import visible
@@ -32,7 +33,7 @@ SUBJECT = 11  # cells of what was looked at
 OFTEN = 0.1  # seconds between two words about how far it is
 
 
-class FindingRows:
+class FindingRows(NumberedRows):
     """Findings, one a line, in the order in which they were made."""
 
     def __init__(self, found: list[Finding]) -> None:
@@ -40,18 +41,6 @@ class FindingRows:
 
     def __len__(self) -> int:
         return len(self._found)
-
-    def selectable(self, index: int) -> bool:
-        return True
-
-    def key(self, index: int) -> Hashable:
-        return index
-
-    def index_of(self, key: Hashable) -> int | None:
-        return key if isinstance(key, int) and key < len(self) else None
-
-    def among(self, keys: Set[Hashable]) -> frozenset[Hashable]:
-        return frozenset(key for key in keys if self.index_of(key) is not None)
 
     def segments(self, index: int, width: int) -> Pairs:
         found = self._found[index]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual import work
 
-from tui.screens.reading import GIT, ReadingScreen
+from tui.screens.tending import GIT, TendingScreen
 from tui.visible import visible
 from tui.widgets.bars import Piece
 
@@ -12,7 +12,7 @@ FEW = 64  # texts, as many as are embedded in a moment
 REASON = 48  # cells for why meaning is not to be had
 
 
-class EmbeddingScreen(ReadingScreen):
+class EmbeddingScreen(TendingScreen):
     """Embeds after the first rows, and whenever something waits."""
 
     _meaning = ("", "")  # how embedding goes, and what a click on it does

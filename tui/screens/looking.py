@@ -116,7 +116,9 @@ class LookingBackScreen(BrowsingScreen):
         band = self.query_one("#past", Split)
         back = (named("screen.leave"), "bold", "come_back")
         compare = (named("history.since"), "bold", "change('past.since')")
-        right: list[Piece] = [compare, (" compare  ", "", "change('past.since')"), back, (" now ", "", "come_back")]
+        other = (named("past.look"), "bold", "ask_for('past.as_of')")
+        right: list[Piece] = [other, (" another  ", "", "ask_for('past.as_of')")]
+        right += [compare, (" compare  ", "", "change('past.since')"), back, (" now ", "", "come_back")]
         for words in (moment.words, local_time(moment.at)):
             left: list[Piece] = [("  AS OF ", ""), (visible(words), "bold"), ("  read-only", "")]
             if width(left) + width(right) < self.size.width:

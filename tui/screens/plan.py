@@ -5,29 +5,24 @@ Every record stands with a mark, and its two states in the preview. What is chos
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Set
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Container, Vertical
+from textual.binding import BindingType
 
 from store.clock import ago
 from store.effects import FOLLOWS, happened
 from store.effects import sign as sign_of
-from store.errors import MemorandaError
 from tui.commands import count
 from tui.compare import Line, compare
 from tui.describe import how_long_ago
 from tui.display import fit
 from tui.keys import LOOKING_KEYS, PLAN_KEYS, Key, named
-from tui.responsive import ResponsiveScreen
+from tui.numbered import NumberedRows
 from tui.rows import WIDE as ROOMY
 from tui.rows import Pairs
-from tui.screens.view import HUGE, WIDE
+from tui.screens.choosing import ChoosingScreen, bound
 from tui.visible import visible
-from tui.widgets.bars import Footer, Piece, Split
-from tui.widgets.preview import Preview
+from tui.widgets.bars import Piece, Split
 from tui.widgets.record_list import RecordList
 
 if TYPE_CHECKING:
@@ -39,7 +34,7 @@ STRATEGIES = {"replace": "replace", "mine": "keep mine", "add": "only add"}
 KINDS = {None: "all", "decision": "only decisions", "fact": "only facts", "link": "only links", "task": "only tasks"}
 
 
-class PlanRows:
+class PlanRows(NumberedRows):
     """The records of a plan, one a line: its mark, what would happen to it, who made it what it is."""
 
     def __init__(self, plan: Plan, chosen: frozenset[int], now: str, looking: bool) -> None:
@@ -50,18 +45,6 @@ class PlanRows:
 
     def __len__(self) -> int:
         return len(self._plan.changes)
-
-    def selectable(self, index: int) -> bool:
-        return True
-
-    def key(self, index: int) -> Hashable:
-        return index
-
-    def index_of(self, key: Hashable) -> int | None:
-        return key if isinstance(key, int) and key < len(self) else None
-
-    def among(self, keys: Set[Hashable]) -> frozenset[Hashable]:
-        return frozenset(key for key in keys if self.index_of(key) is not None)
 
     def segments(self, index: int, width: int) -> Pairs:
         change = self._plan.changes[index]
@@ -95,40 +78,22 @@ def _box(change: Planned, chosen: bool) -> tuple[str, str]:
     return ("[!] ", "warning") if change.clash else ("[ ] ", "dim")
 
 
-class PlanScreen(ResponsiveScreen[object]):
+class PlanScreen(ChoosingScreen):
     """Choose what of a plan is applied. Ends with what was applied, a citation to open, or None."""
 
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide"), (HUGE, "-huge")]  # noqa: RUF012 - as Screen declares it
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(key.keys, key.action, key.label or key.help, show=False, id=key.id, tooltip=key.help, priority=True)
-        for key in PLAN_KEYS
-    ]
-    DEFAULT_CSS = """
-    PlanScreen {
-        layout: vertical; overflow: hidden;
-        .plan-bar { height: 1; padding: 0 1; background: $panel; }
-        #plan-body { height: 1fr; layout: horizontal; }
-        #plan-pane { width: 3fr; height: 1fr; }
-        #plan-preview-pane { width: 2fr; height: 1fr; padding: 0 0 0 1; border-left: solid $line; }
-        &.-narrow #plan-body { layout: vertical; }
-        &.-narrow #plan-pane, &.-narrow #plan-preview-pane { width: 1fr; border-left: none; }
-        &.-narrow #plan-preview-pane { border-top: solid $line; }
-        Footer { height: 1; background: $footer-background; }
-    }
-    """
+    NAME = "plan"
+    EMPTY = "Nothing changed."
+    BINDINGS: ClassVar[list[BindingType]] = bound(PLAN_KEYS)
 
     def __init__(self, engine: Engine, plan: Plan, title: str, note: str, kind: str, form: str) -> None:
-        """`kind` is checkpoint, step, origin or since; `note` is what the bottom line says beside the count; `form` is
-        the layout's class."""
-        super().__init__(classes=form)
-        self._engine = engine
+        """`kind` is checkpoint, step, origin or since; `note` is what the bottom line says beside the count."""
+        super().__init__(engine, form)
         self._plan = self._whole = plan
         self._heading = title
         self._note = note
         self._kind = kind
         self._strategy = "replace"
         self._only: str | None = None
-        self._applying = False
         self._by_hand: dict[int, bool] = {}  # what was chosen, or left, one by one: it holds whatever is proposed
         self.chosen = engine.proposed(plan, self._strategy)
 
@@ -138,38 +103,21 @@ class PlanScreen(ResponsiveScreen[object]):
         return self._kind == "since"
 
     @property
-    def _keys(self) -> tuple[Key, ...]:
+    def keys(self) -> tuple[Key, ...]:
         if self.looking:
             return LOOKING_KEYS
         return tuple(key for key in PLAN_KEYS if self._kind == "checkpoint" or key.id != "plan.strategy")
 
-    def compose(self) -> ComposeResult:
-        yield Split(id="plan-title", classes="plan-bar")
-        with Container(id="plan-body"):
-            with Vertical(id="plan-pane"):
-                yield RecordList(id="plan", empty_text="Nothing changed.")
-            with Vertical(id="plan-preview-pane"):
-                yield Preview(id="plan-preview")
-        yield Split(id="plan-count", classes="plan-bar")
-        yield Footer(id="plan-footer")
-
-    def on_mount(self) -> None:
-        self.app.clear_notifications()  # what was said before would cover what is asked here
-        footer = self.query_one(Footer)
-        footer.remapped = self.app.remapped  # type: ignore[attr-defined]
-        footer.show_keys(self._keys)
-        self._draw()
-        plan = self.query_one("#plan", RecordList)
-        plan.mark_cells = 1 if self.looking else 1 + len("[x]")
-        plan.focus()
+    def marks(self) -> bool:
+        return not self.looking
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return not self.looking or action not in ("choose", "all", "kind", "strategy")
 
-    def _draw(self) -> None:
+    def draw(self) -> None:
         rows = PlanRows(self._plan, self.chosen, self._engine.now, self.looking)
-        self.query_one("#plan", RecordList).set_rows(rows)
-        self.query_one("#plan", RecordList).refresh_rows()
+        self.rows.set_rows(rows)
+        self.rows.refresh_rows()
         right: list[Piece] = []
         if self._kind == "checkpoint":
             right = [("strategy ", "$dim", "strategy")]
@@ -197,16 +145,8 @@ class PlanScreen(ResponsiveScreen[object]):
                 note = note.rpartition("; ")[2]
         self.query_one("#plan-count", Split).put_both(left, [(note, "$dim")])
 
-    # the preview
-
-    def on_record_list_highlighted(self, event: RecordList.Highlighted) -> None:
-        self._show(event.key)
-
-    def _show(self, key: Hashable) -> None:
-        change = self._plan.changes[key] if isinstance(key, int) and key < len(self._plan.changes) else None
-        self.query_one(Preview).show([] if change is None else self._describe(change))
-
-    def _describe(self, change: Planned) -> list[Line]:
+    def describe(self, index: int) -> list[Line]:
+        change = self._plan.changes[index]
         says = happened(change.then, change.now) if self.looking else change.says
         lines: list[Line] = [
             [(change.citation, "cite"), (f"  {change.kind} · {says}", "dim")],
@@ -236,30 +176,11 @@ class PlanScreen(ResponsiveScreen[object]):
         words = "Before − and after +" if self.looking else "As it is − and as it would be +"
         return [*lines, [], [(words, "heading")], *states]
 
-    def action_scroll_preview(self, step: int) -> None:
-        self.query_one(Preview).scroll_relative(y=step * 4, animate=False, force=True)
-
-    # choosing
-
-    def action_choose(self) -> None:
-        chosen_list = self.query_one("#plan", RecordList)
-        if isinstance(chosen_list.cursor_key, int):
-            self.toggle(chosen_list.cursor_key)
-            chosen_list.action_move(1)
-
-    def on_record_list_marked(self, event: RecordList.Marked) -> None:
-        """A click on the box, or with ctrl."""
-        marks = event.record_list.marks
-        event.record_list.unmark()
-        for key in marks:
-            if isinstance(key, int) and not self.looking:
-                self.toggle(key)
-
     def toggle(self, index: int) -> None:
         """Choose a record with all it needs, or leave it out with all that need it."""
         change = self._plan.changes[index]
         if change.blocked:
-            self.app.notify(visible(change.blocked), severity="warning", markup=False)
+            self.tell(change.blocked)
             return
         if index in self.chosen:
             self._by_hand[index] = False
@@ -270,17 +191,17 @@ class PlanScreen(ResponsiveScreen[object]):
                 (self._plan.changes[other].blocked for other in wanted if self._plan.changes[other].blocked), ""
             )
             if stuck:
-                self.app.notify(visible(stuck), severity="warning", markup=False)
+                self.tell(stuck)
                 return
             self._by_hand[index] = True
             self.chosen |= wanted
-        self._draw()
+        self.draw()
 
     def action_all(self) -> None:
         every = frozenset(index for index, change in enumerate(self._plan.changes) if not change.blocked)
         self.chosen = frozenset() if self.chosen else every
         self._only, self._by_hand = None, {}
-        self._draw()
+        self.draw()
 
     def action_kind(self) -> None:
         kinds = [None, *(kind for kind in KINDS if any(change.kind == kind for change in self._plan.changes))]
@@ -296,7 +217,7 @@ class PlanScreen(ResponsiveScreen[object]):
         self._strategy = name
         self._plan = self._engine.keeping_mine(self._whole) if name == "mine" else self._whole
         self._propose()
-        self._show(self.query_one("#plan", RecordList).cursor_key)
+        self.show(self.rows.cursor_key)
 
     def _propose(self) -> None:
         proposed = self._engine.proposed(self._plan, self._strategy)
@@ -310,9 +231,9 @@ class PlanScreen(ResponsiveScreen[object]):
                 self.chosen = (
                     self.chosen | self._plan.along(index) if wanted else self.chosen - self._plan.against(index)
                 )
-        self._draw()
+        self.draw()
         if self._only is not None and self.chosen:
-            self.query_one("#plan", RecordList).select(min(self.chosen))  # they may be far down
+            self.rows.select(min(self.chosen))  # they may be far down
 
     # the end
 
@@ -321,35 +242,13 @@ class PlanScreen(ResponsiveScreen[object]):
         if self.looking:
             self.action_apply()
 
-    def action_leave(self) -> None:
-        self.dismiss(None)
-
     def action_apply(self) -> None:
         if self.looking:
-            key = self.query_one("#plan", RecordList).cursor_key
+            key = self.rows.cursor_key
             if isinstance(key, int):
                 self.dismiss(self._plan.changes[key].citation.split(" ")[0])
-            return
-        if self._applying:
-            return
-        if not self.chosen:
-            self.app.notify(
-                f"Nothing is chosen: {named('plan.choose')} chooses a record, {named('plan.leave')} leaves.",
-                severity="warning",
-                markup=False,
-            )
-            return
-        self._applying = True
-        plan, chosen = self._plan, self.chosen
-        self._engine.write(lambda memory: memory.plans.apply(plan, chosen), self._done)
-
-    def _done(self, result: object, error: MemorandaError | None) -> None:
-        if not self._engine.closed and self.app.is_running:
-            self.app.call_from_thread(self._finish, result, error)
-
-    def _finish(self, result: object, error: MemorandaError | None) -> None:
-        self._applying = False
-        if error is not None:
-            self.app.notify(visible(str(error)), severity="error", timeout=8, markup=False)
-        else:
-            self.dismiss(result)
+        elif not self.chosen:
+            self.tell(f"Nothing is chosen: {named('plan.choose')} chooses a record, {named('plan.leave')} leaves.")
+        elif not self._working:
+            plan, chosen = self._plan, self.chosen
+            self.work(lambda memory: memory.plans.apply(plan, chosen))

@@ -2,36 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Set
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Container, Vertical
+from textual.binding import BindingType
 
 from store.errors import MemorandaError
+from tui.badges import KIND_GLYPHS
 from tui.commands import count
 from tui.commands.purging import box
 from tui.compare import Line
 from tui.display import fit
-from tui.keys import PURGE_KEYS
-from tui.responsive import ResponsiveScreen
+from tui.keys import PURGE_KEYS, Key
+from tui.numbered import NumberedRows
 from tui.rows import Pairs
-from tui.screens.view import HUGE, WIDE
+from tui.screens.choosing import ChoosingScreen, bound
 from tui.visible import visible
-from tui.widgets.bars import Footer, Piece, Split
-from tui.widgets.preview import Preview
-from tui.widgets.record_list import RecordList
+from tui.widgets.bars import Piece, Split
 
 if TYPE_CHECKING:
     from store.memory import Memory
-    from store.purge import Done, PurgePlan, Verdict
+    from store.purge import Done, Place, PurgePlan, Verdict
     from tui.engine import Engine
 
 NAME, WHY = 13, 18  # cells of a citation, and of what stands behind the text
 
 
-class PurgeRows:
+class PurgeRows(NumberedRows):
     """First the records that go, then the other places that hold their words, one a line."""
 
     def __init__(self, plan: PurgePlan, chosen: frozenset[int]) -> None:
@@ -40,18 +36,6 @@ class PurgeRows:
 
     def __len__(self) -> int:
         return len(self._plan.going) + len(self._plan.places)
-
-    def selectable(self, index: int) -> bool:
-        return True
-
-    def key(self, index: int) -> Hashable:
-        return index
-
-    def index_of(self, key: Hashable) -> int | None:
-        return key if isinstance(key, int) and key < len(self) else None
-
-    def among(self, keys: Set[Hashable]) -> frozenset[Hashable]:
-        return frozenset(key for key in keys if self.index_of(key) is not None)
 
     def segments(self, index: int, width: int) -> Pairs:
         at = index - len(self._plan.going)
@@ -63,7 +47,8 @@ class PurgeRows:
             place = self._plan.places[at]
             chosen = at in self._chosen
             mark, look = f"{box(place, chosen)} ", "accent" if chosen else "dim" if place.can else "rule"
-            sign, quiet = ("~ " if place.can else "  "), "" if chosen else "dim"
+            sign = f"{KIND_GLYPHS['document']} " if place.table == "file" else "~ " if place.can else "  "
+            quiet = "" if chosen else "dim"
             cited, text, says = place.citation, place.text, place.what
         cells = WHY if width >= 60 else 0
         body = max(4, width - 7 - NAME - (cells + 2 if cells else 0))
@@ -76,66 +61,31 @@ class PurgeRows:
         ]
 
 
-class PurgeScreen(ResponsiveScreen[object]):
+class PurgeScreen(ChoosingScreen):
     """Ask once, showing all of it. Ends with (what was done, the proof), or None."""
 
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide"), (HUGE, "-huge")]  # noqa: RUF012 - as Screen declares it
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(key.keys, key.action, key.label or key.help, show=False, id=key.id, tooltip=key.help, priority=True)
-        for key in PURGE_KEYS
-    ]
-    DEFAULT_CSS = """
-    PurgeScreen {
-        layout: vertical; overflow: hidden;
-        .plan-bar { height: 1; padding: 0 1; background: $panel; }
-        #purge-body { height: 1fr; layout: horizontal; }
-        #purge-pane { width: 3fr; height: 1fr; }
-        #purge-preview-pane { width: 2fr; height: 1fr; padding: 0 0 0 1; border-left: solid $line; }
-        &.-narrow #purge-body { layout: vertical; }
-        &.-narrow #purge-pane, &.-narrow #purge-preview-pane { width: 1fr; border-left: none; }
-        &.-narrow #purge-preview-pane { border-top: solid $line; }
-        Footer { height: 1; background: $footer-background; }
-    }
-    """
+    NAME = "purge"
+    BINDINGS: ClassVar[list[BindingType]] = bound(PURGE_KEYS)
 
     def __init__(self, engine: Engine, plan: PurgePlan, form: str) -> None:
-        super().__init__(classes=form)
-        self._engine = engine
+        super().__init__(engine, form)
         self._plan = plan
-        self._purging = False
         self.chosen = plan.proposed()
 
-    def compose(self) -> ComposeResult:
-        yield Split(id="purge-title", classes="plan-bar")
-        with Container(id="purge-body"):
-            with Vertical(id="purge-pane"):
-                yield RecordList(id="purge")
-            with Vertical(id="purge-preview-pane"):
-                yield Preview(id="purge-preview")
-        yield Split(id="purge-count", classes="plan-bar")
-        yield Footer(id="purge-footer")
+    @property
+    def keys(self) -> tuple[Key, ...]:
+        return PURGE_KEYS
 
-    def on_mount(self) -> None:
-        self.app.clear_notifications()  # what was said before would cover what is asked here
-        footer = self.query_one(Footer)
-        footer.remapped = self.app.remapped  # type: ignore[attr-defined]
-        footer.show_keys(PURGE_KEYS)
-        self._draw()
-        rows = self.query_one("#purge", RecordList)
-        rows.mark_cells = 1 + len("[x]")
-        rows.focus()
-
-    def _draw(self) -> None:
-        rows = self.query_one("#purge", RecordList)
-        rows.set_rows(PurgeRows(self._plan, self.chosen))
-        rows.refresh_rows()
+    def draw(self) -> None:
+        self.rows.set_rows(PurgeRows(self._plan, self.chosen))
+        self.rows.refresh_rows()
         going, places = self._plan.going, self._plan.places
         named = f" {going[0].citation}" if len(going) == 1 else ""
         self.query_one("#purge-title", Split).put_both(
             [(f"PURGE{named}  out for good, with its past", "bold")], [("no undo brings it back", "$text-error")]
         )
         left: list[Piece] = [(f"{count(len(going), 'record')} {'goes' if len(going) == 1 else 'go'}", "bold")]
-        if self._purging:
+        if self._working:
             left = [("Purging, and reading every byte to prove it …", "$text-warning")]
         elif places:
             left.append((f"  {len(self.chosen):,} of {count(len(places), 'other place')} scrubbed", ""))
@@ -143,15 +93,9 @@ class PurgeScreen(ResponsiveScreen[object]):
             left.append(("  no other place holds these words", "$dim"))
         staying = len(places) - len(self.chosen)
         right: list[Piece] = [(f"{staying:,} {'keeps' if staying == 1 else 'keep'} them", "$text-warning")]
-        self.query_one("#purge-count", Split).put_both(left, right if staying and not self._purging else [])
+        self.query_one("#purge-count", Split).put_both(left, right if staying and not self._working else [])
 
-    # the preview
-
-    def on_record_list_highlighted(self, event: RecordList.Highlighted) -> None:
-        index = event.key
-        self.query_one(Preview).show(self._describe(index) if isinstance(index, int) else [])
-
-    def _describe(self, index: int) -> list[Line]:
+    def describe(self, index: int) -> list[Line]:
         at = index - len(self._plan.going)
         if at < 0:
             one = self._plan.going[index]
@@ -164,84 +108,51 @@ class PurgeScreen(ResponsiveScreen[object]):
                 [("What stays is that something was here, and a keyed hash that knows the text again.", "dim")],
             ]
         place = self._plan.places[at]
-        what = (
-            "Its words are cut, also from its past; the rest of it stays."
-            if at in self.chosen
-            else "It stays as it is."
-        )
-        if not place.can:
-            what = "Memoranda does not change it: it is named, so that you can."
-        return [
+        lines = [
             [(place.citation, "cite"), (f"  {place.what}", "dim")],
             [(place.text, "title")],
             [],
-            [(what, "" if at in self.chosen else "warning")],
+            [(_becomes(place, at in self.chosen), "" if at in self.chosen else "warning")],
         ]
-
-    def action_scroll_preview(self, step: int) -> None:
-        self.query_one(Preview).scroll_relative(y=step * 4, animate=False, force=True)
-
-    # choosing
-
-    def action_choose(self) -> None:
-        rows = self.query_one("#purge", RecordList)
-        if isinstance(rows.cursor_key, int):
-            self.toggle(rows.cursor_key)
-            rows.action_move(1)
-
-    def on_record_list_marked(self, event: RecordList.Marked) -> None:
-        """A click on the box, or with ctrl."""
-        marks = event.record_list.marks
-        event.record_list.unmark()
-        for key in marks:
-            if isinstance(key, int):
-                self.toggle(key)
+        return [*lines, [(f"{_sentence(place.note)}.", "dim")]] if place.note else lines
 
     def toggle(self, index: int) -> None:
         """Scrub a place too, or leave it as it is."""
         at = index - len(self._plan.going)
         if at < 0:
-            self._tell("That is what goes. Leave, and choose other records, if it should stay.")
+            self.tell("That is what goes. Leave, and choose other records, if it should stay.")
         elif not self._plan.places[at].can:
-            self._tell(f"{self._plan.places[at].citation} is not Memoranda's to change: {self._plan.places[at].what}.")
+            self.tell(f"{self._plan.places[at].citation} is not Memoranda's to change: {self._plan.places[at].what}.")
         else:
-            self.chosen ^= {at}
-            self._draw()
+            self._choose(self.chosen ^ {at})
 
     def action_all(self) -> None:
-        every = frozenset(at for at, place in enumerate(self._plan.places) if place.can)
-        self.chosen = frozenset() if self.chosen == every else every
-        self._draw()
+        """All in the memory, or none; a person's own files one by one, for nothing brings back what is cut."""
+        every = frozenset(at for at, place in enumerate(self._plan.places) if place.can and place.table != "file")
+        self._choose(frozenset() if self.chosen >= every else self.chosen | every)
+
+    def _choose(self, chosen: frozenset[int]) -> None:
+        self.chosen = chosen
+        self.draw()
+        self.show(self.rows.cursor_key)  # it says what becomes of the place
 
     # the end
 
     def action_leave(self) -> None:
-        if not self._purging:
-            self.dismiss(None)
+        if not self._working:
+            super().action_leave()
 
     def action_apply(self) -> None:
-        if self._purging:
+        if self._working:
             return
-        self._purging = True
-        self._draw()
         plan, chosen = self._plan, self.chosen
-        self._engine.write(lambda memory: _purge(memory, plan, chosen), self._done)
-
-    def _done(self, result: object, error: MemorandaError | None) -> None:
-        if not self._engine.closed and self.app.is_running:
-            self.app.call_from_thread(self._finish, result, error)
+        self.work(lambda memory: _purge(memory, plan, chosen))
+        self.draw()
 
     def _finish(self, result: object, error: MemorandaError | None) -> None:
-        self._purging = False
-        if error is not None:
-            self._draw()
-            self.app.notify(visible(str(error)), severity="error", timeout=8, markup=False)
-        else:
+        if error is None:
             self._engine.subjects.clear()  # texts that were shown
-            self.dismiss(result)
-
-    def _tell(self, sentence: str) -> None:
-        self.app.notify(visible(sentence), severity="warning", markup=False)
+        super()._finish(result, error)
 
 
 def _purge(memory: Memory, plan: PurgePlan, chosen: frozenset[int]) -> tuple[Done, list[Verdict]]:
@@ -253,3 +164,17 @@ def _purge(memory: Memory, plan: PurgePlan, chosen: frozenset[int]) -> tuple[Don
 
 def _verb(why: str) -> str:
     return f"is {why}" if why.startswith("superseded") else why
+
+
+def _becomes(place: Place, chosen: bool) -> str:
+    """What a purge does to a place."""
+    if not place.can:
+        return "Memoranda does not change it: it is named, so that you can."
+    if place.table == "file":
+        cut = "This is cut out of your file, and nothing else; no undo brings it back."
+        return cut if chosen else "It stays. Chosen, this is cut out of your file, and nothing else."
+    return "Its words are cut, also from its past; the rest of it stays." if chosen else "It stays as it is."
+
+
+def _sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]

@@ -1,4 +1,4 @@
-"""The main screen's reading: opening the memory, both lists, what others write, and the lines that sum it up.
+"""The main screen's reading: opening the memory, the lists, what others write, and the lines that sum it up.
 
 Nothing here waits for the memory: workers read, and hand what they read to the screen.
 """
@@ -17,7 +17,7 @@ from store.clock import Clock, utc_now
 from store.errors import Defect, MemorandaError
 from store.keys import pack, unpack
 from store.location import Location
-from tui.keys import CHECKPOINTS, FACTS, HISTORY, INBOX, PANES, TASKS, TIMELINE, named
+from tui.keys import CHECKPOINTS, FACTS, HISTORY, INBOX, PANES, TASKS, TIMELINE
 from tui.responsive import ResponsiveScreen
 from tui.screens.view import DIM, STRONG, View, empty, filtered, layout, tabs, title
 from tui.visible import visible
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from tui.rows import HitRows, KeyedRows, TimelineRows
 
 AGES = 120  # looks after which the facts are read anyway, for ages move on by themselves
-GIT = 4  # looks after which it is asked whether git stirred
 ALL_NAMED = sum(len(pane) + 3 for pane in PANES) - 1  # cells of the panes' tabs, if each has its name
 REST = 1  # times what a reading of the lists took: the pause before what others write is read again
 
@@ -60,7 +59,6 @@ class ReadingScreen(ResponsiveScreen[None]):
         self._aged = False  # whether ages may have moved on since the lists were read
         self._rested = 0.0  # the moment from which on what others wrote may be read
         self._seen = 0  # the version of the file that the lists show
-        self._watching = True  # whether git is being read, or looked at
         self._welcome_due = False
         self._step = 0  # the newest step of history that was shown
         self._status = "opening"
@@ -141,10 +139,10 @@ class ReadingScreen(ResponsiveScreen[None]):
             return
         self.app.call_from_thread(self._opened, engine, first)
         recent.add(self._location.path)
-        self._catch_up(engine)
-        self.later(self._watched)
-        if engine.created:
-            self.later(self._welcome, engine)
+        self._look_after(engine)
+
+    def _look_after(self, engine: Engine) -> None:
+        """What is to be done on a worker thread once the memory is open."""
 
     def _opened(self, engine: Engine, first: Lists) -> None:
         self.engine = self.pane.engine = engine
@@ -164,103 +162,15 @@ class ReadingScreen(ResponsiveScreen[None]):
     def _complete(self) -> None:
         """After the first rows: what nobody sees yet, and the whole order of the lists."""
         self.reload()
-        self.read_documents(first=True)
-        self.look_after_backups()
-
-    @work(thread=True, group="documents", exit_on_error=False, description="read the documents that changed")
-    def read_documents(self, first: bool = False) -> None:
-        """Read what changed of the documents; `first`, from then on whenever they change."""
-        engine = self.engine
-        if engine is None:
-            return
-
-        def progress(done: int, total: int) -> None:
-            if total > 200:
-                self.later(self._show_status, f"reading documents {done:,} of {total:,}" if done < total else "")
-
-        def trouble(sentence: str) -> None:
-            self.later(self.say, sentence, "warning", 8)
-
-        try:
-            result = engine.documents.scan(progress, trouble)
-            if first:
-                engine.documents.watch(trouble)
-        except MemorandaError as error:
-            self.later(self.say, f"The documents could not be read: {error}", "warning")
-            return
-        if first and result is not None and result.new and not self._welcome_due:
-            self.later(self.say, f"Read {result.new:,} new document{'' if result.new == 1 else 's'}.")
-
-    @work(thread=True, group="backups", exit_on_error=False, description="make the daily backup, if it is due")
-    def look_after_backups(self, make: bool = False) -> None:
-        """Say how the backups stand; with `make`, make the one that is due first."""
-        engine = self.engine
-        if engine is None:
-            return
-        try:
-            if make:
-                engine.keep_backups()
-            trouble = engine.backups_trouble()
-        except MemorandaError as error:
-            trouble = "no backup"
-            self.later(self.say, f"No backup could be made: {error}", "warning", 8)
-        self.later(self._show_backups, trouble)
-
-    def _show_backups(self, trouble: str) -> None:
-        self._backups = trouble
-        self._draw_top()
-
-    def _catch_up(self, engine: Engine, watching: bool = False) -> None:
-        """On a worker thread: what is due, and what git has and the timeline lacks; `watching`, if git stirred."""
-
-        def progress(done: int, total: int) -> None:
-            if total > 200:
-                status = f"reading git {done:,} of {total:,}, {named('screen.leave')} stops" if done < total else ""
-                self.later(self._show_status, status)
-
-        try:
-            if watching:
-                engine.tidy()
-            stirred = engine.git_stirred()  # first, so that nothing falls between this look and the reading
-            if watching and not stirred:
-                return
-            new = engine.catch_up(progress, lambda sentence: self.later(self.say, sentence, "warning"))
-        except MemorandaError as error:
-            self.later(self.say, f"The timeline could not catch up with git: {error}", "warning")
-            return
-        self.later(self._show_status, "")
-        if new and not self._welcome_due:
-            self.later(self.say, f"Read {new:,} new commit{'' if new == 1 else 's'} from git.")
-
-    @work(thread=True, group="git", exit_on_error=False, description="look whether git has something new")
-    def _watch_git(self, engine: Engine) -> None:
-        self._catch_up(engine, watching=True)
-        self.later(self._watched)
-
-    def _watched(self) -> None:
-        self._watching = False
-
-    def _welcome(self, engine: Engine) -> None:
-        """The first start says what it found and did."""
-        self._welcome_due = False
-        if not self._counts.get("active") and self.pane.record is None:
-            self.pane.read_out(engine.welcome(), focus=False)
 
     def _look(self) -> None:
         """Look whether anybody wrote, in this process or another; not while the lists are being read, and not right
-        after a reading that took long. Now and then, whether git stirred."""
+        after a reading that took long."""
         self._looks += 1
         self._aged = self._aged or self._looks % AGES == 0
         engine = self.engine
         if engine is None:
             return
-        if self._looks % AGES == 0:
-            self.look_after_backups(make=True)
-        if self._looks % GIT == 0 and not self._watching:
-            self._watching = True
-            self._watch_git(engine)
-            if engine.documents.due():
-                self.read_documents()
         if self._reading or monotonic() < self._rested or self.view.past:  # what was does not change
             return
         if self._aged or engine.screen.database.changed() != self._seen:

@@ -27,7 +27,7 @@ class RecoveringScreen(EmbeddingScreen):
     @work(thread=True, group="offer", exit_on_error=False, description="see whether a session broke off")
     def _offer(self) -> None:
         try:
-            found = self.engine.offer() if self.engine is not None else None
+            found = self.engine.upkeep.offer() if self.engine is not None else None
         except MemorandaError as error:
             self.later(self.say, str(error), "warning")
             return
@@ -42,6 +42,6 @@ class RecoveringScreen(EmbeddingScreen):
     def _tick(self) -> None:
         try:
             if self.engine is not None:
-                self.engine.tick()
+                self.engine.upkeep.tick()
         except MemorandaError as error:
             self.later(self.say, f"No checkpoint could be taken: {error}", "warning")

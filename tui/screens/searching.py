@@ -183,7 +183,9 @@ class SearchingScreen(RecoveringScreen):
         left: list[Piece] = [("FOUND ", ""), (f"{answer.total:,}", "$dim"), *self._chips()]
         left += [(f"  {note}", "$text-warning") for note in answer.notes]
         if answer.left_out:
-            left.append((f"  {answer.left_out:,} left out; is:forgotten, is:superseded show them", "$faint"))
+            room = self.form != "-narrow" or not answer.notes
+            how = "; is:forgotten, is:superseded show them" if room else ""
+            left.append((f"  {answer.left_out:,} left out{how}", "$faint"))
         self._found = (left, [(shown, "$faint")])
         self._draw_found()
 

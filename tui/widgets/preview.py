@@ -171,6 +171,7 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
     def on_resize(self) -> None:
         if self.size.width != self._wrapped_at:
             self._wrap()
+            self.refresh()  # it was painted for its new size before it heard of it
 
     def _wrap(self) -> None:
         """Lay the lines out for the width there is, and find their citations."""

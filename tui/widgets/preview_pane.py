@@ -12,7 +12,7 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.timer import Timer
 
-from store.errors import MemorandaError
+from store.errors import MemorandaError, NotFound
 from tui.widgets.kept import Kept
 from tui.widgets.preview import Preview
 
@@ -143,7 +143,7 @@ class PreviewPane(Kept, Vertical):
         if slow and again:
             self._describe(record)
             return
-        lines = None if slow else self.engine.describe(record)
+        lines = None if slow else self._all_of(record)
         if again and lines == self._described:
             return  # and a commit's diff stays too
         self._described = lines
@@ -162,6 +162,15 @@ class PreviewPane(Kept, Vertical):
             self.preview.show_match()
         if isinstance(record, Commit):
             self._timer = self.set_timer(DIFF_DELAY, lambda: self._read_diff(record))
+
+    def _all_of(self, record: Record | Step) -> list[Line]:
+        """What is known of a record. The lists may still show one that another process purged, or one of another
+        moment."""
+        assert self.engine is not None
+        try:
+            return self.engine.describe(record)
+        except NotFound:
+            return [[("It is not here any more.", "dim")]]
 
     @work(thread=True, group="describe", exclusive=True, exit_on_error=False, description="describe a checkpoint")
     def _describe(self, record: Record) -> None:

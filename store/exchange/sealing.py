@@ -1,0 +1,73 @@
+"""What a backup is made of, kept as checksums, so that a later look can tell whether it still is."""
+
+import json
+import os
+from collections.abc import Iterator
+
+import apsw
+
+from store.database import Database, Verbatim
+from store.database.connection import APPLICATION_ID, SCHEMA_VERSION
+from store.errors import Conflict
+from store.exchange.export import section_of
+from store.exchange.form import TABLES, columns_of
+from store.exchange.reading import newer
+
+
+def contents(path: str) -> tuple[dict[str, str], str]:
+    """(each table's checksum, the file's): what a backup is made of. Nobody here may have a connection to it."""
+    return dict(_tables(path)), digest_of(path)
+
+
+def digest_of(path: str) -> str:
+    """The SHA-256 of a file, in hexadecimal."""
+    from hashlib import file_digest
+
+    with open(path, "rb") as file:
+        return file_digest(file, "sha256").hexdigest()
+
+
+def as_written(database: Database, path: str) -> bool:
+    """Whether this file is a backup that is listed, and has the bytes that were written."""
+    listed = database.value("SELECT digest FROM backups WHERE name = ?", (os.path.basename(path),))
+    return listed is not None and listed == digest_of(path)
+
+
+def opened(database: Database, path: str) -> None:
+    """Take the bytes of a listed backup for those that were written: it was opened, which changes bytes and no row."""
+    with database.write("agent", "backup") as write:
+        values = (Verbatim(digest_of(path)), Verbatim(os.path.basename(path)))
+        write.execute("UPDATE backups SET digest = ? WHERE name = ?", values)
+
+
+def seal(database: Database, path: str) -> None:
+    """Take what a backup holds now for what it was made of: it was rewritten on purpose. Nothing for one that is not
+    listed."""
+    sums, digest = contents(path)
+    with database.write("agent", "backup") as write:
+        write.execute(
+            "UPDATE backups SET sums = ?, digest = ?, verified_at = ?, problem = '' WHERE name = ?",
+            (Verbatim(json.dumps(sums)), Verbatim(digest), Verbatim(write.at), Verbatim(os.path.basename(path))),
+        )
+
+
+def _tables(path: str) -> Iterator[tuple[str, str]]:
+    """(table, its checksum) of a file, with the columns that it has itself: it may be of an older schema."""
+    from hashlib import sha256
+
+    connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
+    try:
+        connection.pragma("trusted_schema", 0)
+        connection.pragma("cell_size_check", 1)
+        if connection.pragma("application_id") != APPLICATION_ID:
+            raise Conflict("it is a database of another program.")
+        if connection.pragma("user_version") > SCHEMA_VERSION:
+            raise newer(os.path.basename(path))
+        for table in TABLES:
+            if columns_of(connection, table):
+                found = sha256()
+                for piece in section_of(connection, table):
+                    found.update(piece)
+                yield table, found.hexdigest()
+    finally:
+        connection.close()

@@ -1,0 +1,24 @@
+"""Rows of a list that nobody reorders: a row is known by its number."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Set
+
+
+class NumberedRows:
+    """What a list asks of its rows, where they are numbered from 0; how each looks, a subclass says in `segments`."""
+
+    def __len__(self) -> int:
+        raise NotImplementedError
+
+    def selectable(self, index: int) -> bool:
+        return True
+
+    def key(self, index: int) -> Hashable:
+        return index
+
+    def index_of(self, key: Hashable) -> int | None:
+        return key if isinstance(key, int) and key < len(self) else None
+
+    def among(self, keys: Set[Hashable]) -> frozenset[Hashable]:
+        return frozenset(key for key in keys if self.index_of(key) is not None)

@@ -1,0 +1,40 @@
+"""A record in one line: when it happened, and what it says."""
+
+from store.models import Chunk, Commit, Decision, Event, Fact, Iteration, Proposal, Record, Task, Turn
+
+
+def moment(record: Record) -> str:
+    """When a record happened, as the timeline orders it."""
+    if isinstance(record, Decision):
+        return record.decided_at
+    if isinstance(record, Commit):
+        return record.committed_at
+    if isinstance(record, Iteration):
+        return record.started_at
+    if isinstance(record, Turn | Chunk):
+        return record.at
+    return record.created_at
+
+
+def summary(record: Record) -> tuple[str, str]:
+    """A record in one line: (its text, a short word beside it)."""
+    if isinstance(record, Fact):
+        return record.fact, record.domain
+    if isinstance(record, Decision):
+        return record.title, record.impact if record.status == "active" else record.status
+    if isinstance(record, Commit):
+        size = f"+{record.insertions} −{record.deletions}"
+        return record.subject, size if record.reachable else f"gone {size}"
+    if isinstance(record, Event):
+        return f"{record.event_type} {record.phase}".strip(), ""
+    if isinstance(record, Iteration):
+        return f"{record.command}: {record.description}".removesuffix(": "), record.status
+    if isinstance(record, Task):
+        return record.text, record.status.replace("_", " ")
+    if isinstance(record, Turn):
+        return record.text, record.speaker or record.role
+    if isinstance(record, Chunk):
+        return " › ".join(filter(None, (record.heading, " ".join(record.text.split())))), ""
+    if isinstance(record, Proposal):
+        return record.text, f"{record.kind} {record.state}"
+    return f"checkpoint “{record.title}”", record.why if record.by_itself else ""
