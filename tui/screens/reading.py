@@ -19,7 +19,7 @@ from store.keys import pack, unpack
 from store.location import Location
 from tui.keys import CHECKPOINTS, FACTS, HISTORY, INBOX, PANES, TASKS, TIMELINE
 from tui.responsive import ResponsiveScreen
-from tui.screens.view import DIM, STRONG, View, empty, filtered, layout, tabs, title
+from tui.screens.view import ALL_NAMED, DIM, STRONG, View, empty, filtered, layout, tabs, title
 from tui.visible import visible
 from tui.widgets.bars import Piece, Split, width
 from tui.widgets.preview_pane import PreviewPane
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from tui.rows import HitRows, KeyedRows, TimelineRows
 
 AGES = 120  # looks after which the facts are read anyway, for ages move on by themselves
-ALL_NAMED = sum(len(pane) + 3 for pane in PANES) - 1  # cells of the panes' tabs, if each has its name
 REST = 1  # times what a reading of the lists took: the pause before what others write is read again
 
 
