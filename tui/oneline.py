@@ -35,8 +35,8 @@ def summary(record: Record) -> tuple[str, str]:
         return record.text, record.speaker or record.role
     if isinstance(record, Summary):
         return record.topic, record.outcome
-    if isinstance(record, Proposal):
-        return record.text, f"{record.kind} {record.state}"
     if isinstance(record, Chunk):
         return " › ".join(filter(None, (record.heading, " ".join(record.text.split())))), ""
+    if isinstance(record, Proposal):
+        return record.text, f"{record.kind} {record.state}"
     return f"checkpoint “{record.title}”", record.why if record.by_itself else ""

@@ -1,16 +1,18 @@
 """A proposal in full, as lines: what is asked, by whom and why, its evidence, and what it would stand beside."""
 
 from collections.abc import Iterable
-from difflib import SequenceMatcher
 
 from store.citations import cite
 from store.clock import ago, local_time
-from store.evidence import Doubt
 from store.memory import Memory
 from store.models import Fact, Proposal
 from store.suspicion import suspicious
 from tui.badges import FACT_BADGES, fact_badge
 from tui.compare import LABEL, Line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from store.evidence import Doubt
 
 SHOWN = 4  # facts that it is like
 WARNING = "⚠"
@@ -69,7 +71,7 @@ def describe_proposal(memory: Memory, proposal: Proposal, now: str) -> list[Line
     return lines
 
 
-def _evidence(proposal: Proposal, found: Iterable[Doubt]) -> list[Line]:
+def _evidence(proposal: Proposal, found: "Iterable[Doubt]") -> list[Line]:
     lines: list[Line] = []
     if proposal.evidence:
         lines += [[], [("Evidence", "heading")]]
@@ -124,6 +126,8 @@ def _compared(fact: Fact, text: str, now: str, how: str) -> list[Line]:
 
 def word_diff(old: str, new: str) -> list[Line]:
     """Two texts, one below the other, with the words that differ standing out."""
+    from difflib import SequenceMatcher
+
     before, after = old.split(), new.split()
     first: Line = [("  − ", "label")]
     second: Line = [("  + ", "label")]

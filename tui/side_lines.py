@@ -97,7 +97,7 @@ def proposal_segments(proposal: Proposal, width: int, now: str) -> Pairs:
     """A proposal in one line: what would be done, the text, from whom and since when; a warning where it looks like an
     order to an agent."""
     kind = {"conflict": "file"}.get(proposal.kind, proposal.kind)
-    word = f"{kind:<10}" if width >= 50 else f"{SIGNS[proposal.kind]} "
+    word = f"{kind:<10}" if width >= WIDE else f"{SIGNS[proposal.kind]} "
     when = f" {ago(now, proposal.created_at):>6}"
     warned = flagged(proposal)
     by = (

@@ -120,7 +120,7 @@ VERBS = (
         "purge",
         "Erase records with their past, for good: nothing undoes it",
         "purging.purge",
-        Argument("ids", "any", "ID", "a fact's number, or D#3, A#5, T#9, E#42"),
+        Argument("ids", "any", "ID", "a fact's number, or D#3, A#5, T#9, E#42, P#8"),
         Argument("query", "value", "Q", "instead: all that a search by keywords finds"),
         Argument("origin", "value", "O", "instead: all that this one wrote, import:notes"),
         Argument("scrub", "list", "ID", "cut them here too: T#9, all in the memory, MEMORY.md, files (repeatable)"),

@@ -259,6 +259,15 @@ def test_with_a_fact_its_proposal_is_purged(memory, said, tmp_path):
     assert memory.inbox.get(1).text == "[purged]"
 
 
+def test_a_proposal_is_purged_like_a_fact_and_its_text_cannot_be_proposed_again(memory, said):
+    number = allergy(memory, said)
+    other = memory.inbox.propose("add", {"fact": "Likes tea"}, origin=AGENT, reason="the person said so")
+    memory.purge.run(memory.purge.plan([("proposal", number)]))
+    assert memory.inbox.ids() == [other] and memory.inbox.get(other).reason == "the person said so"
+    with pytest.raises(Purged):
+        allergy(memory, said)
+
+
 def test_in_the_past_it_still_waited(memory, said):
     from store.moments import moment
     from store.past import Then, read

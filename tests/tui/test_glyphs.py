@@ -24,6 +24,7 @@ ROOT = Path(tui.__file__).parent.parent
 OTHERS = (
     "tui/demo/",
     "store/names.py",
+    "store/cues.py",
     "store/visible.py",
     "store/redaction/",
     "store/search/",

@@ -171,6 +171,15 @@ async def test_all_of_one_source_at_once(asked: Story) -> None:
         assert len(rows(person)) == 15
 
 
+async def test_an_order_is_not_accepted_unseen_among_others(asked: Story) -> None:
+    async with opened(asked.folder) as person:
+        await at_inbox(person)
+        await person.press("ctrl+a", "y")
+        assert person.sees("Accept 3 proposals, 1 of which reads like an order to an agent? y/n")
+        await person.press("n")
+        assert len(waiting(asked)) == 3
+
+
 async def test_what_it_rested_on_is_asked_about_when_it_changed(asked: Story) -> None:
     async with opened(asked.folder) as person:
         await at_inbox(person)

@@ -12,6 +12,7 @@ from store.models import Fact, Proposal
 from tui.acts import MANY, many, names_of, refuse, undoes, write
 from tui.commands import count
 from tui.keys import INBOX
+from tui.proposal import flagged
 
 if TYPE_CHECKING:
     from store.inbox import Choice, Decided
@@ -27,6 +28,15 @@ def proposals(screen: MainScreen) -> list[Proposal]:
 
 
 def accept(screen: MainScreen, chosen: Sequence[Proposal]) -> None:
+    """Accept proposals; what reads like an order to an agent is asked about when it is one of several."""
+    orders = sum(map(flagged, chosen))
+    if orders and len(chosen) > 1:
+        from store.inbox import Choice
+
+        choices = [Choice(one.id, "accept") for one in chosen]
+        which = f"{orders} of which read{'s' if orders == 1 else ''} like an order to an agent"
+        screen.ask_first(f"Accept {count(len(chosen), 'proposal')}, {which}?", lambda: decide(screen, choices))
+        return
     _decide(screen, chosen, "accept", "Accept")
 
 

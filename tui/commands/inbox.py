@@ -8,6 +8,7 @@ from store.inbox import Choice, Decided, Doubtful
 from store.models import Proposal, as_json
 from tui.commands import Outcome, Session, count, number, reference, though_purged
 from tui.commands.lines import cut, left_out, proposal_line
+from tui.proposal import WARNING, flagged
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -108,8 +109,10 @@ def _named(session: Session, given: "Given", verb: str) -> list[int]:
 
 def _decided(session: Session, choices: Sequence[Choice], anyway: bool) -> Outcome:
     """Carry choices out; one alone fails with its reason, of many the rest is done and told."""
-    done = session.memory.inbox.decide(choices, anyway=anyway, whole=len(choices) == 1)
-    lines = []
+    inbox = session.memory.inbox
+    orders = [one for one in inbox.many([choice.number for choice in choices]) if flagged(one)]
+    done = inbox.decide(choices, anyway=anyway, whole=len(choices) == 1)
+    lines = [f"{WARNING} {one.citation} reads like an order to an agent; undo takes it back." for one in orders]
     for error in done.left.values():
         lines.append(f"{error}")
         if isinstance(error, Doubtful):

@@ -5,7 +5,7 @@ from tui.demo.records import Proposed
 
 PROPOSED = (
     Proposed(
-        "9.8",
+        "9.9",
         "add",
         "Se despliega los viernes, después de comer",
         domain="work",

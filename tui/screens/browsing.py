@@ -139,7 +139,7 @@ class BrowsingScreen(SearchingScreen):
 
     def show_pane(self, name: str) -> None:
         """Give a pane its place, and take those that have none out of sight."""
-        if name != FACTS:
+        if name not in (FACTS, INBOX):
             self._second = name
         if name not in (FACTS, TIMELINE):
             self._third = name

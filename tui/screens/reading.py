@@ -19,7 +19,7 @@ from store.keys import pack, unpack
 from store.location import Location
 from tui.keys import CHECKPOINTS, FACTS, HISTORY, INBOX, PANES, TASKS, TIMELINE
 from tui.responsive import ResponsiveScreen
-from tui.screens.view import DIM, STRONG, View, empty, filtered, layout, tabs, title
+from tui.screens.view import ALL_NAMED, DIM, STRONG, View, empty, filtered, layout, tabs, title
 from tui.visible import visible
 from tui.widgets.bars import Piece, Split, width
 from tui.widgets.preview_pane import PreviewPane
@@ -336,10 +336,7 @@ class ReadingScreen(ResponsiveScreen[None]):
         return [(f"{self._status} ", "$text-warning", "leave")] if self._status else []
 
     def _draw_top(self) -> None:
-        left: list[Piece] = [
-            (" ≡ memoranda", STRONG, "app.command_palette"),
-            (f" {visible(self._location.name)}  ", "bold", "open_memory"),
-        ]
+        left: list[Piece] = [(f" {visible(self._location.name)}  ", "bold", "open_memory")]
         if self._waiting:  # nothing takes its place, and it is gone with the last one
             left += [(f" ◇ {self._waiting:,} waiting ", "reverse bold $text-warning", f"pane('{INBOX}')"), ("  ", "")]
         status = self.under_way()
@@ -354,8 +351,14 @@ class ReadingScreen(ResponsiveScreen[None]):
         if not self.query("#top"):
             return  # this memory was left for another one
         bar = self.query_one("#top", Split)
-        room = (bar.size.width or 120) - width(left) - 2
-        names = tabs(self._seen_panes, self._current, "", room - width(status) - width(figures))
+        # where there is little room our own name goes before those of the panes
+        for brand in (" ≡ memoranda", " ≡"):
+            whole = [(brand, STRONG, "app.command_palette"), *left]
+            room = (bar.size.width or 120) - width(whole) - 4
+            names = tabs(self._seen_panes, self._current, "", room - width(status) - width(figures))
+            if self.form == "-narrow" or width(names) >= ALL_NAMED:
+                break
+        left = whole
         if self.form == "-narrow":
             names = []
         if status and width(names) + width(status) + width(figures) + 2 > room:

@@ -19,6 +19,7 @@ SORT_WORDS = {"oldest": "by age", "newest": "newest first"}
 DOMAIN_ORDER = (None, *DOMAINS)
 KIND_ORDER = (None, "decision", "commit", "event", "iteration", "checkpoint")
 WIDE, HUGE = 100, 180  # columns from which two lists, and three, stand beside the preview
+ALL_NAMED = sum(len(pane) + 3 for pane in PANES) - 1  # cells of the panes' tabs, if each has its name
 DIM, FAINT, STRONG = "$dim", "$faint", "bold $text-accent"
 
 
@@ -65,8 +66,8 @@ def slots(form: str, current: str, second: str, third: str) -> tuple[str, ...]:
     """The lists that are seen, from the left: where the person is, and the last ones they were in beside it."""
     if form == "-narrow":
         return (current,)
-    if form == "-wide":
-        return (FACTS, second)
+    if form == "-wide":  # what is decided needs room to be read
+        return (INBOX,) if current == INBOX else (FACTS, second)
     return (FACTS, TIMELINE, third)
 
 
@@ -141,7 +142,9 @@ def title(
     marks: list[Piece] = [(f"  {marked:,} marked", "$text-accent", "unmark")] if marked else []
     for short in range(3):
         right = about(pane, view, counts, short)
-        left = tabs((pane,), pane, size, 1000) if form == "-narrow" else [(pane.upper(), ""), (f" {size}", DIM)]
+        left: list[Piece] = [(pane.upper(), ""), (f" {size}", DIM)]
+        if form == "-narrow":
+            left = tabs((pane,), pane, size, max(ALL_NAMED + len(size) + 1, room - width(right) - width(marks) - 1))
         if width(left) + width(marks) + width(right) < room:
             return [*left, *marks], right
     if form == "-narrow":
