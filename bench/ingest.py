@@ -12,6 +12,7 @@ import argparse
 import json
 import os
 import random
+import shutil
 import statistics
 import subprocess
 import tempfile
@@ -54,7 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 flush=True,
             )
         if not options.without_keys:
-            beside(programs.memoranda, source, memory(options.facts, options.facts), options.presses)
+            own = shutil.copy(memory(options.facts, options.facts), os.path.join(folder, "large.db"))
+            beside(programs.memoranda, source, own, options.presses)
 
 
 def run(program: str, path: str, source: str) -> tuple[float, dict[str, int], float]:

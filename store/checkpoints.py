@@ -96,9 +96,12 @@ class Checkpoints:
         """A session ended, the newest unless named: the id of the checkpoint of its end. Told again, while nothing
         happened since, it gives the same one."""
         from store.contents import mark
+        from store.conversation import Turns
 
         with self._database.write(actor, "checkpoint") as write:
             session, last = clean(session), self.newest()
+            over = session or Turns(self._database).newest_session()
+            write.execute("UPDATE sessions SET ended_at = ? WHERE id = ?", (Verbatim(write.at), over))
             told = last is not None and last.trigger == "session_end" and session in ("", last.session)
             if last is not None and told and not self._stirred(last, write.at):
                 return last.id

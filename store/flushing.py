@@ -95,6 +95,5 @@ def clear(memory: Memory, name: str = "") -> Cleared:
     memory.summaries.write(session.id, all_of_it=True)
     taken = memory.checkpoints.session_end(session=session.id, actor="user")
     with memory.database.write("user", "clear") as write:
-        memory.sessions.end(write, session.id)
         write.execute("UPDATE sessions SET flushed = ? WHERE id = ?", (session.turns, session.id))
     return Cleared(session.id, path, len(turns), taken)

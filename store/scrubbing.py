@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from store import spool
 from store.citations import Citation, cite
 from store.contents import seal
+from store.conversation import summaries
 from store.database import Database, Verbatim, Write, clean, clean_tree
 from store.database.tables import JOURNAL, RECORDED
 from store.errors import StorageError
@@ -36,6 +37,7 @@ KINDS = {
 SCANNED = (*(table for table in (*RECORDED, *JOURNAL) if table != "history_row"), "documents", "chunks", "queries")
 JSON_DEFAULTS = ("'[]'", "'{}'", "'null'")
 PAGE = 1000
+_THERE = "(tbl <> 'chunks' OR record IN (SELECT id FROM chunks))"  # a document that changed has other chunks
 SPOOL = "spool"  # no table: what hooks left to be written
 
 
@@ -77,7 +79,7 @@ def noted(database: Database, limit: int = 50, rule: str = "") -> list[Cut]:
     """What the write door cut, newest first, of one rule or of all."""
     rows = database.rows(
         "SELECT at, tbl, record, field, rule, count, actor, door FROM redactions WHERE ? IN ('', rule)"
-        " AND (tbl <> 'chunks' OR record IN (SELECT id FROM chunks)) ORDER BY at DESC, id DESC LIMIT ?",
+        f" AND {_THERE} ORDER BY at DESC, id DESC LIMIT ?",
         (rule, limit),
     )
     return [
@@ -87,8 +89,8 @@ def noted(database: Database, limit: int = 50, rule: str = "") -> list[Cut]:
 
 
 def counted(database: Database) -> dict[str, int]:
-    """How many cuts each rule made."""
-    return dict(database.rows("SELECT rule, sum(count) FROM redactions GROUP BY rule"))
+    """How many cuts each rule made, of those that `noted` lists."""
+    return dict(database.rows(f"SELECT rule, sum(count) FROM redactions WHERE {_THERE} GROUP BY rule"))
 
 
 def citation(database: Database, table: str, key: "Sequence[Any]") -> str:
@@ -195,6 +197,8 @@ def _scrub_record(write: Write, table: str, key: "tuple[Any, ...]", fields: set[
             values[field] = _cut(text, field in lists)
     if "fact" in values:
         values["text_hash"] = text_hash(values["fact"])
+    if values and table == "turns":
+        summaries.drop(write, [int(key[0])])
     if values:
         names = ", ".join(f"{name} = ?" for name in values)
         write.execute(f"UPDATE {table} SET {names} WHERE {where}", (*values.values(), *parameters))

@@ -40,7 +40,8 @@ def slug(turns: Sequence[Turn], day: str) -> str:
 
 
 def text(session: str, title: str, turns: Sequence[Turn], said: int, now: str) -> str:
-    """A snapshot's Markdown: every line of what was said is quoted, so that none passes for a heading of ours."""
+    """A snapshot's Markdown: every line of what was said is indented, so that none passes for a heading of ours. With
+    spaces alone, for a purge looks for a text whatever spaces are in it."""
     lines = [
         f"# {' '.join(title.split())}",
         "",
@@ -48,7 +49,7 @@ def text(session: str, title: str, turns: Sequence[Turn], said: int, now: str) -
     ]
     for turn in turns:
         lines += ["", f"## {turn.speaker or turn.role}, {local_time(turn.at)} [{turn.citation}]", ""]
-        lines += [f"> {line}".rstrip() for line in turn.text.splitlines()]
+        lines += [f"    {line}".rstrip() for line in turn.text.splitlines()]
     return "\n".join(lines) + "\n"
 
 

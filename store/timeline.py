@@ -13,7 +13,9 @@ STREAM = {
     "event": ("events", "created_at", ""),
     "iteration": ("iterations", "started_at", ""),
     "checkpoint": ("checkpoints", "created_at", "trigger NOT IN ('interval', 'usage')"),
+    "summary": ("summaries", "created_at", ""),
 }
+ASKED_FOR = ("summary",)  # shown only where it is named: a conversation makes many
 
 
 class Timeline:
@@ -31,7 +33,7 @@ class Timeline:
         if unknown:
             raise InvalidInput("There is no such kind in the timeline.", f"Choose among: {', '.join(STREAM)}.")
         arms = []
-        for kind in kinds or STREAM:
+        for kind in kinds or [kind for kind in STREAM if kind not in ASKED_FOR]:
             table, at, condition = STREAM[kind]
             clauses = [
                 clause for clause in (condition, since and f"{at} >= :since", before and f"{at} < :before") if clause

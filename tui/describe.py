@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from store import effects
 from store.citations import cite
-from store.clock import ago, local_time
+from store.clock import ago
 from store.history import KINDS
 from store.memory import Memory
 from store.models import (
@@ -35,8 +35,10 @@ from tui.badges import FACT_BADGES, fact_badge
 from tui.compare import LABEL, Line, compare
 from tui.holding import held
 from tui.oneline import summary
+from tui.parts import head, row, when, words
 from tui.passages import passage
-from tui.said import evidence
+from tui.quoting import evidence
+from tui.said import summary_lines, turn_lines
 
 STEPS = 12  # of a record's history
 CHAIN = 8
@@ -62,9 +64,9 @@ def describe(memory: Memory, record: Record, coloured: bool = False) -> list[Lin
     if isinstance(record, Task):
         return _task(memory, record, now)
     if isinstance(record, Turn):
-        return _turn(memory, record, now)
+        return turn_lines(memory, record, now)
     if isinstance(record, Summary):
-        return _summary(memory, record, now)
+        return summary_lines(memory, record, now)
     if isinstance(record, Chunk):
         of_now: list[Line] = [[(OF_NOW, "warning")]] if memory.database.moment else []
         return [*brief(record), *of_now, [], *passage(memory, record, coloured), [], *_of_document(memory, record, now)]
@@ -80,53 +82,28 @@ def as_text(lines: Iterable[Line]) -> list[str]:
     return ["".join(text for text, _ in line).rstrip() for line in lines]
 
 
-def _head(kind: str, record: Record, *words: str) -> Line:
-    extra = "".join(f" · {word}" for word in words if word)
-    return [(record.citation, "own"), (f"  {kind}{extra}", "dim")]
-
-
-def _when(at: str, now: str) -> str:
-    return f"{local_time(at)} ({how_long_ago(now, at)})"
-
-
-def how_long_ago(now: str, at: str) -> str:
-    """`just now`, `5 min ago`, `still to come`."""
-    since = ago(now, at)
-    return {"now": "just now", "ahead": "still to come"}.get(since, f"{since} ago")
-
-
-def _row(label: str, value: str, style: str = "") -> Line:
-    return [(label.ljust(LABEL), "label"), (value, style)]
-
-
-def _text(text: str, style: str) -> list[Line]:
-    """A text of several lines; all but the first are indented, so that no line of it passes for one of ours."""
-    first, *rest = text.split("\n")
-    return [[(first, style)], *([("  " + line, style)] for line in rest)]
-
-
 def _section(label: str, text: str) -> list[Line]:
     if not text:
         return []
     first, *rest = text.split("\n")
-    return [_row(label, first), *([(" " * LABEL, ""), (line, "")] for line in rest)]
+    return [row(label, first), *([(" " * LABEL, ""), (line, "")] for line in rest)]
 
 
 def _fact(memory: Memory, fact: Fact, now: str) -> list[Line]:
     badge = fact_badge(fact, now)
     glyph, word = FACT_BADGES[badge]
     lines: list[Line] = [
-        [*_head("fact", fact, fact.domain), (" · ", "dim"), (f"{glyph} {word}", f"glyph-{badge}")],
-        *_text(fact.fact, "title"),
+        [*head("fact", fact, fact.domain), (" · ", "dim"), (f"{glyph} {word}", f"glyph-{badge}")],
+        *words(fact.fact, "title"),
         [],
-        _row("Confirmed", _when(fact.last_confirmed_at, now)),
-        _row("Remembered", _when(fact.created_at, now)),
-        _row("Said by", f"{fact.origin}, {fact.source}, confidence {fact.confidence}"),
+        row("Confirmed", when(fact.last_confirmed_at, now)),
+        row("Remembered", when(fact.created_at, now)),
+        row("Said by", f"{fact.origin}, {fact.source}, confidence {fact.confidence}"),
     ]
     if fact.scope != "project":
-        lines.append(_row("Scope", fact.scope))
+        lines.append(row("Scope", fact.scope))
     if fact.tags:
-        lines.append(_row("Tags", ", ".join(fact.tags)))
+        lines.append(row("Tags", ", ".join(fact.tags)))
     lines += evidence(memory, fact)
     chain = memory.facts.chain(fact.id)
     if len(chain) > 1:
@@ -140,25 +117,25 @@ def _fact(memory: Memory, fact: Fact, now: str) -> list[Line]:
 def _decision(memory: Memory, decision: Decision, now: str) -> list[Line]:
     status = "" if decision.status == "active" else decision.status
     lines: list[Line] = [
-        _head("decision", decision, decision.impact, decision.phase, status),
+        head("decision", decision, decision.impact, decision.phase, status),
         [(decision.title, "title")],
-        [(_when(decision.decided_at, now), "dim")],
+        [(when(decision.decided_at, now), "dim")],
         [],
         *_section("Context", decision.context),
         *_section("Chosen", decision.chosen),
     ]
     for index, alternative in enumerate(decision.alternatives):
-        lines.append(_row("" if index else "Instead of", alternative))
+        lines.append(row("" if index else "Instead of", alternative))
     lines += _section("Because", decision.rationale)
     lines += _links(memory.commits.links_of_decision(decision.id), "commit")
-    lines.append(_row("Said by", decision.origin))
+    lines.append(row("Said by", decision.origin))
     if decision.supersedes is not None:
-        lines.append(_row("Supersedes", cite("decision", decision.supersedes), "cite"))
+        lines.append(row("Supersedes", cite("decision", decision.supersedes), "cite"))
     successor = memory.decisions.successor(decision.id)
     if successor is not None:
         lines.append([("Replaced by".ljust(LABEL), "label"), (cite("decision", successor), "cite")])
     if decision.iteration_id is not None:
-        lines.append(_row("During", cite("iteration", decision.iteration_id), "cite"))
+        lines.append(row("During", cite("iteration", decision.iteration_id), "cite"))
     return lines + _life(memory, "decision", decision.id, now)
 
 
@@ -166,23 +143,23 @@ def _commit(memory: Memory, commit: Commit, now: str) -> list[Line]:
     _, _, body = commit.message.partition("\n")
     files = f"{commit.files_changed} file{'' if commit.files_changed == 1 else 's'}"
     lines: list[Line] = [
-        _head("commit", commit, commit.author),
+        head("commit", commit, commit.author),
         [(commit.subject, "title")],
-        [(_when(commit.committed_at, now), "dim")],
+        [(when(commit.committed_at, now), "dim")],
         [
             (f"{files}  ", "dim"),
             (f"+{commit.insertions}", "added"),
             ("  ", ""),
             (f"−{commit.deletions}", "removed"),
         ],
-        *(_text(f"\n{body.strip()}", "") if body.strip() else []),
+        *(words(f"\n{body.strip()}", "") if body.strip() else []),
         [],
         [(commit.sha, "dim")],
     ]
     if commit.iteration_id is not None:
-        lines.append(_row("During", cite("iteration", commit.iteration_id), "cite"))
+        lines.append(row("During", cite("iteration", commit.iteration_id), "cite"))
     if not commit.reachable:
-        lines.append(_row("Gone", "no branch leads to this commit any more; it is kept here", "dim"))
+        lines.append(row("Gone", "no branch leads to this commit any more; it is kept here", "dim"))
     return lines + _links(memory.commits.links_of_commit(commit.id), "decision")
 
 
@@ -205,14 +182,14 @@ def _links(links: list[Link], other: str) -> list[Line]:
 
 def _event(event: Event, now: str) -> list[Line]:
     lines: list[Line] = [
-        _head("event", event, event.phase),
+        head("event", event, event.phase),
         [(event.event_type, "title")],
-        [(_when(event.created_at, now), "dim")],
+        [(when(event.created_at, now), "dim")],
         [],
-        _row("Said by", event.origin),
+        row("Said by", event.origin),
     ]
     if event.iteration_id is not None:
-        lines.append(_row("During", cite("iteration", event.iteration_id), "cite"))
+        lines.append(row("During", cite("iteration", event.iteration_id), "cite"))
     if event.payload is not None:
         text = json.dumps(event.payload, ensure_ascii=False, indent=2)
         lines += [[], *([(line, "")] for line in text.split("\n"))]
@@ -221,16 +198,16 @@ def _event(event: Event, now: str) -> list[Line]:
 
 def _iteration(memory: Memory, iteration: Iteration, now: str) -> list[Line]:
     lines: list[Line] = [
-        _head("iteration", iteration, iteration.command, iteration.status),
+        head("iteration", iteration, iteration.command, iteration.status),
         [(iteration.description or iteration.command, "title")],
         [],
-        _row("Started", _when(iteration.started_at, now)),
+        row("Started", when(iteration.started_at, now)),
     ]
     if iteration.completed_at:
-        lines.append(_row("Ended", _when(iteration.completed_at, now)))
+        lines.append(row("Ended", when(iteration.completed_at, now)))
     for label, things in (("Phases", iteration.phases_completed), ("Artifacts", iteration.artifacts)):
         if things:
-            lines.append(_row(label, ", ".join(map(str, things))))
+            lines.append(row(label, ", ".join(map(str, things))))
     for heading, sql in (
         ("Decisions", "decisions WHERE iteration_id = ? AND status <> 'forgotten' ORDER BY decided_at, id"),
         ("Commits", "commits WHERE iteration_id = ? ORDER BY committed_at, id"),
@@ -257,64 +234,17 @@ def _belonging(memory: Memory, heading: str, sql: str, iteration: int) -> list[L
 
 def _task(memory: Memory, task: Task, now: str) -> list[Line]:
     lines: list[Line] = [
-        _head("task", task, task.status.replace("_", " ")),
-        *_text(task.text, "title"),
+        head("task", task, task.status.replace("_", " ")),
+        *words(task.text, "title"),
         [],
-        _row("Added", _when(task.created_at, now)),
+        row("Added", when(task.created_at, now)),
     ]
     if task.updated_at != task.created_at:
-        lines.append(_row("Changed", _when(task.updated_at, now)))
+        lines.append(row("Changed", when(task.updated_at, now)))
     if task.iteration_id is not None:
-        lines.append(_row("During", cite("iteration", task.iteration_id), "cite"))
-    lines.append(_row("Said by", task.origin))
+        lines.append(row("During", cite("iteration", task.iteration_id), "cite"))
+    lines.append(row("Said by", task.origin))
     return lines + _life(memory, "task", task.id, now)
-
-
-def _turn(memory: Memory, turn: Turn, now: str) -> list[Line]:
-    lines: list[Line] = [
-        _head("turn", turn, turn.speaker or turn.role),
-        *_text(turn.text, "title"),
-        [],
-        _row("Said", _when(turn.at, now)),
-        _row("Session", f"{turn.session}, turn {turn.number}"),
-        _row("Tokens", f"{turn.tokens:,}"),
-        *([_row("Continuity", f"{turn.continuity:.2f} to the turn before")] if turn.continuity is not None else []),
-        _row("Recorded by", turn.origin),
-    ]
-    around = memory.turns.around(turn.id)
-    if len(around) > 1:
-        lines += [[], [("What was said around it", "heading")]]
-        for near in around:
-            mark = "▸ " if near.id == turn.id else "  "
-            first = near.text.partition("\n")[0]
-            lines.append([(mark, "dim"), (near.citation, "cite"), (f"  {near.speaker or near.role}: {first}", "")])
-    return lines
-
-
-def _summary(memory: Memory, found: Summary, now: str) -> list[Line]:
-    active = any(one.id == found.id for one in memory.summaries.active(found.session))
-    lines: list[Line] = [
-        _head("summary", found, "active" if active else "archived"),
-        *_text(found.topic, "title"),
-        [],
-        *([_row("Outcome", found.outcome)] if found.outcome else []),
-        *([_row("Discussed", ", ".join(found.discussed))] if found.discussed else []),
-        *(_row("Decided", one) for one in found.decisions),
-        *(_row("Open", one) for one in found.open_questions),
-        _row("Session", f"{found.session}, turns {found.first} to {found.last}"),
-        _row("Made", f"{_when(found.created_at, now)}, {found.tokens} tokens"),
-        [],
-        [("What was said", "heading")],
-    ]
-    for turn in memory.turns.since(found.session, found.first - 1, found.last - found.first + 1):
-        lines.append(
-            [("  ", ""), (turn.citation, "cite"), (f"  {turn.speaker or turn.role}: ", "dim"), (_first(turn.text), "")]
-        )
-    return lines
-
-
-def _first(text: str) -> str:
-    return text.partition("\n")[0]
 
 
 def brief(record: Checkpoint | Chunk | Proposal) -> list[Line]:
@@ -324,14 +254,14 @@ def brief(record: Checkpoint | Chunk | Proposal) -> list[Line]:
 
         return heading(record)
     if isinstance(record, Checkpoint):
-        return [_head("checkpoint", record, record.level if record.by_itself else ""), [(record.title, "title")]]
-    return [_head("document", record), *([[(record.heading, "title")]] if record.heading else [])]
+        return [head("checkpoint", record, record.level if record.by_itself else ""), [(record.title, "title")]]
+    return [head("document", record), *([[(record.heading, "title")]] if record.heading else [])]
 
 
 def _of_document(memory: Memory, chunk: Chunk, now: str) -> list[Line]:
     from tui.keys import named
 
-    lines = [_row("Of", _when(chunk.at, now)), _row("File", chunk.path)]
+    lines = [row("Of", when(chunk.at, now)), row("File", chunk.path)]
     if memory.database.moment:
         return lines
     return [*lines, [(f"{named('record.edit')} opens it there in your editor", "dim")]]
@@ -345,14 +275,12 @@ def _checkpoint(memory: Memory, checkpoint: Checkpoint, now: str) -> list[Line]:
     who = "a person" if checkpoint.origin == PERSON else checkpoint.origin
     lines: list[Line] = [
         *brief(checkpoint),
-        [(_when(checkpoint.created_at, now), "dim")],
+        [(when(checkpoint.created_at, now), "dim")],
         [],
-        _row("Taken", f"by {who}" if checkpoint.trigger == "person" else checkpoint.why),
-        *([_row("Session", checkpoint.session)] if checkpoint.session else []),
-        _row("At step", str(checkpoint.seq)),
-        _row(
-            "Since then", f"{changed:,} record{'' if changed == 1 else 's'} changed" if changed else "nothing changed"
-        ),
+        row("Taken", f"by {who}" if checkpoint.trigger == "person" else checkpoint.why),
+        *([row("Session", checkpoint.session)] if checkpoint.session else []),
+        row("At step", str(checkpoint.seq)),
+        row("Since then", f"{changed:,} record{'' if changed == 1 else 's'} changed" if changed else "nothing changed"),
         *held(memory, checkpoint, now),
     ]
     if changes:
@@ -399,12 +327,12 @@ def describe_step(memory: Memory, step: Step) -> list[Line]:
     lines: list[Line] = [
         [(f"step {step.seq}", "own"), (f"  {step.actor}, {step.door}", "dim")],
         [(step.reason, "title")],
-        [(_when(step.at, now), "dim")],
+        [(when(step.at, now), "dim")],
     ]
     if step.undoes is not None:
-        lines.append(_row("Takes back", f"step {step.undoes}"))
+        lines.append(row("Takes back", f"step {step.undoes}"))
     if step.undone_by is not None:
-        lines.append(_row("Taken back", _how_far(memory, step), "dim"))
+        lines.append(row("Taken back", _how_far(memory, step), "dim"))
     elif not memory.database.moment:
         lines += [
             [],

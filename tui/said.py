@@ -1,55 +1,53 @@
-"""Where a fact comes from, as lines: the citations it rests on, with the words of a turn in which it was said."""
+"""What was said, in full: a turn among those around it, and a summary with the turns that it stands for."""
 
-import re
-
-from store.citations import parse
-from store.errors import MemorandaError
 from store.memory import Memory
-from store.models import Fact
-from tui.compare import LABEL, Line
-
-QUOTED = 4  # pieces of evidence that are quoted; the rest is only cited
-WIDTH = 200  # characters of a quotation
+from store.models import Summary, Turn
+from tui.compare import Line
+from tui.parts import head, row, when, words
 
 
-def evidence(memory: Memory, fact: Fact) -> list[Line]:
-    """The evidence of a fact. A turn that says it is quoted; one that is gone, or says it in other words, is cited."""
-    quoted: list[tuple[str, str]] = []
-    cited: list[str] = []
-    for place, citation in enumerate(fact.evidence):
-        words = _words(memory, citation, fact.fact) if place < QUOTED else ""
-        if words:
-            quoted.append((f"[{citation}]  ", f"“{words}”"))
-        else:
-            cited.append(f"[{citation}]")
-    if cited:
-        quoted.append((" ".join(cited), ""))
-    labels = ["Evidence", *[""] * len(quoted)]
-    return [
-        [(label.ljust(LABEL), "label"), (where, ""), (words, "dim")]
-        for label, (where, words) in zip(labels, quoted, strict=False)
+def turn_lines(memory: Memory, turn: Turn, now: str) -> list[Line]:
+    lines: list[Line] = [
+        head("turn", turn, turn.speaker or turn.role),
+        *words(turn.text, "title"),
+        [],
+        row("Said", when(turn.at, now)),
+        row("Session", f"{turn.session}, turn {turn.number}"),
+        row("Tokens", f"{turn.tokens:,}"),
+        *([row("Continuity", f"{turn.continuity:.2f} to the turn before")] if turn.continuity is not None else []),
+        row("Recorded by", turn.origin),
     ]
+    around = memory.turns.around(turn.id)
+    if len(around) > 1:
+        lines += [[], [("What was said around it", "heading")]]
+        for near in around:
+            mark = "▸ " if near.id == turn.id else "  "
+            first = near.text.partition("\n")[0]
+            lines.append([(mark, "dim"), (near.citation, "cite"), (f"  {near.speaker or near.role}: {first}", "")])
+    return lines
 
 
-def _words(memory: Memory, citation: str, fact: str) -> str:
-    """The sentence of a turn that says a fact, in its own words; empty if there is none."""
-    try:
-        found = parse(citation)
-        if found.kind != "turn":
-            return ""
-        text = memory.turns.get(int(found.target)).text
-    except MemorandaError:
-        return ""
-    return sentence_with(text, fact)
+def summary_lines(memory: Memory, found: Summary, now: str) -> list[Line]:
+    active = any(one.id == found.id for one in memory.summaries.active(found.session))
+    lines: list[Line] = [
+        head("summary", found, "active" if active else "archived"),
+        *words(found.topic, "title"),
+        [],
+        *([row("Outcome", found.outcome)] if found.outcome else []),
+        *([row("Discussed", ", ".join(found.discussed))] if found.discussed else []),
+        *(row("Decided", one) for one in found.decisions),
+        *(row("Open", one) for one in found.open_questions),
+        row("Session", f"{found.session}, turns {found.first} to {found.last}"),
+        row("Made", f"{when(found.created_at, now)}, {found.tokens} tokens"),
+        [],
+        [("What was said", "heading")],
+    ]
+    for turn in memory.turns.since(found.session, found.first - 1, found.last - found.first + 1):
+        lines.append(
+            [("  ", ""), (turn.citation, "cite"), (f"  {turn.speaker or turn.role}: ", "dim"), (_first(turn.text), "")]
+        )
+    return lines
 
 
-def sentence_with(text: str, fact: str) -> str:
-    """The sentence of a text in which a fact is said, in whatever capitals; empty if none says it."""
-    plain = " ".join(text.split())
-    match = re.search(re.escape(fact), plain, re.IGNORECASE)
-    if match is None:
-        return ""
-    start = max((end.end() for end in re.finditer(r"[.!?…]\s", plain[: match.start()])), default=0)
-    end = re.compile(r"[.!?…](?=\s|$)").search(plain, match.end())
-    sentence = plain[start : end.end() if end else len(plain)].strip()
-    return sentence if len(sentence) <= WIDTH else sentence[: WIDTH - 1] + "…"
+def _first(text: str) -> str:
+    return text.partition("\n")[0]

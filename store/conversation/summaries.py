@@ -62,18 +62,20 @@ class Summaries:
 
         turns = Turns(self._database)
         done = self._database.value("SELECT max(last) FROM summaries WHERE session = ?", (session,)) or 0
-        waiting = turns.since(session, done)
+        waiting = turns.since(session, done, BATCH * TURNS)
+        more = len(waiting) == BATCH * TURNS
         if not all_of_it:
-            waiting = waiting[: -len(turns.window(session)) or None]
+            inside = {turn.number for turn in turns.window(session)}
+            waiting = [turn for turn in waiting if turn.number not in inside]
         parts: list[list[Turn]] = []
         for turn in waiting:
             full = not parts or len(parts[-1]) == TURNS
             if full or (turn.role == PERSON and shifts(turn.text, parts[-1][-1].text, turn.continuity)):
                 parts.append([])
             parts[-1].append(turn)
-        if parts and not all_of_it and len(parts[-1]) < TURNS:
+        if parts and len(parts[-1]) < TURNS and (more or not all_of_it):
             parts.pop()  # it goes on
-        return parts[:BATCH]
+        return parts
 
     def write(
         self, session: str = "", *, all_of_it: bool = False, by: "Summarise | None" = None, actor: str = ORIGIN
@@ -104,6 +106,15 @@ class Summaries:
 
         rows = self._database.rows(f"SELECT {COLUMNS} FROM summaries {where}", parameters)
         return [Summary(*map(_read, range(len(row)), row)) for row in rows]
+
+
+def drop(write: Write, turns: Sequence[int]) -> None:
+    """Take the summaries away that stand for these turns, whose words are to go: a summary may hold a part of them."""
+    write.execute(
+        "DELETE FROM summaries WHERE EXISTS (SELECT 1 FROM turns t WHERE t.id IN (SELECT value FROM json_each(?))"
+        " AND t.session = summaries.session AND t.number BETWEEN summaries.first AND summaries.last)",
+        (Json(list(turns)),),
+    )
 
 
 def _read(place: int, value: "Any") -> "Any":

@@ -66,7 +66,9 @@ def by_rule(turns: Sequence[Turn]) -> Summarised:
     last = said[-1][1] if said else []
     open_questions = [one for one in last if one.endswith("?")]
     terms = names.named((turn.text for turn in turns), TERMS)
-    return fitted(topic, terms, outcome if outcome not in decided else "", decided[:MOST], open_questions[-MOST:])
+    return fitted(
+        topic, terms, outcome if outcome not in (topic, *decided) else "", decided[:MOST], open_questions[-MOST:]
+    )
 
 
 def fitted(

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from store.contents import seal
+from store.conversation import summaries
 from store.database import Verbatim, Write
 from store.database.capture import TEXTS, masked
 from store.embedding.form import digest, form
@@ -34,8 +35,8 @@ def mask_history(write: Write, table: str, keys: list[str]) -> None:
 
 
 def delete(write: Write, table: str, keys: list[str]) -> None:
-    """Take records out, with their links, their counters, what is noted of secrets cut out of them, and the thresholds
-    of sessions of which no turn is left."""
+    """Take records out, with their links, their counters, what is noted of secrets cut out of them, the summaries of
+    turns, and all that is told of sessions of which no turn is left."""
     ids = Verbatim(json.dumps([int(key[1:-1]) for key in keys]))
     among = "IN (SELECT value FROM json_each(?))"
     if table == "decisions":
@@ -43,12 +44,15 @@ def delete(write: Write, table: str, keys: list[str]) -> None:
     sessions = (
         list(write.rows(f"SELECT DISTINCT session FROM turns WHERE id {among}", (ids,))) if table == "turns" else []
     )
+    if table == "turns":
+        summaries.drop(write, json.loads(ids))
     write.execute(f"DELETE FROM {table} WHERE id {among}", (ids,))
     for (session,) in sessions:
-        write.execute(
-            "DELETE FROM context_usage WHERE session = ?1 AND NOT EXISTS (SELECT 1 FROM turns WHERE session = ?1)",
-            (Verbatim(session),),
-        )
+        for told, name in (("context_usage", "session"), ("sessions", "id")):
+            write.execute(
+                f"DELETE FROM {told} WHERE {name} = ?1 AND NOT EXISTS (SELECT 1 FROM turns WHERE session = ?1)",
+                (Verbatim(session),),
+            )
     write.execute(f"DELETE FROM redactions WHERE tbl = ? AND record {among}", (Verbatim(table), ids))
     packed = Verbatim(json.dumps([pack(NAMES[table], int(key[1:-1])) for key in keys]))
     write.execute(f"DELETE FROM accesses WHERE key {among}", (packed,))
@@ -60,6 +64,8 @@ def delete(write: Write, table: str, keys: list[str]) -> None:
 def scrub(write: Write, place: Place, words: Words) -> None:
     """Cut the words from a row and from what history says of it; a row whose key they are in goes."""
     database, table = write.database, place.table
+    if table == "turns":
+        summaries.drop(write, json.loads(place.key))
     names = text_columns(database, table)
     row = write.execute(
         f"SELECT {', '.join(names)} FROM {table} WHERE {where_key(database, table)}", (Verbatim(place.key),)

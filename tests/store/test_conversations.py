@@ -210,6 +210,25 @@ def test_what_leaves_the_window_is_summarised_three_turns_at_a_time_and_once(mem
     assert "S#1" in [hit.citation for hit in hits]
 
 
+def test_words_that_go_take_the_summaries_of_them_along(memory: Memory) -> None:
+    """A summary holds the beginning of what was said, which nobody would look for: it goes with its turn, and what is
+    known of the session with its last one."""
+    long = "We met the marmalade supplier behind the old harbour and he told us all that there is to know about oranges"
+    memory.turns.add("s", [Said("user", long), Said("assistant", "Noted."), Said("user", "Another question here")])
+    memory.turns.add("t", [Said("user", f"As I said: {long}")])
+    for session in ("s", "t"):
+        flushing.flush(memory, session)
+    assert [one.topic.startswith("We met the marmalade") for one in memory.summaries.of("s")] == [True]
+    plan = memory.purge.plan([("turn", 1)])
+    chosen = [at for at, place in enumerate(plan.places) if place.can]
+    memory.purge.run(plan, chosen)
+    assert memory.summaries.of("s") == memory.summaries.of("t") == []
+    assert memory.search("marmalade").total == 0
+    plan = memory.purge.plan([("turn", 4)])
+    memory.purge.run(plan, [])
+    assert [one.id for one in memory.sessions.newest()] == ["s"]
+
+
 def test_a_topic_that_changes_ends_a_summary(memory: Memory) -> None:
     memory.turns.add(
         "s",
@@ -237,7 +256,7 @@ def test_another_maker_of_summaries_is_asked_in_the_same_way(memory: Memory) -> 
 
     assert memory.summaries.write("s", all_of_it=True, by=by) == []
     assert calls == [1, 4]
-    assert [one.topic for one in memory.summaries.of("s")] == ["question number 0", "question number 3"]
+    assert [one.topic for one in memory.summaries.of("s")] == ["question number 0", "question number 4"]
 
 
 # sessions -------------------------------------------------------------------------------------------------------------
@@ -326,20 +345,19 @@ def test_clearing_leaves_a_snapshot_of_the_last_fifteen(memory: Memory, tmp_path
     memory.turns.add("s", [Said("user", "¿Cómo va la importación de facturas?\n# Not a heading\nuser: nor this")])
     memory.turns.add("s", [Said("assistant", f"answer {number}, key {STRIPE}") for number in range(14)])
     done = flushing.clear(memory)
-    assert done.path == str(tmp_path / "memory" / "snapshots" / "2026-11-21-va-importacion-facturas-not-heading-nor.md")
+    assert done.path == str(tmp_path / "memory" / "snapshots" / "2026-11-21-va-importacion-facturas-not-heading.md")
     text = Path(done.path).read_text(encoding="utf-8")
     assert done.messages == 15 and text.count("\n## ") == 15
     assert "earlier" not in text and "[T#6]" in text and "15 of 20 messages" in text
-    assert "> # Not a heading\n> user: nor this\n" in text
+    assert "\n    # Not a heading\n    user: nor this\n" in text
     assert STRIPE not in text and "[REDACTED:" in text
     assert stat.S_IMODE(os.stat(done.path).st_mode) == 0o600
     assert memory.checkpoints.get(done.checkpoint).trigger == "session_end"
     again = flushing.clear(memory)
     assert again.path == done.path.replace(".md", "-2.md")
     assert Path(done.path).read_text(encoding="utf-8") == text
-    assert sorted(os.listdir(tmp_path / "memory" / "snapshots")) == sorted(
-        map(os.path.basename, [done.path, again.path])
-    )
+    there = os.listdir(tmp_path / "memory" / "snapshots")
+    assert sorted(there) == sorted(map(os.path.basename, [done.path, again.path]))
 
 
 def test_a_snapshot_goes_through_no_link(memory: Memory, tmp_path: Path) -> None:

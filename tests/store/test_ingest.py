@@ -273,21 +273,16 @@ def test_however_a_file_grows_it_gives_what_it_holds_once(
 # what does not come in ------------------------------------------------------------------------------------------------
 
 SMALL = (
-    """
-Hola!|buenas tardes|¡Buen día, equipo!|¿Cómo estás?|hola, ¿qué tal?|Muchas gracias!|gracias por la ayuda|mil gracias 🙏
-de nada|chau, hasta mañana|nos vemos|jajaja|Hi|hey there|Hello, how are you?|Good morning!|thanks a lot
-thank you so much!|You're welcome!|no problem|bye, see you tomorrow|lol|👍|🎉🎉|...|Thanks!! 😀|Hola. Gracias. Chau.|Have a nice day
-""".replace("\n", "|")
-    .strip("|")
-    .split("|")
+    *("Hola!", "buenas tardes", "¡Buen día, equipo!", "¿Cómo estás?", "hola, ¿qué tal?", "Muchas gracias!", "de nada"),
+    *("gracias por la ayuda", "mil gracias 🙏", "chau, hasta mañana", "nos vemos", "jajaja", "Hi", "hey there", "lol"),
+    *("Hello, how are you?", "Good morning!", "thanks a lot", "thank you so much!", "You're welcome!", "no problem"),
+    *("bye, see you tomorrow", "👍", "🎉🎉", "...", "Thanks!! 😀", "Hola. Gracias. Chau.", "Have a nice day"),
+    *("¡Hola! ¿En qué puedo ayudarte hoy?", "Hi! How can I help you today?"),
 )
 NOT_SMALL = (
-    """
-sí|no|ok|dale|yes|go ahead|perfecto|listo|the second one|2|Hola, la importación falla|gracias, pero falla el test
-thanks, now fix the parser|Hi, I am allergic to peanuts|recordá que vivo en Lima|good morning routine: run at six
-hola.py""".replace("\n", "|")
-    .strip("|")
-    .split("|")
+    *("sí", "no", "ok", "dale", "yes", "go ahead", "perfecto", "listo", "the second one", "2", "hola.py"),
+    *("Hola, la importación falla", "gracias, pero falla el test", "thanks, now fix the parser"),
+    *("Hi, I am allergic to peanuts", "recordá que vivo en Lima", "good morning routine: run at six"),
 )
 
 

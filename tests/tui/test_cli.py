@@ -28,6 +28,7 @@ from store import models
 from store.conversation import Said as Turn
 from store.embedding import indexing
 from store.git import Repository
+from store.ingest import Report
 from store.memory import Memory
 from tui import cli
 from tui.verbs import BY_NAME, VERBS
@@ -87,6 +88,7 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def lived(do: Do, checkout: Path, once: Path) -> Path:
     """A project whose memory has one of each: facts 1 to 3, decisions 1 and 2, a link, a checkpoint, an undone step."""
+    (checkout / "talk.txt").write_text("user: The importer fails.\nassistant: It was the comma.\n", encoding="utf-8")
     if once.exists():
         shutil.copytree(once, checkout / ".memoranda")
         return checkout
@@ -174,6 +176,7 @@ IMPORTED = {"name", "whole", "changes", "step", "tables", "records", "notes"}
 # a command → what its JSON holds: a record's class, [class] for a list of them, or the names of an object's fields
 PURGED = {"purged", "scrubbed", "left", "pending", "backups", "traces", "files"}
 NOMINATED = {"proposals", "duplicates", "contradictions", "clusters", "facts", "left", "meaning"}
+BROUGHT = {field.name for field in dataclasses.fields(Report)} | {"learned"}
 EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("remember", "a new fact"), models.Fact),
     (("remember", "The team is FIVE."), models.Fact),
@@ -263,6 +266,13 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("export", "memory.md"), {"file", "bytes"}),
     (("import", "memory.json", "--yes"), IMPORTED),
     (("import", "memory.json", "--dry-run"), IMPORTED),
+    (("ingest", "talk.txt"), BROUGHT),
+    (("ingest", "talk.txt", "--session", "monday"), BROUGHT),
+    (("sessions",), [{field.name for field in dataclasses.fields(models.Session)} | {"summaries"}]),
+    (("sessions", "--summaries"), [{field.name for field in dataclasses.fields(models.Session)} | {"summaries"}]),
+    (("flush",), {"session", "summaries", "checkpoint", "learned"}),
+    (("clear",), {"session", "path", "messages", "checkpoint"}),
+    (("show", "S#1"), models.Summary),
     (("backup",), {"file", "bytes", "problem"}),
     (("backup", "copy.db"), {"file", "bytes", "problem"}),
     (("backup", "--verify"), {"file", "bytes", "problem"}),
@@ -320,6 +330,8 @@ BEFORE: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {
         ("reject", "1"),
     ),
     ("redactions", "cut", "SK_KEY"): (("redactions", "allow", "SK_KEY"),),
+    **dict.fromkeys([("sessions",), ("sessions", "--summaries"), ("flush",), ("clear",)], (("ingest", "talk.txt"),)),
+    ("show", "S#1"): (("ingest", "talk.txt"), ("flush",)),
     **dict.fromkeys([("task", "reopen", "1"), ("tasks", "--all")], (("task", "add", "buy tea"), ("task", "done", "1"))),
     **dict.fromkeys(
         [("import", "memory.json", "--yes"), ("import", "memory.json", "--dry-run")], (("export", "memory.json"),)

@@ -12,7 +12,7 @@ from store.agent import queue
 from store.conversation import Said
 from store.models import Fact, Turn
 from tui import cli
-from tui.said import sentence_with
+from tui.quoting import sentence_with
 
 SAID = (
     Said("user", "Hola! Recordá que el deploy se hace los martes. ¿Cómo viene el build?", at="2026-11-21T09:00"),

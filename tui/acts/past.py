@@ -9,9 +9,9 @@ from store.clock import to_ms
 from store.models import Checkpoint, Step, Turn
 from store.vocabulary import PERSON, TALK
 from tui.acts import made, write
-from tui.describe import how_long_ago
 from tui.engine import touched
 from tui.keys import named
+from tui.parts import how_long_ago
 
 if TYPE_CHECKING:
     from store.memory import Memory

@@ -38,12 +38,26 @@ def _usage(session: Session, given: "Given") -> Outcome:
     checkpoints, window = session.memory.checkpoints, session.memory.config["context.window"]
     used = percent(given.tokens, window)
     taken = checkpoints.usage(given.tokens, session=given.session, window=window)
+    flush_if_due(session, given.session, given.tokens)
     if taken is None:
         return Outcome(f"{used} % of the window: no checkpoint is due.", lambda: {"used": used, "checkpoint": None})
     return Outcome(
         f"{used} % of the window: checkpoint {cite('checkpoint', taken)}.",
         lambda: {"used": used, "checkpoint": as_json(checkpoints.get(taken))},
     )
+
+
+def flush_if_due(session: Session, name: str, tokens: int) -> None:
+    """Little is left of a session's context: summarise it now, if anything was said that is not yet."""
+    from store import flushing
+    from store.errors import NotFound
+
+    try:
+        found = session.memory.sessions.get(name)
+    except NotFound:
+        return  # nobody told us what is said there
+    if flushing.due(session.memory, found, tokens):
+        flushing.flush(session.memory, found.id)
 
 
 def list_checkpoints(session: Session, given: "Given") -> Outcome:

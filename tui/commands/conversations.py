@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 SUFFIX = ".jsonl"
 READING_SECONDS = 2.0  # of what was brought in; the application goes on with the rest
+LARGE = 4 << 20  # bytes: some seconds
 
 
 def ingest(session: Session, given: "Given") -> Outcome:
@@ -26,7 +27,10 @@ def ingest(session: Session, given: "Given") -> Outcome:
     memory = session.memory
     report = Report()
     failures: list[MemorandaError] = []
-    for source in _sources(session, given.source):
+    sources = _sources(session, given.source)
+    if memory.database.door == "app":
+        _refuse_large(sources)
+    for source in sources:
         try:
             bring_in(
                 memory.database,
@@ -40,7 +44,7 @@ def ingest(session: Session, given: "Given") -> Outcome:
                 raise
             failures.append(error)
     flushing.tick(memory)
-    read = queue.run(memory, seconds=READING_SECONDS)
+    read = queue.run(memory, seconds=0 if memory.database.door == "app" else READING_SECONDS)
     lines = [*_told(report), *_learned(read), *(str(error) for error in failures)]
     return Outcome(
         _brought(report),
@@ -65,6 +69,16 @@ def _sources(session: Session, named: list[str]) -> list[str]:
         else:
             found.append(path)
     return found
+
+
+def _refuse_large(sources: list[str]) -> None:
+    """In the application a verb holds the pen, and what is written next waits for it. Raises InvalidInput."""
+    size = sum(os.path.getsize(path) for path in sources if os.path.isfile(path))
+    if size > LARGE:
+        raise InvalidInput(
+            f"That is {size >> 20:,} MB, which would keep the application waiting.",
+            "Bring it in from a shell, beside it; or name it in ingest.paths, and it comes in by itself.",
+        )
 
 
 def _brought(report: "Report") -> str:

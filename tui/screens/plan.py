@@ -14,10 +14,10 @@ from store.effects import FOLLOWS, happened
 from store.effects import sign as sign_of
 from tui.commands import count
 from tui.compare import Line, compare
-from tui.describe import how_long_ago
 from tui.display import fit
 from tui.keys import LOOKING_KEYS, PLAN_KEYS, Key, named
 from tui.numbered import NumberedRows
+from tui.parts import how_long_ago
 from tui.rows import WIDE as ROOMY
 from tui.rows import Pairs
 from tui.screens.choosing import ChoosingScreen, bound

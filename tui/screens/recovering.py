@@ -6,6 +6,7 @@ from textual import work
 
 from store.errors import MemorandaError
 from store.models import Checkpoint
+from tui.commands import count
 from tui.keys import named
 from tui.screens.learning import LearningScreen
 
@@ -48,8 +49,8 @@ class RecoveringScreen(LearningScreen):
             came = {"trouble": str(error)}
         if trouble := came.get("trouble"):
             self.later(self.say, f"Not all conversations could be brought in: {trouble}", "warning", 8)
-        if came.get("added"):
-            self.later(self.say, f"Brought in {came['added']:,} turns of conversations.")
+        if isinstance(added := came.get("added"), int) and added:
+            self.later(self.say, f"Brought in {count(added, 'turn')} of conversations.")
 
     @work(thread=True, group="tick", exclusive=True, exit_on_error=False, description="take a checkpoint if one is due")
     def _tick(self) -> None:

@@ -1,0 +1,30 @@
+"""The lines that descriptions of records are made of: a head, a label with its value, a text, a time."""
+
+from store.clock import ago, local_time
+from store.models import Record
+from tui.compare import LABEL, Line
+
+
+def head(kind: str, record: Record, *words: str) -> Line:
+    extra = "".join(f" · {word}" for word in words if word)
+    return [(record.citation, "own"), (f"  {kind}{extra}", "dim")]
+
+
+def when(at: str, now: str) -> str:
+    return f"{local_time(at)} ({how_long_ago(now, at)})"
+
+
+def how_long_ago(now: str, at: str) -> str:
+    """`just now`, `5 min ago`, `still to come`."""
+    since = ago(now, at)
+    return {"now": "just now", "ahead": "still to come"}.get(since, f"{since} ago")
+
+
+def row(label: str, value: str, style: str = "") -> Line:
+    return [(label.ljust(LABEL), "label"), (value, style)]
+
+
+def words(text: str, style: str) -> list[Line]:
+    """A text of several lines; all but the first are indented, so that no line of it passes for one of ours."""
+    first, *rest = text.split("\n")
+    return [[(first, style)], *([("  " + line, style)] for line in rest)]
