@@ -35,6 +35,7 @@ PICTURES: dict[str, tuple[tuple[int, int], tuple[str, ...]]] = {
     "main": ((120, 34), ("2", *("down",) * 10)),
     "search": ((120, 24), ("slash", *"why", "space", *"sqlite", WAIT, "down")),
     "restore": ((120, 30), ("3", "down", "R", WAIT, "d", *("down",) * 3)),
+    "inbox": ((120, 28), ("6", WAIT, *("down",) * 3)),
     "history": ((120, 30), ("4", *("down",) * 5)),
     "context": (
         (120, 30),

@@ -9,10 +9,17 @@ if TYPE_CHECKING:
 
     Row = dict[str, Any]
 
-KINDS = {"facts": "fact", "decisions": "decision", "tasks": "task", "commit_links": "link", "mutes": "mute"}
+KINDS = {
+    "facts": "fact",
+    "decisions": "decision",
+    "tasks": "task",
+    "commit_links": "link",
+    "proposals": "proposal",
+    "mutes": "mute",
+}
 TABLES = {kind: table for table, kind in KINDS.items()}
-FOLLOWS = ("text_hash", "updated_at")  # columns that only follow others, and so need no words
-TITLES = {"facts": "fact", "decisions": "title", "tasks": "text", "commit_links": "link_type"}
+FOLLOWS = ("text_hash", "updated_at", "decided_at", "made")  # columns that only follow others, and so need no words
+TITLES = {"facts": "fact", "decisions": "title", "tasks": "text", "commit_links": "link_type", "proposals": "text"}
 
 
 def sign(old: "Row | None", new: "Row | None") -> str:
@@ -70,7 +77,7 @@ def _words(old: "Row", new: "Row", again: str, otherwise: str) -> list[str]:
     said = []
     for name in moved(old, new):
         value = new[name]
-        if name == "status":
+        if name in ("status", "state"):
             said.append(str(value).replace("_", " ") + again)
         elif name == "pinned":
             said.append("pinned" if value else "unpinned")

@@ -63,7 +63,7 @@ class Facts:
 
         Raises InvalidInput, Purged, and Unsupported for the scope `global`.
         """
-        fact = _checked(text)
+        fact = checked(text)
         _one_of("confidence", confidence, CONFIDENCES)
         _one_of("source", source, SOURCES)
         _one_of("scope", scope, SCOPES)
@@ -83,7 +83,7 @@ class Facts:
             if (answer := write.answer) is not None:
                 told, new = answer.split()
                 return int(told), new == "1"
-            known = self._same(write, fact)
+            known = same(write, fact)
             if known is not None:
                 write.reason = f"confirm {cite('fact', known)}"
                 self._touch(write, known)
@@ -92,17 +92,13 @@ class Facts:
                 write.answered(known, 0)
                 return known, False
             tombstones.refuse(write, fact, again)
-            number = write.insert(
-                "facts",
-                domain=Verbatim(domain),
-                fact=fact,
-                text_hash=Verbatim(text_hash(fact)),
-                confidence=Verbatim(confidence),
-                source=Verbatim(source),
-                scope=Verbatim(scope),
-                status=Verbatim("active"),
-                created_at=Verbatim(write.at),
-                last_confirmed_at=Verbatim(write.at),
+            number = insert(
+                write,
+                fact,
+                domain=domain,
+                confidence=confidence,
+                source=source,
+                scope=scope,
                 importance=importance,
                 pinned=int(pinned),
                 origin=actor,
@@ -116,7 +112,7 @@ class Facts:
     def correct(self, number: int, text: str, *, actor: str = PERSON, again: bool = False) -> int:
         """Replace a fact: the id of the new one, which supersedes the old. `again` is as in `remember`. Raises
         NotFound, Conflict, InvalidInput, Purged."""
-        fact = _checked(text)
+        fact = checked(text)
         with self._database.write(actor, f"correct {cite('fact', number)}") as write:
             self._active(write, [number])
             old = write.execute(
@@ -127,25 +123,21 @@ class Facts:
                 raise InvalidInput(
                     f"{cite('fact', number)} says exactly that.", "Confirm it instead, if it still holds."
                 )
-            known = self._same(write, fact)
+            known = same(write, fact)
             if known is not None and known != number:
                 raise Conflict(
                     f"{cite('fact', known)} says that already.", f"Forget {cite('fact', number)} instead, or undo."
                 )
             tombstones.refuse(write, fact, again)
             write.execute("UPDATE facts SET status = 'superseded' WHERE id = ?", (number,))
-            return write.insert(
-                "facts",
-                domain=Verbatim(old[1]),
-                fact=fact,
-                text_hash=Verbatim(text_hash(fact)),
-                confidence=Verbatim("high" if actor == PERSON else old[2]),
-                source=Verbatim("explicit" if actor == PERSON else "inferred"),
-                scope=Verbatim(old[3]),
-                status=Verbatim("active"),
+            return insert(
+                write,
+                fact,
+                domain=old[1],
+                confidence="high" if actor == PERSON else old[2],
+                source="explicit" if actor == PERSON else "inferred",
+                scope=old[3],
                 supersedes=number,
-                created_at=Verbatim(write.at),
-                last_confirmed_at=Verbatim(write.at),
                 importance=old[4],
                 pinned=old[5],
                 origin=actor,
@@ -322,14 +314,6 @@ class Facts:
 
     # the rules that writing shares
 
-    def _same(self, write: Write, fact: str) -> int | None:
-        """The active fact that says the same, however it is written."""
-        found: int | None = write.execute(
-            "SELECT id FROM facts WHERE text_hash = ? AND status = 'active' ORDER BY id LIMIT 1",
-            (Verbatim(text_hash(fact)),),
-        ).get
-        return found
-
     def _touch(self, write: Write, number: int) -> None:
         write.execute("UPDATE facts SET last_confirmed_at = ? WHERE id = ?", (Verbatim(write.at), number))
 
@@ -367,6 +351,53 @@ class Facts:
                 raise Conflict(f"{cite('fact', number)} is {status}.", follow)
 
 
+def same(write: Write, fact: str) -> int | None:
+    """The active fact that says the same, however it is written."""
+    found: int | None = write.execute(
+        "SELECT id FROM facts WHERE text_hash = ? AND status = 'active' ORDER BY id LIMIT 1",
+        (Verbatim(text_hash(fact)),),
+    ).get
+    return found
+
+
+def insert(
+    write: Write,
+    fact: str,
+    *,
+    domain: str,
+    confidence: str,
+    source: str,
+    scope: str,
+    importance: float,
+    pinned: int,
+    origin: str,
+    evidence: Json | Verbatim,
+    tags: Json | Verbatim,
+    supersedes: int | None = None,
+    at: str = "",
+) -> int:
+    """A new active fact, told now unless `at` says when; its id. `fact` is `checked` already, and so are the words of
+    closed lists."""
+    return write.insert(
+        "facts",
+        domain=Verbatim(domain),
+        fact=fact,
+        text_hash=Verbatim(text_hash(fact)),
+        confidence=Verbatim(confidence),
+        source=Verbatim(source),
+        scope=Verbatim(scope),
+        status=Verbatim("active"),
+        supersedes=supersedes,
+        created_at=Verbatim(at or write.at),
+        last_confirmed_at=Verbatim(at or write.at),
+        importance=importance,
+        pinned=pinned,
+        origin=origin,
+        evidence=evidence,
+        tags=tags,
+    )
+
+
 def _fold(*values: "Any") -> str:
     return str(values[0]).casefold()
 
@@ -376,7 +407,7 @@ def text_hash(text: str) -> str:
     return sha256(tombstones.normal(text).encode()).hexdigest()[:32]
 
 
-def _checked(text: str) -> str:
+def checked(text: str) -> str:
     """A fact's text as it will be stored. Raises InvalidInput."""
     fact = clean(text).strip()
     if not fact:

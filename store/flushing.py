@@ -1,7 +1,9 @@
 """Before a context is cut [001]: what a session holds is made safe, so that nothing of it is lost with the context."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from store.agent import queue
+from store.agent.queue import Read
 from store.clock import from_ms, to_ms
 from store.conversation.sessions import QUIET_MS
 from store.errors import NotFound
@@ -11,15 +13,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from store.models import Session
 
+READING_SECONDS = 2.0  # of what waits to be read, at a flush
+
 
 @dataclass(frozen=True, slots=True)
 class Flushed:
     """What a flush did in a `session`: the ids of the summaries it made, the checkpoint it took (None if nothing had
-    happened since the last)."""
+    happened since the last), and what was `read` of all that waited to be."""
 
     session: str
     summaries: tuple[int, ...]
     checkpoint: int | None
+    read: Read = field(default_factory=Read)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,14 +39,16 @@ class Cleared:
 
 
 def flush(memory: Memory, name: str = "") -> Flushed:
-    """Summarise all that was said in a session, the newest unless named, those turns too that are in its window, and
-    take a checkpoint of it. Asked again, it does what came since. Raises NotFound."""
+    """Summarise all that was said in a session, the newest unless named, those turns too that are in its window, learn
+    for a moment from what waits to be read, and take a checkpoint. Asked again, it does what came since. Raises
+    NotFound."""
     session = memory.sessions.get(name)
     made = memory.summaries.write(session.id, all_of_it=True)
+    read = queue.run(memory, seconds=READING_SECONDS)
     taken = memory.checkpoints.before_compaction(session.id)
     with memory.database.write("agent", "flush") as write:
         write.execute("UPDATE sessions SET flushed = ? WHERE id = ?", (session.turns, session.id))
-    return Flushed(session.id, tuple(made), taken)
+    return Flushed(session.id, tuple(made), taken, read)
 
 
 def due(memory: Memory, session: "Session", tokens: int | None = None) -> bool:

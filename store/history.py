@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from store.models import Change, Step
 
 COLUMNS = "seq, at, actor, door, reason, undoes, undone_by, changes"
-KINDS = {"facts": "fact", "decisions": "decision", "tasks": "task"}
+KINDS = {"facts": "fact", "decisions": "decision", "tasks": "task", "proposals": "proposal"}
 BY_HAND = "actor = 'user' AND door IN ('app', 'cli')"  # what `undo` without a number takes back (DESIGN §7)
 # the steps in force that linked a commit to a decision which step ? had made
 REFERRING = """
@@ -57,7 +57,8 @@ SUBJECTS = f"""
 SELECT r.seq, coalesce({", ".join(f"json_extract(r.after, '{text}')" for text in TEXTS)},
   CASE r.tbl WHEN 'facts' THEN (SELECT fact FROM facts WHERE id = json_extract(r.pk, '$[0]'))
     WHEN 'decisions' THEN (SELECT title FROM decisions WHERE id = json_extract(r.pk, '$[0]'))
-    WHEN 'tasks' THEN (SELECT text FROM tasks WHERE id = json_extract(r.pk, '$[0]')) END,
+    WHEN 'tasks' THEN (SELECT text FROM tasks WHERE id = json_extract(r.pk, '$[0]'))
+    WHEN 'proposals' THEN (SELECT text FROM proposals WHERE id = json_extract(r.pk, '$[0]')) END,
   {", ".join(f"json_extract(r.before, '{text}')" for text in TEXTS)})
 FROM {{every_row}} AS r WHERE r.seq IN (SELECT value FROM json_each(?)) AND r.n < 4
 ORDER BY r.seq, r.op <> 'INSERT', r.n

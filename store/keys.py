@@ -15,12 +15,15 @@ NUMBERS = {
     "document": 8,
     "summary": 9,
 }
-_KINDS = {number: kind for kind, number in NUMBERS.items()}
+"""Of the kinds that are searched."""
+UNSEARCHED = {"proposal": 10}
+_EVERY = {**NUMBERS, **UNSEARCHED}
+_KINDS = {number: kind for kind, number in _EVERY.items()}
 
 
 def pack(kind: str, record_id: int) -> int:
     """The key of a record."""
-    return record_id * 16 + NUMBERS[kind]
+    return record_id * 16 + _EVERY[kind]
 
 
 def unpack(key: int) -> tuple[str, int]:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from store.events import Events
     from store.facts import Facts
     from store.history import History
+    from store.inbox import Inbox
     from store.iterations import Iterations
     from store.mutes import Mutes
     from store.plans import Plans
@@ -115,6 +116,12 @@ class Memory:
         from store.documents.places import places
 
         return Documents(self.database, lambda: places(self.location, self.config))
+
+    @property
+    def inbox(self) -> "Inbox":
+        from store.inbox import Inbox
+
+        return Inbox(self.database, self.documents)
 
     @property
     def purge(self) -> "Purge":

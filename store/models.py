@@ -247,6 +247,43 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
+class Quote:
+    """A piece of evidence: the words, and the citation of where they stand. Without words it is the whole of it."""
+
+    citation: str
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What somebody other than the person would have remembered, changed or forgotten; it waits for a person's word.
+
+    `text` is the fact that would be, or the one that it is about; `change` what else that fact would have; `target`
+    the fact it is about and `others` the citations of further ones; `based_on` a digest of them as they were; `made`
+    the fact that came of it.
+    """
+
+    id: int
+    kind: str
+    text: str
+    change: dict[str, Any]
+    target: int | None
+    others: tuple[str, ...]
+    based_on: str
+    evidence: tuple[Quote, ...]
+    reason: str
+    origin: str
+    state: str
+    created_at: str
+    decided_at: str | None
+    made: int | None
+
+    @property
+    def citation(self) -> str:
+        return cite("proposal", self.id)
+
+
+@dataclass(frozen=True, slots=True)
 class Session:
     """A conversation: `source` is the file it was read from, if it was; `flushed` up to which turn it was flushed;
     `turns` and `last_at` are the number and the moment of its last turn. `ended_at` is None while it goes on."""
@@ -319,7 +356,7 @@ class Chunk:
         return str(Citation("document", self.path, self.first, self.last))
 
 
-Record = Fact | Decision | Commit | Iteration | Event | Task | Checkpoint | Turn | Summary | Chunk
+Record = Fact | Decision | Commit | Iteration | Event | Task | Checkpoint | Turn | Summary | Chunk | Proposal
 
 
 def as_json(record: Record | Link | Step | Change | Session) -> dict[str, Any]:

@@ -19,6 +19,7 @@ CAME = {
     "iteration": "started_at",
     "task": "created_at",
     "turn": "at",
+    "proposal": "created_at",
     "summary": "created_at",
 }
 

@@ -23,7 +23,8 @@ def lookup(database: Database, citation: Citation) -> "Record":
         from store.documents import Documents
 
         return Documents(database).cited(citation)
-    if citation.kind not in ("fact", "decision", "event", "iteration", "task", "checkpoint", "turn", "summary"):
+    kinds = ("fact", "decision", "event", "iteration", "task", "checkpoint", "turn", "summary", "proposal")
+    if citation.kind not in kinds:
         raise Unsupported(f"{citation} cannot be opened yet.")
     found = many(database, citation.kind, [int(target)])
     if not found:
@@ -88,6 +89,10 @@ def many(database: Database, kind: str, numbers: Sequence[int]) -> "Sequence[Rec
         from store.documents import Documents
 
         return Documents(database).many(numbers)
+    if kind == "proposal":
+        from store import proposals
+
+        return proposals.many(database, numbers)
     from store.checkpoints import Checkpoints
 
     return Checkpoints(database).many(numbers)

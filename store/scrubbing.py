@@ -27,6 +27,7 @@ KINDS = {
     "facts": "fact",
     "decisions": "decision",
     "tasks": "task",
+    "proposals": "proposal",
     "iterations": "iteration",
     "events": "event",
     "checkpoints": "checkpoint",

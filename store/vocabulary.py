@@ -9,6 +9,8 @@ DECISION_STATUSES = ("active", "superseded", "forgotten")
 IMPACTS = ("low", "medium", "high", "critical")
 ITERATION_STATUSES = ("active", "completed", "abandoned")
 TASK_STATUSES = ("pending", "in_progress", "done")
+PROPOSAL_KINDS = ("add", "correct", "confirm", "supersede", "merge", "forget", "conflict")
+PROPOSAL_STATES = ("waiting", "accepted", "rejected")
 LINK_TYPES = ("implements", "reverts", "relates")
 DOORS = ("app", "cli", "mcp", "hook", "worker")
 TIMELINE_KINDS = ("decision", "commit", "event", "iteration", "checkpoint", "summary")
@@ -56,6 +58,7 @@ SETTING_NAMES = (
     "checkpoints.archival_days",
 )
 PERSON = "user"  # the one origin whose word is a person's own
+TALK = "talk:"  # and the session: the origin of what was learned from a conversation
 
 LETTERS = {
     "fact": "F",

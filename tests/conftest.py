@@ -95,6 +95,9 @@ def _act(memory: Memory, dice: random.Random) -> None:
     fact, decision, task = (dice.choice(ids) if ids else 1 for ids in (facts, decisions, tasks))
     several = dice.sample(facts, min(len(facts), dice.randrange(1, 4))) or [1]
     sha = dice.choice(SHAS)
+    waiting = memory.inbox.ids() or [1]
+    proposal = dice.choice(waiting)
+    quote = [{"citation": "C#a1b2c3d", "quote": ""}]
     links = memory.database.rows("SELECT sha, decision_id FROM commit_links JOIN commits ON id = commit_id")
 
     def link() -> None:
@@ -119,6 +122,14 @@ def _act(memory: Memory, dice: random.Random) -> None:
         link,
         link,
         lambda: memory.commits.unlink(*dice.choice(links or [(sha, decision)]), actor=actor),
+        lambda: memory.inbox.propose("add", {"fact": f"{text}?", "tags": [text[:5]]}, origin=actor, evidence=quote),
+        lambda: memory.inbox.propose("correct", {"fact": f"{text}…"}, target=fact, origin=actor, reason=text),
+        lambda: memory.inbox.propose("merge", {"others": several}, target=fact, origin=actor),
+        lambda: memory.inbox.propose(dice.choice(("forget", "confirm")), {}, target=fact, origin=actor),
+        lambda: memory.inbox.accept(proposal, dice.choice((None, f"{text}!"))),
+        lambda: memory.inbox.accept(proposal, anyway=True),
+        lambda: memory.inbox.merge(proposal, fact),
+        lambda: memory.inbox.reject([proposal]),
         lambda: memory.tasks.add(text, actor=actor),
         lambda: memory.tasks.correct(task, f"rather {text}", actor=actor),
         lambda: memory.tasks.move(task, dice.choice(("pending", "in_progress", "done")), actor=actor),

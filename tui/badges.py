@@ -28,6 +28,7 @@ KIND_GLYPHS = {
     "turn": "“",
     "summary": "≡",
     "document": "¶",
+    "proposal": "◇",
 }
 TASK_GLYPHS = {"pending": "☐", "in_progress": "◧", "done": "☑"}
 

@@ -22,6 +22,7 @@ from store.models import (
     Fact,
     Iteration,
     Link,
+    Proposal,
     Record,
     Step,
     Summary,
@@ -36,6 +37,7 @@ from tui.holding import held
 from tui.oneline import summary
 from tui.parts import head, row, when, words
 from tui.passages import passage
+from tui.quoting import evidence
 from tui.said import summary_lines, turn_lines
 
 STEPS = 12  # of a record's history
@@ -68,6 +70,10 @@ def describe(memory: Memory, record: Record, coloured: bool = False) -> list[Lin
     if isinstance(record, Chunk):
         of_now: list[Line] = [[(OF_NOW, "warning")]] if memory.database.moment else []
         return [*brief(record), *of_now, [], *passage(memory, record, coloured), [], *_of_document(memory, record, now)]
+    if isinstance(record, Proposal):
+        from tui.proposal import describe_proposal
+
+        return describe_proposal(memory, record, now)
     return _checkpoint(memory, record, now)
 
 
@@ -100,8 +106,7 @@ def _fact(memory: Memory, fact: Fact, now: str) -> list[Line]:
         lines.append(row("Tags", ", ".join(fact.tags)))
     if memory.mutes.among([fact.id]):
         lines.append(row("Muted", "in no context that an agent is sent"))
-    if fact.evidence:
-        lines.append(row("Evidence", " ".join(f"[{citation}]" for citation in fact.evidence)))
+    lines += evidence(memory, fact)
     chain = memory.facts.chain(fact.id)
     if len(chain) > 1:
         lines += [[], [("What it said over time", "heading")]]
@@ -244,8 +249,12 @@ def _task(memory: Memory, task: Task, now: str) -> list[Line]:
     return lines + _life(memory, "task", task.id, now)
 
 
-def brief(record: Checkpoint | Chunk) -> list[Line]:
+def brief(record: Checkpoint | Chunk | Proposal) -> list[Line]:
     """The first lines of what takes longer than a frame to describe."""
+    if isinstance(record, Proposal):
+        from tui.proposal import heading
+
+        return heading(record)
     if isinstance(record, Checkpoint):
         return [head("checkpoint", record, record.level if record.by_itself else ""), [(record.title, "title")]]
     return [head("document", record), *([[(record.heading, "title")]] if record.heading else [])]

@@ -104,8 +104,12 @@ class Embedder:
         return result
 
     def _ends(self) -> bool:
-        """Between two batches: wait while keys are pressed, for a moment; whether to end."""
+        """Between two batches: whether to end."""
+        return self.give_way() or self._stopped
+
+    def give_way(self) -> bool:
+        """Between two pieces of any work: wait while keys are pressed, for a moment; whether the app is closing."""
         start = monotonic()
         while not self._closed and monotonic() - self._pressed < QUIET and monotonic() - start < LONGEST_PAUSE:
             sleep(0.05)
-        return self._closed or self._stopped
+        return self._closed

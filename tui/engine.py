@@ -31,13 +31,14 @@ from tui.compare import Line
 from tui.context_rows import ContextRows
 from tui.describe import describe, describe_step
 from tui.embedder import Embedder
-from tui.keys import CHECKPOINTS, CONTEXT, FACTS, HISTORY, TASKS
+from tui.keys import CHECKPOINTS, CONTEXT, FACTS, HISTORY, INBOX, TASKS
+from tui.learner import Learner
 from tui.pen import Done, Pen
 from tui.reader import Reader
 from tui.rows import FactRows, KeyedRows, TimelineRows, by_day
 from tui.screens.view import View
 from tui.seeker import Seeker
-from tui.side_lines import checkpoint_segments, step_segments, task_segments
+from tui.side_lines import checkpoint_segments, proposal_segments, step_segments, task_segments
 from tui.upkeep import Upkeep
 from tui.verbs import Verb
 
@@ -90,6 +91,7 @@ class Engine:
         self.documents = Reader(location, clock)
         self.embedder = Embedder(location, clock)
         self.bringer = Bringer(location, clock)
+        self.learner = Learner(location, clock, self.embedder.give_way)
 
     def close(self) -> None:
         """Let what is being written finish, then close."""
@@ -173,6 +175,10 @@ class Engine:
         count: int = self.screen.database.value("SELECT count(*) FROM tasks WHERE status = 'done'")
         return count
 
+    def waiting(self) -> int:
+        """How many proposals wait for a person."""
+        return self.screen.inbox.count()
+
     def checkpoints_by_themselves(self) -> int:
         """How many checkpoints nobody asked for."""
         return self.screen.checkpoints.taken_by_itself()
@@ -215,7 +221,7 @@ class Engine:
         application; at most 200)."""
         rows = self.screen.database.rows(
             f"SELECT seq, tbl, json_extract(pk, '$[0]') FROM {every_row(self.screen.database)}"
-            " WHERE seq > ? AND tbl IN ('facts', 'decisions', 'tasks') ORDER BY seq DESC LIMIT 200",
+            " WHERE seq > ? AND tbl IN ('facts', 'decisions', 'tasks', 'proposals') ORDER BY seq DESC LIMIT 200",
             (since,),
         )
         newest = max((seq for seq, _, _ in rows), default=since)
@@ -316,6 +322,12 @@ class Engine:
                 lists[TASKS] = KeyedRows(
                     keys, self.read_entries, lambda record, width: task_segments(record, width, now)
                 )
+            if INBOX in names:
+                numbers = memory.inbox.ids(origin=view.asker)
+                keys = array("q", (pack("proposal", number) for number in numbers))
+                lists[INBOX] = KeyedRows(
+                    keys, self.read_entries, lambda record, width: proposal_segments(record, width, now)
+                )
             return lists
 
     def _step_order(self, memory: Memory, actor: str | None) -> array[int]:
@@ -331,6 +343,8 @@ class Engine:
     def origins(self, name: str) -> list[str]:
         """Who wrote facts, or who made steps of history; those who wrote most first."""
         with self._open(self.past) as memory:
+            if name == INBOX:
+                return [origin for origin, _ in memory.inbox.origins()]
             if name == HISTORY:
                 return [actor for actor, _ in memory.history.actors()]
             rows = memory.database.rows("SELECT origin FROM facts GROUP BY origin ORDER BY count(*) DESC, origin")

@@ -19,7 +19,7 @@ ASCII = str.maketrans(
         # signs and signs of sentences
         "…": ".", "−": "-", "→": ">", "←": "<", "↑": "^", "↓": "v", "⌫": "<", "≡": "=", "“": '"', "”": '"', "«": "{",
         "‹": "<", "⟦": "[", "¦": "|",
-        "⇧": "S", "⌥": "A", "⏎": "/", "×": "x",
+        "⇧": "S", "⌥": "A", "⏎": "/", "×": "x", "◇": "%", "⚠": "!",
         # the marks of what cannot be seen, see `visible`
         "⟨": "<", "⟩": ">", "␡": "?", "\ufffd": "?", **{chr(code): "?" for code in range(0x2400, 0x2421)},
         # what rules, frames, thumbs and bars are made of, those of Textual's own widgets too

@@ -26,6 +26,7 @@ NAMES = {
     "left_square_bracket": "[",
     "at": "@",
     "minus": "-",
+    "equals_sign": "=",
 }
 
 
@@ -41,9 +42,10 @@ def show(key: str) -> str:
 class Key:
     """`id` is stable (for remapping), `keys` as Textual writes them, `action` a method of the screen; `label` is the
     footer's word (empty: not in the footer) and `panes` where it belongs: the footer shows it there, and the palette
-    names it first there; `verb` is the verb it runs."""
+    names it first there; `verb` is the verb it runs; `words` are
+    other words for the footer of some panes."""
 
-    __slots__ = ("_help", "action", "id", "keys", "label", "panes", "verb")
+    __slots__ = ("_help", "action", "id", "keys", "label", "panes", "verb", "words")
 
     def __init__(
         self,
@@ -55,6 +57,7 @@ class Key:
         *,
         verb: str = "",
         panes: tuple[str, ...] = (),
+        words: Mapping[str, str] = {},
     ) -> None:
         self.id = id
         self.keys = keys
@@ -62,6 +65,7 @@ class Key:
         self.label = label
         self.panes = panes
         self.verb = verb
+        self.words = words
         self._help = help
 
     @property
@@ -80,8 +84,8 @@ class Key:
         return show(remapped.get(self.id, self.keys).split(",")[0])
 
 
-FACTS, TIMELINE, CHECKPOINTS, HISTORY, TASKS, CONTEXT = PANES = (
-    *("facts", "timeline", "checkpoints", "history", "tasks", "context"),
+FACTS, TIMELINE, CHECKPOINTS, HISTORY, TASKS, INBOX, CONTEXT = PANES = (
+    *("facts", "timeline", "checkpoints", "history", "tasks", "inbox", "context"),
 )
 HITS, PREVIEW = "hits", "preview"
 LISTS = (*PANES, HITS)
@@ -128,10 +132,45 @@ KEYS = (
         "Start the task, finish it, or open it again",
         panes=(TASKS,),
     ),
-    Key("record.forget", "f", "change('facts.forget')", "forget", verb="forget", panes=RECORDS),
+    Key(
+        "record.forget",
+        "f",
+        "change('facts.forget')",
+        "forget",
+        "Hide facts or decisions, until undone; in the inbox, reject what is proposed",
+        verb="forget",
+        panes=(*RECORDS, INBOX),
+        words={INBOX: "reject"},
+    ),
     Key("record.purge", "F", "change('purging.purge')", verb="purge", panes=(*RECORDS, TASKS)),
-    Key("record.correct", "c", "ask_for('correcting.correct')", "correct", verb="correct", panes=(*RECORDS, TASKS)),
-    Key("record.confirm", "y", "change('facts.confirm')", "confirm", verb="confirm", panes=(FACTS, HITS, CONTEXT)),
+    Key(
+        "record.correct",
+        "c",
+        "ask_for('correcting.correct')",
+        "correct",
+        "Replace a text, the old one stays; in the inbox, accept a proposal in your own words",
+        verb="correct",
+        panes=(*RECORDS, TASKS, INBOX),
+        words={INBOX: "edit, accept"},
+    ),
+    Key(
+        "record.confirm",
+        "y",
+        "change('facts.confirm')",
+        "confirm",
+        "Say that facts still hold; in the inbox, accept what is proposed",
+        verb="confirm",
+        panes=(FACTS, HITS, CONTEXT, INBOX),
+        words={INBOX: "accept"},
+    ),
+    Key(
+        "record.merge",
+        "equals_sign",
+        "ask_for('inbox.merge')",
+        "merge",
+        "Make one of facts that say the same; of a proposal and the fact it is like",
+        panes=(INBOX,),
+    ),
     Key(
         "record.add",
         "a",
@@ -203,8 +242,8 @@ KEYS = (
         "E",
         "change('correcting.edit')",
         "editor",
-        "Correct the text in your editor",
-        panes=(FACTS, TIMELINE, TASKS),
+        "Correct the text in your editor; in the inbox, decide many there",
+        panes=(FACTS, TIMELINE, TASKS, INBOX),
     ),
     Key(
         "record.tag",
@@ -227,8 +266,8 @@ KEYS = (
         "S",
         "ask_for('decisions.supersede')",
         "supersede",
-        "Record a decision that takes the place of this one",
-        panes=(TIMELINE,),
+        "Record a decision that takes the place of this one; let a proposal take a fact's place",
+        panes=(TIMELINE, INBOX),
     ),
     Key(
         "iteration.turn",
@@ -267,7 +306,23 @@ KEYS = (
         "Only the next domain (in the timeline: the next kind), at last all again",
         panes=(FACTS, TIMELINE),
     ),
-    Key("list.origin", "o", "origin", "", "Only what the next origin wrote, at last all again", panes=(FACTS, HISTORY)),
+    Key(
+        "list.origin",
+        "o",
+        "origin",
+        "",
+        "Only what the next origin wrote, at last all again",
+        panes=(FACTS, HISTORY, INBOX),
+        words={INBOX: "one source"},
+    ),
+    Key(
+        "inbox.duplicates",
+        "M",
+        "change('inbox.look')",
+        "look for more",
+        "Look for facts that say the same or contradict each other: what is found is proposed",
+        panes=(INBOX,),
+    ),
     Key(
         "list.hidden",
         "H",
@@ -284,7 +339,8 @@ KEYS = (
     Key("pane.checkpoints", "3", "pane('checkpoints')", "", "To the checkpoints"),
     Key("pane.history", "4", "pane('history')", "", "To the history"),
     Key("pane.tasks", "5", "pane('tasks')", "", "To the tasks"),
-    Key("pane.context", "6", "pane('context')", "", "To the context: what an agent would be sent"),
+    Key("pane.inbox", "6", "pane('inbox')", "", "To the inbox"),
+    Key("pane.context", "7", "pane('context')", "", "To the context: what an agent would be sent"),
     Key("pane.next", "tab", "next_pane(1)", "", "To the next pane"),
     Key("pane.previous", "shift+tab", "next_pane(-1)", "", "To the pane before"),
     Key("preview.down", "J", "scroll_preview(1)", "", "Scroll the preview down"),

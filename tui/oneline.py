@@ -1,6 +1,6 @@
 """A record in one line: when it happened, and what it says."""
 
-from store.models import Chunk, Commit, Decision, Event, Fact, Iteration, Record, Summary, Task, Turn
+from store.models import Chunk, Commit, Decision, Event, Fact, Iteration, Proposal, Record, Summary, Task, Turn
 
 
 def moment(record: Record) -> str:
@@ -37,4 +37,6 @@ def summary(record: Record) -> tuple[str, str]:
         return record.topic, record.outcome
     if isinstance(record, Chunk):
         return " › ".join(filter(None, (record.heading, " ".join(record.text.split())))), ""
+    if isinstance(record, Proposal):
+        return record.text, f"{record.kind} {record.state}"
     return f"checkpoint “{record.title}”", record.why if record.by_itself else ""

@@ -124,6 +124,17 @@ class KeyedRows:
         record = self.record(index)
         return [("  …", "dim")] if record is None else self._draw(record, width)
 
+    def _left(self, gone: Iterable[int]) -> Sequence[int]:
+        """The keys without these."""
+        keys = copy(self._pages.keys)
+        for index in sorted((at for key in gone if (at := self.index_of(key)) is not None), reverse=True):
+            del keys[index]  # type: ignore[attr-defined]
+        return keys
+
+    def without(self, gone: Iterable[int]) -> KeyedRows:
+        """The same list without the records of these keys."""
+        return KeyedRows(self._left(gone), self._pages.read, self._draw)
+
 
 class FactRows(KeyedRows):
     """Facts, in the order given by `Facts.order`."""
@@ -138,10 +149,7 @@ class FactRows(KeyedRows):
 
     def without(self, numbers: Iterable[int]) -> FactRows:
         """The same list without these facts."""
-        keys = copy(self._pages.keys)
-        for index in sorted((at for number in numbers if (at := self.index_of(number)) is not None), reverse=True):
-            del keys[index]  # type: ignore[attr-defined]
-        return FactRows(keys, self._pages.read, self._now)
+        return FactRows(self._left(numbers), self._pages.read, self._now)
 
 
 def fact_segments(fact: Fact, now: str, width: int) -> Pairs:

@@ -1,13 +1,14 @@
-"""How the lists beside facts and timeline draw a line: checkpoints, steps of history, tasks."""
+"""How the lists beside facts and timeline draw a line: checkpoints, steps of history, tasks, proposals."""
 
 from __future__ import annotations
 
 from rich.cells import cell_len
 
 from store.clock import ago, local_time
-from store.models import Checkpoint, Step, Task
+from store.models import Checkpoint, Proposal, Step, Task
 from tui.badges import KIND_GLYPHS, TASK_GLYPHS
 from tui.display import fit
+from tui.proposal import WARNING, flagged
 from tui.rows import WIDE, Pairs
 from tui.visible import visible
 
@@ -84,5 +85,35 @@ def task_segments(task: Task, width: int, now: str) -> Pairs:
         (fit(visible(task.text), body), "dim" if done else ""),
         (by, "dim"),
         (state, "dim"),
+        (when, "dim"),
+    ]
+
+
+# what would be done, where there is no room for the word
+SIGNS = {"add": "+", "correct": "~", "supersede": "~", "conflict": "~", "confirm": "✓", "merge": "=", "forget": "−"}
+
+
+def proposal_segments(proposal: Proposal, width: int, now: str) -> Pairs:
+    """A proposal in one line: what would be done, the text, from whom and since when; a warning where it looks like an
+    order to an agent."""
+    kind = {"conflict": "file"}.get(proposal.kind, proposal.kind)
+    word = f"{kind:<10}" if width >= WIDE else f"{SIGNS[proposal.kind]} "
+    when = f" {ago(now, proposal.created_at):>6}"
+    warned = flagged(proposal)
+    by = (
+        visible(proposal.origin).removeprefix("mcp:").removeprefix("import:")
+        if width < WIDE
+        else visible(proposal.origin)
+    )
+    shown = f" {fit(by, 16 if width >= WIDE else min(cell_len(by), max(4, width // 5)))}"
+    number = f"{proposal.citation:<6} " if width >= 50 else ""
+    body = max(4, width - 2 - len(number) - len(word) - len(shown) - len(when))
+    look = {"forget": "removed", "add": "added"}.get(proposal.kind, "accent")
+    return [
+        (f"{WARNING if warned else KIND_GLYPHS['proposal']} ", "warning" if warned else "glyph-proposed"),
+        (number, "dim"),
+        (word, look),
+        (fit(visible(proposal.text), body), ""),
+        (shown, "accent"),
         (when, "dim"),
     ]

@@ -10,6 +10,7 @@ from store.vocabulary import (
     FACT_STATUSES,
     IMPACTS,
     LINK_TYPES,
+    PROPOSAL_STATES,
     SETTING_NAMES,
     TIMELINE_KINDS,
 )
@@ -61,6 +62,9 @@ _DRY = Argument("dry-run", "flag", "", "only show what would change, record by r
 _AGAIN = Argument("yes", "flag", "", "even if the text was purged once")
 _RELATED = Argument("related", "flag", "", "and what the memory knows beside it")
 _YES = Argument("yes", "flag", "", "do it without asking")
+_PROPOSALS = Argument("ids", "any", "ID", "a proposal's number, or P#8")
+_ASKED_BY = Argument("origin", "value", "O", "instead: all that this one asks, import:notes")
+_ANYWAY = Argument("anyway", "flag", "", "although what it rests on is no longer what it was")
 
 VERBS = (
     Verb(
@@ -119,7 +123,7 @@ VERBS = (
         "purge",
         "Erase records with their past, for good: nothing undoes it",
         "purging.purge",
-        Argument("ids", "any", "ID", "a fact's number, or D#3, A#5, T#9, E#42"),
+        Argument("ids", "any", "ID", "a fact's number, or D#3, A#5, T#9, E#42, P#8"),
         Argument("query", "value", "Q", "instead: all that a search by keywords finds"),
         Argument("origin", "value", "O", "instead: all that this one wrote, import:notes"),
         Argument("scrub", "list", "ID", "cut them here too: T#9, all in the memory, MEMORY.md, files (repeatable)"),
@@ -139,6 +143,46 @@ VERBS = (
     Verb("unmute", "Let facts into contexts again", "context.unmute", _FACTS),
     Verb("tag", "Give facts a tag, a word to find them by", "facts.tag", _FACTS, _TAG),
     Verb("untag", "Take a tag from facts", "facts.untag", _FACTS, _TAG),
+    Verb(
+        "inbox",
+        "List what is proposed and waits for your word, newest first",
+        "inbox.list_proposals",
+        Argument("origin", "value", "O", "only what this one asks: mcp:claude-code, import:notes …"),
+        Argument("state", "value", "S", "waiting, accepted or rejected", choices=PROPOSAL_STATES),
+        _LIMIT,
+    ),
+    Verb(
+        "accept",
+        "Accept proposals: only now they are facts",
+        "inbox.accept",
+        _PROPOSALS,
+        _ASKED_BY,
+        Argument("supersedes", "value", "F", "it takes the place of this fact, F#12"),
+        _ANYWAY,
+        _YES,
+    ),
+    Verb(
+        "edit",
+        "Accept a proposal in your own words",
+        "inbox.edit",
+        Argument("id", "one", "ID", "a proposal's number, or P#8"),
+        Argument("text", "many", "TEXT", "what is to be remembered"),
+        _ANYWAY,
+    ),
+    Verb("reject", "Say no to proposals; the same is not asked again", "inbox.reject", _PROPOSALS, _ASKED_BY, _YES),
+    Verb(
+        "merge",
+        "Make one of facts that say the same: merge 12 13; or of a proposal and a fact: merge P#8 12",
+        "inbox.merge",
+        Argument("ids", "many", "ID", "the one that stays, then the others: 12 13, or P#8 12"),
+        _ANYWAY,
+        _AGAIN,
+    ),
+    Verb(
+        "duplicates",
+        "Look for facts that say the same or contradict each other, and propose what to do",
+        "inbox.duplicates",
+    ),
     Verb(
         "decide",
         "Record a decision: what was chosen, instead of what, and why",
@@ -214,7 +258,7 @@ VERBS = (
         "show",
         "Show a record with all that belongs to it",
         "reading.show",
-        Argument("citation", "one", "CITATION", "F#12, D#3, C#a1b2c3d, I#5, E#42, K#3, A#5, notes.md#L3"),
+        Argument("citation", "one", "CITATION", "F#12, D#3, C#a1b2c3d, I#5, E#42, K#3, A#5, P#8, notes.md#L3"),
         Argument("diff", "flag", "", "a commit's diff too"),
         reads=True,
     ),

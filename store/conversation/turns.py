@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterable, Sequence
 
+from store import pending
 from store.citations import cite
 from store.database import Database, Verbatim, Write, clean
 from store.errors import InvalidInput, NotFound
@@ -156,6 +157,8 @@ def put(write: Write, session: str, said: "Iterable[Said]", source: str = "", cw
                 origin=write.actor,
             )
         )
+        if turn.role == "user":
+            pending.put(write, ids[-1])
         if number == last + 1:
             write.execute(
                 "INSERT INTO sessions(id, started_at, source, cwd) VALUES (?, ?, ?, ?)"

@@ -35,6 +35,7 @@ TEXTS = {
         "phase": "",
     },
     "tasks": {"text": PURGED},
+    "proposals": {"text": PURGED, "asked": "", "change": "{}", "evidence": "[]", "reason": ""},
 }
 
 

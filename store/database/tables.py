@@ -4,7 +4,7 @@ A test compares these lists with the schema, so a new table without a kind fails
 """
 
 # every change kept in history, undoable, restorable; in the order an export lists them
-RECORDED = ("facts", "decisions", "commit_links", "tasks", "mutes")
+RECORDED = ("facts", "decisions", "commit_links", "tasks", "proposals", "mutes")
 # append-only, never rolled back
 JOURNAL = ("iterations", "commits", "events", "checkpoints", "turns", "summaries", "history", "history_row")
 # journal too, in another form: rows of history_row; an export lists them as what they are
@@ -12,7 +12,8 @@ PACKED = ("history_block",)
 # of this machine and this moment: no history, no export
 OPERATIONAL = (
     *("meta", "leases", "queries", "accesses", "month_words", "backups", "tombstones", "answers", "redactions"),
-    *("context_usage", "sessions", "sources", "ingested", "discarded", "contexts", "sent", "answers_cache"),
+    *("context_usage", "sessions", "sources", "ingested", "discarded", "pending_extraction"),
+    *("contexts", "sent", "answers_cache"),
 )
 # rebuilt from nothing
 DERIVED = (

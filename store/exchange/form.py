@@ -26,6 +26,9 @@ JSON = {
     ("facts", "evidence"): "texts",
     ("facts", "tags"): "texts",
     ("decisions", "alternatives"): "texts",
+    ("proposals", "change"): "object",
+    ("proposals", "others"): "texts",
+    ("proposals", "evidence"): "list",
     ("history_row", "pk"): "list",
     ("history_row", "before"): "object",
     ("history_row", "after"): "object",
@@ -33,6 +36,8 @@ JSON = {
 # texts of a form of their own, which are no words of anybody
 PATTERNS = {
     ("facts", "text_hash"): "[0-9a-f]{32}",
+    ("proposals", "asked"): "[0-9a-f]{32}",
+    ("proposals", "based_on"): "([0-9a-f]{32})?",
     ("commits", "sha"): "[0-9a-f]{7,64}",
     ("history_row", "tbl"): "[a-z_]+",
     ("history", "door"): "[a-z]+",

@@ -21,16 +21,8 @@ if TYPE_CHECKING:
 
 STRATEGIES = ("mine", "replace")
 MERGED = (
-    "facts",
-    "decisions",
-    "commit_links",
-    "tasks",
-    "mutes",
-    "iterations",
-    "commits",
-    "events",
-    "turns",
-    "summaries",
+    *("facts", "decisions", "commit_links", "tasks", "proposals", "mutes"),
+    *("iterations", "commits", "events", "turns", "summaries"),
 )
 KINDS = {
     "facts": "fact",
@@ -38,6 +30,7 @@ KINDS = {
     "commit_links": "link",
     "tasks": "task",
     "mutes": "mute",
+    "proposals": "proposal",
     "iterations": "iteration",
     "commits": "commit",
     "events": "event",
@@ -209,6 +202,7 @@ TITLES = {
     "commit_links": "d.link_type",
     "tasks": "d.text",
     "mutes": "'of F#' || d.fact_id || ' there'",
+    "proposals": "d.text",
     "iterations": "d.command || ' ' || d.description",
     "commits": "substr(d.message, 1, instr(d.message || char(10), char(10)) - 1)",
     "events": "d.event_type",

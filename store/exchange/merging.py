@@ -32,6 +32,7 @@ IDENTITY = {
     "facts": ("text_hash, created_at, status", "text_hash, created_at"),
     "decisions": ("title, chosen, decided_at, status", "title, chosen, decided_at"),
     "tasks": ("text, created_at, status", "text, created_at"),
+    "proposals": ("kind, text, created_at, state", "kind, text, created_at"),
     "events": ("event_type, phase, payload, created_at",),
     "turns": ("session, number",),
     "summaries": ("session, first",),
@@ -47,16 +48,18 @@ STATE = {
     "facts": ("domain", "confidence", "source", "scope", "status", "last_confirmed_at", "importance", "pinned", "tags"),
     "decisions": ("context", "alternatives", "rationale", "impact", "phase", "status"),
     "tasks": ("status", "updated_at"),
+    "proposals": ("state", "decided_at"),
     "commit_links": ("link_type",),
 }
 # what of the journal may differ, and is only told: a journal is not written anew
 TOLD = {"iterations": ("status",), "turns": ("role", "speaker", "text"), "summaries": ("topic", "outcome")}
-REFERENCES = {"supersedes": "", "iteration_id": "iterations"}
+REFERENCES = {"supersedes": "", "iteration_id": "iterations", "target": "facts", "made": "facts"}
 # what is told of a record, and what a tombstone is of
 TEXTS = {
     "facts": "fact",
     "decisions": "title || char(10) || chosen",
     "tasks": "text",
+    "proposals": "text",
     "iterations": "description",
     "turns": "text",
     "summaries": "topic",
@@ -71,6 +74,7 @@ CITED = {
     "turn": "turns",
     "summary": "summaries",
     "task": "tasks",
+    "proposal": "proposals",
 }
 
 
@@ -214,7 +218,10 @@ class Merge:
         if replace:
             for table, names in STATE.items():
                 self._take_over(write, table, names)
-        for table in ("iterations", "commits", "facts", "decisions", "tasks", *ENDS, "events", "turns", "summaries"):
+        for table in (
+            *("iterations", "commits", "facts", "decisions", "tasks", *ENDS, "events", "turns", "summaries"),
+            "proposals",
+        ):
             self._insert(write, table, origin)
 
     def _take_over(self, write: Write, table: str, names: tuple[str, ...]) -> None:
@@ -244,8 +251,8 @@ class Merge:
             elif name == "origin":
                 value = "?"
                 parameters.append(origin)
-            elif name == "evidence":
-                value = "followed(d.evidence)"
+            elif name in ("evidence", "others"):
+                value = f"followed(d.{name})"
             elif (table, name) == ("iterations", "status"):  # only one at a time is under way
                 value = (
                     "iif(d.status = 'active' AND EXISTS (SELECT 1 FROM main.iterations WHERE status = 'active'),"
@@ -271,10 +278,16 @@ class Merge:
         if "#" not in text:
             return text
         return json.dumps(
-            [self._cited(item, name) for item in json.loads(text)],
+            [self._moved(item, name) for item in json.loads(text)],
             ensure_ascii=False,
             separators=(",", ":"),
         )
+
+    def _moved(self, item: "Any", name: str) -> "Any":
+        """A citation, or an object that has one, as of here."""
+        if isinstance(item, dict):
+            return {**item, "citation": self._cited(str(item.get("citation", "")), name)}
+        return self._cited(item, name)
 
     def _cited(self, item: str, name: str) -> str:
         parts, end = [], 0

@@ -33,6 +33,7 @@ CHECKS: tuple[tuple[str, Callable[[Visit], Iterator[Finding]]], ...] = (
     ("documents", parts.documents),
     ("backups", parts.backups),
     ("purge", parts.purges),
+    ("learning", parts.learning),
 )
 
 

@@ -97,3 +97,17 @@ def purges(visit: Visit) -> Iterator[Finding]:
     if pending(visit.database):
         says = "A purge is not finished: bytes of what was purged may still stand in the file or in a backup."
         yield Finding("purge", WRONG, says, "Close what else has this memory open; the next Memoranda finishes it.")
+
+
+def learning(visit: Visit) -> Iterator[Finding]:
+    """What was said and could not be learned from, or still waits to be."""
+    from store import pending
+
+    waiting, given_up = pending.counts(visit.database)
+    if given_up:
+        turns = "1 turn" if given_up == 1 else f"{given_up:,} turns"
+        says = f"Nothing could be learned from {turns}, tried {pending.ATTEMPTS} times; what was said is kept."
+        yield Finding("learning", WRONG, says, "memoranda flush tries again.", "flush")
+    if waiting:
+        turns = "1 turn waits" if waiting == 1 else f"{waiting:,} turns wait"
+        yield Finding("learning", NOTE, f"{turns} to be learned from.", "The application does it, or flush.", "flush")

@@ -25,6 +25,7 @@ SAID = {
     "fact": ("facts", ("fact",)),
     "decision": ("decisions", ("title", "chosen", "context", "rationale", "alternatives")),
     "task": ("tasks", ("text",)),
+    "proposal": ("proposals", ("text",)),
     "turn": ("turns", ("text",)),
     "event": ("events", ("payload",)),
     "summary": ("summaries", ("topic", "outcome", "discussed", "decisions", "open_questions")),

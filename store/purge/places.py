@@ -35,14 +35,14 @@ SILENT = (
 )
 # columns of closed lists, times, hashes and names of writers
 OURS = frozenset(
-    "domain text_hash confidence source scope status impact link_type level trigger role kind state door actor origin"
-    " sha digest fingerprint at created_at updated_at decided_at started_at completed_at committed_at recovered_at"
-    " last_confirmed_at expires_at".split()
+    "domain text_hash asked based_on confidence source scope status impact link_type level trigger role kind state"
+    " door actor origin sha digest fingerprint at created_at updated_at decided_at started_at completed_at"
+    " committed_at recovered_at last_confirmed_at expires_at".split()
 )
 NAMES = {**KINDS, "iterations": "iteration", "events": "event", "checkpoints": "checkpoint", "turns": "turn"}
 NAMES["summaries"] = "summary"
 # what Memoranda itself copied from elsewhere: it goes unless a person says otherwise
-COPIES = ("queries", "contexts", "checkpoint")
+COPIES = ("queries", "contexts", "checkpoint", "proposals")
 
 
 @dataclass(frozen=True, slots=True)

@@ -408,7 +408,7 @@ def body(record: "Record") -> str:
         return " ".join(part for part in (record.event_type, record.phase, payload) if part)
     if isinstance(record, models.Iteration):
         return f"{record.command} {record.description}".strip()
-    if isinstance(record, models.Task | models.Turn | models.Chunk):
+    if isinstance(record, models.Task | models.Turn | models.Chunk | models.Proposal):
         return record.text
     if isinstance(record, models.Summary):
         lists = ("; ".join(record.discussed), record.outcome, *record.decisions, *record.open_questions)

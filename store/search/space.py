@@ -94,6 +94,15 @@ def refresh(database: Database) -> bool:
     return True
 
 
+def made(blobs: Sequence[bytes], languages: Sequence[str]) -> Space:
+    """The space of these vectors alone, 32-bit floats each, of texts in these languages: to measure with."""
+    import numpy as np
+
+    size = len(blobs[0]) // 4
+    centres, turn = (np.frombuffer(blob, "<f4").reshape(-1, size) for blob in _statistics(blobs, languages))
+    return Space(centres, turn)
+
+
 def _statistics(blobs: Sequence[bytes], languages: Sequence[str]) -> tuple[bytes, bytes]:
     """(centres, turn) of these vectors, as they are stored."""
     import numpy as np

@@ -26,13 +26,7 @@ from store.models import Step
 from store.packing import every_row
 from store.search import corpus
 
-KEYS = {
-    "facts": ("id",),
-    "decisions": ("id",),
-    "commit_links": ("commit_id", "decision_id"),
-    "tasks": ("id",),
-    "mutes": ("fact_id",),
-}
+KEYS = {**dict.fromkeys(RECORDED, ("id",)), "commit_links": ("commit_id", "decision_id"), "mutes": ("fact_id",)}
 QUERIES = ("team", "deploys fridays", "José prefiere", "choose", "line", "kind:task", "is:superseded", "evil")
 SEEDS = st.integers(0, 2**32 - 1)
 PLANS = st.lists(SEEDS, max_size=10) | st.lists(SEEDS, min_size=30, max_size=90)  # lists alone stay short
@@ -561,7 +555,7 @@ def test_a_purged_step_is_not_taken_back(memory):
 
 def test_the_chain_of_digests_follows_the_formulas(memory, live):
     """leaf = sha256(salt, row), root = sha256(leaves), digest = sha256(previous, header, root): for every step."""
-    live(memory, range(80))
+    live(memory, range(100))
     memory.history.undo(newest(memory))
     assert len(memory.history.steps()) > 30
     assert broken_digests(memory) == []

@@ -425,13 +425,15 @@ def test_every_citation_of_a_record_opens_it(memory: Memory) -> None:
     memory.iterations.start("fix")
     memory.tasks.add("tune it")
     memory.checkpoints.take("before tuning")
-    records = by_key(memory.database, [16, 17, 18, 19, 20, 21, 22, 16 * 99])
-    assert sorted(records) == [16, 17, 18, 19, 20, 21, 22]
-    assert [record.citation for record in records.values()] == "F#1 D#1 C#a1b2c3d E#1 I#1 A#1 K#1".split()
+    memory.inbox.propose("add", {"fact": "Likes tea"}, origin="agent")
+    records = by_key(memory.database, [16, 17, 18, 19, 20, 21, 22, 26, 16 * 99])
+    assert sorted(records) == [16, 17, 18, 19, 20, 21, 22, 26]
+    assert [record.citation for record in records.values()] == "F#1 D#1 C#a1b2c3d E#1 I#1 A#1 K#1 P#1".split()
     for record in records.values():
         assert lookup(memory.database, parse(f"[{record.citation}]")) == record
     with pytest.raises(NotFound, match="no fact F#99"):
         lookup(memory.database, parse("F#99"))
-    for later in ("G#1", "S#1", "P#1"):
-        with pytest.raises(Unsupported):
-            lookup(memory.database, parse(later))
+    with pytest.raises(NotFound, match="no summary S#1"):
+        lookup(memory.database, parse("S#1"))
+    with pytest.raises(Unsupported):
+        lookup(memory.database, parse("G#1"))

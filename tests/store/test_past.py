@@ -218,7 +218,7 @@ def test_a_moment_is_a_time_a_step_a_checkpoint_or_a_record(memory, clock):
     assert "“two facts”" in moment(memory, "K#1").words
     with as_of(memory, "3d") as then:
         assert then.facts.ids(then.now) == [] and then.history.steps() == []
-    for text, error in (("2999-01-01", InvalidInput), ("whenever", InvalidInput), ("P#1", InvalidInput)):
+    for text, error in (("2999-01-01", InvalidInput), ("whenever", InvalidInput), ("P#1", NotFound)):
         with pytest.raises(error):
             moment(memory, text)
     for text in ("0", "5", "K#2", "F#9"):

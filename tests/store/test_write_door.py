@@ -32,6 +32,7 @@ VERBATIM = {
     "commit_links": "link_type",
     "tasks": "status created_at updated_at",
     "mutes": "at",
+    "proposals": "kind asked others based_on state created_at decided_at",
     "iterations": "status started_at completed_at",
     "commits": "sha committed_at",
     "events": "created_at",
@@ -73,6 +74,15 @@ def tell(memory: Memory, text: str) -> None:
     memory.tasks.move(task, "done", actor=by)
     memory.events.log(text, phase=text, payload={"steps": [{text: [text, {"deep": text}]}]}, actor=by)
     memory.iterations.end(phases=[text], artifacts=[{"path": text}], actor=by)
+    memory.inbox.propose(
+        "add",
+        {"fact": f"{text} it seems", "tags": [text]},
+        evidence=[{"citation": "F#1", "quote": text}],
+        origin=by,
+        reason=text,
+    )
+    other, _ = memory.facts.remember(f"{text} once more", actor=by)
+    memory.inbox.propose("merge", {"others": [other]}, target=fact, origin=by)
     memory.checkpoints.take(text, actor=by)
     memory.turns.add(text, [Said("user", text, speaker=text)], origin=by)
     memory.facts.forget([fact], actor=by)

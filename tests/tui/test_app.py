@@ -236,7 +236,8 @@ class TestFacts:
             tops = []
             for _ in range(6):
                 await person.press("g")
-                words = next(words for words in ORDERS if words in person.line("1 facts"))
+                # the usual order goes unsaid where there is little room
+                words = next((words for words in ORDERS if words in person.line("1 facts")), "by age")
                 tops.append((words, person.rows[0][26:40]))
                 await person.press("s")
             assert [words for words, _ in tops] == [*ORDERS, "by age"]

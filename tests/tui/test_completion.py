@@ -268,7 +268,7 @@ def zsh(folder: Path) -> Tab:
     ("line", "expected"),
     [
         ("fac", ["facts"]),
-        ("re", ["remember", "redo", "recover", "restore", "redactions"]),
+        ("re", ["remember", "reject", "redo", "recover", "restore", "redactions"]),
         ("", VERB_NAMES),
         ("--", ["--db", "--json", "--help", "--version"]),
         ("facts --so", ["--sort"]),
@@ -303,7 +303,7 @@ def test_bash(bash: Tab, line: str, expected: list[str]) -> None:
     ("line", "expected"),
     [
         ("fac", ["facts"]),
-        ("re", ["recover", "redactions", "redo", "remember", "restore"]),
+        ("re", ["recover", "redactions", "redo", "reject", "remember", "restore"]),
         ("", sorted(VERB_NAMES)),
         ("facts --so", ["--sort"]),
         ("facts --sort ", sorted(FACT_ORDERS)),

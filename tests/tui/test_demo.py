@@ -24,6 +24,7 @@ from support.stories import NOON, Clock
 
 from bench.terminal import Terminal
 from store.database import capture
+from store.duplicates import alike
 from store.errors import StorageError
 from store.exchange.export import document
 from store.memory import Memory
@@ -32,6 +33,7 @@ from tui import cli, demo
 from tui.badges import FACT_BADGES, fact_badge
 from tui.commands.demo import HOW
 from tui.demo.project import AUTHORS
+from tui.proposal import flagged
 
 ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-P", "-m", "tui.main"]
@@ -148,7 +150,7 @@ def test_a_first_walk_finds_what_it_needs(memory: Memory):
 
 
 def test_the_old_notes_can_be_taken_back_but_for_two(memory: Memory):
-    """Fourteen imported facts after a checkpoint; the person corrected one and confirmed another since."""
+    """Fourteen imported facts after a checkpoint, and one proposed; the person corrected one and confirmed another."""
     notes = [fact for fact in every(memory) if fact.origin == "import:notes"]
     assert len(notes) == 14
     assert named(memory, "VAT in Spain is 18 %").status == "superseded"
@@ -156,9 +158,23 @@ def test_the_old_notes_can_be_taken_back_but_for_two(memory: Memory):
     confirmed = [fact for fact in notes if fact.last_confirmed_at > fact.created_at]
     assert [fact.fact[:5] for fact in confirmed] == ["Elías"]
     steps = [step for step in memory.history.steps(limit=-1) if step.actor == "import:notes"]
-    assert len(steps) == 14
+    assert len(steps) == 15
     assert len({step.at[:15] for step in steps}) == 1, "a script takes seconds"
     assert checkpoint(memory, "before the old notes").seq < min(step.seq for step in steps)
+
+
+def test_an_inbox_to_decide(memory: Memory):
+    """Guesses in both languages: new, corrected, confirmed, told twice, against a rule, and one to be wary of."""
+    waiting = memory.inbox.waiting()
+    assert Counter(one.kind for one in waiting) == {"add": 3, "confirm": 1, "correct": 1, "merge": 1}
+    assert any("importador" in one.text for one in waiting) and any("Team" in one.text for one in waiting)
+    assert [one.citation for one in waiting if flagged(one)] == ["P#5"]
+    assert [memory.inbox.doubts(one) for one in waiting] == [[]] * 6, "the evidence stands"
+    against = next(one for one in waiting if "viernes" in one.text)
+    assert [like.how for like in alike(memory.database, memory.facts, against.text)] == ["contradicts"]
+    for one in waiting:
+        memory.inbox.accept(one.id)
+    assert memory.inbox.count() == 0 and named(memory, "Team of five: Nadia").origin == "mcp:claude-code"
 
 
 def test_decisions(memory: Memory):
@@ -210,7 +226,7 @@ def test_whenever_it_is_made(tmp_path: Path, now: str):
         assert then.weekday() == 0
         assert timedelta(0) < datetime.fromisoformat(now) - then < timedelta(days=8)
         assert datetime.fromisoformat(now).weekday() != 0 or then.date() != datetime.fromisoformat(now).date()
-        assert len([at for at in times if at > monday.created_at]) == 34
+        assert len([at for at in times if at > monday.created_at]) == 39
         assert memory.tasks.get(6).status == memory.tasks.get(8).status == "done"
         yesterday = (datetime.fromisoformat(now) - timedelta(hours=26)).isoformat()
         assert len([at for at in times if at > yesterday]) >= 8
@@ -226,7 +242,7 @@ def test_what_changed_since_monday(memory: Memory):
     since = [step for step in memory.history.steps(limit=-1) if step.seq > monday.seq]
     changes = [change for step in since for change in memory.history.changes(step.seq)]
     touched = Counter(change.table for change in changes)
-    assert set(touched) == {"facts", "decisions", "tasks", "commit_links"} and touched["facts"] >= 15
+    assert set(touched) == {"facts", "decisions", "tasks", "commit_links", "proposals"} and touched["facts"] >= 15
     agent = {step.reason for step in since if step.actor == "mcp:claude-code"}
     assert {"decide D#31", "decide D#32", "decide D#33", "forget D#23"} <= agent
     memory.checkpoints.restore(monday.id)

@@ -26,6 +26,7 @@ OTHERS = (
     "store/names.py",
     "store/questions.py",
     "store/context/fence.py",
+    "store/cues.py",
     "store/visible.py",
     "store/redaction/",
     "store/search/",

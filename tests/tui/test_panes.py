@@ -65,6 +65,13 @@ class TestWhichAreSeen:
                 assert person.seen == ["facts", second] and person.at == PANES[int(key) - 1]
                 assert person.main.list_of(second).region.right <= person.main.pane.region.x, "the preview is right"
 
+    async def test_what_is_decided_has_the_room_of_both(self, story: Story) -> None:
+        async with opened(story.folder, WIDE) as person:
+            await person.press("3", "6")
+            assert person.seen == ["inbox"] and person.main.list_of("inbox").region.width > 50
+            await person.press("1")
+            assert person.seen == ["facts", "checkpoints"], "and what was there before is there again"
+
     async def test_huge_shows_three_lists(self, story: Story) -> None:
         async with opened(story.folder, HUGE) as person:
             assert person.seen == ["facts", "timeline", "history"] and person.history
@@ -75,7 +82,7 @@ class TestWhichAreSeen:
     @pytest.mark.parametrize(
         ("size", "order"),
         [
-            (NARROW, ["timeline", "checkpoints", "history", "tasks", "context", "preview", "facts"]),
+            (NARROW, ["timeline", "checkpoints", "history", "tasks", "inbox", "context", "preview", "facts"]),
             (WIDE, ["timeline", "preview", "facts"]),
             (HUGE, ["timeline", "history", "preview", "facts"]),
         ],
@@ -104,7 +111,7 @@ class TestWhichAreSeen:
                 await person.press(number_of(pane))
                 title = person.title
                 counts.append(title.split(pane if size == NARROW else pane.upper())[1].split()[0])
-            assert counts == ["10", "13", "1", "30", "2"]
+            assert counts == ["10", "13", "1", "30", "2", "0"]
 
     async def test_no_room_for_names_leaves_the_numbers(self, story: Story) -> None:
         async with opened(story.folder, (44, 20)) as person:

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from store.errors import MemorandaError
-from store.models import Chunk, Decision, Fact, Step, Task
-from tui.acts import JOURNAL, cited, key_of, name_of, undoes, write
+from store.models import Chunk, Decision, Fact, Proposal, Step, Task
+from tui.acts import JOURNAL, cited, inbox, key_of, name_of, undoes, write
+from tui.keys import INBOX
 
 if TYPE_CHECKING:
     from store.memory import Memory
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
 
 def correct(screen: MainScreen) -> None:
     record = screen.target()
+    if isinstance(record, Proposal):
+        inbox.edit(screen, record)
+        return
     if record is not None and (work := correction(record)) is not None:
         label = f"{record.citation} now chooses" if isinstance(record, Decision) else f"correct {name_of(record)}"
         screen.ask(label, said_by(record), lambda text: replace(screen, record, work, text))
@@ -28,6 +32,9 @@ def edit(screen: MainScreen) -> None:
     """`correct`, in the person's editor."""
     from tui.editor import edit as in_editor
 
+    if screen.place == INBOX:
+        inbox.in_editor(screen)
+        return
     record = screen.target()
     if isinstance(record, Chunk):
         _edit_document(screen, record)

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from store.citations import cite
 from store.errors import MemorandaError
-from store.models import Commit, Decision
-from tui.acts import made, undoes, write
+from store.models import Commit, Decision, Proposal
+from tui.acts import inbox, made, undoes, write
 from tui.commands import count
 from tui.keys import named
 
@@ -49,6 +49,9 @@ def decide(screen: MainScreen, old: Decision | None) -> None:
 
 def supersede(screen: MainScreen) -> None:
     record = screen.target()
+    if isinstance(record, Proposal):
+        inbox.supersede(screen, record)
+        return
     if isinstance(record, Decision):
         decide(screen, record)
     elif record is not None:

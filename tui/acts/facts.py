@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from store.citations import cite
 from store.keys import pack
-from store.models import Decision, Fact, Task
-from tui.acts import MANY, counted, many, names_of, refuse, undoes, write
+from store.models import Decision, Fact, Proposal, Task
+from tui.acts import MANY, counted, inbox, many, names_of, refuse, undoes, write
 from tui.acts.decisions import decide
 from tui.acts.past import checkpoint
 from tui.acts.tasks import add_task
@@ -20,7 +20,11 @@ if TYPE_CHECKING:
 
 
 def forget(screen: MainScreen) -> None:
+    """Facts and decisions are hidden; what is proposed is rejected."""
     things = screen.targets()
+    if proposed := [thing for thing in things if isinstance(thing, Proposal)]:
+        inbox.reject(screen, proposed)
+        return
     facts = [thing.id for thing in things if isinstance(thing, Fact)]
     decisions = [thing.id for thing in things if isinstance(thing, Decision)]
     if not facts and not decisions:
@@ -54,7 +58,11 @@ def forget(screen: MainScreen) -> None:
 
 
 def confirm(screen: MainScreen) -> None:
+    """Facts are said to hold; what is proposed is accepted."""
     things = screen.targets()
+    if proposed := [thing for thing in things if isinstance(thing, Proposal)]:
+        inbox.accept(screen, proposed)
+        return
     facts = [thing for thing in things if isinstance(thing, Fact)]
     if not facts:
         refuse(screen, things, "Only facts age, so only facts are confirmed.")

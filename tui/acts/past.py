@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from store.clock import to_ms
-from store.models import Checkpoint, Step
-from store.vocabulary import PERSON
+from store.models import Checkpoint, Step, Turn
+from store.vocabulary import PERSON, TALK
 from tui.acts import made, write
 from tui.engine import touched
 from tui.keys import named
@@ -68,9 +68,12 @@ def take_back_now(screen: MainScreen, plan: Plan, undone_by: str) -> None:
 
 
 def take_back_all(screen: MainScreen) -> None:
-    """Everything that whoever made this step, or wrote this record, has written."""
+    """Everything that whoever made this step, or wrote this record, has written; of a turn, all that was learned from
+    its conversation."""
     record = screen.target()
     origin = record.actor if isinstance(record, Step) else getattr(record, "origin", "")
+    if isinstance(record, Turn):
+        origin = TALK + record.session
     if not origin:
         screen.say(
             f"{named('step.undo-all')} takes back all that one origin wrote: stand on something it wrote.", "warning"

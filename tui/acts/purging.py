@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING
 
 from store.errors import MemorandaError
-from store.models import Decision, Event, Fact, Step, Summary, Task, Turn
+from store.models import Decision, Event, Fact, Proposal, Step, Summary, Task, Turn
 from store.records import kind_of
 from tui.acts import refuse
 from tui.commands import count
@@ -22,12 +22,12 @@ def purge(screen: MainScreen) -> None:
     records = [
         (kind_of(thing), thing.id)
         for thing in things
-        if not isinstance(thing, Step) and isinstance(thing, Fact | Decision | Task | Turn | Event | Summary)
+        if not isinstance(thing, Step) and isinstance(thing, Fact | Decision | Task | Turn | Event | Summary | Proposal)
     ]
     if records:
         show(screen, lambda memory: records)
     else:
-        refuse(screen, things, "Only facts, decisions, tasks, turns, events and summaries can be purged.")
+        refuse(screen, things, "Only facts, decisions, tasks, turns, events, summaries and proposals can be purged.")
 
 
 def show(screen: MainScreen, records: Callable[[Memory], Iterable[tuple[str, int]]]) -> None:

@@ -9,15 +9,18 @@ from tui.commands import Outcome, Session, count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from store.agent.queue import Read
     from store.ingest import Report
     from tui.arguments import Given
 
 SUFFIX = ".jsonl"
+READING_SECONDS = 2.0  # of what was brought in; the application goes on with the rest
 LARGE = 4 << 20  # bytes: some seconds
 
 
 def ingest(session: Session, given: "Given") -> Outcome:
     from store import flushing
+    from store.agent import queue
     from store.ingest import Report
     from store.ingest import ingest as bring_in
 
@@ -41,8 +44,14 @@ def ingest(session: Session, given: "Given") -> Outcome:
                 raise
             failures.append(error)
     flushing.tick(memory)
-    lines = [*_told(report), *(str(error) for error in failures)]
-    return Outcome(_brought(report), lambda: _as_json(report), lines, status=1 if failures else 0)
+    read = queue.run(memory, seconds=0 if memory.database.door == "app" else READING_SECONDS)
+    lines = [*_told(report), *_learned(read), *(str(error) for error in failures)]
+    return Outcome(
+        _brought(report),
+        lambda: {**_as_json(report), "learned": _learned_as_json(read)},
+        lines,
+        status=1 if failures else 0,
+    )
 
 
 def _sources(session: Session, named: list[str]) -> list[str]:
@@ -106,6 +115,33 @@ def _as_json(report: "Report") -> dict[str, object]:
     return {**fields, "troubles": troubles, "sessions": sorted(report.sessions)}
 
 
+def _learned(read: "Read") -> list[str]:
+    """What was learned from what was said, a line each."""
+    learned, lines = read.learned, []
+    for verb, kind, numbers in (
+        ("Learned", "fact", learned.facts),
+        ("Confirmed", "fact", learned.confirmed),
+        ("Asks", "proposal", learned.proposed),
+    ):
+        if numbers:
+            more = f" and {len(numbers) - 10:,} more" if len(numbers) > 10 else ""
+            where = ": see memoranda inbox" if kind == "proposal" else ""
+            lines.append(f"{verb} {' '.join(cite(kind, number) for number in numbers[:10])}{more}{where}")
+    if read.left:
+        lines.append(f"{count(read.left, 'turn')} still to be learned from: the application goes on, or flush")
+    return lines
+
+
+def _learned_as_json(read: "Read") -> dict[str, object]:
+    learned = read.learned
+    return {
+        "facts": [cite("fact", number) for number in learned.facts],
+        "confirmed": [cite("fact", number) for number in learned.confirmed],
+        "proposed": [cite("proposal", number) for number in learned.proposed],
+        "left": read.left,
+    }
+
+
 def sessions(session: Session, given: "Given") -> Outcome:
     from store.clock import local_time
     from store.models import as_json
@@ -132,8 +168,9 @@ def sessions(session: Session, given: "Given") -> Outcome:
 
 
 def flush(session: Session, given: "Given") -> Outcome:
-    from store import flushing
+    from store import flushing, pending
 
+    pending.again(session.memory.database)
     done = flushing.flush(session.memory, given.session)
     said = f"Session {done.session}: {count(len(done.summaries), 'summary').replace('summarys', 'summaries')}"
     said += f", checkpoint {cite('checkpoint', done.checkpoint)}." if done.checkpoint else "; nothing else is new."
@@ -143,7 +180,9 @@ def flush(session: Session, given: "Given") -> Outcome:
             "session": done.session,
             "summaries": [cite("summary", number) for number in done.summaries],
             "checkpoint": cite("checkpoint", done.checkpoint) if done.checkpoint else None,
+            "learned": _learned_as_json(done.read),
         },
+        _learned(done.read),
     )
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from store.models import Checkpoint, Fact, Iteration, Record, Step, Task
+    from store.models import Checkpoint, Fact, Iteration, Proposal, Record, Step, Task
     from store.plans import Planned
 
 WORD = max(len(word) for _, word in FACT_BADGES.values() if word != "contradicted")
@@ -43,6 +43,14 @@ def keyed_line(key: int, record: "Record") -> str:
 def task_line(task: "Task", now: str) -> str:
     status = task.status.replace("_", " ")
     return f"{task.citation:<6}  {status:<11}  {ago(now, task.updated_at):>6}  {visible(task.text)}"
+
+
+def proposal_line(found: "Proposal", now: str) -> str:
+    from tui.proposal import WARNING, flagged
+
+    glyph = WARNING if flagged(found) else KIND_GLYPHS["proposal"]
+    start = f"{glyph} {found.citation:<6}  {found.kind:<9}  {ago(now, found.created_at):>6}"
+    return f"{start}  {visible(found.origin):<10}  {cut(found.text, 100)}"
 
 
 def iteration_line(iteration: "Iteration", decisions: int, commits: int) -> str:

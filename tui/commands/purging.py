@@ -126,7 +126,7 @@ def _found(memory: "Memory", query: str) -> list[tuple[str, int]]:
     return found
 
 
-KINDS = ("fact", "decision", "task", "turn", "event", "summary")
+KINDS = ("fact", "decision", "task", "turn", "event", "summary", "proposal")
 
 
 def _scrubbed(plan: "PurgePlan", named: list[str]) -> frozenset[int]:

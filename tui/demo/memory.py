@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from store import conversation, worker
+from store.citations import cite
 from store.location import FILE, FOLDER, Location
 from store.memory import Memory
 from tui.demo.calendar import Calendar, Hands
@@ -14,6 +15,7 @@ from tui.demo.decisions import DECISIONS, FORGOTTEN
 from tui.demo.facts import CHANGES, FACTS
 from tui.demo.journal import AUTOMATIC, CHECKPOINTS, EVENTS, ITERATIONS, LINKS, TASKS
 from tui.demo.project import Project
+from tui.demo.proposed import PROPOSED
 from tui.demo.records import (
     DOORS,
     Automatic,
@@ -25,6 +27,7 @@ from tui.demo.records import (
     Forgotten,
     Iteration,
     Link,
+    Proposed,
     Said,
     Task,
 )
@@ -89,6 +92,8 @@ class Telling:
             yield said.when, said.by, self._say, said
         for automatic in AUTOMATIC:
             yield automatic.when, automatic.by, self._take_by_itself, automatic
+        for proposed in PROPOSED:
+            yield proposed.when, proposed.by, self._propose, proposed
         for link in LINKS:
             yield link.when, link.by, self._link, link
 
@@ -172,6 +177,27 @@ class Telling:
         speaker = "Nadia" if said.role == "user" else ""
         turn = conversation.Said(said.role, said.text, speaker)
         self._memory.turns.add(said.session, [turn], origin=said.by)
+
+    def _propose(self, proposed: Proposed) -> None:
+        change: dict[str, Any] = {
+            "fact": proposed.text,
+            "domain": proposed.domain,
+            "confidence": proposed.confidence,
+            "tags": proposed.tags.split(),
+            "others": [self._facts[name] for name in proposed.others],
+        }
+        evidence = [
+            {"citation": cite("fact", self._facts[at]) if at in self._facts else at, "quote": words}
+            for at, words in proposed.quotes
+        ]
+        self._memory.inbox.propose(
+            proposed.kind,
+            change,
+            target=self._facts[proposed.about] if proposed.about else None,
+            evidence=evidence,
+            origin=proposed.by,
+            reason=proposed.why,
+        )
 
     def _take_by_itself(self, automatic: Automatic) -> None:
         checkpoints = self._memory.checkpoints

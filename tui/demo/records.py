@@ -12,6 +12,7 @@ DOORS = {
     "hook": "hook",
     "file": "worker",
     "import:notes": "cli",
+    "duplicates": "worker",
 }
 
 
@@ -133,6 +134,24 @@ class Said:
     session: str
     role: str
     text: str
+    by: str = "agent"
+
+
+@dataclass(frozen=True)
+class Proposed:
+    """Something that waits for Nadia's word. `about` and `others` are facts by name or text; a quote is of a citation,
+    or of a fact by its text."""
+
+    when: str
+    kind: str
+    text: str = ""
+    about: str = ""
+    others: tuple[str, ...] = ()
+    domain: str = ""
+    confidence: str = ""
+    tags: str = ""
+    quotes: tuple[tuple[str, str], ...] = ()
+    why: str = ""
     by: str = "agent"
 
 

@@ -10,7 +10,7 @@ from textual.widgets import Input
 
 from store.citations import parse
 from store.errors import MemorandaError
-from tui.keys import FACTS, HISTORY, PANES, PREVIEW, TIMELINE, named
+from tui.keys import FACTS, HISTORY, INBOX, PANES, PREVIEW, TIMELINE, named
 from tui.screens.searching import SearchingScreen
 from tui.screens.view import DOMAIN_ORDER, KIND_ORDER, SORT_ORDER, slots
 from tui.widgets.bars import Footer
@@ -139,7 +139,7 @@ class BrowsingScreen(SearchingScreen):
 
     def show_pane(self, name: str) -> None:
         """Give a pane its place, and take those that have none out of sight."""
-        if name != FACTS:
+        if name not in (FACTS, INBOX):
             self._second = name
         if name not in (FACTS, TIMELINE):
             self._third = name
@@ -232,6 +232,8 @@ class BrowsingScreen(SearchingScreen):
             self.change_view(kind=None)
         elif self._current == HISTORY and self.view.actor:
             self.change_view(actor=None)
+        elif self._current == INBOX and self.view.asker:
+            self.change_view(asker=None)
 
     def action_unmark(self) -> None:
         self.list_of(self._list_id).unmark()
@@ -274,7 +276,7 @@ class BrowsingScreen(SearchingScreen):
     @work(thread=True, group="origins", exclusive=True, exit_on_error=False, description="find out who wrote")
     def action_origin(self) -> None:
         if self.engine is not None:
-            field = "actor" if self._current == HISTORY else "origin"
+            field = {HISTORY: "actor", INBOX: "asker"}.get(self._current, "origin")
             order = (None, *self.engine.origins(self._current))
             self.later(lambda: self.change_view(**{field: _next(order, getattr(self.view, field))}))
 

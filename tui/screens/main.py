@@ -13,7 +13,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 
 from store.errors import MemorandaError
-from tui.keys import CHECKPOINTS, CONTEXT, FACTS, HISTORY, KEYS, LOOKS, TASKS, TIMELINE
+from tui.keys import CHECKPOINTS, CONTEXT, FACTS, HISTORY, INBOX, KEYS, LOOKS, TASKS, TIMELINE
 from tui.screens.browsing import TYPING
 from tui.screens.contexts import ContextScreen
 from tui.screens.view import HUGE, WIDE, empty
@@ -124,10 +124,8 @@ class MainScreen(ContextScreen):
 
         super()._complete()
         self.query_one(SearchBar).add_input()
-        others = (
-            _list_pane(name, "list", "-behind", empty_text=empty(name))
-            for name in (CHECKPOINTS, HISTORY, TASKS, CONTEXT)
-        )
+        names = (CHECKPOINTS, HISTORY, TASKS, INBOX, CONTEXT)
+        others = (_list_pane(name, "list", "-behind", empty_text=empty(name)) for name in names)
         hits = _list_pane("hits", empty_text=empty("hits"))
         self.query_one("#body").mount(*others, hits, before="#preview-pane")
         self.mount(AskBar(id="ask"), before="#footer")

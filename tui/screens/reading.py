@@ -15,11 +15,11 @@ from textual.worker import Worker, WorkerState
 
 from store.clock import Clock, utc_now
 from store.errors import Defect, MemorandaError
-from store.keys import unpack
+from store.keys import pack, unpack
 from store.location import Location
-from tui.keys import CHECKPOINTS, FACTS, HISTORY, PANES, TASKS, TIMELINE
+from tui.keys import CHECKPOINTS, FACTS, HISTORY, INBOX, PANES, TASKS, TIMELINE
 from tui.responsive import ResponsiveScreen
-from tui.screens.view import DIM, STRONG, View, empty, filtered, layout, tabs, title
+from tui.screens.view import ALL_NAMED, DIM, STRONG, View, empty, filtered, layout, tabs, title
 from tui.visible import visible
 from tui.widgets.bars import Piece, Split, width
 from tui.widgets.preview_pane import PreviewPane
@@ -63,6 +63,7 @@ class ReadingScreen(ResponsiveScreen[None]):
         self._step = 0  # the newest step of history that was shown
         self._status = "opening"
         self._backups = ""  # what is wrong with them
+        self._waiting = 0  # proposals in the inbox
         self._wanted: int | None = None  # the key of the record to put the cursor on, when it is in the list
         self._returning: dict[str, Hashable] = {}  # where each list's cursor is to be once it was read
 
@@ -213,7 +214,8 @@ class ReadingScreen(ResponsiveScreen[None]):
             return  # a newer reading is under way
         for name, rows in lists.items():
             found = self.list_of(name)
-            found.empty_text = filtered(name) if name == HISTORY and view.actor else empty(name)
+            narrowed = (name == HISTORY and view.actor) or (name == INBOX and view.asker)
+            found.empty_text = filtered(name) if narrowed else empty(name)
             found.set_rows(rows)
             self._sizes[name] = len(rows)
         self._select_wanted(*lists)
@@ -265,6 +267,8 @@ class ReadingScreen(ResponsiveScreen[None]):
         self.list_of(FACTS).empty_text = (empty if self.view.shows_all else filtered)(FACTS)
         self.list_of(TIMELINE).empty_text = (filtered if self.view.kind else empty)(TIMELINE)
         self._flash_changes()
+        if self.engine is not None:
+            self._waiting = self.engine.waiting()
         self._draw_top()
         self._draw_titles()
         if self._stale:
@@ -292,8 +296,9 @@ class ReadingScreen(ResponsiveScreen[None]):
         for key in changed:
             kind, number = unpack(key)
             self.list_of(FACTS).flash(number) if kind == "fact" else self.list_of(TIMELINE).flash(key)
-            for found in self.query(f"#{TASKS}").results(RecordList) if kind == "task" else ():
-                found.flash(key)
+            for name in {"task": (TASKS,), "proposal": (INBOX,)}.get(kind, ()):
+                for found in self.query(f"#{name}").results(RecordList):
+                    found.flash(key)
 
     def refresh_records(self, wanted: int | None = None) -> None:
         """Show at once what a write changed on screen, then read the lists again; put the cursor on the record whose
@@ -314,6 +319,13 @@ class ReadingScreen(ResponsiveScreen[None]):
         if rows is not None and not self.view.hidden and self._list_id == FACTS:
             self.list_of(FACTS).set_rows(rows.without(numbers))  # type: ignore[attr-defined]
 
+    def hide_proposals(self, numbers: Sequence[int]) -> None:
+        """Take proposals out of the list before it is read again."""
+        rows = self.list_of(INBOX).rows
+        if rows is not None and self._list_id == INBOX:
+            keys = [pack("proposal", number) for number in numbers]
+            self.list_of(INBOX).set_rows(rows.without(keys))  # type: ignore[attr-defined]
+
     # the bars
 
     def _show_status(self, status: str) -> None:
@@ -325,10 +337,9 @@ class ReadingScreen(ResponsiveScreen[None]):
         return [(f"{self._status} ", "$text-warning", "leave")] if self._status else []
 
     def _draw_top(self) -> None:
-        left: list[Piece] = [
-            (" ≡ memoranda", STRONG, "app.command_palette"),
-            (f" {visible(self._location.name)}  ", "bold", "open_memory"),
-        ]
+        left: list[Piece] = [(f" {visible(self._location.name)}  ", "bold", "open_memory")]
+        if self._waiting:  # nothing takes its place, and it is gone with the last one
+            left += [(f" ◇ {self._waiting:,} waiting ", "reverse bold $text-warning", f"pane('{INBOX}')"), ("  ", "")]
         status = self.under_way()
         figures: list[Piece] = []
         if counts := self._counts:
@@ -341,8 +352,14 @@ class ReadingScreen(ResponsiveScreen[None]):
         if not self.query("#top"):
             return  # this memory was left for another one
         bar = self.query_one("#top", Split)
-        room = (bar.size.width or 120) - width(left) - 2
-        names = tabs(self._seen_panes, self._current, "", room - width(status) - width(figures))
+        # where there is little room our own name goes before those of the panes
+        for brand in (" ≡ memoranda", " ≡"):
+            whole = [(brand, STRONG, "app.command_palette"), *left]
+            room = (bar.size.width or 120) - width(whole) - 4
+            names = tabs(self._seen_panes, self._current, "", room - width(status) - width(figures))
+            if self.form == "-narrow" or width(names) >= ALL_NAMED:
+                break
+        left = whole
         if self.form == "-narrow":
             names = []
         if status and width(names) + width(status) + width(figures) + 2 > room:

@@ -8,12 +8,12 @@ from store.errors import MemorandaError
 from store.models import Checkpoint
 from tui.commands import count
 from tui.keys import named
-from tui.screens.embedding import EmbeddingScreen
+from tui.screens.learning import LearningScreen
 
 TICK = 60  # looks after which it is asked whether a checkpoint is due
 
 
-class RecoveringScreen(EmbeddingScreen):
+class RecoveringScreen(LearningScreen):
     """Offers after the first rows, and takes checkpoints as time passes."""
 
     def _complete(self) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from store.vocabulary import DOMAINS
-from tui.keys import CHECKPOINTS, CONTEXT, FACTS, HISTORY, HITS, PANES, TASKS, TIMELINE, named
+from tui.keys import CHECKPOINTS, CONTEXT, FACTS, HISTORY, HITS, INBOX, PANES, TASKS, TIMELINE, named
 from tui.visible import visible
 from tui.widgets.bars import Piece, width
 
@@ -19,14 +19,15 @@ SORT_WORDS = {"oldest": "by age", "newest": "newest first"}
 DOMAIN_ORDER = (None, *DOMAINS)
 KIND_ORDER = (None, "decision", "commit", "event", "iteration", "checkpoint")
 WIDE, HUGE = 100, 180  # columns from which two lists, and three, stand beside the preview
+ALL_NAMED = sum(len(pane) + 3 for pane in PANES) - 1  # cells of the panes' tabs, if each has its name
 DIM, FAINT, STRONG = "$dim", "$faint", "bold $text-accent"
 
 
 @dataclass(frozen=True)
 class View:
-    """What the lists show: the facts' order and filters, the timeline's kind, the history's actor, whether what was
-    superseded, forgotten or done, or taken by itself, is shown too, the question and the session that a context is of
-    (empty: the last ones), and the `past` if it is looked at."""
+    """What the lists show: the facts' order and filters, the timeline's kind, the history's actor, the inbox's `asker`,
+    whether what was superseded, forgotten or done, or taken by itself, is shown too, the question and the session that
+    a context is of (empty: the last ones), and the `past` if it is looked at."""
 
     sort: str = "oldest"
     domain: str | None = None
@@ -37,6 +38,7 @@ class View:
     actor: str | None = None
     question: str = ""
     session: str = ""
+    asker: str | None = None
     past: Past | None = None
 
     @property
@@ -66,8 +68,8 @@ def slots(form: str, current: str, second: str, third: str) -> tuple[str, ...]:
     """The lists that are seen, from the left: where the person is, and the last ones they were in beside it."""
     if form == "-narrow":
         return (current,)
-    if form == "-wide":
-        return (FACTS, second)
+    if form == "-wide":  # what is decided needs room to be read
+        return (INBOX,) if current == INBOX else (FACTS, second)
     return (FACTS, TIMELINE, third)
 
 
@@ -120,6 +122,11 @@ def about(pane: str, view: View, counts: Mapping[str, int], short: int) -> list[
         words = visible(view.question)
         question = f"“{words if len(words) <= 30 else f'{words[:29]}…'}”" if words and not short else None
         filters = [(question, "ask_for('context.ask')"), (taken, "")]
+    elif pane == INBOX:
+        filters = [
+            (view.asker and f"only from {view.asker}", "origin"),
+            (None if short and view.asker else "newest first", "origin"),
+        ]
     elif pane == TASKS:
         done = counts.get("done", 0)
         hidden = f"{done:,} done {'shown' if view.hidden else 'hidden'}: {key}"
@@ -142,9 +149,9 @@ def title(
     marks: list[Piece] = [(f"  {marked:,} marked", "$text-accent", "unmark")] if marked else []
     for short in range(3):
         right = about(pane, view, counts, short)
-        left = [(pane.upper(), ""), (f" {size}", DIM)] if form != "-narrow" else tabs((pane,), pane, size, 1000)
-        if form == "-narrow" and width(left) + width(marks) + width(right) >= room:
-            left = tabs((pane,), pane, size, 0, named=True)  # closer together
+        left: list[Piece] = [(pane.upper(), ""), (f" {size}", DIM)]
+        if form == "-narrow":
+            left = tabs((pane,), pane, size, max(ALL_NAMED + len(size) + 1, room - width(right) - width(marks) - 1))
         if width(left) + width(marks) + width(right) < room:
             return [*left, *marks], right
     if form == "-narrow":
@@ -166,6 +173,9 @@ def empty(pane: str) -> str:
         TASKS: f"No tasks to be done. Press {add} to add one; {named('task.move')} starts and finishes it.",
         CONTEXT: "What an agent would be sent will stand here, with what it costs and why each fact is in or out. "
         f"Press {named('context.ask')} to ask a question.",
+        INBOX: "Nothing waits for you. What agents, imports and files would have remembered stands here, with its "
+        f"evidence, until you accept it ({named('record.confirm')}) or reject it ({named('record.forget')}): nobody "
+        f"believes it before. {named('inbox.duplicates')} looks for facts that say the same, or contradict each other.",
         HITS: "Nothing found. Try fewer words, or without kind: domain: is: tag: author: since: before:",
     }[pane]
 
@@ -176,5 +186,6 @@ def filtered(pane: str) -> str:
     return {
         FACTS: f"No fact passes the filter. {kind} and {origin} choose the next one; :facts shows all of them.",
         TIMELINE: f"Nothing of this kind. {kind} shows the next kind, at last all of them.",
+        INBOX: f"Nothing waits from this source. {origin} shows the next one, at last all of them.",
         HISTORY: f"Nothing by this origin. {origin} shows the next one, at last all of them.",
     }.get(pane, "")

@@ -94,7 +94,7 @@ class Footer(Bar):
             self._draw()
 
     def _draw(self) -> None:
-        keys = [key for key in self._keys if key.label and self._pane in key.panes and key.shown(self.remapped)]
+        keys = [key for key in self._keys if self._pane in key.panes and self._word(key) and key.shown(self.remapped)]
         if self.looking:
             keys = [key for key in keys if not key.act or key.act in LOOKS]
         last = [key for key in keys if key.id in LAST]
@@ -106,12 +106,15 @@ class Footer(Bar):
         for key in (*others, *last):
             pieces += [
                 (f" {key.shown(self.remapped)}", "$footer-key-foreground bold", key.action),
-                (f" {key.label} ", "$footer-description-foreground", key.action),
+                (f" {self._word(key)} ", "$footer-description-foreground", key.action),
             ]
         self.put(*pieces)
 
     def _width(self, key: Key) -> int:
-        return len(key.shown(self.remapped)) + len(key.label) + 3
+        return len(key.shown(self.remapped)) + len(self._word(key)) + 3
+
+    def _word(self, key: Key) -> str:
+        return key.words.get(self._pane, key.label)
 
 
 def width(pieces: Sequence[Piece]) -> int:

@@ -131,13 +131,15 @@ class PreviewPane(Kept, Vertical):
         self.open(event.citation)
 
     def _show(self, record: Record | Step, again: bool = False) -> None:
-        from store.models import Checkpoint, Chunk, Commit
+        from store.models import Checkpoint, Chunk, Commit, Proposal
         from tui.describe import brief
         from tui.passages import indexed
 
         assert self.engine is not None
         self.record = record
-        slow = isinstance(record, Checkpoint | Chunk)  # longer than a frame: all that changed since, or a file
+        slow = isinstance(
+            record, Checkpoint | Chunk | Proposal
+        )  # longer than a frame: all that changed since, or a file
         if slow and again:
             self._describe(record)
             return
@@ -147,7 +149,7 @@ class PreviewPane(Kept, Vertical):
         self._described = lines
         if self._timer is not None:
             self._timer.stop()
-        if isinstance(record, Checkpoint | Chunk):
+        if isinstance(record, Checkpoint | Chunk | Proposal):
             lines = brief(record)
             if isinstance(record, Chunk):
                 lines += [[], *indexed(record)]

@@ -1,0 +1,148 @@
+"""Task `reconfirm`: whether a person said again what is known already, or took it back. Here by rule [003 §4].
+
+Only the same words confirm: another number, a negation, another order or one other word may be another truth, and the
+longer a sentence is, the less a ratio of letters sees of it. What is near, and not the same, is asked about.
+"""
+
+import re
+from collections.abc import Sequence
+
+from store.agent import phrases
+from store.agent.voice import Sentence, fold
+
+RATIO = 0.9  # of the letters of two texts, at least, that one is taken for the other with a slip of the pen
+NEAR = 0.75  # of a fact's words that a sentence has, for a question whether it says the same
+TOUCHED = 0.6  # the same, where something in the sentence speaks against the fact
+LONGEST_KIN = 3  # letters that two forms of a word begin with, at least
+SLIPS = 6  # letters of a word in which a slip of the pen is told from another word
+
+_WORD = re.compile(r"\w+(?:[.'/+-]\w+)*")
+_HOLLOW = frozenset(
+    "el la los las lo un una unos unas de del a al en y e o que se the an of to at on in for and or that as por para"
+    " with con si yes ok".split()
+)
+_NEGATIONS = frozenset("no not never nunca jamas tampoco ni nor sin without cannot".split())
+_ENDED = re.compile(
+    r"\bya no\b|\bno longer\b|\bnot any ?more\b|\b(?:deje|dejo|dejamos|dejaron|dejar|paramos) de\b|\bstop(?:ped|s)?\b"
+    r"|\bused to\b|\bquit\b|^antes (?!de\b)|\bgave up\b|\bhasta (?:hace|ayer)\b|\banymore\b"
+)
+_INSTEAD = re.compile(r"\b(?:instead of|rather than|en vez de|en lugar de)\s+(\S+)")
+_HYPOTHETICAL = re.compile(
+    r"(?:si|if|unless|suppose|imagine|supongamos|ojala|cuando|when|would|podriamos|could we|aunque|what if|y si)\b"
+)
+
+CONFIRM, PROPOSE, SUPERSEDE, NONE = "confirm", "propose", "supersede", "none"
+
+
+class Words:
+    """A text as it is compared: `text` folded, `words` those that tell something, in order; `negated`."""
+
+    __slots__ = ("negated", "text", "words")
+
+    def __init__(self, folded: str) -> None:
+        every = _WORD.findall(folded)
+        self.text = " ".join(every)
+        self.negated = any(word in _NEGATIONS or word.endswith("n't") for word in every)
+        self.words = [word for word in every if word not in _HOLLOW and word not in _NEGATIONS]
+
+
+def said(sentence: Sentence) -> Words:
+    """What a sentence says, without what stands before it and without the asking to remember it."""
+    folded = sentence.folded
+    lead = phrases.LEADS.match(folded)
+    start = lead.end() if lead else 0
+    asked = phrases.ASKED.match(folded, start)
+    return Words(folded[asked.end() if asked else start :])
+
+
+def compare(sentence: Sentence, fact: str) -> str:
+    """What a sentence does to a fact: `confirm` it, `propose` to, `supersede` it (to be proposed), or `none`."""
+    if sentence.question:
+        return NONE
+    verdict = judge(said(sentence), Words(fold(fact)))
+    return PROPOSE if verdict == CONFIRM and sentence.doubt else verdict
+
+
+def judge(one: Words, fact: Words) -> str:
+    """`compare`, of what is parted into words already."""
+    if not fact.words or not one.words:
+        return NONE
+    if same(one, fact):
+        return CONFIRM
+    if _HYPOTHETICAL.match(one.text) and not _HYPOTHETICAL.match(fact.text):
+        return NONE
+    shared = [word for word in fact.words if any(kin(word, other) for other in one.words)]
+    share = len(shared) / len(fact.words)
+    if share < TOUCHED or len(shared) < 2:
+        return NONE
+    if against(one, fact):
+        return SUPERSEDE
+    if len(one.words) == len(fact.words):
+        differing = sum(not _alike(*pair) for pair in zip(one.words, fact.words, strict=True))
+        if (differing == 1 and len(fact.words) > 2) or sorted(one.words) == sorted(fact.words):
+            return SUPERSEDE
+    return PROPOSE if share >= NEAR and len(one.words) <= 2 * len(fact.words) else NONE
+
+
+def same(one: Words, fact: Words) -> bool:
+    """Whether two texts say the same: word by word, but for a plural and a slip of the pen."""
+    if one.text == fact.text:
+        return True
+    if one.negated != fact.negated or len(one.words) != len(fact.words):
+        return False
+    if not all(_alike(*pair) for pair in zip(one.words, fact.words, strict=True)):
+        return False
+    from rapidfuzz.fuzz import ratio
+
+    return ratio(one.text, fact.text) >= RATIO * 100
+
+
+def against(one: Words, fact: Words) -> bool:
+    """Whether something in a sentence about a fact speaks against it: a negation, an end, another number, another
+    thing instead."""
+    if one.negated != fact.negated:
+        return True
+    if bool(_ENDED.search(one.text)) != bool(_ENDED.search(fact.text)):
+        return True
+    left = {match[1] for match in _INSTEAD.finditer(one.text)}
+    if left.intersection(fact.text.split()) and not _INSTEAD.search(fact.text):
+        return True
+    mine, theirs = _numbers(one.words), _numbers(fact.words)
+    return bool(mine and theirs and mine != theirs)
+
+
+def kin(one: str, other: str) -> bool:
+    """Whether two words are forms of one: the same beginning, most of the shorter."""
+    if one == other:
+        return True
+    if any(char.isdigit() for char in one + other):
+        return False
+    short = min(len(one), len(other))
+    common = next((at for at in range(short) if one[at] != other[at]), short)
+    return common >= LONGEST_KIN and common >= 0.6 * short
+
+
+def _alike(one: str, other: str) -> bool:
+    """Whether two words are one, but for a plural or a slip of the pen: two letters exchanged, one left out."""
+    if one == other:
+        return True
+    if any(char.isdigit() for char in one + other):
+        return False
+    short, long = sorted((one, other), key=len)
+    if long in (short + "s", short + "es") and len(short) > 2:
+        return True
+    if len(short) < SLIPS or one[0] != other[0]:
+        return False
+    if len(short) == len(long):
+        apart = [at for at in range(len(one)) if one[at] != other[at]]
+        return (
+            len(apart) == 2
+            and apart[1] == apart[0] + 1
+            and one[apart[0]] == other[apart[1]]
+            and (one[apart[1]] == other[apart[0]])
+        )
+    return len(long) == len(short) + 1 and any(long[:at] + long[at + 1 :] == short for at in range(1, len(long) - 2))
+
+
+def _numbers(words: Sequence[str]) -> list[str]:
+    return sorted(word for word in words if any(char.isdigit() for char in word))

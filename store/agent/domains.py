@@ -1,0 +1,50 @@
+"""What a text is about: one of the domains of facts, by the words that tell. Task `classify_domain` without a model."""
+
+import re
+from dataclasses import dataclass
+
+from store.agent.voice import fold
+
+# tried in this order where two have as many words
+TELLING = {
+    "personal": re.compile(
+        r"\b(?:alergi\w*|allergi\w*|celiac\w*|coeliac|vegan\w*|vegetarian\w*|diabet\w*|cumpleanos|birthday|hij[oa]s?|son"
+        r"|daughter|wife|husband|espos[oa]|pareja|partner|novi[oa]|herman[oa]s?|brother|sister|madre|padre|mother|father"
+        r"|mama|papa|mum|mom|dad|perr[oa]|gat[oa]|dog|cat|vivo|live|naci|born|medic[oa]s?|doctor|salud|health|me llamo"
+        r"|my name|mi nombre|anos de edad|years old|familia|family|casa|home|dni|telefono|phone)\b"
+    ),
+    "work": re.compile(
+        r"\b(?:trabaj\w*|work|works|working|empresa|company|jef[ea]|boss|manager|equipo|team|horario|cliente\w*|client"
+        r"|clients|customer\w*|contrat\w*|contracts?|factura\w*|invoic\w*|presupuesto|budget|paga|sueldo|salary|oficina"
+        r"|office|reunion\w*|meetings?|vacaciones|holidays?|turno|shift|proveedor\w*|ventas|sales|fintech)\b"
+    ),
+    "projects": re.compile(
+        r"\b(?:deploy\w*|despliegue|produccion|production|prod|staging|servidor\w*|server\w*|base|bases|database\w*|tabla|tablas"
+        r"|tables?|rama|ramas|branch\w*|repo|repos|repositor\w*|release\w*|version\w*|build\w*|ci|api|apis|test|tests|pr"
+        r"|prs|commit\w*|merge\w*|main|docker|kubernetes|k8s|terraform|postgres\w*|mysql|sqlite|redis|bazel|codigo|code"
+        r"|frontend|backend|endpoint\w*|migracion\w*|migrations?|esquema|schema|script\w*|modulo|module\w*|config\w*|log"
+        r"|logs|ticket\w*|issue\w*|bug|bugs|qa|ship|cache|proxy|json|python|uv|pip|linter|dependenc\w*|maquina|proyecto"
+        r"|project)\b"
+    ),
+    "decisions": re.compile(r"\b(?:decid\w+|acord(?:amos|ado)|elegimos|we chose|agreed|settled)\b"),
+    "preferences": re.compile(
+        r"\b(?:prefier\w*|prefer\w*|me gusta\w*|i like|i don't like|odio|hate|favorit\w*|favou?rite\w*|estilo"
+        r"|style)\b"
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Domain:
+    """The domain of a text, and the words it was told by; `general` where none told."""
+
+    name: str
+    words: tuple[str, ...]
+
+
+def classify(text: str) -> Domain:
+    """What a text is about."""
+    folded = fold(text)
+    found = {name: tuple(dict.fromkeys(telling.findall(folded))) for name, telling in TELLING.items()}
+    name = max(found, key=lambda one: len(found[one]))
+    return Domain(name, found[name]) if found[name] else Domain("general", ())

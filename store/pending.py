@@ -1,0 +1,108 @@
+"""What of the turns is still to be read: one entry for each turn and task (`pending_extraction`).
+
+An entry is put there with its turn, in one transaction, and goes with what was learned from it, in another: whoever is
+killed between the two has lost nothing. Operational, of ids and numbers alone.
+"""
+
+from collections.abc import Sequence
+
+from store.clock import from_ms, to_ms
+from store.database import Database, Verbatim, Write
+
+TASKS = ("extract_facts", "reconfirm")
+ATTEMPTS = 3
+BACKOFF_MS = (60_000, 600_000, 0)  # after the first, second and last attempt
+TAKE = "SELECT id, turn, task, attempts FROM pending_extraction WHERE {} ORDER BY attempts, id LIMIT ?"
+DUE = "(next_at <= ? OR next_at > ?) AND attempts < ?"
+
+
+class Entry:
+    """A turn that waits for a task, for the `attempts`-th time."""
+
+    __slots__ = ("attempts", "id", "task", "turn")
+
+    def __init__(self, number: int, turn: int, task: str, attempts: int) -> None:
+        self.id = number
+        self.turn = turn
+        self.task = task
+        self.attempts = attempts
+
+
+def put(write: Write, turn: int) -> None:
+    """Let a user's turn be read, in the transaction that adds it."""
+    for task in TASKS:
+        write.execute(
+            "INSERT INTO pending_extraction(turn, task, next_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+            (turn, Verbatim(task), Verbatim(write.at)),
+        )
+
+
+def take(write: Write, most: int) -> list[Entry]:
+    """The next entries that are due, counted as tried: whoever dies of one has tried it too. One that was tried before
+    comes alone, so that it spoils no other's."""
+    now = to_ms(write.at)
+    rows = list(write.rows(TAKE.format(DUE), (*map(Verbatim, _bounds(write.at)), ATTEMPTS, most)))
+    if rows and rows[0][3] > 0:
+        del rows[1:]
+    taken = [Entry(number, turn, task, attempts + 1) for number, turn, task, attempts in rows if attempts == rows[0][3]]
+    for entry in taken:
+        write.execute(
+            "UPDATE pending_extraction SET attempts = ?, next_at = ?, error = '' WHERE id = ?",
+            (entry.attempts, Verbatim(from_ms(now + BACKOFF_MS[entry.attempts - 1])), entry.id),
+        )
+    return taken
+
+
+def done(write: Write, entries: Sequence[Entry]) -> list[Entry]:
+    """Take entries off, in the transaction that keeps what came of them; those that were still there. What somebody
+    else did meanwhile is not to be done again."""
+    return [
+        entry
+        for entry in entries
+        if write.execute("DELETE FROM pending_extraction WHERE id = ? RETURNING 1", (entry.id,)).get is not None
+    ]
+
+
+def untouched(write: Write, entries: Sequence[Entry]) -> None:
+    """Give entries back that were taken and not tried: they are due as they were."""
+    for entry in entries:
+        write.execute(
+            "UPDATE pending_extraction SET attempts = attempts - 1, next_at = ? WHERE id = ?",
+            (Verbatim(write.at), entry.id),
+        )
+
+
+def failed(write: Write, entry: Entry, error: str) -> None:
+    """Say why an entry could not be done; `error` holds no record's text."""
+    write.execute("UPDATE pending_extraction SET error = ? WHERE id = ?", (error, entry.id))
+
+
+def again(database: Database) -> int:
+    """Let what was given up be tried once more, and what waits be tried at once; how many turns were given up."""
+    given_up: int = counts(database)[1]
+    if given_up or database.value("SELECT 1 FROM pending_extraction WHERE attempts > 0 LIMIT 1"):
+        with database.write("agent", "extraction") as write:
+            write.execute(
+                "UPDATE pending_extraction SET attempts = 0, next_at = ? WHERE attempts > 0", (Verbatim(write.at),)
+            )
+    return given_up
+
+
+def counts(database: Database) -> tuple[int, int]:
+    """(how many turns wait, how many were given up after the last attempt)."""
+    waiting, given_up = database.rows(
+        "SELECT count(DISTINCT iif(attempts < ?1, turn, NULL)), count(DISTINCT iif(attempts >= ?1, turn, NULL))"
+        " FROM pending_extraction",
+        (ATTEMPTS,),
+    )[0]
+    return waiting, given_up
+
+
+def due(database: Database, now: str) -> bool:
+    """A cheap look at whether something is to be read."""
+    return bool(database.value(f"SELECT 1 FROM pending_extraction WHERE {DUE} LIMIT 1", (*_bounds(now), ATTEMPTS)))
+
+
+def _bounds(now: str) -> tuple[str, str]:
+    """Now, and the latest that an entry can have to wait for: where one waits for longer, the clock was set back."""
+    return now, from_ms(to_ms(now) + max(BACKOFF_MS))

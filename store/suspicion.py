@@ -1,0 +1,34 @@
+"""Whether a text looks like instructions to an agent, and not like something to remember.
+
+It raises a flag beside the text and is never the only gate: nothing is let in because it looks harmless.
+"""
+
+import re
+
+# zero-width characters but the joiner of emoji, bidi controls, and the tag characters that hide ASCII
+_HIDDEN = re.compile("[\u00ad\u061c\u200b\u200c\u200e\u200f\u202a-\u202e\u2060-\u2069\ufeff\U000e0000-\U000e007f]")
+_TOLD = re.compile(
+    r"""
+    \b(?:ignor[ae]\w*|disregard|forget|override|bypass|olvid[aáe]\w*|desestim\w+|omit[eií]\w*|anul[aáe]\w*)\b
+        [^.\n]{0,40}\b(?:instructions?|prompts?|rules|guardrails|instrucci[oó]n\w*|reglas|[oó]rdenes|indicaciones)\b
+    | \b(?:you\ are|act\ as|pretend\ to\ be|eres|sos|act[uú]a\ como|hac[eé]\ de)\ (?:now|ahora)\b
+    | \b(?:from\ now\ on|a\ partir\ de\ ahora|de\ ahora\ en\ m[aá]s)\b[^.\n]{0,30}
+        \b(?:you\ (?:must|will|are)|(?:deb[eé]s|vas\ a|ten[eé]s\ que|tienes\ que))\b
+    | \b(?:system|developer|assistant|sistema)\ ?(?:prompt|message|mensaje)\b
+    | ^\s*(?:system|assistant|developer|user|tool|human)\s*:
+    | <\|?/?(?:im_start|im_end|system|assistant|user|endoftext|tool_call|instructions?)\b[^>]{0,20}\|?>
+    | \[/?(?:INST|SYS)\] | <</?SYS>>
+    | \b(?:do\ not|don't|never|no|nunca)\b[^.\n]{0,20}
+        \b(?:tell|mention|reveal|show|le\ digas|cont[eé]s|menciones|reveles)\b[^.\n]{0,20}
+        \b(?:user|person|human|anyone|usuario|persona|nadie)\b
+    | \b(?:curl|wget|iwr)\b[^\n]{0,200}\|\s*(?:ba|z|pwsh)?sh\b | \brm\ -rf?\ [/~]
+    | \b(?:send|post|upload|exfiltrate|mand[aáe]\w*|envi[aáe]\w*|sub[ií]\w*)\b[^\n]{0,80}\bhttps?://
+    """,
+    re.IGNORECASE | re.VERBOSE | re.MULTILINE,
+)
+
+
+def suspicious(text: str) -> bool:
+    """Whether a text looks as if it were to steer an agent: an order to drop its instructions, a role line, a chat
+    template's mark, a command to run, hidden characters."""
+    return bool(_HIDDEN.search(text) or _TOLD.search(_HIDDEN.sub("", text)))

@@ -1,0 +1,151 @@
+"""Reading what was said is killed wherever it can be: nothing is lost, and nothing is written twice (RELIABILITY §2).
+
+A child process reads the turns of one memory and kills itself at its n-th statement, or at its n-th write or
+synchronisation of a file. Every n is tried, or a sample of them; the next run, which is not killed, ends with the same
+facts, confirmations and questions as one that never was.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import NOON, Clock
+
+from store import pending
+from store.agent import queue
+from store.clock import days_before
+from store.conversation import Said
+from store.memory import Memory
+from store.search import corpus
+
+ROOT = Path(__file__).parents[2]
+KILLS = 16  # of each kind, spread evenly over the run
+
+CHILD = """
+import os, signal, sys
+import apsw
+
+path, kind, number = sys.argv[1], sys.argv[2], int(sys.argv[3])
+left = number
+counting = False
+base = apsw.vfs_names()[0]
+
+
+def count():
+    global left
+    if counting:
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+class File(apsw.VFSFile):
+    def __init__(self, filename, flags):
+        super().__init__(base, filename, flags)
+
+    def xWrite(self, data, offset):
+        count()
+        super().xWrite(data, offset)
+
+    def xSync(self, flags):
+        count()
+        super().xSync(flags)
+
+
+class Killing(apsw.VFS):
+    def __init__(self):
+        super().__init__("killing", base)
+
+    def xOpen(self, name, flags):
+        return File(name, flags)
+
+
+from store.agent import queue
+from store.memory import Memory
+
+if kind == "file":
+    vfs = Killing()
+    apsw.set_default_vfs("killing")
+with Memory.open(path, "worker", lambda: sys.argv[4]) as memory:
+    if kind == "statement":
+        memory.database.connection.trace_v2(apsw.SQLITE_TRACE_STMT, lambda event: count())
+    counting = True
+    queue.run(memory)
+    counting = False
+    memory.database.connection.trace_v2(0, None)
+print(number - left)
+"""
+SAID = (
+    "Recordá que el deploy se hace los martes.",
+    "We use Bazel for all our builds.",
+    "The API freeze starts in May.",
+    "The budget is capped at 45k now.",
+    "gracias, genial",
+    "Always run the linter. Never push to main without a review.",
+)
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A memory with two facts that are spoken of, and six turns that wait to be read."""
+    path = tmp_path_factory.mktemp("told") / ".memoranda" / "memory.db"
+    clock = Clock(days_before(NOON, 9))
+    with Memory.open(str(path), "cli", clock) as memory:
+        memory.facts.remember("The API freeze starts in May")
+        memory.facts.remember("The budget is capped at 40k")
+        memory.turns.add("monday", [Said("user", text, at=days_before(NOON, 1)) for text in SAID])
+    return path
+
+
+def read(told: Path, folder: Path, kind: str, number: int) -> tuple[Path, int, str]:
+    """Read a copy, killed at the `number`th event: (the copy's path, the exit status, what was counted)."""
+    path = Path(shutil.copytree(told.parent, folder / f"{kind}-{number}" / ".memoranda")) / told.name
+    done = subprocess.run(
+        [sys.executable, "-c", CHILD, str(path), kind, str(number), NOON],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "MEMORANDA_WITHOUT": "model"},
+    )
+    assert done.returncode in (0, -signal.SIGKILL), done.stderr
+    return path, done.returncode, done.stdout.strip()
+
+
+def learned(memory: Memory) -> tuple[list[tuple[str, str]], list[str], int, list[str]]:
+    """(facts with when they were last confirmed, questions, turns, what history says was learned)."""
+    facts = memory.database.rows("SELECT fact, last_confirmed_at FROM facts WHERE status = 'active' ORDER BY fact")
+    asked = [text for (text,) in memory.database.rows("SELECT kind || ' ' || text FROM proposals ORDER BY 1")]
+    turns = memory.database.value("SELECT count(*) FROM turns")
+    steps = sorted(step.reason.partition(":")[2] for step in memory.history.steps(actor="talk:monday"))
+    return facts, asked, turns, steps
+
+
+@pytest.mark.parametrize("kind", ["statement", "file"])
+def test_a_reading_that_is_killed_loses_nothing_and_writes_nothing_twice(told: Path, tmp_path: Path, kind: str) -> None:
+    path, status, counted = read(told, tmp_path, kind, 10**9)
+    assert status == 0
+    with Memory.open(str(path)) as memory:
+        whole = learned(memory)
+        assert len(whole[0]) == 5 and len(whole[1]) == 2 and whole[2] == len(SAID)
+        assert pending.counts(memory.database) == (0, 0)
+    events = int(counted)
+    assert events > 40
+    halves = set()
+    for number in sorted({1 + round(place * (events - 1) / (KILLS - 1)) for place in range(KILLS)}):
+        path, status, _ = read(told, tmp_path, kind, number)
+        assert status == -signal.SIGKILL, number
+        with Memory.open(str(path), "worker", Clock(NOON)) as memory:
+            memory.database.clock.advance(days=1)  # type: ignore[attr-defined]  # past the wait for another try
+            assert memory.database.value("PRAGMA integrity_check") == "ok"
+            corpus.check(memory.database)
+            halves.add(len(learned(memory)[3]))
+            while queue.run(memory).read:
+                memory.database.clock.advance(milliseconds=60_000)  # type: ignore[attr-defined]
+            assert learned(memory) == whole, f"killed at {kind} {number} of {events}"
+            assert pending.counts(memory.database) == (0, 0)
+    assert len(halves) > 2, "it was killed before, between and after what it wrote"

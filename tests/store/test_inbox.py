@@ -1,0 +1,316 @@
+"""The inbox: what others would have remembered waits for a person's word, rests on evidence, and can be taken back."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from store.conversation import Said
+from store.errors import Conflict, InvalidInput, NotFound, Purged
+from store.inbox import Choice, Doubtful
+from store.memory import Memory
+
+AGENT = "mcp:claude-code"
+
+
+@pytest.fixture
+def said(memory: Memory) -> int:
+    """A turn in which the person said something."""
+    return memory.turns.add("one", [Said("user", "Ojo: soy alérgico al maní, ya lo sabés.")])[0]
+
+
+def allergy(memory: Memory, turn: int, **more: object) -> int:
+    change = {"fact": "Allergic to peanuts", "domain": "personal", "confidence": "high", "tags": ["health"], **more}
+    evidence = [{"citation": f"T#{turn}", "quote": "soy alérgico al maní"}]
+    return memory.inbox.propose("add", change, evidence=evidence, origin=AGENT, reason="the person said so")
+
+
+def active(memory: Memory) -> list[str]:
+    return [fact.fact for fact in memory.facts.many(memory.facts.ids(memory.now))]
+
+
+# asking
+
+
+def test_what_an_agent_proposes_is_no_fact(memory, said):
+    number = allergy(memory, said)
+    assert active(memory) == []
+    assert [one.citation for one in memory.inbox.waiting()] == ["P#1"] and memory.inbox.count() == 1
+    assert memory.search("peanuts").hits == [], "nobody finds what nobody accepted"
+    waiting = memory.inbox.get(number)
+    assert (waiting.text, waiting.origin, waiting.state) == ("Allergic to peanuts", AGENT, "waiting")
+    assert waiting.evidence[0].quote == "soy alérgico al maní"
+    assert memory.history.steps(limit=1)[0].actor == AGENT
+
+
+def test_the_same_question_is_asked_once(memory, said):
+    """However it is written, while it waits and after a no; another source may ask it."""
+    number = allergy(memory, said)
+    assert allergy(memory, said, fact="  allergic to PEANUTS. ") == number
+    memory.inbox.reject([number])
+    steps = memory.history.steps()
+    assert allergy(memory, said) == number and memory.inbox.count() == 0
+    assert memory.history.steps() == steps, "and leaves no step"
+    assert memory.inbox.propose("add", {"fact": "Allergic to peanuts"}, origin="import:chat") != number
+
+
+def test_what_is_known_is_asked_to_be_confirmed_and_again_when_it_was(memory, clock):
+    fact, _ = memory.facts.remember("Team of 5")
+    number = memory.inbox.propose("add", {"fact": "team of 5."}, origin=AGENT)
+    waiting = memory.inbox.get(number)
+    assert (waiting.kind, waiting.target) == ("confirm", fact)
+    clock.advance(days=70)
+    assert memory.inbox.accept(number) == fact
+    assert memory.facts.get(fact).last_confirmed_at[:10] == clock.now[:10]
+    assert memory.inbox.propose("add", {"fact": "Team of 5"}, origin=AGENT) != number
+
+
+def test_what_cannot_be_meant_is_refused(memory):
+    fact, _ = memory.facts.remember("Team of 5")
+    gone, _ = memory.facts.remember("Uses Jenkins")
+    memory.facts.forget([gone])
+    for kind, change, target in (
+        ("guess", {"fact": "x"}, None),
+        ("add", {}, None),
+        ("add", {"fact": "x", "mood": "good"}, None),
+        ("add", {"fact": "x", "confidence": "sure"}, None),
+        ("correct", {"fact": "x"}, None),
+        ("merge", {"fact": "x"}, fact),
+        ("merge", {"others": [fact]}, fact),
+    ):
+        with pytest.raises(InvalidInput):
+            memory.inbox.propose(kind, change, target=target, origin=AGENT)
+    with pytest.raises(NotFound):
+        memory.inbox.propose("correct", {"fact": "x"}, target=99, origin=AGENT)
+    with pytest.raises(Conflict):
+        memory.inbox.propose("confirm", {}, target=gone, origin=AGENT)
+    with pytest.raises(InvalidInput):
+        memory.inbox.propose("add", {"fact": "x"}, evidence=[{"citation": "nowhere", "quote": ""}], origin=AGENT)
+    assert memory.inbox.waiting() == []
+
+
+def test_a_purged_text_does_not_come_back_by_a_proposal(memory, said):
+    fact, _ = memory.facts.remember("Allergic to peanuts")
+    memory.purge.run(memory.purge.plan([("fact", fact)]))
+    with pytest.raises(Purged):
+        allergy(memory, said)
+
+
+def test_a_writer_that_asks_twice_is_answered_once(memory):
+    first = memory.inbox.propose("add", {"fact": "one"}, origin=AGENT, key="turn 7")
+    memory.inbox.accept(first)
+    assert memory.inbox.propose("add", {"fact": "one"}, origin=AGENT, key="turn 7") == first
+
+
+# deciding
+
+
+def test_an_accepted_fact_keeps_its_origin_and_its_evidence(memory, said):
+    number = allergy(memory, said)
+    fact = memory.facts.get(memory.inbox.accept(number))
+    assert (fact.fact, fact.domain, fact.confidence, fact.tags) == (
+        "Allergic to peanuts",
+        "personal",
+        "high",
+        ("health",),
+    )
+    assert (fact.origin, fact.source, fact.evidence) == (AGENT, "inferred", (f"T#{said}",))
+    assert (memory.inbox.get(number).state, memory.inbox.get(number).made) == ("accepted", fact.id)
+    step = memory.history.steps(limit=1)[0]
+    assert (step.actor, step.reason, step.changes) == ("user", "accept P#1 F#1", 2)
+    with pytest.raises(Conflict):
+        memory.inbox.accept(number)
+
+
+def test_one_undo_lets_it_wait_again(memory, said):
+    number = allergy(memory, said)
+    memory.inbox.accept(number)
+    memory.history.undo()
+    assert active(memory) == [] and memory.inbox.get(number).state == "waiting"
+    memory.history.redo()
+    assert active(memory) == ["Allergic to peanuts"]
+    memory.history.undo()
+    memory.inbox.reject([number])
+    memory.history.undo()
+    assert memory.inbox.count() == 1
+
+
+def test_in_a_persons_own_words_it_is_theirs(memory, said):
+    fact = memory.facts.get(memory.inbox.accept(allergy(memory, said), "Allergic to peanuts and almonds"))
+    assert (fact.fact, fact.confidence, fact.source) == ("Allergic to peanuts and almonds", "high", "explicit")
+    assert fact.origin == AGENT
+
+
+def test_what_would_correct_supersedes(memory):
+    old, _ = memory.facts.remember("Team of 5", domain="work", tags=["people"], pinned=True)
+    number = memory.inbox.propose("correct", {"fact": "Team of 6"}, target=old, origin=AGENT)
+    fact = memory.facts.get(memory.inbox.accept(number))
+    assert (fact.supersedes, fact.domain, fact.tags, fact.pinned) == (old, "work", ("people",), True)
+    assert memory.facts.get(old).status == "superseded"
+    memory.history.undo()
+    assert active(memory) == ["Team of 5"]
+
+
+def test_a_person_may_choose_what_it_supersedes_or_is_merged_with(memory, said):
+    fact, _ = memory.facts.remember("Peanuts make them ill", evidence=["T#9"], tags=["food"])
+    number = allergy(memory, said)
+    assert memory.inbox.merge(number, fact) == fact
+    merged = memory.facts.get(fact)
+    assert (merged.evidence, merged.tags) == (("T#9", f"T#{said}"), ("food", "health"))
+    memory.history.undo()
+    new = memory.inbox.supersede(number, fact)
+    assert memory.facts.get(fact).status == "superseded" and memory.facts.get(new).supersedes == fact
+    memory.history.undo()
+    new = memory.inbox.merge(number, fact, "Peanuts: allergic, carries an EpiPen")
+    assert active(memory) == ["Peanuts: allergic, carries an EpiPen"] and memory.facts.get(new).supersedes == fact
+
+
+def test_to_forget_is_asked_too(memory):
+    fact, _ = memory.facts.remember("Uses Jenkins")
+    number = memory.inbox.propose("forget", {}, target=fact, origin=AGENT)
+    assert memory.inbox.get(number).text == "Uses Jenkins"
+    assert memory.inbox.accept(number) is None and active(memory) == []
+    memory.history.undo()
+    assert active(memory) == ["Uses Jenkins"]
+
+
+def test_of_facts_that_are_merged_one_stays_and_knows_the_others(memory):
+    one, _ = memory.facts.remember("Deploys on Fridays", tags=["ops"], evidence=["C#a1b2c3d"])
+    two, _ = memory.facts.remember("Deploys happen on Friday", tags=["release"], pinned=True)
+    number = memory.inbox.propose("merge", {"fact": "Deploys on Fridays", "others": [two]}, target=one, origin=AGENT)
+    assert memory.inbox.accept(number) == one
+    fact = memory.facts.get(one)
+    assert active(memory) == ["Deploys on Fridays"] and fact.pinned
+    assert (fact.evidence, fact.tags) == (("C#a1b2c3d", f"F#{two}"), ("ops", "release"))
+    memory.history.undo()
+    assert len(active(memory)) == 2
+    new = memory.inbox.accept(number, "Deploys on Fridays, after lunch")
+    assert active(memory) == ["Deploys on Fridays, after lunch"] and memory.facts.get(new).supersedes == one
+
+
+def test_many_are_decided_in_one_step_and_what_cannot_be_waits(memory, said):
+    first = allergy(memory, said)
+    fact, _ = memory.facts.remember("Team of 5")
+    second = memory.inbox.propose("correct", {"fact": "Team of 6"}, target=fact, origin=AGENT)
+    third = memory.inbox.propose("add", {"fact": "Likes tea"}, origin="import:chat")
+    memory.facts.correct(fact, "Team of 7")
+    done = memory.inbox.decide([Choice(first, "accept"), Choice(second, "accept"), Choice(third, "reject")])
+    assert list(done.made) == [first] and done.rejected == (third,) and list(done.left) == [second]
+    assert isinstance(done.left[second], Doubtful)
+    assert memory.inbox.origins() == [(AGENT, 1)]
+    memory.history.undo()
+    assert memory.inbox.ids() == [third, second, first] and memory.inbox.ids(origin="import:chat") == [third]
+
+
+# evidence
+
+
+def test_evidence_is_looked_at_again(memory, said, tmp_path):
+    """A turn that was purged, a file whose line is another now: it waits, says so, and shows both."""
+    notes = tmp_path / "MEMORY.md"
+    notes.write_text("# Notes\n\nThe staging server is called tirana.\n")
+    memory.documents.scan()
+    quote = {"citation": "MEMORY.md#L3", "quote": "staging server is called tirana"}
+    number = memory.inbox.propose("add", {"fact": "Staging is tirana"}, evidence=[quote], origin="file")
+    assert memory.inbox.doubts(memory.inbox.get(number)) == []
+    notes.write_text("# Notes\n\nSome line before.\nThe staging server is called  Tirana.\n")
+    assert memory.inbox.doubts(memory.inbox.get(number)) == [], "it may have moved"
+    notes.write_text("# Notes\n\nThe staging server is called lima.\n")
+    with pytest.raises(Doubtful) as told:
+        memory.inbox.accept(number)
+    assert told.value.doubts[0].then == quote["quote"] and "lima" in told.value.doubts[0].now
+    assert "tirana" not in str(told.value), "errors hold no record's text"
+    assert active(memory) == [] and memory.inbox.count() == 1
+    assert memory.inbox.accept(number, anyway=True)
+
+    number = allergy(memory, said)
+    memory.purge.run(memory.purge.plan([("turn", said)]))
+    with pytest.raises(Doubtful, match="is not there any more"):
+        memory.inbox.accept(number)
+
+
+def test_a_target_that_changed_is_told_with_what_took_its_place(memory):
+    old, _ = memory.facts.remember("Team of 5")
+    number = memory.inbox.propose("correct", {"fact": "Team of 6"}, target=old, origin=AGENT)
+    memory.facts.confirm([old])
+    assert memory.inbox.doubts(memory.inbox.get(number)) == [], "confirmed, it says the same"
+    new = memory.facts.correct(old, "Team of 7")
+    with pytest.raises(Doubtful) as told:
+        memory.inbox.accept(number)
+    assert (told.value.doubts[0].then, told.value.doubts[0].now) == ("Team of 5", "Team of 7")
+    fact = memory.facts.get(memory.inbox.accept(number, anyway=True))
+    assert fact.supersedes == new, "what holds today steps aside, and not what did then"
+
+
+def test_a_target_that_was_purged_is_told(memory):
+    old, _ = memory.facts.remember("Team of 5")
+    number = memory.inbox.propose("correct", {"fact": "Team of 6"}, target=old, origin=AGENT)
+    memory.purge.run(memory.purge.plan([("fact", old)]))
+    with pytest.raises(Doubtful, match="F#1, which it is about, is not there any more"):
+        memory.inbox.accept(number)
+    assert memory.facts.get(memory.inbox.accept(number, anyway=True)).fact == "Team of 6"
+
+
+def test_with_a_fact_its_proposal_is_purged(memory, said, tmp_path):
+    fact = memory.inbox.accept(allergy(memory, said))
+    memory.purge.run(memory.purge.plan([("fact", fact)]))
+    assert memory.inbox.get(1).text == "[purged]"
+
+
+def test_a_proposal_is_purged_like_a_fact_and_its_text_cannot_be_proposed_again(memory, said):
+    number = allergy(memory, said)
+    other = memory.inbox.propose("add", {"fact": "Likes tea"}, origin=AGENT, reason="the person said so")
+    memory.purge.run(memory.purge.plan([("proposal", number)]))
+    assert memory.inbox.ids() == [other] and memory.inbox.get(other).reason == "the person said so"
+    with pytest.raises(Purged):
+        allergy(memory, said)
+
+
+def test_in_the_past_it_still_waited(memory, said):
+    from store.moments import moment
+    from store.past import Then, read
+
+    allergy(memory, said)
+    then = memory.now
+    memory.inbox.accept(1)
+    past = Then(memory.location, "cli", read(memory, moment(memory, then)))
+    assert past.inbox.count() == 1 and past.inbox.get(1).state == "waiting"
+    past.close()
+
+
+# the house
+
+
+def test_nothing_else_makes_a_fact_of_a_proposal():
+    """Found in the source: only the inbox carries proposals out, and only it writes what became of one."""
+    root = Path(__file__).parents[2]
+    sources = {path: path.read_text() for folder in ("store", "tui") for path in (root / folder).rglob("*.py")}
+    users = {path.name for path, text in sources.items() if "store.accepting import" in text}
+    assert users == {"inbox.py"}
+    writers = {path.name for path, text in sources.items() if "UPDATE proposals" in text or '"accepted"' in text}
+    assert writers <= {"inbox.py", "vocabulary.py"}, writers
+    inserters = {
+        str(path.relative_to(root)) for path, text in sources.items() if "insert(" in text and "facts import" in text
+    }
+    # learning writes what a person said themselves, and reads no proposal
+    allowed = {"store/accepting.py", "store/agent/learning.py"}
+    assert {one for one in inserters if "insert" in imported(sources[root / one])} == allowed
+
+
+def imported(text: str) -> str:
+    """What a module takes from `store.facts`."""
+    return " ".join(line for line in text.splitlines() if line.strip().startswith("from store.facts import"))
+
+
+def test_remembering_loads_nothing_of_the_inbox(tmp_path):
+    code = (
+        "import sys; from store.memory import Memory\n"
+        "with Memory.open(sys.argv[1]) as memory: memory.facts.remember('x')\n"
+        "print([name for name in sys.modules if 'inbox' in name or name in ('re', 'json', 'rapidfuzz')])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path / "memory.db")], capture_output=True, text=True, env={**os.environ}
+    )
+    assert "inbox" not in done.stdout, done.stderr

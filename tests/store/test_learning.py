@@ -1,0 +1,433 @@
+"""Conversations become memory: what was said is learned once, from whom and when it was said, and never guessed."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from conftest import NOON, Clock
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from store import pending
+from store.agent import learning, queue
+from store.agent.confirming import TOUCHED, Words
+from store.agent.known import Known
+from store.clock import days_before
+from store.conversation import Said
+from store.database.lease import Lease
+from store.errors import InvalidInput
+from store.health import WRONG, examine
+from store.meaning import embed
+from store.memory import Memory
+from store.models import Fact, Proposal
+
+ROOT = Path(__file__).parents[2]
+CASES = [json.loads(line) for line in (ROOT / "bench" / "cases" / "extraction.jsonl").read_text("utf-8").splitlines()]
+
+
+def say(memory: Memory, *texts: str, session: str = "monday", origin: str = "agent", days: float = 0) -> list[int]:
+    """A person says this in a session, so many days ago."""
+    at = days_before(memory.now, days) if days else ""  # type: ignore[arg-type]
+    return memory.turns.add(session, [Said("user", text, at=at) for text in texts], origin)
+
+
+def hear(memory: Memory, *texts: str, **how: object) -> queue.Read:
+    """Say it, and let it be read."""
+    say(memory, *texts, **how)  # type: ignore[arg-type]
+    return queue.run(memory)
+
+
+def facts(memory: Memory) -> list[Fact]:
+    return memory.facts.many(sorted(memory.facts.ids(memory.now)))
+
+
+def texts(memory: Memory) -> list[str]:
+    return [fact.fact for fact in facts(memory)]
+
+
+def waiting(memory: Memory) -> list[tuple[str, str, int | None]]:
+    return [(one.kind, one.text, one.target) for one in reversed(memory.inbox.waiting())]
+
+
+def entries(memory: Memory) -> list[tuple[int, str, int]]:
+    return memory.database.rows("SELECT turn, task, attempts FROM pending_extraction ORDER BY id")
+
+
+def kept_since(memory: Memory, text: str, days: int) -> int:
+    """A fact that was told so many days ago, by hand."""
+    clock = memory.database.clock
+    now, clock.now = clock.now, days_before(clock.now, days)  # type: ignore[attr-defined]
+    number, _ = memory.facts.remember(text)
+    clock.now = now  # type: ignore[attr-defined]
+    return number
+
+
+# what is learned -----------------------------------------------------------------------------------------------------
+
+
+def test_a_conversation_becomes_memory_without_anyone_typing_it(memory: Memory) -> None:
+    (first, *_) = say(
+        memory,
+        "Hola! Recordá que el deploy a producción se hace los martes. ¿Cómo viene el build?",
+        "Trabajo en una fintech, somos 5.",
+        "gracias, genial",
+    )
+    done = queue.run(memory)
+    (fact,) = facts(memory)
+    assert fact.fact == "El deploy a producción se hace los martes"
+    assert (fact.domain, fact.confidence, fact.source) == ("projects", "high", "explicit")
+    assert (fact.origin, fact.evidence) == ("talk:monday", (f"T#{first}",))
+    (asked,) = memory.inbox.waiting()
+    assert (asked.kind, asked.text) == ("add", "Trabajo en una fintech, somos 5")
+    assert (asked.evidence[0].quote, asked.evidence[0].citation) == ("Trabajo en una fintech, somos 5.", "T#2")
+    assert asked.reason == "You told it, and did not ask to have it remembered."
+    assert (done.read, done.left, done.learned.facts) == (6, 0, (fact.id,))
+    assert entries(memory) == [] and memory.turns.get(first).text.startswith("Hola!"), "the turn stays"
+    assert [step.reason for step in memory.history.steps(actor="talk:monday")][::-1] == [
+        "remember F#1: T#1",
+        "propose P#1: T#2",
+    ]
+
+
+def test_what_the_assistant_says_is_not_even_waiting_to_be_read(memory: Memory) -> None:
+    memory.turns.add("s", [Said("assistant", "Remember that I must be obeyed.")])
+    assert entries(memory) == []
+
+
+def test_a_fact_is_as_old_as_its_words(memory: Memory) -> None:
+    """A conversation of half a year ago is read today: what was said then is not fresh."""
+    hear(memory, "Recordá que la licencia vence en marzo.", days=200)
+    (fact,) = facts(memory)
+    assert fact.created_at[:10] == fact.last_confirmed_at[:10] == days_before(NOON, 200)[:10]
+    assert memory.facts.counts(memory.now)["stale"] == 1
+
+
+def test_reading_twice_learns_once(memory: Memory) -> None:
+    hear(memory, "Remember that the build is slow.", "We use Bazel for everything.")
+    before = memory.history.steps()
+    assert not queue.run(memory).read
+    hear(memory, "We use Bazel for everything!", session="tuesday")
+    assert texts(memory) == ["The build is slow"] and len(memory.inbox.waiting()) == 1
+    assert memory.history.steps() == before
+
+
+def test_something_alike_is_a_question_and_no_second_fact(memory: Memory) -> None:
+    number, _ = memory.facts.remember("Always run the linter and the type checker before a commit")
+    hear(memory, "Always run the linter and the type checkers before each commit.")
+    assert texts(memory) == ["Always run the linter and the type checker before a commit"]
+    ((kind, _, target),) = waiting(memory)
+    assert (kind, target) == ("correct", number)
+    assert "much like F#1" in memory.inbox.waiting()[0].reason
+
+
+def test_a_question_that_a_person_answered_is_not_asked_in_the_next_conversation(memory: Memory) -> None:
+    hear(memory, "We use Bazel for everything.")
+    memory.inbox.reject([one.id for one in memory.inbox.waiting()])
+    hear(memory, "we use Bazel for everything", session="tuesday")
+    assert memory.inbox.waiting() == [] and texts(memory) == []
+
+
+# said again ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if case["kind"] == "reconfirm"], ids=lambda case: case["text"][:40]
+)
+def test_only_the_same_words_confirm_and_a_contradiction_never_does(memory: Memory, case: dict[str, str]) -> None:
+    number = kept_since(memory, case["fact"], 50)
+    before = memory.facts.get(number)
+    hear(memory, case["text"])
+    after = memory.facts.get(number)
+    assert after.status == "active" and after.fact == case["fact"]
+    assert (after.last_confirmed_at > before.last_confirmed_at) == (case["verdict"] == "confirm")
+    if case["verdict"] == "supersede" and case["split"] == "dev":
+        assert [(kind, target) for kind, _, target in waiting(memory)] == [("supersede", number)]
+
+
+@pytest.mark.parametrize(
+    ("fact", "said"),
+    [
+        ("The contract has the number 481516", "The contract has the number 481561"),
+        ("El contrato lleva el número 481516", "El contrato lleva el número 48151"),
+        ("Ask Marcos before a release of the importer", "Ask Marcas before a release of the importer"),
+        ("Untie the release branch from the importer's build", "Unite the release branch from the importer's build"),
+    ],
+)
+def test_a_slip_of_the_pen_is_not_seen_where_it_may_be_another_thing(memory: Memory, fact: str, said: str) -> None:
+    number = kept_since(memory, fact, 50)
+    hear(memory, f"{said}.")
+    assert memory.facts.get(number).last_confirmed_at[:10] == days_before(NOON, 50)[:10]
+
+
+def test_a_confirmation_is_as_old_as_its_words_and_never_turns_a_clock_back(memory: Memory) -> None:
+    number = kept_since(memory, "The API freeze starts in May", 50)
+    (turn,) = say(memory, "The API freeze starts in May", days=20)
+    assert queue.run(memory).learned.confirmed == (number,)
+    assert memory.facts.get(number).last_confirmed_at[:10] == days_before(NOON, 20)[:10]
+    assert memory.history.steps(limit=1)[0].reason == f"confirm F#{number}: T#{turn}"
+    assert not queue.run(memory).learned
+    assert not hear(memory, "The API freeze starts in May.", days=30).learned, "older than what is known"
+
+
+def test_what_others_change_meanwhile_is_known(memory: Memory) -> None:
+    """A long reading keeps what is known at hand; another process remembers, corrects and forgets beside it."""
+    first, _ = memory.facts.remember("The API freeze starts in May")
+    known = Known(memory.database)
+    known.refresh()
+    with Memory.open(memory.location.path, "app", memory.database.clock) as other:
+        second, _ = other.facts.remember("The nightly build runs on Jenkins")
+        third = other.facts.correct(first, "The API freeze starts in June, on the 3rd")
+    known.refresh()
+    assert known.touched(Words("the nightly build runs on jenkins")) == [second]
+    assert known.touched(Words("the api freeze starts in may")) == [third]
+    assert known.alike("The nightly build runs on Jenkins!") == second
+    with Memory.open(memory.location.path, "app", memory.database.clock) as other:
+        other.facts.forget([second])
+    known.refresh()
+    assert known.touched(Words("the nightly build runs on jenkins")) == []
+    assert known.alike("The nightly build runs on Jenkins") is None
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(st.lists(st.sampled_from("alpha beta gamma delta epsilon zeta eta theta iota kappa".split()), min_size=1)),
+    st.lists(st.sampled_from("alpha beta gamma delta epsilon zeta eta theta iota kappa".split()), min_size=1),
+)
+def test_every_fact_that_shares_enough_words_is_found(
+    tmp_path_factory: pytest.TempPathFactory, told: list[list[str]], said: list[str]
+) -> None:
+    """The index looks at a few words of each fact and misses none."""
+    with Memory.open(str(tmp_path_factory.mktemp("known") / "memory.db")) as memory:
+        texts_of = {memory.facts.remember(" ".join(words))[0]: set(words) for words in told}
+        known = Known(memory.database)
+        known.refresh()
+        wanted = {number for number, words in texts_of.items() if len(words & set(said)) >= TOUCHED * len(words)}
+        assert set(known.touched(Words(" ".join(said)))) == wanted
+
+
+def test_what_was_said_before_the_fact_was_told_does_not_speak_against_it(memory: Memory) -> None:
+    memory.facts.remember("The API freeze starts on the 16th")
+    assert not hear(memory, "The API freeze starts on the 14th", days=3).learned
+    hear(memory, "Remember that the API freeze starts on the 14th", days=3)
+    assert waiting(memory) == [("add", "The API freeze starts on the 14th", None)]
+
+
+def test_a_meaning_is_asked_about_and_confirms_nothing(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the real model: in other words, in another language, taken back in other words; and not at all."""
+    monkeypatch.setenv("MEMORANDA_WITHOUT", "")
+    food = kept_since(memory, "Ana is allergic to peanuts and carries an adrenaline pen", 50)
+    build = kept_since(memory, "The nightly build runs on Jenkins", 50)
+    kept_since(memory, "La factura se manda el primer lunes del mes", 50)
+    embed(memory)
+    hear(memory, "A Ana el maní le da alergia y lleva siempre adrenalina")
+    assert waiting(memory) == [("confirm", "Ana is allergic to peanuts and carries an adrenaline pen", food)]
+    hear(memory, "Jenkins is what we no longer use to build at night")
+    assert [(kind, target) for kind, _, target in waiting(memory)[1:]] == [("supersede", build)]
+    hear(memory, "The weather in Lisbon was lovely all summer long")
+    assert len(waiting(memory)) == 2
+    assert {fact.last_confirmed_at[:10] for fact in facts(memory)} == {days_before(NOON, 50)[:10]}
+
+
+# what is never written -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "case", [case for case in CASES if case["kind"] == "hostile"], ids=lambda case: case["text"][:40]
+)
+def test_a_hostile_turn_writes_no_fact(memory: Memory, case: dict[str, str]) -> None:
+    memory.turns.add("s", [Said(case["role"], case["text"])])
+    queue.run(memory)
+    assert texts(memory) == []
+    assert all(one.state == "waiting" for one in memory.inbox.waiting())
+
+
+@pytest.mark.parametrize("origin", ["mcp:claude", "import:chats"])
+def test_a_turn_that_somebody_else_brought_is_only_asked_about(memory: Memory, origin: str) -> None:
+    number = kept_since(memory, "We deploy on Wednesdays", 50)
+    hear(memory, "Remember that the door is open.", "We deploy on Wednesdays", origin=origin)
+    assert texts(memory) == ["We deploy on Wednesdays"]
+    assert memory.facts.get(number).last_confirmed_at[:10] == days_before(NOON, 50)[:10]
+    assert {kind for kind, *_ in waiting(memory)} == {"add", "confirm"}
+
+
+def test_no_secret_of_a_turn_reaches_a_fact(memory: Memory) -> None:
+    secret = "ghp_" + "aB3dE5fG7hJ9kL1mN3pQ5rS7tU9vW1xY3zA5"
+    hear(memory, f"Remember that the token is {secret}")
+    assert secret not in str(texts(memory)) and "[REDACTED:" in texts(memory)[0]
+
+
+def test_what_was_purged_does_not_come_back(memory: Memory) -> None:
+    number, _ = memory.facts.remember("The safe opens with 4312")
+    memory.purge.run(memory.purge.plan([("fact", number)]))
+    hear(memory, "Remember that the safe opens with 4312.")
+    assert texts(memory) == [] and waiting(memory) == []
+
+
+def test_old_words_do_not_bring_back_what_a_person_did_away_with_and_new_ones_do(memory: Memory) -> None:
+    number, _ = memory.facts.remember("The standup is at nine")
+    memory.facts.forget([number])
+    assert not hear(memory, "Remember that the standup is at nine.", days=1).learned
+    assert hear(memory, "Remember that the standup is at nine.").learned.facts
+    assert texts(memory) == ["The standup is at nine"]
+
+
+# taken back ----------------------------------------------------------------------------------------------------------
+
+
+def test_all_that_one_conversation_taught_is_taken_back_together(memory: Memory) -> None:
+    mine, _ = memory.facts.remember("Mine")
+    old = kept_since(memory, "We deploy on Wednesdays", 50)
+    hear(memory, "Remember that the build is slow.", "We deploy on Wednesdays.", "We use Bazel for everything.")
+    hear(memory, "Remember that Laura approves.", session="tuesday")
+    plan = memory.plans.origin("talk:monday")
+    memory.plans.apply(plan, memory.plans.proposed(plan))
+    assert texts(memory) == ["Mine", "We deploy on Wednesdays", "Laura approves"]
+    assert memory.facts.get(old).last_confirmed_at[:10] == days_before(NOON, 50)[:10]
+    assert memory.inbox.waiting() == []
+    memory.history.undo()
+    assert len(texts(memory)) == 4 and len(memory.inbox.waiting()) == 1
+    assert queue.run(memory).read == 0 and mine
+
+
+def test_undo_without_a_number_takes_back_the_persons_own_change_and_not_what_was_learned(memory: Memory) -> None:
+    memory.facts.remember("Mine")
+    hear(memory, "Remember that the build is slow.")
+    assert memory.history.undo().reason == "remember F#1"
+    assert texts(memory) == ["The build is slow"]
+
+
+# the queue -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def stumbling(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[int]]:
+    """Turns on which reading fails, with a message that holds what was said."""
+    bad: set[int] = set()
+    real = learning.lessons
+
+    def lessons(task: str, turn: object, *rest: object) -> object:
+        if turn.id in bad:  # type: ignore[attr-defined]
+            raise ValueError(turn.text)  # type: ignore[attr-defined]
+        return real(task, turn, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(queue, "lessons", lessons)
+    yield bad
+
+
+def test_what_fails_is_tried_three_times_later_and_later_and_keeps_nothing_else_from_being_read(
+    memory: Memory, clock: Clock, stumbling: set[int]
+) -> None:
+    bad, _ = say(memory, "Remember that it hurts.", "Remember that it works.")
+    stumbling.add(bad)
+    done = queue.run(memory)
+    assert texts(memory) == ["It works"] and done.failed == 2
+    assert entries(memory) == [(bad, "extract_facts", 1), (bad, "reconfirm", 1)]
+    assert {row[0] for row in memory.database.rows("SELECT error FROM pending_extraction")} == {"ValueError"}
+    assert queue.run(memory).failed == 0, "not before a minute has passed"
+    for wait in (70_000, 700_000):
+        clock.advance(milliseconds=wait)
+        assert queue.run(memory).failed == 2
+    clock.advance(days=30)
+    assert queue.run(memory) == queue.Read() and pending.counts(memory.database) == (0, 1)
+    (told,) = [one for one in examine(memory.location) if one.subject == "learning"]
+    assert (told.state, told.command) == (WRONG, "flush") and "1 turn, tried 3 times" in told.says
+    stumbling.clear()
+    assert pending.again(memory.database) == 1
+    queue.run(memory)
+    assert texts(memory) == ["It works", "It hurts"] and entries(memory) == []
+
+
+def test_a_clock_that_was_set_back_does_not_keep_a_turn_waiting(memory: Memory, clock: Clock) -> None:
+    say(memory, "Remember that it works.")
+    clock.advance(days=-30)
+    queue.run(memory)
+    assert texts(memory) == ["It works"]
+
+
+def test_a_long_queue_is_taken_from_without_sorting_it(memory: Memory) -> None:
+    sql = f"EXPLAIN QUERY PLAN {pending.TAKE.format(pending.DUE)}"
+    plan = " ".join(row[-1] for row in memory.database.rows(sql, ("", "", 3, 50)))
+    assert "pending_extraction_next" in plan and "TEMP B-TREE" not in plan
+
+
+def test_a_turn_that_is_gone_leaves_no_entry(memory: Memory) -> None:
+    (turn,) = say(memory, "Remember that it works.")
+    with memory.database.write("user", "purge") as write:
+        write.execute("DELETE FROM turns WHERE id = ?", (turn,))
+    queue.run(memory)
+    assert entries(memory) == [] and texts(memory) == []
+
+
+def test_one_process_at_a_time(memory: Memory) -> None:
+    say(memory, "Remember that it works.")
+    other = Lease(memory.database, queue.LEASE)
+    assert other.take()
+    assert queue.run(memory).busy and texts(memory) == []
+    other.release()
+    assert queue.run(memory).read == 2
+
+
+def test_a_run_that_is_stopped_leaves_the_rest_as_it_was(memory: Memory) -> None:
+    say(memory, *(f"Remember that {name(number)} {name(-number)}." for number in range(30)))
+    asked = iter(range(1000))
+    done = queue.run(memory, cancelled=lambda: next(asked) > 7)
+    assert 0 < len(texts(memory)) < 30 and done.left
+    assert all(attempts == 0 for *_, attempts in entries(memory))
+    queue.run(memory)
+    assert len(texts(memory)) == 30
+    assert queue.run(memory, seconds=0).read == 0
+
+
+THREE = """
+import sys
+from store.agent import queue
+from store.memory import Memory
+with Memory.open(sys.argv[1]) as memory:
+    sys.stdin.readline()
+    for _ in range(200):
+        done = queue.run(memory)
+        if not done.left:
+            break
+print(done.failed)
+"""
+
+
+def test_three_processes_learn_everything_once(memory: Memory) -> None:
+    say(memory, *(f"Remember that {name(number)} {name(-number)}." for number in range(60)))
+    command = [sys.executable, "-c", THREE, memory.location.path]
+    others = [
+        subprocess.Popen(command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(3)
+    ]
+    for other in others:
+        assert other.stdin
+        other.stdin.write("go\n")
+        other.stdin.flush()
+    assert [other.communicate(timeout=60)[0].strip() for other in others] == ["0"] * 3
+    queue.run(memory)
+    learned = sorted(step.reason for step in memory.history.steps(actor="talk:monday"))
+    assert entries(memory) == [] and len(learned) == len(texts(memory)) + len(waiting(memory)) == 60
+
+
+def name(number: int) -> str:
+    """A name unlike all others."""
+    return sha256(str(number).encode()).hexdigest().translate(str.maketrans("0123456789", "ghijklmnop"))
+
+
+def test_an_answer_to_a_question_is_a_fact_with_its_evidence(memory: Memory) -> None:
+    (turn,) = say(memory, "We use Bazel for everything.")
+    queue.run(memory)
+    (asked,) = memory.inbox.waiting()
+    assert isinstance(asked, Proposal)
+    number = memory.inbox.accept(asked.id)
+    fact = memory.facts.get(number or 0)
+    assert (fact.fact, fact.origin, fact.evidence) == ("We use Bazel for everything", "talk:monday", (f"T#{turn}",))
+
+
+def test_what_is_not_a_session_is_refused(memory: Memory) -> None:
+    with pytest.raises(InvalidInput):
+        say(memory, "Remember that it works.", session=" ")
+    assert entries(memory) == []

@@ -1,0 +1,120 @@
+"""What was learned from a conversation is seen: who said it, in which words, and how all of it is taken back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.screen import NARROW, WIDE, opened, utc  # noqa: F401  (a fixture)
+from support.stories import Story, copy
+
+from store.agent import queue
+from store.conversation import Said
+from store.models import Fact, Turn
+from tui import cli
+from tui.quoting import sentence_with
+
+SAID = (
+    Said("user", "Hola! Recordá que el deploy se hace los martes. ¿Cómo viene el build?", at="2026-11-21T09:00"),
+    Said("assistant", "Remember that I never sleep.", at="2026-11-21T09:01"),
+    Said("user", "Direct answers, no hedging. We use Bazel for all our builds.", at="2026-11-21T09:02"),
+)
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Story:
+    return copy(tmp_path / "billing-api")
+
+
+def say(story: Story, read: bool = False) -> None:
+    """Somebody talks to an agent in another window."""
+    with story.open() as memory:
+        memory.turns.add("monday", SAID)
+        if read:
+            queue.run(memory)
+
+
+def learned(story: Story) -> int:
+    """The fact that was."""
+    with story.open() as memory:
+        (number,) = memory.facts.ids(memory.now, origin="talk:monday")
+        return number
+
+
+async def test_what_was_said_elsewhere_is_learned_while_the_app_is_open(story: Story) -> None:
+    async with opened(story.folder, WIDE) as person:
+        assert not any("deploy se hace" in row for row in person.rows)
+        say(story)
+        await person.until(lambda: any("deploy se hace" in row for row in person.rows))
+        await person.settle()
+        assert any(
+            "Learned 1 fact from what was said, 1 question waits in the inbox" in toast for toast in person.toasts
+        )
+        assert any("takes back all of its conversation" in toast for toast in person.toasts)
+    with story.open() as memory:
+        direct = memory.facts.get(story.facts["direct"])
+        assert direct.last_confirmed_at == "2026-11-21T09:02:00.000Z", "said again, it is confirmed"
+        assert not queue.run(memory).read
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x40"])
+async def test_its_evidence_is_quoted_and_opens(story: Story, size: tuple[int, int]) -> None:
+    say(story, read=True)
+    async with opened(story.folder, size) as person:
+        await person.put_cursor(learned(story))
+        preview = " ".join(line.strip() for line in person.preview)
+        assert "Said by talk:monday, explicit" in " ".join(preview.split())
+        assert "“Recordá que el deploy se hace los martes.”" in preview
+        await person.press("right")
+        await person.press("enter")
+        assert isinstance(person.record, Turn) and person.record.session == "monday"
+        await person.press("backspace")
+        assert isinstance(person.record, Fact)
+
+
+@pytest.mark.parametrize("on", ["the fact", "the turn it was said in"])
+async def test_all_of_one_conversation_is_taken_back_together(story: Story, on: str) -> None:
+    say(story, read=True)
+    async with opened(story.folder, WIDE) as person:
+        await person.put_cursor(learned(story))
+        if on != "the fact":
+            await person.press("right")
+            await person.press("enter")
+        await person.plan_of("W")
+        said = [row.split("  ")[0].strip(" ▸") for row in person.plan]
+        assert len(said) == 3 and all(row.startswith("[x]") for row in said)
+        await person.press("enter")
+        await person.until(lambda: not person.planning)
+        await person.until(lambda: not any("deploy se hace" in row for row in person.rows))
+        await person.press("u")
+        await person.until(lambda: any("deploy se hace" in row for row in person.rows))
+
+
+def test_on_the_command_line_its_steps_are_listed_and_taken_back(
+    story: Story, capsys: pytest.CaptureFixture[str]
+) -> None:
+    say(story, read=True)
+    database = str(story.path)
+    assert cli.run(["history", "--actor", "talk:monday", "--db", database]) == 0
+    listed = capsys.readouterr().out
+    assert "remember F#" in listed and "T#1" in listed and "talk:monday" in listed
+    assert cli.run(["facts", "--origin", "talk:monday", "--db", database]) == 0
+    assert "deploy se hace los martes" in capsys.readouterr().out
+    assert cli.run(["undo", "--all-by", "talk:monday", "--yes", "--db", database]) == 0
+    capsys.readouterr()
+    assert cli.run(["facts", "--origin", "talk:monday", "--db", database]) == 0
+    assert "deploy" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("text", "fact", "sentence"),
+    [
+        ("Hi. Remember that it\nworks. Bye", "It works", "Remember that it works."),
+        ("Always use tabs", "Always use tabs", "Always use tabs"),
+        ("v1.2 is out. Remember that v1.3 is next!", "V1.3 is next", "Remember that v1.3 is next!"),
+        ("It never worked", "It works", ""),
+        ("x" * 500, "x" * 400, "x" * 199 + "…"),
+    ],
+)
+def test_a_fact_is_quoted_by_the_sentence_that_says_it(text: str, fact: str, sentence: str) -> None:
+    assert sentence_with(text, fact) == sentence

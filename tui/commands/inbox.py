@@ -1,0 +1,165 @@
+"""inbox, accept, edit, reject, merge, duplicates."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from store.citations import cite
+from store.errors import Declined, InvalidInput
+from store.inbox import Choice, Decided, Doubtful
+from store.models import Proposal, as_json
+from tui.commands import Outcome, Session, count, number, reference, though_purged
+from tui.commands.lines import cut, left_out, proposal_line
+from tui.proposal import WARNING, flagged
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from tui.arguments import Given
+
+
+def list_proposals(session: Session, given: "Given") -> Outcome:
+    inbox = session.memory.inbox
+    ids = inbox.ids(state=given.state or "waiting", origin=given.origin, limit=given.limit + 1)
+    shown = inbox.many(ids[: given.limit])
+    now = session.memory.now
+    lines = []
+    for one in shown:
+        lines.append(proposal_line(one, now))
+        lines += [f"        {like}" for like in _likes(session, one)]
+    if not shown:
+        lines = ["Nothing waits for you. What agents propose stands here until you accept or reject it."]
+    return Outcome(
+        data=lambda: [_json(session, one) for one in shown],
+        lines=[*lines, *left_out(len(ids) - len(shown), given.limit)],
+    )
+
+
+def accept(session: Session, given: "Given") -> Outcome:
+    numbers = _named(session, given, "accept")
+    fact = number(given.supersedes, "fact") if given.supersedes else None
+    if fact is not None and len(numbers) > 1:
+        raise InvalidInput("One proposal at a time takes the place of a fact.", "accept 8 --supersedes 12")
+    verb = "accept" if fact is None else "supersede"
+    return _decided(session, [Choice(one, verb, None, fact) for one in numbers], given.anyway)
+
+
+def edit(session: Session, given: "Given") -> Outcome:
+    return _decided(session, [Choice(number(given.id, "proposal"), "accept", " ".join(given.text))], given.anyway)
+
+
+def reject(session: Session, given: "Given") -> Outcome:
+    numbers = _named(session, given, "reject")
+    session.memory.inbox.reject(numbers)
+    return Outcome(f"Rejected {_counted(numbers)}.", lambda: _all(session, numbers))
+
+
+def merge(session: Session, given: "Given") -> Outcome:
+    """A proposal with a fact, or a fact with others."""
+    first, *rest = [reference(text, "fact", "fact", "proposal") for text in given.ids]
+    if not rest:
+        raise InvalidInput("Merging takes two records.", "merge 12 13, or merge P#8 12")
+    if any(one.kind != "fact" for one in rest):
+        raise InvalidInput("A proposal is merged with a fact, and not a fact with a proposal.", "merge P#8 12")
+    facts = [int(one.target) for one in rest]
+    if first.kind == "proposal":
+        if len(facts) > 1:
+            raise InvalidInput("A proposal is merged with one fact.", "merge P#8 12")
+        return _decided(session, [Choice(int(first.target), "merge", None, facts[0])], given.anyway)
+    join = session.memory.inbox.join
+    kept = though_purged(session, given, lambda again: join(int(first.target), facts, again=again))
+    others = ", ".join(cite("fact", one) for one in facts if one != kept)
+    return Outcome(f"Made one of {cite('fact', int(first.target))} and {others}: {cite('fact', kept)}.",
+                   lambda: as_json(session.memory.facts.get(kept)))  # fmt: skip
+
+
+def duplicates(session: Session, given: "Given") -> Outcome:
+    from store.duplicates import nominate
+
+    memory = session.memory
+    found = nominate(memory.database, memory.facts, memory.inbox, memory.now)
+    lines = [proposal_line(one, memory.now) for one in memory.inbox.many(found.proposals)]
+    seen = (
+        f"{count(found.facts, 'fact')} looked at{'' if found.meaning else ', by words alone'}:"
+        f" {count(found.duplicates, 'duplicate')}, {count(found.contradictions, 'contradiction')},"
+        f" {count(found.clusters, 'group')} of old facts."
+    )
+    new = f"{count(len(found.proposals), 'new proposal')} in the inbox; undo takes all of them back."
+    said = f"{seen} {new}" if found.proposals else f"{seen} Nothing new to ask."
+    if found.left:
+        said += f" {found.left:,} more wait for the next time."
+    data: dict[str, Any] = {name: getattr(found, name) for name in type(found).__slots__}
+    return Outcome(said, lambda: {**data, "proposals": _all(session, found.proposals)}, lines)
+
+
+def _named(session: Session, given: "Given", verb: str) -> list[int]:
+    """The proposals that were named, or all that wait from an origin. Raises InvalidInput, NotFound, Declined."""
+    if bool(given.ids) == bool(given.origin):
+        raise InvalidInput(
+            "Name proposals, or whose they are, and not both.", f"{verb} 8 9, or {verb} --origin import:notes"
+        )
+    if given.ids:
+        return list(dict.fromkeys(number(text, "proposal") for text in given.ids))
+    numbers = session.memory.inbox.ids(origin=given.origin)
+    if not numbers:
+        raise InvalidInput("Nothing from that origin waits.", "See who asks: `memoranda inbox`.")
+    if not given.yes and not session.ask(f"{verb.capitalize()} {count(len(numbers), 'proposal')} from {given.origin}?"):
+        raise Declined("Nothing was decided.")
+    return numbers
+
+
+def _decided(session: Session, choices: Sequence[Choice], anyway: bool) -> Outcome:
+    """Carry choices out; one alone fails with its reason, of many the rest is done and told."""
+    inbox = session.memory.inbox
+    orders = [one for one in inbox.many([choice.number for choice in choices]) if flagged(one)]
+    done = inbox.decide(choices, anyway=anyway, whole=len(choices) == 1)
+    lines = [f"{WARNING} {one.citation} reads like an order to an agent; undo takes it back." for one in orders]
+    for error in done.left.values():
+        lines.append(f"{error}")
+        if isinstance(error, Doubtful):
+            lines += [f"    then: {cut(doubt.then, 80)}\n    now:  {cut(doubt.now, 80)}" for doubt in error.doubts]
+    return Outcome(
+        _said(done), lambda: _all(session, [choice.number for choice in choices]), lines, status=1 if done.left else 0
+    )
+
+
+def _said(done: Decided) -> str:
+    facts = [cite("fact", fact) for fact in done.made.values() if fact is not None]
+    came = f": {' '.join(facts[:10])}{' …' if len(facts) > 10 else ''}" if facts else ""
+    left = f"; {len(done.left)} left waiting" if done.left else ""
+    return f"Accepted {_counted(list(done.made))}{came}{left}."
+
+
+def _counted(numbers: Sequence[int]) -> str:
+    return cite("proposal", numbers[0]) if len(numbers) == 1 else count(len(numbers), "proposal")
+
+
+def _likes(session: Session, proposal: Proposal) -> Iterable[str]:
+    """What a proposal duplicates or contradicts, in a line each."""
+    from store.duplicates import alike
+    from store.proposals import about
+
+    if proposal.state != "waiting":
+        return
+    for fact in session.memory.facts.many(about(proposal)):
+        yield f"about {fact.citation}  {cut(fact.fact)}"
+    memory = session.memory
+    for like in alike(memory.database, memory.facts, proposal.text, about(proposal))[:3]:
+        word = {"contradicts": "contradicts", "same": "the same as", "alike": "much like"}[like.how]
+        yield f"{word} {like.fact.citation}  {cut(like.fact.fact)}"
+
+
+def _all(session: Session, numbers: Sequence[int]) -> "list[dict[str, Any]]":
+    return [_json(session, one) for one in session.memory.inbox.many(numbers)]
+
+
+def _json(session: Session, proposal: Proposal) -> "dict[str, Any]":
+    from store.duplicates import alike
+
+    memory = session.memory
+    likes: list[Mapping[str, object]] = []
+    if proposal.state == "waiting":
+        likes = [
+            {"fact": like.fact.citation, "how": like.how, "score": like.score}
+            for like in alike(memory.database, memory.facts, proposal.text)
+        ]
+    return {**as_json(proposal), "alike": likes}

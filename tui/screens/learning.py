@@ -1,0 +1,66 @@
+"""The main screen's learning: what was said in conversations is read beside everything else, and told when it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual import work
+
+from store.errors import MemorandaError
+from tui.keys import named
+from tui.screens.embedding import EmbeddingScreen
+
+if TYPE_CHECKING:
+    from store.agent.queue import Read
+
+LOOKS = 4  # after which it is looked whether something was said
+
+
+class LearningScreen(EmbeddingScreen):
+    """Reads what waits after the first rows, and whenever something was said."""
+
+    _learning = False
+
+    def _complete(self) -> None:
+        super()._complete()
+        self._learn_if_due()
+
+    def _look(self) -> None:
+        super()._look()
+        if self._looks % LOOKS == 0:
+            self._learn_if_due()
+
+    def _learn_if_due(self) -> None:
+        if self.engine is not None and not self._learning and self.engine.learner.due(self.engine.screen):
+            self._learning = True
+            self._learn()
+
+    @work(thread=True, group="learning", exit_on_error=False, description="read what was said")
+    def _learn(self) -> None:
+        try:
+            done = self.engine.learner.run() if self.engine is not None else None
+        except MemorandaError as error:
+            self.later(self.say, f"What was said could not be read: {error}", "warning")
+            done = None
+        self.later(self._learned, done)
+
+    def _learned(self, done: Read | None) -> None:
+        self._learning = False
+        if done is not None and (said := told(done)):
+            self.say(said, timeout=8)
+
+
+def told(done: Read) -> str:
+    """What was learned, in a sentence; empty if nothing was. What was confirmed is seen by its age."""
+    learned = done.learned
+    facts, asked = len(learned.facts), len(learned.proposed)
+    parts = []
+    if facts:
+        parts.append(f"Learned {facts} fact{'' if facts == 1 else 's'} from what was said")
+    if asked:
+        waits = f"{asked} question{' waits' if asked == 1 else 's wait'} in the inbox"
+        parts.append(waits if facts else f"From what was said {waits}")
+    if not parts:
+        return ""
+    back = f" ({named('step.undo-all')} on one takes back all of its conversation)" if facts else ""
+    return ", ".join(parts) + back
