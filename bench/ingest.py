@@ -19,7 +19,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 
-from bench.keys import KEYS, measured, open_pane
+from bench.keys import KEYS, measured
 from bench.store import CLEAN, environment, heading, installed, memory, quantile, verdict
 from bench.terminal import Terminal
 
@@ -83,7 +83,10 @@ def beside(program: str, source: str, large: str, presses: int) -> None:
     """A key's time alone, and while conversations are brought into the same memory by another process."""
     # without a model, whose progress is drawn as well
     with Terminal([program, "--db", large], {**CLEAN, "MEMORANDA_WITHOUT": "model"}, (120, 40)) as terminal:
-        open_pane(terminal, "facts")
+        terminal.wait_for(r"F#\d+ ", timeout=60)
+        terminal.quiet(3.0)
+        terminal.write("1")
+        terminal.quiet(0.5)
         names = ("down", "page down")
         alone = {name: measured(terminal, KEYS[name][0], presses)[0] for name in names}
         reading = subprocess.Popen(
