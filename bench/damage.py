@@ -23,8 +23,8 @@ import apsw
 
 from bench.store import heading, quantile
 from store.database.tables import JOURNAL, RECORDED
+from store.edits import primary_key
 from store.health import WRONG, examine
-from store.history import primary_key
 from store.location import locate
 from store.memory import Memory
 from store.salvage import salvage

@@ -83,7 +83,7 @@ def beside(program: str, source: str, large: str, presses: int) -> None:
     """A key's time alone, and while conversations are brought into the same memory by another process."""
     # without a model, whose progress is drawn as well
     with Terminal([program, "--db", large], {**CLEAN, "MEMORANDA_WITHOUT": "model"}, (120, 40)) as terminal:
-        terminal.wait_for(r"F#\d+ ", timeout=60)
+        terminal.wait_for(r"F#\d+", timeout=60)
         terminal.quiet(3.0)
         terminal.write("1")
         terminal.quiet(0.5)
