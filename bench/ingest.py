@@ -1,4 +1,4 @@
-"""Conversations brought in: MB and turns a second, memory at its peak, and a key's time in the app beside it.
+"""Conversations brought in: MB and turns a second, memory at its peak, and a key's first frame in the app beside it.
 
     python -m bench.ingest [--mb 100] [--facts 10000] [--presses 40] [--without-keys]
 
@@ -19,7 +19,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 
-from bench.keys import KEYS, measured, open_pane
+from bench.keys import KEYS
 from bench.store import CLEAN, environment, heading, installed, memory, quantile, verdict
 from bench.terminal import Terminal
 
@@ -83,9 +83,12 @@ def beside(program: str, source: str, large: str, presses: int) -> None:
     """A key's time alone, and while conversations are brought into the same memory by another process."""
     # without a model, whose progress is drawn as well
     with Terminal([program, "--db", large], {**CLEAN, "MEMORANDA_WITHOUT": "model"}, (120, 40)) as terminal:
-        open_pane(terminal, "facts")
+        terminal.wait_for(r"F#\d+", timeout=60)
+        terminal.quiet(3.0)
+        terminal.write("1")
+        terminal.quiet(0.5)
         names = ("down", "page down")
-        alone = {name: measured(terminal, KEYS[name][0], presses)[0] for name in names}
+        alone = {name: [frame(terminal, KEYS[name][0]) for _ in range(presses)] for name in names}
         reading = subprocess.Popen(
             ["nice", program, "--db", large, "ingest", source],
             env=environment(),
@@ -93,7 +96,7 @@ def beside(program: str, source: str, large: str, presses: int) -> None:
             stderr=subprocess.DEVNULL,
         )
         time.sleep(1)
-        under = {name: measured(terminal, KEYS[name][0], presses)[0] for name in names}
+        under = {name: [frame(terminal, KEYS[name][0]) for _ in range(presses)] for name in names}
         still = reading.poll() is None
         reading.terminate()
         reading.wait()
@@ -108,6 +111,15 @@ def beside(program: str, source: str, large: str, presses: int) -> None:
             )
         if not still:
             print("it was over before the keys were: take more --mb")
+
+
+def frame(terminal: Terminal, key: str) -> float:
+    """Milliseconds from a key to the first frame after it. Not to the last byte: what another process writes is drawn
+    too, every second or so."""
+    terminal.quiet(0.1, timeout=0.5)
+    start = terminal.write(key)
+    terminal.read(5.0)
+    return (terminal.arrivals[-1][0] - start) * 1e3
 
 
 def transcripts(folder: str, size: int) -> int:

@@ -130,6 +130,10 @@ def test_a_real_model_tells_how_turns_go_on(memory: Memory) -> None:
         write.execute("UPDATE turns SET text = ? WHERE id = 3", (said[1],))
     embed(memory)
     assert memory.turns.last("s")[0].continuity > 0.9
+    with memory.database.write("user", "test") as write:
+        write.execute("UPDATE turns SET text = ? WHERE id = 2", (said[2],))
+    embed(memory)
+    assert (memory.turns.last("s")[0].continuity or 0) < 0.3, "the one before changed: it goes on from another"
     memory.turns.add("s", [Said("user", said[0])])  # what comes later is told by what was there
     embed(memory)
     assert memory.turns.last("s")[0].continuity > 0.7
