@@ -35,6 +35,7 @@ KINDS = {
 SCANNED = (*(table for table in (*RECORDED, *JOURNAL) if table != "history_row"), "documents", "chunks", "queries")
 JSON_DEFAULTS = ("'[]'", "'{}'", "'null'")
 PAGE = 1000
+_THERE = "(tbl <> 'chunks' OR record IN (SELECT id FROM chunks))"  # a document that changed has other chunks
 SPOOL = "spool"  # no table: what hooks left to be written
 
 
@@ -76,7 +77,7 @@ def noted(database: Database, limit: int = 50, rule: str = "") -> list[Cut]:
     """What the write door cut, newest first, of one rule or of all."""
     rows = database.rows(
         "SELECT at, tbl, record, field, rule, count, actor, door FROM redactions WHERE ? IN ('', rule)"
-        " AND (tbl <> 'chunks' OR record IN (SELECT id FROM chunks)) ORDER BY at DESC, id DESC LIMIT ?",
+        f" AND {_THERE} ORDER BY at DESC, id DESC LIMIT ?",
         (rule, limit),
     )
     return [
@@ -86,8 +87,8 @@ def noted(database: Database, limit: int = 50, rule: str = "") -> list[Cut]:
 
 
 def counted(database: Database) -> dict[str, int]:
-    """How many cuts each rule made."""
-    return dict(database.rows("SELECT rule, sum(count) FROM redactions GROUP BY rule"))
+    """How many cuts each rule made, of those that `noted` lists."""
+    return dict(database.rows(f"SELECT rule, sum(count) FROM redactions WHERE {_THERE} GROUP BY rule"))
 
 
 def citation(database: Database, table: str, key: "Sequence[Any]") -> str:

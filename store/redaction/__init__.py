@@ -226,7 +226,10 @@ def _possible(longest: int) -> "tuple[Family, ...]":
 
 
 def _likely(copy: str, lowered: str) -> "list[Family]":
-    """The families of which a keyword stands where their secrets could: of those of one word, in a long one."""
+    """The families of which a keyword stands where their secrets could: of those of one word, in a long one.
+
+    Masking takes keywords away and adds none: what is asked once is enough for all readings of the table.
+    """
     long = " ".join([word for word in copy.split() if len(word) >= SHORTEST_WORD])
     longest = 0
     if long:
@@ -237,14 +240,22 @@ def _likely(copy: str, lowered: str) -> "list[Family]":
         long = " ".join(words)
     long_lowered = long.lower()
     likely = []
+    asked: tuple[str, ...] = ()
+    there = False
     for family in _possible(longest):
         whole, part = (lowered, long_lowered) if family.fold else (copy, long)
+        if family.needs not in whole:
+            continue
         text = part if family.word and not family.apart else whole
-        for keyword in family.keywords:
-            if keyword in text:
-                if family.needs in whole:
-                    likely.append(family)
-                break
+        if family.keywords is not asked:
+            asked = family.keywords
+            there = False
+            for keyword in asked:
+                if keyword in text:
+                    there = True
+                    break
+        if there:
+            likely.append(family)
     return likely
 
 
@@ -271,11 +282,12 @@ def findings(text: str) -> list[Finding]:
         copy = _marker().sub(lambda marker: MASK * len(marker[0]), copy)
     origins: list[int] = []
     found: list[tuple[int, int, str]] = []
+    lowered = copy.lower()
+    likely = _likely(copy, lowered)
     fresh = True
     while fresh:
         fresh = False
-        lowered = copy.lower()
-        for family in _likely(copy, lowered):
+        for family in likely:
             spans = _spans(family, copy, lowered if family.fold else copy)
             if not spans:
                 continue
@@ -386,11 +398,25 @@ def _redact_keys(tree: "dict[object, object]", keep: "Keep | None") -> "list[obj
     return keys
 
 
+_VALUE_OF = {"value": ("name", "key"), "Value": ("Name", "Key")}
+
+
+def _name_of(source: "dict[object, object]") -> object:
+    """What the value of `{"name": …, "value": …}` is called, as environments and settings are written in JSON."""
+    for value, names in _VALUE_OF.items():
+        if value in source:
+            for name in names:
+                if name in source:
+                    return source[name]
+    return None
+
+
 def redact_tree(value: object, keep: "Keep | None" = None) -> object:
     """A copy of a JSON-like value with every string in it redacted, keys too; tuples become lists.
 
-    A string under a key that names a credential is cut as if it were written `key = "value"`. Keys that become equal
-    get ` #2`, ` #3`. Raises `InvalidInput` below MAX_DEPTH levels, TypeError for what JSON does not know.
+    A string under a key that names a credential, or beside its name, is cut as if it were written `key = "value"`. Keys
+    that become equal get ` #2`, ` #3`. Raises `InvalidInput` below MAX_DEPTH levels, TypeError for what JSON does not
+    know.
     """
     root: list[object] = []
     # Work still to do: a container, its empty copy, and the level it stands on.
@@ -419,7 +445,8 @@ def redact_tree(value: object, keep: "Keep | None" = None) -> object:
         if isinstance(source, dict) and isinstance(target, dict):
             for key, new_key in zip(source, _redact_keys(source, keep), strict=True):
                 item = source[key]
-                if isinstance(item, str) and isinstance(key, str) and names_credential(_normalised(key)[0]):
+                name = _name_of(source) if key in _VALUE_OF else key
+                if isinstance(item, str) and isinstance(name, str) and names_credential(_normalised(name)[0]):
                     target[new_key] = _redact_value(item, keep)
                 else:
                     target[new_key] = copied(item, level + 1)

@@ -5,27 +5,31 @@ In quotes it is cut if it is no placeholder. Without quotes, as a function's arg
 """
 
 from store.redaction.family import Family
-from store.redaction.placeholders import is_credential, is_random, is_serial
+from store.redaction.placeholders import is_credential, is_random, is_serial, is_uuid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
 
 LABEL = "HARDCODED_CREDENTIAL"
-_SHORTEST_BARE = 16
+_SHORTEST_BARE = 12
+_SHORTEST_LOT = 16
+_SHORTEST_NUMBER = 15
+"""Of digits alone: a shorter number is a count, a time or an id."""
 _LONGEST_NAME = 64
 
 _KEY_OF = ("api", "app", "auth", "access", "account", "encryption", "master", "private", "secret", "session", "signing")
 # Each lookbehind has its own width, which is why they stand one by one.
-_KEY = "key(?:" + "|".join(f"(?<={word}key)|(?<={word}[-_ ]key)" for word in _KEY_OF) + ")"
+_KEY = "key(?:" + "|".join(f"(?<={word}key)|(?<={word}[-_ .]key)" for word in _KEY_OF) + ")"
 _PASS = r"(?:(?<![a-z])pass|pass(?:word|wd|phrase|code)|pwd|contrase(?:ñ|n)a)"
 _STRONG = rf"{_PASS}|secret|token|credentials?|{_KEY}"
-_NAME = rf"(?P<name>{_STRONG}|(?<=[a-z0-9_ -])key|(?<=[a-z0-9_ -])(?:access|private)|(?<![a-z])auth)"
-_NAME_WORDS = ("pass", "pwd", "secret", "token", "credential", "contrase", "key", "access", "private", "auth")
+_NAME = rf"(?P<name>{_STRONG}|(?<=[a-z0-9_ .-])key|(?<=[a-z0-9_ -])(?:access|private)|(?<![a-z])auth|clave)"
+_NAME_WORDS = ("pass", "pwd", "secret", "token", "credential", "contrase", "key", "access", "private", "auth", "clave")
 _NAME_END = r"(?:[-_]?(?:\d{1,2}|value|prod|production|dev|test|staging|live|default|base64|b64))?"
-_WEAK = ("key", "access", "private", "auth")
+_WEAK = ("key", "access", "private", "auth", "clave")
 # A key that opens nothing: it finds a row, an entry, a translation.
 _NO_LOCK = ("public", "primary", "foreign", "cache", "sort", "partition", "lookup", "dict", "hash", "group", "publish")
+_UNQUOTED = ("bare", "env", "word", "argument")
 _PATHS = ("/", "./", "../", "#", "arn:", "http://", "https://")
 
 _names: "list[re.Pattern[str]]" = []
@@ -40,13 +44,16 @@ def names_credential(name: str) -> bool:
         import re
 
         _names.append(re.compile(f"(?:{_STRONG}){_NAME_END}\\s*$", re.IGNORECASE | re.ASCII))
-    return _names[0].search(name) is not None
+    return _names[0].search(name[-_LONGEST_NAME:]) is not None
 
 
-def _is_assigned(match: "re.Match[str]", value: str) -> bool:
+def is_assigned(match: "re.Match[str]", value: str) -> bool:
+    """The last word on what the assignment rule would cut; `match` has the groups of its pattern."""
     how = match.lastgroup or ""
     text = match.string
     name = match["name"].lower()
+    if how in _UNQUOTED and not any(map(str.isdigit, value)):  # as the rules of lot would find, at more cost
+        return False
     if not is_credential(value):
         return False
     inner = value.rstrip(" =:")
@@ -54,34 +61,66 @@ def _is_assigned(match: "re.Match[str]", value: str) -> bool:
         return False
     if value.startswith(_PATHS) and not is_random(value):
         return False
+    if _is_name(value) and names_credential(value):
+        return False
     spoken = "pass" in name or "pwd" in name
-    if not spoken and any(word in _before(text, match.start()) for word in _NO_LOCK):
+    if not spoken and value[0] in "[(^\\" and not is_random(value):  # a lexer's pattern
+        return False
+    before = "" if spoken else _before(text, match.start())
+    if any(word in before for word in _NO_LOCK):
         return False
     if how in ("bare", "env"):
         return _is_bare(match, value, how)
     if how == "argument":
         return is_random(value) or is_serial(value)
     if how == "word":
-        shortest = _SHORTEST_BARE if _before(text, match.start()).startswith("--") else 20
-        return is_random(value, shortest) or is_serial(value, 32)
+        return _is_said(match, value, before)
     if _is_weak(match):
         return is_random(value, 20)
+    if how == "back" and _names_code(value):
+        return False
     if " " in value and not spoken:  # a sentence about a token
         return any(is_random(word) for word in value.split())
     return True
 
 
+def _is_name(value: str) -> bool:
+    """Whether a value is words joined by signs: `X-Access-Token`, `HOUSE_API_KEY`, which names a credential."""
+    words = value.replace("-", "_").replace(".", "_").split("_")
+    return len(words) > 1 and all(not word or (word.isascii() and word.isalpha()) for word in words)
+
+
+def _names_code(value: str) -> bool:
+    """Whether a value in back quotes is a name or a call, as a sentence about code has them."""
+    if value.endswith(")"):
+        return True
+    return value.replace(".", "_").isidentifier() and not any(map(str.isdigit, value))
+
+
 def _is_bare(match: "re.Match[str]", value: str, how: str) -> bool:
-    if is_random(value) or (is_serial(value) and not _is_weak(match)):
+    shortest = _SHORTEST_LOT if _is_weak(match) else _SHORTEST_BARE
+    if is_random(value, shortest):
+        return True
+    if not _is_weak(match) and (is_serial(value) or (value.isdigit() and len(value) >= _SHORTEST_NUMBER)):
         return True
     # ENV style, API_KEY=…: a lower-case name is an argument or an attribute in most code.
     return (
         how == "env"
+        and len(value) >= _SHORTEST_LOT
         and not _is_weak(match)
         and match["name"].isupper()
         and any(c.isdigit() for c in value)
         and any(c.isalpha() for c in value)
     )
+
+
+def _is_said(match: "re.Match[str]", value: str, before: str) -> bool:
+    """For a word that follows the name with nothing between: `--token …`, `the token is …`, `a key …`."""
+    if _is_weak(match):
+        start = match.start() - len(before)
+        if any(word in _before(match.string, start - 1) for word in _NO_LOCK) or (not before and is_uuid(value)):
+            return False
+    return is_random(value, _SHORTEST_LOT if before.startswith("--") else 20) or is_serial(value, 32)
 
 
 def _is_weak(match: "re.Match[str]") -> bool:
@@ -97,9 +136,16 @@ def _before(text: str, at: int) -> str:
     return text[start:at].lower()
 
 
+def _is_set(match: "re.Match[str]", value: str) -> bool:
+    before = _before(match.string, match.start())
+    if before.startswith(("get", "find", "has", "read", "fetch", "load", "is_", "delete", "remove")):
+        return False
+    return is_assigned(match, value)
+
+
 # The end of the text closes a quote as well: previews and hook payloads are often cut short. A raw string (r"…") is
 # a regular expression, as in a lexer's `token = r'\w+'`.
-_QUOTED = (
+QUOTED = (
     r"""[bBfFuU@$]{0,2}(?:"""
     r""""(?:"")?(?P<double>(?:[^"\\\n]++|\\.?)*+)(?:"|\Z)"""
     r"""|'(?:'')?(?P<single>(?:[^'\\\n]++|\\.?)*+)(?:'|\Z)"""
@@ -108,8 +154,11 @@ _QUOTED = (
     r"""|\\+'(?P<escaped_single>(?:[^'\\\n]++|\\++(?!'))*+)(?:\\+'|\Z))"""
 )
 _SIGN = r"(?:[^\s\"'`.,;:=<>(){}\[\]\\\0&|]|\.(?=\w))"  # the dot of a sentence is not part of it
-_WORD = rf"{_SIGN}{{{_SHORTEST_BARE},}}+(?:[:=]{{1,2}}{_SIGN}{{1,128}}+){{0,3}}+=?"
-_OPERATOR = r"(?:=>|\?\?=|[?.+]=|:{1,3}=|={1,3}|!={1,2}|:)"
+_WORD = (
+    rf"(?=[^\s\"'`,;<>(){{}}\[\]\\\0&|]{{{_SHORTEST_BARE}}})"
+    rf"=?{_SIGN}++(?:[:=]{{1,2}}{_SIGN}{{1,512}}+){{0,5}}+={{0,2}}"
+)
+_OPERATOR = r"(?:=>|\?\?=|[?.+]=|:{1,3}=|={1,3}|!={1,2}|:-?)"
 _ASSIGNMENT = (
     _NAME + _NAME_END + r"""(?:"""
     rf"""=(?P<env>{_WORD})(?![(\[{{])"""
@@ -117,14 +166,34 @@ _ASSIGNMENT = (
     r"""|>\s{0,40}(?P<element>[^<>\s\0]{8,}+)\s{0,40}</"""
     # setProperty("API_KEY", "…")
     r"""|\\*["'`][ \t]{0,4},[ \t]{0,4}(?:\\*["'`]){1,2}(?P<argument>[^\s"'`\\\0]{16,}+)"""
-    # --token …, heroku token …
-    rf"""|[ \t]{{1,4}}["']?(?P<word>{_WORD})"""
+    # --token …, heroku token …, the key is …
+    rf"""|[ \t]{{1,4}}(?:(?:is|was|es|era)[ \t]{{1,4}})?["'`]?(?P<word>{_WORD})"""
     r"""|(?:\\*["'`]\]?"""
     # password: str = "…", token: &str = "…", var token string = "…"
     r"""|[ \t]{0,4}(?:[ \t]|:[ \t]{0,4})&?[A-Za-z_][\w.]{0,40}(?:\[[\w., |]{0,40}\])?(?=[ \t]{0,4}=))?"""
-    rf"""[ \t]{{0,16}}{_OPERATOR}[ \t]{{0,16}}(?:{_QUOTED}"""
+    rf"""[ \t]{{0,16}}{_OPERATOR}[ \t]{{0,16}}(?:{QUOTED}"""
     rf"""|(?P<bare>{_WORD})(?![(\[{{]))"""
     r""")"""
 )
 
-ASSIGNMENT = Family(LABEL, _NAME_WORDS, _ASSIGNMENT, fold=True, accept=_is_assigned)
+ASSIGNMENT = Family(LABEL, _NAME_WORDS, _ASSIGNMENT, fold=True, accept=is_assigned)
+
+# The name stands in one field and the value in the next, as Kubernetes, CI settings and .NET's <add key="…"/> have it.
+PAIR = Family(
+    LABEL,
+    _NAME_WORDS,
+    _NAME + _NAME_END + r"""\\*["']?[ \t]{0,4},?\s{1,40}\\*["']?value\\*["']?[ \t]{0,4}[:=][ \t]{0,4}"""
+    rf"""(?:{QUOTED}|(?P<bare>{_WORD}))""",
+    needs="value",
+    fold=True,
+    accept=is_assigned,
+)
+# client.setApiKey("…"), .withToken("…"): a setter takes a value, where getToken("…") takes a name.
+SETTER = Family(
+    LABEL,
+    _NAME_WORDS,
+    _NAME + r"""\([ \t]{0,4}(?:\\*["'`])(?P<argument>[^\s"'`\\\0]{8,}+)\\*["'`][ \t]{0,4}\)""",
+    needs="(",
+    fold=True,
+    accept=_is_set,
+)

@@ -1,61 +1,23 @@
-"""Secrets that only what stands before them gives away: headers, addresses, configuration files, command lines."""
+"""Secrets drawn by lot that only what stands before them gives away: headers, and the names of clouds and services."""
 
-from store.redaction.assignment import names_credential
 from store.redaction.family import LEFT, Family
-from store.redaction.placeholders import is_filler, is_random, is_serial, is_template
+from store.redaction.placeholders import is_basic, is_random, is_serial
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
 
-# What a password is called in an example.
-_SAID = frozenset(
-    "password passwd pass pwd secret pw token user username mypassword mypass changeme test example xxx admin "
-    "your_password yourpassword p@ssword userpass".split()
-)
-
-
-def _is_password(match: "re.Match[str]", value: str) -> bool:
-    """Whether a user and a password, or the password alone, are meant: the last part is what counts."""
-    password = value.rpartition(":")[2]
-    if len(password) < 3 or is_template(password) or is_filler(password):
-        return False
-    return password.lower() not in _SAID and not password.startswith(("$", "{", "<", "%", "..."))
-
 
 def _is_bearer(match: "re.Match[str]", value: str) -> bool:
-    return is_random(value)
+    return is_random(value) or is_serial(value, 24)
 
 
-def _is_basic(match: "re.Match[str]", value: str) -> bool:
-    """Whether the value is Base64 of `user:password`."""
-    import binascii
-
-    try:
-        said = binascii.a2b_base64(value + "=" * (-len(value) % 4))
-    except binascii.Error:
-        return False
-    user, colon, password = said.partition(b":")
-    return bool(colon and user + password) and said.isascii() and said.decode("ascii").isprintable()
+def _is_base64(match: "re.Match[str]", value: str) -> bool:
+    return is_basic(value)
 
 
 def _is_drawn(match: "re.Match[str]", value: str) -> bool:
     return is_random(value)
-
-
-def _is_given(match: "re.Match[str]", value: str) -> bool:
-    """Whether a password without quotes is one, and no name of another place."""
-    return _is_password(match, value) and not names_credential(value) and "/" not in value[:1]
-
-
-def _is_spoken(match: "re.Match[str]", value: str) -> bool:
-    """In quotes any word; else one with letters and digits, which is no measure (256-bit)."""
-    if not _is_given(match, value) or not any(map(str.isalpha, value)):
-        return False
-    if match.lastgroup == "quoted":
-        return "%" not in value and "{" not in value
-    digits = sum(map(str.isdigit, value))
-    return bool(digits) and not value[0].isdigit() and value[-1] not in "=:"
 
 
 _SEPARATED = r"""\\*["'`]?\]?\s{0,4}(?:=>|:=|[=:,])\s{0,4}\\*["'`]?"""
@@ -103,7 +65,7 @@ CONTEXTS: tuple[Family, ...] = (
         r"(?<=[\s:\"'=])basic\s{1,4}(?P<value>[A-Za-z0-9+/]{6,}+={0,2})",
         needs="auth",
         fold=True,
-        accept=_is_basic,
+        accept=_is_base64,
     ),
     Family(
         "AUTHORIZATION_HEADER",
@@ -112,75 +74,6 @@ CONTEXTS: tuple[Family, ...] = (
         r"""key)[ =]{1,2})?(?P<value>[\w.~+/=-]{16,}+)""",
         fold=True,
         accept=_is_drawn,
-    ),
-    # ~/.docker/config.json
-    Family(
-        "DOCKER_AUTH",
-        ("auth",),
-        r"""auth\\*"\s{0,4}:\s{0,4}\\*"(?P<value>[A-Za-z0-9+/]{8,}+={0,2})\\*\"""",
-        needs='"',
-        accept=_is_basic,
-    ),
-    Family(
-        "NETRC_PASSWORD",
-        ("machine ", "default "),
-        r"(?:machine\s+[^\s\0]{1,200}+\s+(?:(?:login|account)\s+[^\s\0]{1,200}+\s+){0,2}|default\s+login\s+[^\s\0]{1,200}+\s+)password\s+(?P<value>[^\s\0]{3,}+)",
-        needs="password",
-        fold=True,
-        accept=_is_password,
-    ),
-    Family(
-        "CURL_USER",
-        ("curl ",),
-        r"""curl(?=\s)(?:[^\n\\\0]|\\\n|\\(?!\n)){0,200}?\s(?:-[a-zA-Z]{0,4}u|--user|--proxy-user)[ =]{0,2}"""
-        r"""["']?(?P<value>[^\s"':\0]{1,128}:[^\s"'\0]{3,})""",
-        accept=_is_password,
-    ),
-    # scheme://user:password@host
-    Family(
-        "URL_CREDENTIALS",
-        ("://",),
-        r"""://(?P<value>[^\s:/?#@"'`<>()\[\]\\\0]{0,128}+:(?!\d{1,5}[/?,])[^\s@/"'`<>\\\0]{3,256}+)@[\w.\[$-]""",
-        accept=_is_password,
-    ),
-    # Server=…;User Id=…;Password=…
-    Family(
-        "CONNECTION_PASSWORD",
-        ("password=", "pwd=", "password =", "pwd ="),
-        r"(?<=[;\s\"'])(?:password|pwd)\s?=\s?(?P<value>[^\s;\"'`<>(){}\[\]$\0]{3,})(?=[;\"'`])",
-        needs=";",
-        fold=True,
-        accept=_is_password,
-    ),
-    # two lines of a file of settings: user = …, password = …
-    Family(
-        "LOGIN_PASSWORD",
-        ("user", "login"),
-        r"(?:user|login)(?:_?name|_?id)?[\"']?[ \t]{0,8}[=:][ \t]{0,8}[^\s\0]{1,80}[ \t]*\r?\n"
-        r"(?:[ \t]*(?:#|//)[^\n\0]{0,120}\n){0,3}"
-        r"[ \t]*[\w.-]{0,40}?(?:password|passwd|pass|pwd)[ \t]{0,8}[=:][ \t]{0,8}"
-        r"(?P<value>[^\s\"'`,;(){}\[\]<>$&|\0]{6,}+)[ \t]*(?:[\r\n]|\Z)",
-        needs="pass",
-        fold=True,
-        accept=_is_given,
-    ),
-    Family(
-        "COMMAND_PASSWORD",
-        ("sshpass ", "psexec", "mysql", "docker login", "az login", "redis-cli", "sqlcmd"),
-        r"(?:sshpass|psexec(?:64)?(?:\.exe)?|mysql(?:dump|admin)?|docker login|az login|redis-cli|sqlcmd)"
-        r"\b[^\n\0|]{0,200}?\s-[paP]\s{0,2}"
-        r"[\"']?(?P<value>[^\s\"'`\0-][^\s\"'`\0]{4,})",
-        fold=True,
-        accept=_is_given,
-    ),
-    # the password for the printer is "…"
-    Family(
-        "SPOKEN_PASSWORD",
-        ("passw", "contrase"),
-        r"(?:password|passwd|contraseña|contrasena)(?:[^\n\"'`:=\0]{0,40}?\s(?:is|es|was|era))?\s{1,2}"
-        r"(?:[\"'`«“](?P<quoted>[^\s\"'`«»“”\0]{5,})[\"'`»”]|(?<=(?:is|es)\s)(?P<bare>[^\s\"'`,;(){}\[\]<>$\0]{6,}))",
-        fold=True,
-        accept=_is_spoken,
     ),
     Family(
         "PASSWORD_HASH",

@@ -3,10 +3,11 @@
 Specific before generic: what an earlier family cut, a later one does not see.
 """
 
-from store.redaction.assignment import ASSIGNMENT, LABEL, names_credential
+from store.redaction.assignment import ASSIGNMENT, LABEL, PAIR, SETTER, names_credential
 from store.redaction.contexts import CONTEXTS, SERVICE_KEY
 from store.redaction.family import LEFT as _LEFT
 from store.redaction.family import MASK, RIGHT, Family
+from store.redaction.passwords import LINE, PASSWORDS
 from store.redaction.placeholders import is_credential, is_template, is_token
 from store.redaction.tokens import TOKENS
 
@@ -58,7 +59,7 @@ SEED: tuple[Family, ...] = (
         word=15,
         accept=is_token,
     ),
-    Family("GOOGLE_KEY", ("AIza",), _LEFT + r"AIza[\w-]{35,}", word=39, accept=is_token),
+    Family("GOOGLE_KEY", ("AIza",), _LEFT + r"AIza[\w-]{35}(?![\w-])", word=39, accept=is_token),
     Family("SENDGRID_KEY", ("SG.",), _LEFT + r"SG\.[\w-]{22,}+\.[\w-]{22,}", word=48, accept=is_token),
     # Through the END line, or to the end: half a key is still a key. The dot is any character, so that markers and
     # newlines written as \n are inside as well.
@@ -74,8 +75,8 @@ SEED: tuple[Family, ...] = (
     Family(
         "JWT",
         ("eyJ",),
-        r"(?<![\w-])eyJ[\w-]{8,}+\.[\w-]{4,}+\.[\w-]{8,}+(?:\.[\w-]{8,}+\.[\w-]{16,}+)?",
-        word=25,
+        r"(?<![\w-])eyJ[\w-]{8,}+\.(?:[\w-]{4,}+\.[\w-]{8,}+(?:\.[\w-]{8,}+\.[\w-]{16,}+)?|eyJ[\w-]{8,}+\.?)",
+        word=23,
     ),
     # To the end of the URL, whose query may hold a second password. host:5432/… is no password.
     Family(
@@ -104,7 +105,7 @@ SEED: tuple[Family, ...] = (
     ),
 )
 
-FAMILIES: tuple[Family, ...] = (*SEED, *TOKENS, *CONTEXTS, ASSIGNMENT, SERVICE_KEY)
+FAMILIES: tuple[Family, ...] = (*SEED, *TOKENS, *CONTEXTS, *PASSWORDS, ASSIGNMENT, PAIR, SETTER, LINE, SERVICE_KEY)
 """Tried in this order."""
 
 LABELS: tuple[str, ...] = tuple(dict.fromkeys(family.label for family in FAMILIES))

@@ -6,7 +6,7 @@ if TYPE_CHECKING:
 
 # What stands for a password in a text that was written to be copied.
 _TEMPLATE = (
-    r"<[^<>]*>|\$\{[^{}]*\}|\$\([^()]*\)|\$[A-Z_][A-Z0-9_]*|\$[a-z]+(?:_[a-z0-9]+)+|\{\{?[^{}]*\}?\}|%\([^()]*\)s|%[a-z]"
+    r"<[^<>]*>|\$\{[^{}]*\}|\$\([^()]*\)|\$[A-Z_][A-Z0-9_]*|\$[a-z]+(?:_[a-z0-9]+)+|\$\w*(?:[pP]ass|[pP]wd|[kK]ey|[tT]oken|[sS]ecret)\w*|\{\{?[^{}]*\}?\}|%\([^()]*\)s|%[a-z]"
     r"|%[A-Z_]+%|\[[^\[\]]*\]|(?:[xX]{3,}|[*.\u2022_]+|[-xX*]{3,})"
 )
 # Parts of a value that a program fills in: what is left without them has to be a secret by itself.
@@ -15,8 +15,9 @@ _SAMPLE = (
     r"[<\[{(]?(?:change.?(?:me|it|this)|(?:your|insert|replace|enter|put)[-_ .]|example|sample"
     r"|&lt;|my[-_](?:super[-_])?secret"
     r"|your(?:api|app|auth|access|client|key|pass|secret|token)|placeholder|dummy|fake|todo\b|fixme\b|redacted"
+    r"|not[-_ ]?(?:needed|used|required|set|applicable)|unused|v?\d{1,9}(?:\.\d{1,9}){1,5}$"
     r"|(?:none|null|nil|undefined|false|true)$|os\.environ|os\.getenv|process\.env|getenv\(|env[.(\[:]|sha\d{1,3}[-:]"
-    r"|\s*[+,.]\s|\+(?:new\s|[a-z_][\w.]*\())"
+    r"|[a-z_]+(?:/[a-z_]+)+(?:#[a-z_]+)?$|\s*[+,.]\s|\+(?:new\s|[a-z_][\w.]*\())"
 )
 # "access_token", "db-password", "API KEY": the value names a credential and is none.
 _NAMING = (
@@ -94,6 +95,23 @@ def is_serial(value: str, shortest: int = 20) -> bool:
     return 3 <= digits < len(value)
 
 
+def is_basic(value: str) -> bool:
+    """Whether a value is Base64 of `user:password`."""
+    import binascii
+
+    try:
+        said = binascii.a2b_base64(value + "=" * (-len(value) % 4))
+    except binascii.Error:
+        return False
+    user, colon, password = said.partition(b":")
+    return bool(colon and user + password) and said.isascii() and said.decode("ascii").isprintable()
+
+
+def is_uuid(value: str) -> bool:
+    """Whether a value is written as a UUID: under a mere "key" it names a thing, and opens none."""
+    return len(value) == 36 and all(value[at] == "-" for at in (8, 13, 18, 23)) and value.count("-") == 4
+
+
 def _parts(value: str) -> list[str]:
     for sign in "-./:+=~":
         value = value.replace(sign, "_")
@@ -112,6 +130,6 @@ def is_credential(value: str) -> bool:
     template, hole, sample, naming = _compiled()[:4]
     if template.fullmatch(value) or sample.match(value) or "example" in value.lower():
         return False
-    if len(hole.sub("", value)) < _SHORTEST_VALUE:
+    if value.endswith(("...", "\u2026")) or len(hole.sub("", value)) < _SHORTEST_VALUE:
         return False
     return not (len(value) <= _LONGEST_NAMING and naming.fullmatch(value))

@@ -28,6 +28,11 @@ def _is_bearer(match: "re.Match[str]", value: str) -> bool:
     return is_random(value.lstrip("A"))
 
 
+def _is_long_lived(match: "re.Match[str]", value: str) -> bool:
+    """For a mark of ten letters A, which would count as a filler."""
+    return is_random(value[21:])
+
+
 def _token(
     label: str, keywords: str, body: str, word: int, back: "Sequence[int]" = (), accept: "Accept" = is_token
 ) -> Family:
@@ -81,6 +86,17 @@ CODE: tuple[Family, ...] = (
     _token("ONEPASSWORD_TOKEN", "ops_eyJ", r"ops_eyJ[A-Za-z0-9+/_-]{80,}={0,3}", 87),
     _token("ONEPASSWORD_KEY", "A3-", r"A3-[A-Z0-9]{6}-(?:[A-Z0-9]{11}|[A-Z0-9]{6}-[A-Z0-9]{5})(?:-[A-Z0-9]{5}){3}", 38),
     _token("AGE_KEY", "AGE-SECRET-KEY-1", r"AGE-SECRET-KEY-1[02-9AC-HJ-NP-Z]{58}", 74),
+    _token("INFRACOST_KEY", "ico-", r"ico-[A-Za-z0-9]{32}", 36, accept=_is_drawn),
+    _token("NEBULA_KEY", "dnkey-", r"dnkey-[\w=-]{26}-[\w=-]{52}", 84),
+    _token("HARNESS_KEY", "pat. sat.", r"[ps]at\.[A-Za-z0-9_-]{22}\.[0-9a-f]{24}\.[A-Za-z0-9]{20}", 72),
+    _token(
+        "AUTHRESS_KEY",
+        "sc_ ext_ scauth_",
+        r"(?:sc|ext|scauth)_[a-z0-9]{5,30}\.[a-z0-9]{4,6}\.acc[_-][a-z0-9-]{8,32}\.[\w+/=-]{30,120}",
+        50,
+    ),
+    _token("INNGEST_KEY", "signkey-", rf"signkey-[a-z]{{2,12}}-{_HEX}{{64}}", 75),
+    _token("LICHESS_TOKEN", "lip_", r"lip_[A-Za-z0-9]{20}", 24, accept=_is_drawn),
     _token("TAILSCALE_KEY", "tskey-", r"tskey-[a-z]{2,12}-[A-Za-z0-9_-]{16,}", 24),
 )
 
@@ -107,6 +123,15 @@ CLOUD: tuple[Family, ...] = (
         "AZURE_KEY", "+ASb +AEh AIoT AzCa", rf"{_BASE}{{33}}(?:\+A(?:Sb|Eh)|AIoT|AzCa){_BASE}{{6}}=", 44, back=(33,)
     ),
     _token("AZURE_KEY", "+ACR", rf"{_BASE}{{42}}\+ACR{_BASE}{{6}}", 52, back=(42,)),
+    _token(
+        "AWS_SESSION_TOKEN",
+        "IQoJb3JpZ2lu FwoGZXIvYXdz FQoGZXIvYXdz",
+        r"(?:IQoJb3JpZ2lu|F[wQ]oGZXIvYXdz)[A-Za-z0-9+/%]{100,}={0,2}",
+        112,
+    ),
+    _token("AWS_MWS_TOKEN", "amzn.mws.", rf"amzn\.mws\.{_UUID}", 45),
+    _token("AMAZON_LOGIN_SECRET", "amzn1.oa2-cs.v1.", rf"amzn1\.oa2-cs\.v1\.{_HEX}{{64}}", 80),
+    _token("APPSYNC_KEY", "da2-", r"da2-[a-z0-9]{26}", 30, accept=_is_drawn),
     _token("DIGITALOCEAN_TOKEN", "dop_v1_ doo_v1_ dor_v1_ dot_v1_", rf"do[oprt]_v1_{_HEX}{{64}}", 71),
     _token("ALIBABA_KEY", "LTAI", r"LTAI[A-Za-z0-9]{12,26}", 16, accept=_is_drawn),
     _token("TENCENT_KEY", "AKID", r"AKID[A-Za-z0-9]{32}", 36),
@@ -184,6 +209,7 @@ MODELS: tuple[Family, ...] = (
     _token("E2B_KEY", "e2b_", rf"e2b_{_HEX}{{40}}", 44),
     _token("JINA_KEY", "jina_", r"jina_[\w-]{60}", 65),
     _token("VOYAGE_KEY", "pa-", r"pa-[\w-]{43}", 46, accept=_is_drawn),
+    _token("RUNPOD_KEY", "rpa_", r"rpa_[A-Za-z0-9]{40,}", 44),
     _token("CEREBRAS_KEY", "csk-", r"csk-[a-z0-9]{40,}", 44),
     _token("TOGETHER_KEY", "tgp_v1_", r"tgp_v1_[\w-]{43}", 50),
     _token("FIREWORKS_KEY", "fw_", r"fw_[A-Za-z0-9]{22,40}", 25, accept=_is_drawn),
@@ -202,10 +228,21 @@ SERVICES: tuple[Family, ...] = (
     _token("SQUARE_TOKEN", "sq0", r"sq0[a-z]{3}-[\w-]{22,60}", 29),
     _token("SQUARE_TOKEN", "EAAA", r"EAAA[\w+=-]{56,62}", 60, accept=_is_drawn),
     _token("FACEBOOK_TOKEN", "EAA", r"EAA[A-Z][A-Za-z0-9]{80,}", 84, accept=_is_drawn),
+    # the id and the secret of an app
+    Family(
+        "FACEBOOK_TOKEN",
+        ("|", "%7C"),
+        LEFT + r"\d{13,17}(?:\||%7C)[\w-]{27,40}" + RIGHT,
+        word=27,
+        apart=True,
+        back=range(13, 18),
+        accept=_is_drawn,
+    ),
     _token("SHOPIFY_TOKEN", "shp", r"shp(?:at|ca|pa|ss|ua|tka|rt|it)_[0-9A-Fa-f]{32,}", 38),
     _token("MAILCHIMP_KEY", "-us", rf"{_HEX}{{32}}-us\d{{1,2}}", 36, back=(32,)),
     _token("MANDRILL_KEY", "md-", r"md-[\w-]{22}", 25, accept=_is_drawn),
     _token("MAILGUN_KEY", "key-", r"key-[0-9a-z]{32}", 36, accept=_is_drawn),
+    _token("MAILGUN_KEY", "pubkey-", r"pubkey-[0-9a-f]{32}", 39),
     _token("MAILERSEND_KEY", "mlsn.", rf"mlsn\.{_HEX}{{64}}", 69),
     _token("BREVO_KEY", "xkeysib- xsmtpsib-", rf"x(?:key|smtp)sib-{_HEX}{{64}}-[A-Za-z0-9]{{16}}", 89),
     _token("RESEND_KEY", "re_", r"re_[A-Za-z0-9]{8}_[A-Za-z0-9]{24}", 36, accept=_is_drawn),
@@ -221,6 +258,12 @@ SERVICES: tuple[Family, ...] = (
     _token("SEGMENT_TOKEN", "sgp_", r"sgp_[A-Za-z0-9]{64}", 68),
     _token("TYPEFORM_TOKEN", "tfp_", r"tfp_[\w.-]{40,}", 44),
     _token("DROPBOX_TOKEN", "sl.", r"sl\.(?:u\.)?[\w-]{120,}", 123),
+    _token("DROPBOX_TOKEN", "AAAAAAAAAA", r"[a-z0-9]{11}AAAAAAAAAA[\w=-]{43}", 64, back=(11,), accept=_is_long_lived),
+    _token("LOB_KEY", "live_ test_", rf"(?<!_)(?:live|test)_(?:pub_)?{_HEX}{{31,35}}", 36),
+    _token("GOCARDLESS_TOKEN", "live_ sandbox_", r"(?<!_)(?:live|sandbox)_[\w=-]{40}", 45, accept=_is_drawn),
+    _token("CLICKUP_TOKEN", "pk_", r"pk_\d{5,12}_[A-Z0-9]{32}", 41),
+    _token("STYTCH_SECRET", "secret-live- secret-test-", r"secret-(?:live|test)-[\w-]{36}=", 49),
+    _token("CALCOM_KEY", "cal_", rf"cal_(?:live_)?{_HEX}{{32}}", 36),
     _token("MAPBOX_TOKEN", "sk.eyJ tk.eyJ", r"[st]k\.eyJ[\w-]{40,}\.[\w-]{20,}", 66),
     _token("SHIPPO_TOKEN", "shippo_live_ shippo_test_", rf"shippo_(?:live|test)_{_HEX}{{40}}", 52),
     _token("EASYPOST_KEY", "EZAK EZTK", r"EZ[AT]K[A-Za-z0-9]{54}", 58),
@@ -236,7 +279,7 @@ SERVICES: tuple[Family, ...] = (
     _token("POLAR_TOKEN", "polar_", r"polar_(?:oat|pat|at_u|rt_u)_\w{30,}", 40),
     _token("RAZORPAY_KEY", "rzp_live_ rzp_test_", r"rzp_(?:live|test)_[A-Za-z0-9]{14}", 23),
     _token("TWITTER_TOKEN", "AAAAAAAAAAAAAAAAAAAA", r"A{20,24}[A-Za-z0-9%+/=]{60,}", 80, accept=_is_bearer),
-    _token("OKTA_TOKEN", "00", r"00[A-Za-z][\w-]{39}", 42, accept=_is_drawn),
+    _token("OKTA_TOKEN", "00", r"(?<!-)00[A-Za-z][\w-]{39}(?![\w-])", 42, accept=_is_drawn),
     _token("DISCORD_TOKEN", "M N O", r"[MNO][A-Za-z0-9_-]{23,27}\.[\w-]{6}\.[\w-]{27,38}", 58),
     _token("BITWARDEN_KEY", "0.", rf"0\.{_UUID}\.[A-Za-z0-9]{{30}}:[A-Za-z0-9+/]{{22}}==", 90),
     _token("INTRA42_SECRET", "s-s4t2", rf"s-s4t2(?:ud|af)-{_HEX}{{64}}", 73),

@@ -14,7 +14,7 @@ import apsw
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.secrets import CONTEXTS, PASSWORD, TOKENS, hexa, word
+from support.secrets import CONTEXTS, PASSWORD, TOKENS, hexa, label_of, word
 
 from store import config, packing, spool
 from store.config import allowed
@@ -117,6 +117,10 @@ def test_a_document_is_noted_by_its_lines(tmp_path: Path) -> None:
         os.utime(notes, (2_000_000_000, 2_000_000_000))
         memory.documents.scan()
         assert [cut.rule for cut in noted(memory.database)] == ["STRIPE_KEY"]
+        assert memory.database.rows("SELECT rule FROM redactions") == [("STRIPE_KEY",)], "the old place is forgotten"
+        notes.unlink()
+        memory.documents.scan()
+        assert noted(memory.database) == [] and counted(memory.database) == {}
 
 
 def test_no_secret_of_any_family_reaches_the_disk(memory: Memory) -> None:
@@ -135,7 +139,7 @@ def test_no_secret_of_any_family_reaches_the_disk(memory: Memory) -> None:
     with pytest.raises(AssertionError):
         assert traces(folder(memory), CONTROL) == []
     assert traces(folder(memory), *bodies) == []
-    assert set(counted(memory.database)) == {*TOKENS, *CONTEXTS}
+    assert set(counted(memory.database)) == {*TOKENS, *map(label_of, CONTEXTS)}
     export.save(memory.database, f"{folder(memory)}/export.json")
     assert traces(folder(memory), *bodies) == []
 
@@ -274,6 +278,14 @@ def test_a_scrub_leaves_no_byte_and_everything_else(leaky: Memory) -> None:
     assert leaky.database.value("SELECT count(*) FROM facts") == 2
     leaky.database.rows("INSERT INTO corpus_fts(corpus_fts) VALUES ('integrity-check')")
     assert leaky.database.value("SELECT count(*) FROM history_row WHERE purged = 1 AND salt IS NOT NULL") == 0
+
+
+def test_the_index_of_a_large_memory_keeps_no_word_either(leaky: Memory) -> None:
+    """A word of a large, old segment of the index would stay there until chance merged it away."""
+    leaky.conversation.add_turns("long", [Said("user", f"{hexa(8)} of {n}") for n in range(3000)], actor="user")
+    leaky.facts.remember("a word that comes later")
+    assert scrub(leaky.database, scan(leaky.database))
+    assert traces(folder(leaky), GITHUB[4:], STRIPE[8:], CONTROL) == [CONTROL]
 
 
 def test_only_what_was_named_is_cut(leaky: Memory) -> None:

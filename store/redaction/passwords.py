@@ -1,0 +1,290 @@
+"""Passwords that a person chose: no lot gives them away, only the place where they stand.
+
+Places are the configuration files and command lines of common programs, addresses, calls, and plain sentences.
+"""
+
+from store.redaction.assignment import names_credential
+from store.redaction.family import Family
+from store.redaction.placeholders import is_basic, is_filler, is_random, is_template
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+
+# What a password is called in an example.
+_SAID = frozenset(
+    "password passwd pass pwd secret pw token user username mypassword mypass changeme test example xxx admin "
+    "your_password yourpassword p@ssword userpass none null true false required optional prompt file stdin".split()
+)
+_PASS = r"(?:pass(?:word|wd|phrase|code)?|pwd|contrase[ñn]a)"
+_LONGEST_LINE = 120
+_BARE = r"[^\s\"'`,;(){}\[\]<>\0\\]"
+
+
+def _is_password(match: "re.Match[str]", value: str) -> bool:
+    """Whether a user and a password, or the password alone, are meant: the last part is what counts."""
+    password = value.rpartition(":")[2]
+    if len(password) < 3 or is_template(password) or is_filler(password):
+        return False
+    return password.lower() not in _SAID and not password.startswith(("$", "{", "<", "%", "..."))
+
+
+def _is_given(match: "re.Match[str]", value: str) -> bool:
+    """Whether a password without quotes is one, and no name of another place."""
+    return _is_password(match, value) and not names_credential(value) and "/" not in value[:1]
+
+
+def _is_chosen(match: "re.Match[str]", value: str) -> bool:
+    """Whether a word was chosen to be a password: letters and digits or odd signs, where a name has letters alone."""
+    if not _is_given(match, value) or not any(map(str.isalpha, value)) or value[0] in "-+":
+        return False
+    if value.replace(".", "_").isidentifier() and not (value.isalnum() and any(map(str.isdigit, value))):
+        return False
+    return any(map(str.isdigit, value)) or not _is_path(value)
+
+
+def _is_path(value: str) -> bool:
+    for sign in "-./":
+        value = value.replace(sign, "_")
+    return value.isidentifier()
+
+
+def _is_line(match: "re.Match[str]", value: str) -> bool:
+    """Whether name and value have a line to themselves, as a file of settings has them and a program seldom; or the
+    name is a variable of the environment's, set for the command that follows."""
+    if not _is_chosen(match, value):
+        return False
+    text = match.string
+    earliest = max(0, match.start() - _LONGEST_LINE)
+    start = text.rfind("\n", earliest, match.start()) + 1
+    if not start and earliest:
+        return False
+    before = text[start : match.start()]
+    if any(sign in before for sign in "\"'`()=<>{}[]$\0"):
+        return False
+    name = before.strip().rpartition(" ")[2] + match["name"]
+    if name.isupper() and match["sign"] == "=":
+        return True
+    if text[match.end() : match.end() + _LONGEST_LINE].lstrip(" \t")[:1] not in ("", "\r", "\n", "#"):
+        return False
+    if match["sign"] == ":" or not value.isidentifier():
+        return True
+    low = value.lower()
+    return sum(map(str.isdigit, value)) >= 2 and not any(word in low for word in ("pass", "pwd", "secret", "token"))
+
+
+def _is_spoken(match: "re.Match[str]", value: str) -> bool:
+    """In quotes any word; else one with letters and digits, which is no measure (256-bit)."""
+    if not _is_given(match, value) or not any(map(str.isalpha, value)):
+        return False
+    if match.lastgroup == "quoted":
+        return "%" not in value and "{" not in value
+    digits = sum(map(str.isdigit, value))
+    return bool(digits) and not value[0].isdigit() and value[-1] not in "=:"
+
+
+def _is_base64(match: "re.Match[str]", value: str) -> bool:
+    return is_basic(value)
+
+
+def _is_cookie(match: "re.Match[str]", value: str) -> bool:
+    """Whether one of the cookies was drawn by lot."""
+    return any(is_random(part.partition("=")[2]) for part in value.replace(" ", "").split(";"))
+
+
+def _is_data(match: "re.Match[str]", value: str) -> bool:
+    """Whether the values of a Kubernetes Secret are there, and no template's."""
+    values = [line.partition(":")[2].strip().strip("\"'") for line in value.splitlines()]
+    return any(len(said) >= 4 and said[:1] not in "{$<%[&*!|>" and not is_filler(said) for said in values)
+
+
+_QUOTE = r"""\\*["'`]"""
+_ARGUMENT = rf"{_QUOTE}[^\n\"'`\0]{{0,200}}+{_QUOTE}\s{{0,40}},\s{{0,40}}"
+
+PASSWORDS: tuple[Family, ...] = (
+    Family(
+        "NETRC_PASSWORD",
+        ("machine ", "default "),
+        r"(?:machine\s+[^\s\0]{1,200}+\s+(?:(?:login|account)\s+[^\s\0]{1,200}+\s+){0,2}|default\s+login\s+[^\s\0]{1,200}+\s+)password\s+(?P<value>[^\s\0]{3,}+)",
+        needs="password",
+        fold=True,
+        accept=_is_password,
+    ),
+    # ~/.pgpass: host:port:database:user:password
+    Family(
+        "PGPASS_PASSWORD",
+        (":5432:", ":5433:", ":6432:", ":*:"),
+        r":(?:\d{4}|\*):[^\s:\0]{1,100}+:[^\s:\0]{1,100}+:(?P<value>[^\s:\"'`\0]{3,200}+)(?!\S)",
+        accept=_is_password,
+    ),
+    # ~/.npmrc, ~/.docker/config.json
+    Family(
+        "DOCKER_AUTH",
+        ("auth",),
+        r"""auth\\*"\s{0,4}:\s{0,4}\\*"(?P<value>[A-Za-z0-9+/]{8,}+={0,2})\\*\"""",
+        needs='"',
+        accept=_is_base64,
+    ),
+    Family(
+        "NPM_AUTH",
+        ("_auth", "_password"),
+        r"(?<![a-z0-9])_(?:auth|password)[ \t]{0,4}=[ \t]{0,4}[\"']?(?P<value>[A-Za-z0-9+/]{8,}+={0,2})(?![\w.-])",
+        accept=lambda match, value: match[0].startswith("_p") or is_basic(value),
+    ),
+    # BUNDLE_GEMS__EXAMPLE__COM=user:password
+    Family(
+        "BUNDLER_CREDENTIALS",
+        ("BUNDLE_",),
+        r"BUNDLE_[A-Z0-9_]{1,60}[\"']?[ \t]{0,4}[=:][ \t]{0,4}[\"']?(?P<value>[^\s:/\"'`\0]{3,80}+:[^\s:/\"'`\0]{6,})",
+        needs="__",
+        accept=_is_password,
+    ),
+    Family(
+        "CURL_USER",
+        ("curl ",),
+        r"""curl(?=\s)(?:[^\n\\\0]|\\\n|\\(?!\n)){0,200}?\s(?:-[a-zA-Z]{0,4}u|--user|--proxy-user)[ =]{0,2}"""
+        r"""["']?(?P<value>[^\s"':\0]{1,128}:[^\s"'\0]{3,})""",
+        accept=_is_password,
+    ),
+    # scheme://user:password@host
+    Family(
+        "URL_CREDENTIALS",
+        ("://",),
+        r"""://(?P<value>[^\s:/?#@"'`<>()\[\]\\\0]{0,128}+:(?!\d{1,5}[/?,])[^\s@/"'`<>\\\0]{3,256}+)@[\w.\[$-]""",
+        accept=_is_password,
+    ),
+    Family(
+        "URL_CREDENTIALS",
+        ("password=", "passwd=", "pwd="),
+        r"(?<=[?&])(?:password|passwd|pwd)=(?P<value>[^\s&;#\"'`<>\\\0]{4,256}+)",
+        needs="://",
+        fold=True,
+        accept=_is_given,
+    ),
+    # Server=…;User Id=…;Password=…
+    Family(
+        "CONNECTION_PASSWORD",
+        ("password=", "pwd=", "password =", "pwd ="),
+        r"(?:(?<=;)|(?<=[\s\"'])(?=[^\s;\"'`\0]{1,12}\s?=\s?[^\s;\"'`\0]{1,200};))(?:password|pwd)\s?=\s?"
+        r"(?P<value>[^\s;\"'`<>(){}\[\]$\0]{3,})(?=[;\"'`\s]|\Z)",
+        needs=";",
+        fold=True,
+        accept=_is_password,
+    ),
+    # two lines of a file of settings: user = …, password = …
+    Family(
+        "LOGIN_PASSWORD",
+        ("user", "login"),
+        r"(?:user|login)(?:_?name|_?id)?[\"']?[ \t]{0,8}[=:][ \t]{0,8}(?!str|text|varchar)[^\s\0]{1,80}[ \t]*\r?\n"
+        r"(?:[ \t]*(?:#|//)[^\n\0]{0,120}\n){0,3}"
+        r"[ \t]*[\w.-]{0,40}?(?:password|passwd|pass|pwd)[ \t]{0,8}[=:][ \t]{0,8}"
+        r"(?P<value>[^\s\"'`,;(){}\[\]<>$&|\0]{6,}+)[ \t]*(?:[\r\n]|\Z)",
+        needs="pass",
+        fold=True,
+        accept=_is_given,
+    ),
+    # a user and a password as arguments
+    Family(
+        "LOGIN_PASSWORD",
+        (
+            "networkcredential",
+            "directoryentry",
+            "passwordcredential",
+            "passwordauthentication",
+            "basicauth",
+            "basic_auth",
+        ),
+        r"(?:networkcredential|directoryentry|usernamepasswordcredentials?|passwordauthentication|basic_?auth)\s{0,4}\(\s{0,40}"
+        rf"(?:{_ARGUMENT}){{1,3}}{_QUOTE}(?P<value>[^\s\"'`\0]{{4,200}}){_QUOTE}",
+        needs="(",
+        fold=True,
+        accept=_is_password,
+    ),
+    Family(
+        "LOGIN_PASSWORD",
+        (".login(", "auth=(", "auth = (", "getconnection("),
+        rf"(?:\.login|auth ?= ?|getconnection)\(\s{{0,40}}(?:{_ARGUMENT}){{1,2}}"
+        rf"{_QUOTE}(?P<value>[^\s\"'`\0]{{6,200}}){_QUOTE}\s{{0,40}}[,)]",
+        fold=True,
+        accept=_is_chosen,
+    ),
+    Family(
+        "COMMAND_PASSWORD",
+        ("sshpass ", "psexec", "mysql", "docker login", "az login", "redis-cli", "sqlcmd"),
+        r"(?:sshpass|psexec(?:64)?(?:\.exe)?|mysql(?:dump|admin)?|docker login|az login|redis-cli|sqlcmd)"
+        r"\b[^\n\0|]{0,200}?\s-[pa]\s{0,2}(?!\d+\s)"
+        r"[\"']?(?P<value>[^\s\"'`\0-][^\s\"'`\0]{4,})",
+        fold=True,
+        accept=_is_given,
+    ),
+    Family(
+        "COMMAND_PASSWORD",
+        (
+            "ldapsearch ",
+            "ldapadd ",
+            "ldapmodify ",
+            "ldappasswd ",
+            "mongosh ",
+            "mongodump ",
+            "mongorestore ",
+            "redis-cli ",
+        ),
+        r"(?:ldap[a-z]{3,8}|mongo[a-z]{2,7}|redis-cli)\b[^\n\0|]{0,200}?\s-[apw]\s{0,2}[\"']?(?P<value>[^\s\"'`\0-][^\s\"'`\0]{4,})",
+        fold=True,
+        accept=_is_chosen,
+    ),
+    # --password …, -storepass …, -passin pass:…
+    Family(
+        "COMMAND_PASSWORD",
+        ("-pass", "-pwd", "-storepass", "-keypass"),
+        r"-(?:pass(?:word|wd|phrase)?|pwd|storepass|keypass|pass(?:in|out)(?=[ =]pass:))(?:=|[ \t]{1,2})(?:pass:)?"
+        rf"[\"']?(?P<value>{_BARE}{{6,128}}+)",
+        fold=True,
+        accept=_is_chosen,
+    ),
+    Family(
+        "COMMAND_PASSWORD",
+        ("convertto-securestring",),
+        r"convertto-securestring\s{1,4}(?:-[a-z]{1,20}\s{1,4}){0,2}[\"'](?P<value>[^\n\"'\0]{4,128})[\"']",
+        fold=True,
+        accept=_is_password,
+    ),
+    # the password for the printer is "…"
+    Family(
+        "SPOKEN_PASSWORD",
+        ("passw", "passphrase", "contrase"),
+        r"(?:password|passwd|passphrase|contraseña|contrasena)"
+        r"(?:(?:\s(?:for|of|on|to|at|in|here|there|del?|para|en)\b[^\n:=\0]{0,60}?)?\s(?:is|was|es|era))?\s{1,2}"
+        r"(?:[\"'`«“](?P<quoted>[^\s\"'`«»“”\0]{4,})[\"'`»”]|(?<=(?:is|es)\s)(?P<bare>[^\s\"'`,;(){}\[\]<>$\0]{6,}))",
+        fold=True,
+        accept=_is_spoken,
+    ),
+    # Cookie: sessionid=…
+    Family(
+        "SESSION_COOKIE",
+        ("cookie:", 'cookie":', "cookie':"),
+        r"cookie[\"']?:\s{0,4}[\"']?(?P<value>[\w.-]{1,80}=[^\s\"'`\0,;]{8,4096}+"
+        r"(?:;[ ]?[^\s\"'`\0,;=]{1,80}=[^\s\"'`\0,;]{0,4096}+){0,40}+)",
+        fold=True,
+        accept=_is_cookie,
+    ),
+    # the whole of `data:` in a manifest of a Kubernetes Secret
+    Family(
+        "KUBERNETES_SECRET",
+        ("data:",),
+        r"data:[ \t]*\r?\n[ \t]++(?P<value>[\w.-]++:[ \t]++[^\s\0]++(?:[ \t]*\r?\n[ \t]++[\w.-]++:[ \t]++[^\s\0]++)*+)",
+        needs="kind: secret",
+        fold=True,
+        accept=_is_data,
+    ),
+)
+
+# One line of a file of settings, and PGPASSWORD=… before a command: after the rule of assignments.
+LINE = Family(
+    "LOGIN_PASSWORD",
+    ("pass", "pwd", "contrase"),
+    rf"(?P<name>{_PASS}(?:_?\d)?)[ \t]{{0,8}}(?P<sign>[:=])[ \t]{{0,8}}(?P<value>{_BARE}{{6,128}}+)"
+    r"(?=\s|\Z)",
+    fold=True,
+    accept=_is_line,
+)
