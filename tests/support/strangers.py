@@ -68,6 +68,13 @@ def tell(folder: Path) -> Path:
             memory.events.log(marked, phase=marked, payload={marked: [marked]}, actor=by)
             memory.tasks.add(marked, actor=by)
             memory.checkpoints.take(marked[:200], actor=by)
+            memory.inbox.propose(
+                "add",
+                {"fact": f"proposed {marked}", "domain": marked, "tags": [marked]},
+                evidence=[{"citation": f"D#{decision}", "quote": marked}, {"citation": "T#99", "quote": marked}],
+                origin=by,
+                reason=marked,
+            )
             memory.iterations.end(iteration, phases=[marked], artifacts=[marked], actor=by)
         fact, _ = memory.facts.remember("calm: an ordinary fact")
         memory.facts.correct(fact, "calm: an ordinary [fact]")

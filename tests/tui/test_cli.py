@@ -1164,6 +1164,8 @@ def hostile(checkout: Path) -> Path:
         )
         memory.events.log(HOSTILE, phase=HOSTILE, payload={HOSTILE: [HOSTILE]}, actor=who)
         memory.tasks.add(HOSTILE, actor=who)
+        quoted = [{"citation": "D#1", "quote": HOSTILE}]
+        memory.inbox.propose("add", {"fact": f"proposed {HOSTILE}"}, evidence=quoted, origin=who, reason=HOSTILE)
         memory.checkpoints.take(HOSTILE, actor=who)
     repositories.fast_import(
         checkout,
@@ -1180,7 +1182,8 @@ def hostile(checkout: Path) -> Path:
         *[("history", "--changes"), ("diff", "yesterday"), ("undo", "1", "--dry-run"), ("as-of", "K#1")],
         *[("undo", "--all-by", WRITER, "--dry-run"), ("undo", "--all-by", WRITER, "--yes")],
         *[("search", "end"), ("search", "owned", "kind:commit"), ("tasks", "--all"), ("iterations",)],
-        *[("show", name) for name in ("F#1", "F#2", "D#1", "E#1", "I#1", "A#1", "K#1", "C#EVIL")],
+        ("inbox",),
+        *[("show", name) for name in ("F#1", "F#2", "D#1", "E#1", "I#1", "A#1", "K#1", "P#1", "C#EVIL")],
     ],
     ids=" ".join,
 )

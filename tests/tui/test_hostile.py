@@ -82,14 +82,14 @@ def _styles(strip: Strip) -> Iterator[tuple[object, int]]:
 async def test_every_record_in_list_timeline_and_preview(hostile: Path, layer: str) -> None:
     size = NARROW if layer == "first" else WIDE
     async with opened(hostile, size) as person:
-        for key, name in (("1", "facts"), ("2", "timeline")):
+        for key, name in (("1", "facts"), ("2", "timeline"), ("6", "inbox")):
             await person.press(key)
             found = person.main.list_of(name)
             assert found.rows is not None and len(found.rows) >= len(PAYLOADS)
             for index in range(len(found.rows)):
                 if found.rows.selectable(index):
                     found.select(found.rows.key(index))
-                    await person.pilot.pause()
+                    await (person.settle() if name == "inbox" else person.pilot.pause())
                     judge(person, layer)
                     assert person.record is not None
 
