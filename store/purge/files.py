@@ -29,7 +29,9 @@ HEAD = 200  # bytes in which an export of ours says so
 _MARKER = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?|>[ \t]?)*")
 _WHOLE = re.compile(r"[ \t]*(?:\||#{1,6}[ \t])")  # tables and headings
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
-_END = re.compile(r"""[.!?…]+["'»”’)\]*_`]*(?=\s|$)|[。！？]""")
+_END = re.compile(
+    r"""[.!?\u2026]+["'\u00bb\u201d\u2019)\]*_`]*(?=\s|$)|[\u3002\uff01\uff1f]"""
+)  # in CJK no space follows
 
 
 def found(database: Database, places: Places, words: Words) -> Iterator[Place]:

@@ -141,7 +141,9 @@ async def test_the_journal_says_why_not(story: Story):
     async with opened(story.folder, WIDE) as person:
         await person.until(lambda: person.timeline)
         await person.press("3", "F")
-        await person.until(lambda: any("turns and events can be purged." in toast for toast in person.toasts))
+        await person.until(
+            lambda: any("turns, events and summaries can be purged." in toast for toast in person.toasts)
+        )
 
 
 async def test_what_was_purged_is_asked_about_when_it_is_typed_again(story: Story):
