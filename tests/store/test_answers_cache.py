@@ -173,6 +173,7 @@ def test_the_same_in_other_words_is_answered_with_a_note_of_ours(meant: Memory, 
     [
         "Where do we deploy?", "How do we not deploy?", "Do we deploy with Podman?", "Which port does the server use?",
         "How do we deploy to Lugo?", "How do we deploy version 2?", "Who built the wall?",
+        "How do we deploy the server?",
     ],
 )  # fmt: skip
 def test_what_is_only_near_is_not_answered(meant: Memory, question: str):
