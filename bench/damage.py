@@ -2,7 +2,8 @@
 
 Flipped bits, torn pages, cut files, headers of zeroes, logs that are not the file's own:
 `python -m bench.damage [ROUNDS] [SEED]`. A round is missed when what can be read of the file has changed and the doctor
-says nothing; 1 if any is.
+says nothing; 1 if any is. Of the rows that did not come through it says which stood on a page that was damaged: those
+that stood on none were lost needlessly.
 """
 
 from __future__ import annotations
@@ -23,9 +24,12 @@ import apsw
 from bench.store import heading, quantile
 from store.database.tables import JOURNAL, RECORDED
 from store.health import WRONG, examine
+from store.history import primary_key
 from store.location import locate
 from store.memory import Memory
 from store.salvage import salvage
+from store.salvage.pages import Pages
+from store.salvage.shapes import shapes, tree
 from store.switches import VARIABLE
 
 PAGE = 4096
@@ -36,6 +40,7 @@ TABLES = (*RECORDED, *JOURNAL)
 Rows = dict[str, Counter[str]]
 Hurt = Callable[[str, random.Random], None]
 Damage = tuple[str, str, Hurt | None, Rows]  # the memory, whose log is beside it, what happens to it, what it held
+Homes = dict[tuple[str, str], set[int]]  # the pages that a row, as text, of a table stands on
 
 
 def live(memory: Memory, seed: int, count: int) -> None:
@@ -71,6 +76,50 @@ def contents(path: str) -> Rows:
     with closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         return {table: Counter(map(repr, connection.execute(f"SELECT * FROM {table}"))) for table in TABLES}
+
+
+class Followed(Pages):
+    """Pages that remember which of them were asked for."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self.asked: set[int] = set()
+
+    def page(self, number: int) -> bytes:
+        self.asked.add(number)
+        return super().page(number)
+
+
+def homes(path: str) -> Homes:
+    """The pages that hold each row of an undamaged memory: its leaf, and those that a long one goes on on."""
+    pages = Followed(path)
+    standing: dict[tuple[str, str], set[int]] = {}
+    with closing(apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)) as connection:
+        connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
+        for table in shapes(pages, connection, list(TABLES)):
+            if table.name not in TABLES:
+                continue
+            keys = primary_key(connection, table.name)
+            for number in [number for root in table.roots for number in tree(pages, root)]:
+                pages.asked.clear()
+                for rowid, row in pages.records(number):
+                    named = table.named(rowid, row)
+                    key = repr(tuple(named[name] for name in keys))
+                    standing[table.name, key] = {number, *pages.asked}
+                    pages.asked.clear()
+        found: Homes = {}
+        for table in TABLES:
+            keys = ", ".join(primary_key(connection, table))
+            count = keys.count(",") + 1
+            for values in connection.execute(f"SELECT {keys}, * FROM {table}"):
+                found[table, repr(values[count:])] = standing[table, repr(values[:count])]
+        return found
+
+
+def changed(path: str, hurt: str) -> set[int]:
+    """The pages of a memory that are others, or not there, in a damaged copy of it."""
+    before, after = Pages(path), Pages(hurt)
+    return {number for number in range(1, len(before) + 1) if before.page(number) != after.page(number)}
 
 
 def bits(path: str, dice: random.Random, most: int = 20) -> None:
@@ -124,6 +173,7 @@ class Memories:
     rows: Rows = field(default_factory=dict)
     logged: Rows = field(default_factory=dict)
     late: Rows = field(default_factory=dict)
+    standing: dict[str, Homes] = field(default_factory=dict)  # by the memory's name
 
     def __post_init__(self) -> None:
         with self._open("whole") as memory:
@@ -144,6 +194,7 @@ class Memories:
             live(memory, 5, 30)
             self._keep_log(memory)
         shutil.copy(self.path("early"), self.path("late"))
+        self.standing = {name: homes(self.path(name)) for name in ("whole", "logged", "late")}
         self.logged = contents(self.path("logged"))
         self.late = contents(self.path("late"))
 
@@ -174,6 +225,17 @@ class Score:
     harmless: int = 0
     missed: list[str] = field(default_factory=list)
     came: list[float] = field(default_factory=list)
+    hurt: int = 0  # rows on pages that were damaged
+    lost: int = 0  # of those
+    needlessly: int = 0  # lost rows of other pages
+
+    def weigh(self, lost: Rows, rows: Rows, damaged: set[tuple[str, str]]) -> None:
+        """Take down what a salvage did not bring, of which these rows stood on damaged pages."""
+        gone = [(table, row) for table, found in lost.items() for row in found.elements()]
+        self.came.append(1 - len(gone) / sum(found.total() for found in rows.values()))
+        self.hurt += len(damaged)
+        self.lost += sum(one in damaged for one in gone)
+        self.needlessly += sum(one not in damaged for one in gone)
 
 
 def look(path: str) -> list[str]:
@@ -187,13 +249,18 @@ def look(path: str) -> list[str]:
 
 def share(path: str, rows: Rows) -> float:
     """The share of these rows that a salvage of the file brings, each as it was."""
+    lost = sum(found.total() for found in missing(path, rows).values())
+    return 1 - lost / sum(found.total() for found in rows.values())
+
+
+def missing(path: str, rows: Rows) -> Rows:
+    """The rows that a salvage of the file does not bring as they were."""
     into = f"{path}.new"
     if os.path.exists(into):
         os.unlink(into)
     salvage(path, into)
     there = contents(into)
-    came = sum((rows[table] & there[table]).total() for table in TABLES)
-    return came / sum(found.total() for found in rows.values())
+    return {table: rows[table] - there[table] for table in TABLES}
 
 
 def bytes_of(path: str) -> list[bytes]:
@@ -214,7 +281,9 @@ def round_of(memories: Memories, damage: Damage, seed: int, score: Score) -> Non
     if hurt is not None:
         hurt(path, random.Random(seed))
     kept = bytes_of(path)
-    score.came.append(share(path, rows))
+    pages = changed(memories.path(name), path) if hurt is not None else set()
+    damaged = {one for one, standing in memories.standing[name].items() if standing & pages}
+    score.weigh(missing(path, rows), rows, damaged)
     found = look(path)
     if found and bytes_of(path) != kept:
         score.missed.append(f"seed {seed}: the damaged file was changed")
@@ -252,7 +321,10 @@ def kinds(memories: Memories) -> dict[str, Damage]:
 def main(rounds: int = 20, seed: int = 1) -> int:
     os.environ[VARIABLE] = "model"
     heading("damage", f"{FACTS:,} facts, {rounds} rounds of each, from seed {seed}")
-    print(f"\n{'damage':26}{'noticed':>10}{'harmless':>10}{'missed':>8}{'rows through: median':>23}{'worst of 20':>13}")
+    print(
+        f"\n{'damage':26}{'noticed':>10}{'harmless':>10}{'missed':>8}{'rows through: median':>23}{'worst of 20':>13}"
+        f"{'on damaged pages':>18}{'lost':>7}{'elsewhere':>11}"
+    )
     missed = 0
     with tempfile.TemporaryDirectory() as folder:
         memories = Memories(folder)
@@ -264,7 +336,8 @@ def main(rounds: int = 20, seed: int = 1) -> int:
             low = quantile(sorted(score.came), 0.05)
             print(
                 f"{name:26}{score.noticed:>10}{score.harmless:>10}{len(score.missed):>8}"
-                f"{statistics.median(score.came):>22.2%}{low:>13.2%}  {', '.join(score.missed[:3])}",
+                f"{statistics.median(score.came):>22.2%}{low:>13.2%}"
+                f"{score.hurt:>18,}{score.lost:>7,}{score.needlessly:>11,}  {', '.join(score.missed[:3])}",
                 flush=True,
             )
     return 1 if missed else 0

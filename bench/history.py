@@ -1,14 +1,14 @@
 """What history costs: taking back, looking back, its size, packed and not, and whether a long one slows anything.
 
-    python -m bench.history [--changes 100000] [--rounds 5] [--quick]
+    python -m bench.history [--changes 100000] [--rounds 5] [--quick] [--only PART…]
 
 One memory is lived through the same calls that a person's keys make: 10,000 facts are remembered, then confirmed,
-corrected, pinned, tagged and forgotten. Aims: the undo of a step takes at most 3 times the write that it undoes; a
-restore of 10,000 changed records 2 s; the view of any moment 300 ms at 100,000 changes, packed or not; 600 bytes an
-edit with all indexes, 150 of its rows once they are packed (who made a step, when and why is never packed); and no
-figure of writing, of a command's process, of start and of keys is worse with 100,000 changes behind it than with none
-(the same facts, and no history: at most 1.15 times, which is what two runs of the same differ by here). `--quick`
-leaves out processes and the application.
+corrected, pinned, tagged and forgotten. Aims: the undo of a step takes at most 3 times the write that it undoes (`bare`
+is the least that could take it back: the statements alone, through the same door); a restore of 10,000 changed records
+2 s; the view of any moment 300 ms at 100,000 changes, packed or not; 600 bytes an edit with all indexes, 150 of its
+rows once they are packed (who made a step, when and why is never packed); and no figure of writing, of a command's
+process, of start and of keys is worse with 100,000 changes behind it than with none (the same facts, and no history: at
+most 1.15 times, which is what two runs of the same differ by here). `--quick` leaves out processes and the application.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ import argparse
 import os
 import random
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -24,11 +26,11 @@ from collections.abc import Callable, Sequence
 from bench.keys import open_pane, press
 from bench.process import _run
 from bench.start import start
-from bench.store import CACHE, CLEAN, Writer, copy, heading, installed, locked, verdict
+from bench.store import CACHE, CLEAN, Writer, copy, heading, installed, locked, shape, verdict
 from bench.terminal import Terminal
 from store import packing
 from store.clock import from_ms, to_ms, utc_now
-from store.database.connection import SCHEMA_VERSION
+from store.database import Verbatim
 from store.memory import Memory
 from store.moments import moment
 from store.past import Then, read
@@ -36,7 +38,17 @@ from store.past import Then, read
 FACTS = 10_000
 UNDO, RESTORE, VIEW, BYTES, PACKED, SLOWER = 3.0, 2_000.0, 300.0, 600.0, 150.0, 1.15
 YEAR_MS = 365 * 86_400_000
-TABLES = ("history", "history_row", "history_block")
+PARTS = ("size", "views", "undo", "restore", "doctor", "writes", "processes", "application")
+SLOW = ("processes", "application")
+EXAMINED = """
+import sys
+from store.health import examine
+from store.location import locate
+for finding in examine(locate(sys.argv[1], {}, "/"), quick=len(sys.argv) > 2):
+    assert finding.subject not in ("history", "records") or finding.state == "ok", finding
+with open("/proc/self/status") as status:
+    print(*[line.split()[1] for line in status if line.startswith("VmHWM")])
+"""
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -44,6 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--changes", type=int, default=100_000)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--only", nargs="+", choices=PARTS, help="these parts alone")
     options = parser.parse_args(arguments)
     source = lived(options.changes)
     heading("history", f"{options.changes:,} changes of {FACTS:,} facts, {options.rounds} rounds")
@@ -56,34 +69,42 @@ def main(arguments: Sequence[str] | None = None) -> None:
             blocks = packing.pack(memory.database, 36_500, 0)
             seconds = time.perf_counter() - begun
         print(f"packed into {blocks} blocks, {seconds / blocks * 1e3:.1f} ms each")
-        _size(paths)
-        _views(paths, options.rounds)
-        _undo(paths)
-        _restore(paths, options.rounds)
-        _compare("remember, ms", {name: _writes(path) for name, path in paths.items()})
-        if not options.quick:
-            _processes(paths)
-            _application(paths)
+        parts: dict[str, Callable[[], None]] = {
+            "size": lambda: _size(paths),
+            "views": lambda: _views(paths, options.rounds),
+            "undo": lambda: _undo(paths),
+            "restore": lambda: _restore(paths, options.rounds),
+            "doctor": lambda: _doctor(paths),
+            "writes": lambda: _compare("remember, ms", {name: _writes(path) for name, path in paths.items()}),
+            "processes": lambda: _processes(paths),
+            "application": lambda: _application(paths),
+        }
+        for name in options.only or [part for part in PARTS if not (options.quick and part in SLOW)]:
+            parts[name]()
 
 
 # what is measured
 
 
 def _size(paths: dict[str, str]) -> None:
-    print(f"\n{'bytes an edit':34}  all   rows")
+    print(f"\n{'bytes an edit':34}  all  steps  their indexes   rows")
     for name, aim in (("plain", BYTES), ("packed", PACKED)):
         with Memory.open(paths[name]) as memory:
             steps = memory.database.value("SELECT count(*) FROM history")
-            sizes = dict(
-                memory.database.rows(
-                    "SELECT tbl_name, sum(pgsize) FROM dbstat JOIN sqlite_schema USING(name)"
-                    f" WHERE tbl_name IN {TABLES} GROUP BY 1"
+            table, indexes, rows = (
+                memory.database.value(f"SELECT sum(pgsize) FROM dbstat JOIN sqlite_schema USING(name) WHERE {which}")
+                / steps
+                for which in (
+                    "name = 'history'",
+                    "tbl_name = 'history' AND name <> 'history'",
+                    "tbl_name IN ('history_row', 'history_block')",
                 )
             )
-        every = sum(sizes.values()) / steps
-        rows = every - sizes["history"] / steps
+        every = table + indexes + rows
         counted = every if name == "plain" else rows
-        print(f"  {name:32} {every:5.0f}  {rows:5.0f}  {verdict(counted, aim, ' bytes')}")
+        print(
+            f"  {name:32} {every:5.0f}  {table:5.0f}  {indexes:13.0f}  {rows:5.0f}  {verdict(counted, aim, ' bytes')}"
+        )
 
 
 def _views(paths: dict[str, str], rounds: int) -> None:
@@ -105,29 +126,74 @@ def _views(paths: dict[str, str], rounds: int) -> None:
 
 
 def _undo(paths: dict[str, str]) -> None:
-    print(f"\n{'undo of one step, ms':34}  write   undo      ×")
-    for name in ("none", "plain", "packed"):
-        wrote: dict[str, list[float]] = {}
-        undone: dict[str, list[float]] = {}
+    print(f"\n{'undo of one step, ms':34}  write   bare   undo      ×")
+    for name in ("none", "plain"):
+        wrote, bare, undone = dict[str, list[float]](), dict[str, list[float]](), dict[str, list[float]]()
         with Memory.open(paths[name]) as memory:
             for place, number in enumerate(memory.facts.ids(memory.now, limit=400)):
-                kind, act = _acts(memory, number)[place % 4]
+                kind, act, inverse = _acts(memory, number)[place % 4]
                 wrote.setdefault(kind, []).append(_timed(act))
-                if name == "packed":
-                    packing.pack(memory.database, 36_500, 0, least=1)
+                undone.setdefault(kind, []).append(_timed(memory.history.undo))
+                act()
+                bare.setdefault(kind, []).append(_timed(inverse))
+        for kind in wrote:
+            _said(f"{name}: {kind}", wrote[kind], bare[kind], undone[kind])
+    with Memory.open(paths["packed"]) as memory:
+        wrote, undone = {}, {}
+        ids = memory.facts.ids(memory.now, limit=400)
+        for start in range(0, len(ids), 100):  # of each hundred, the newest two dozen are taken back
+            acts = [_acts(memory, number)[place % 4] for place, number in enumerate(ids[start : start + 100])]
+            for kind, act, _ in acts:
+                wrote.setdefault(kind, []).append(_timed(act))
+            packing.pack(memory.database, 36_500, 0, least=1)
+            for kind, *_ in acts[:-25:-1]:
                 undone.setdefault(kind, []).append(_timed(memory.history.undo))
         for kind in wrote:
-            one, back = statistics.median(wrote[kind]), statistics.median(undone[kind])
-            print(f"  {f'{name}: {kind}':32} {one:6.3f} {back:6.3f}  {back / one:5.2f}  {verdict(back / one, UNDO)}")
+            _said(f"packed: {kind}", wrote[kind], [], undone[kind])
+        old = [_timed(lambda seq=seq: memory.history.undo(seq)) for seq in _confirmed(memory, 100)]  # type: ignore[misc]
+        _said("packed: confirm, anywhere", wrote["confirm"], [], old)
 
 
-def _acts(memory: Memory, number: int) -> list[tuple[str, Callable[[], object]]]:
+def _said(what: str, wrote: list[float], bare: list[float], undone: list[float]) -> None:
+    one, back = statistics.median(wrote), statistics.median(undone)
+    least = f"{statistics.median(bare):6.3f}" if bare else " " * 6
+    print(f"  {what:32} {one:6.3f} {least} {back:6.3f}  {back / one:5.2f}  {verdict(back / one, UNDO)}")
+
+
+def _acts(memory: Memory, number: int) -> list[tuple[str, Callable[[], object], Callable[[], object]]]:
+    """What a person does with a fact, and the least that could take it back: the bare statements, through the door."""
+    was: str = memory.database.value("SELECT last_confirmed_at FROM facts WHERE id = ?", (number,))
+
+    def bare(*statements: str) -> Callable[[], None]:
+        def write() -> None:
+            with memory.database.write("user", "undo") as write:
+                for sql in statements:
+                    write.execute(sql, (Verbatim(was), number)[-sql.count("?") :] if "?" in sql else ())
+
+        return write
+
+    newest = "DELETE FROM facts WHERE id = (SELECT max(id) FROM facts)"
+    active = "UPDATE facts SET status = 'active' WHERE id = ?"
     return [
-        ("confirm", lambda: memory.facts.confirm([number])),
-        ("correct", lambda: memory.facts.correct(number, f"another text {number}")),
-        ("forget", lambda: memory.facts.forget([number])),
-        ("remember", lambda: memory.facts.remember(f"a new fact {number}")),
+        (
+            "confirm",
+            lambda: memory.facts.confirm([number]),
+            bare("UPDATE facts SET last_confirmed_at = ? WHERE id = ?"),
+        ),
+        ("correct", lambda: memory.facts.correct(number, f"another text {number}"), bare(newest, active)),
+        ("forget", lambda: memory.facts.forget([number]), bare(active)),
+        ("remember", lambda: memory.facts.remember(f"a new fact {number}"), bare(newest)),
     ]
+
+
+def _confirmed(memory: Memory, count: int) -> list[int]:
+    """Steps here and there in history that confirmed a fact which nobody touched since."""
+    found = []
+    for number in random.Random(7).sample(memory.facts.ids(memory.now)[400:], count * 4):
+        step = memory.history.steps(record=("fact", number), limit=1)[0]
+        if step.reason.startswith("confirm") and step.undone_by is None:
+            found.append(step.seq)
+    return found[:count]
 
 
 def _restore(paths: dict[str, str], rounds: int) -> None:
@@ -155,6 +221,21 @@ def _restore(paths: dict[str, str], rounds: int) -> None:
             )
 
 
+def _doctor(paths: dict[str, str]) -> None:
+    """A process each, for what a process once took it keeps; Linux says how much that was."""
+    print(f"\n{'memoranda doctor':34} seconds   most memory, MB   with --quick")
+    for name in ("plain", "packed"):
+        seconds, peaks = 0.0, []
+        for words in (["--quick"], []):
+            begun = time.perf_counter()
+            child = subprocess.run(
+                [sys.executable, "-c", EXAMINED, paths[name], *words], capture_output=True, check=True
+            )
+            seconds = time.perf_counter() - begun
+            peaks.append(int(child.stdout) / 1024)
+        print(f"  {name:32} {seconds:7.1f}   {peaks[1]:15.0f}   {peaks[0]:12.0f}")
+
+
 def _writes(path: str) -> list[float]:
     with Memory.open(path) as memory:
         return [_timed(lambda number=number: memory.facts.remember(f"a fact {number}")) for number in range(600)][100:]
@@ -176,6 +257,8 @@ def _application(paths: dict[str, str]) -> None:
     """With none, and with a packed history: what is not packed is, when the application starts."""
     program = installed().memoranda
     chosen = {name: paths[name] for name in ("none", "packed")}
+    for path in chosen.values():
+        _writes(path)  # or the pane of history would be empty in one of them
     starts: dict[str, list[float]] = {name: [] for name in chosen}
     for _ in range(9):
         for name, path in chosen.items():
@@ -212,7 +295,7 @@ def _timed(act: Callable[[], object]) -> float:
 
 def lived(changes: int) -> str:
     """The path of a memory with so many steps of history, made once. Do not write to it: take a `copy`."""
-    path = os.path.join(CACHE, f"history-{changes}-{SCHEMA_VERSION}.db")
+    path = os.path.join(CACHE, f"history-{changes}-{shape()}.db")
     with locked():
         if not os.path.exists(path):
             building = f"{path}.building"

@@ -202,17 +202,22 @@ class Writer:
         return " ".join(self.sentence(6, 16, language) for _ in range(sentences))
 
 
+def shape(*sources: str) -> str:
+    """What tells apart memories that were built of other sources, or in another schema of the same number."""
+    digest = hashlib.sha256(str(SCHEMA_VERSION).encode())
+    for path in (*sources, *(path for _, path in migrations())):
+        with open(path, "rb") as source:
+            digest.update(source.read())
+    return digest.hexdigest()[:16]
+
+
 def memory(facts: int, entries: int) -> str:
     """The path of a memory with so many facts and entries of the timeline. Do not write to it: take a `copy`.
 
     It is new each month, for its records age: facts were confirmed, and things decided, over two years. Its rows passed
     the schema's triggers, as all do; they have no history, which no list or search reads.
     """
-    digest = hashlib.sha256(str(SCHEMA_VERSION).encode())
-    for path in (__file__, *(path for _, path in migrations())):
-        with open(path, "rb") as source:
-            digest.update(source.read())
-    digest.update(f"{datetime.now(UTC):%Y-%m}".encode())
+    digest = hashlib.sha256(f"{shape(__file__)} {datetime.now(UTC):%Y-%m}".encode())
     folder = os.path.join(CACHE, f"memory-{facts}-{entries}-{digest.hexdigest()[:16]}")
     path = os.path.join(folder, "memory.db")
     with locked():

@@ -5,38 +5,27 @@ changed is never overwritten: such an undo is refused, and says which steps stan
 """
 
 import json
+from bisect import bisect_left
 from collections.abc import Sequence
 
-import apsw
-
 from store.citations import cite
-from store.database import Database, Verbatim, Write
-from store.database.capture import columns
-from store.database.tables import RECORDED
+from store.database import Database, Write
+from store.edits import apply
 from store.errors import Conflict, NotFound
-from store.packing import every_row
+from store.packing import every_row, of_step, whole
 from store.vocabulary import PERSON
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from array import array
     from collections.abc import Iterator
-    from typing import Any
 
+    from store.edits import Key
     from store.models import Change, Step
 
-    State = dict[str, Any]
-    Key = list[Any]
-    # table, key, state now, state wanted (None: the row is not there), whether both name only what changes
-    Edit = tuple[str, Key, State | None, State | None, bool]
-
-FEW = 500  # edits of which each is looked at by itself
 COLUMNS = "seq, at, actor, door, reason, undoes, undone_by, changes"
 KINDS = {"facts": "fact", "decisions": "decision", "tasks": "task", "proposals": "proposal"}
 BY_HAND = "actor = 'user' AND door IN ('app', 'cli')"  # what `undo` without a number takes back (DESIGN §7)
-# a step of which all was purged is not taken back, and stands in nobody's way
-NOT_ERASED = """({step}.changes = 0
-  OR EXISTS (SELECT 1 FROM {{every_row}} AS r WHERE r.seq = {step}.seq AND r.purged <> 1))"""
 # the steps in force that linked a commit to a decision which step ? had made
 REFERRING = """
 SELECT link.seq FROM {every_row} AS made
@@ -46,17 +35,21 @@ WHERE made.seq = ? AND made.tbl = 'decisions' AND made.op = 'INSERT' AND link.op
   AND step.undone_by IS NULL AND step.undoes IS NULL
 """
 
-# the newest step in force that a person made by hand; an undo is one too when it was of a step from the middle, or of
-# somebody else's: taking back the newest of one's own, again and again, is not what one means to take back
-NEXT_UNDO = f"""
-SELECT seq FROM history AS done
-WHERE {BY_HAND} AND undone_by IS NULL AND {NOT_ERASED.format(step="done")} AND (undoes IS NULL
-  OR EXISTS (SELECT 1 FROM history AS target WHERE target.seq = done.undoes AND target.undoes IS NULL
-    AND (NOT ({BY_HAND.replace("actor", "target.actor").replace("door", "target.door")})
-      OR EXISTS (SELECT 1 FROM history AS later WHERE later.seq > target.seq AND later.seq < done.seq
-        AND {BY_HAND.replace("actor", "later.actor").replace("door", "later.door")}
-        AND {NOT_ERASED.format(step="later")}
-        AND later.undoes IS NULL AND (later.undone_by IS NULL OR later.undone_by > done.seq)))))
+# what a person made by hand before a step, newest first; and of an undo, what it took back
+PLAIN, OTHERS, AN_UNDO = range(3)
+MADE = f"""
+SELECT seq, undoes, undone_by, (SELECT CASE WHEN target.undoes IS NOT NULL THEN {AN_UNDO}
+    WHEN {BY_HAND.replace("actor", "target.actor").replace("door", "target.door")} THEN {PLAIN} ELSE {OTHERS} END
+  FROM history AS target WHERE target.seq = done.undoes)
+FROM history AS done WHERE {BY_HAND} AND seq < ? ORDER BY seq DESC LIMIT ?
+"""
+# the newest undo in force that a person made by hand, of what was no undo; none once they changed something since
+NEXT_REDO = f"""
+SELECT seq, undoes FROM history
+WHERE {BY_HAND} AND undone_by IS NULL
+  AND EXISTS (SELECT 1 FROM history AS target WHERE target.seq = history.undoes AND target.undoes IS NULL)
+  AND seq > (SELECT coalesce(max(seq), 0) FROM history AS later
+    WHERE {BY_HAND.replace("actor", "later.actor").replace("door", "later.door")} AND later.undoes IS NULL)
 ORDER BY seq DESC LIMIT 1
 """
 TEXTS = ("$.fact", "$.title", "$.text")
@@ -210,23 +203,52 @@ class History:
         return step
 
     def next_undo(self) -> int:
-        """The step that `undo` without a number takes back. Raises NotFound."""
-        seq: int | None = self._database.value(NEXT_UNDO.format(every_row=every_row(self._database)))
-        if seq is None:
-            raise NotFound("There is nothing to undo.", "Look at `memoranda history` for what others did.")
-        return seq
+        """The step that `undo` without a number takes back: the newest in force that a person made by hand. Raises
+        NotFound.
+
+        An undo is one too when it was of a step from the middle, or of somebody else's: taking back the newest of one's
+        own, again and again, is not what one means to take back. Looking at what was made from the newest on, an undo
+        waits until its own step turns up, and it was a plain one, or one that was in force when it was made. A step of
+        which all was purged is not taken back, and stands in nobody's way.
+        """
+        waiting: list[int] = []  # negative, so that they are in order
+        chosen: int | None = None
+        for seq, undoes, undone_by, again in self._by_hand():
+            if undoes is None:
+                place = 0 if undone_by is None else bisect_left(waiting, -undone_by)
+                if undone_by is not None and waiting[place : place + 1] == [-undone_by]:
+                    del waiting[place]
+                if (undone_by is None or place < len(waiting)) and whole(self._database, seq):
+                    newer = next((-undo for undo in waiting[place:] if whole(self._database, -undo)), None)
+                    del waiting[place:]
+                    if newer is not None:
+                        chosen = newer
+                    elif undone_by is None and chosen is None:
+                        chosen = seq
+            elif undone_by is None and chosen is None:
+                if again == PLAIN:
+                    waiting.append(-seq)
+                elif again == OTHERS and whole(self._database, seq):
+                    chosen = seq
+            if chosen is not None and not waiting:
+                return chosen
+        if chosen is not None:
+            return chosen
+        raise NotFound("There is nothing to undo.", "Look at `memoranda history` for what others did.")
+
+    def _by_hand(self) -> "Iterator[tuple[int, int | None, int | None, int]]":
+        """What a person made by hand, newest first, as MADE: some steps at a time, for the first is mostly enough."""
+        before, count = 1 << 62, 8
+        while rows := self._database.rows(MADE, (before, count)):
+            yield from rows
+            before, count = rows[-1][0], count * 2
 
     def redo(self, *, actor: str = PERSON) -> "Step":
         """Put back what the last undo took, unless something was changed by hand since. Returns the step that is in
         force again. Raises NotFound, Conflict."""
         with self._database.write(actor, "redo") as write:
-            row = write.execute(
-                "SELECT seq, undoes, (SELECT coalesce(max(seq), 0) FROM history"
-                f"  WHERE {BY_HAND} AND undoes IS NULL) FROM history AS h"
-                f" WHERE {BY_HAND} AND undone_by IS NULL AND undoes IN (SELECT seq FROM history WHERE undoes IS NULL)"
-                " ORDER BY seq DESC LIMIT 1"
-            ).get
-            if row is None or row[2] > row[0]:
+            row = write.execute(NEXT_REDO).get
+            if row is None:
                 raise NotFound("There is nothing to redo.", "Redo works until the next change.")
             self._take_back(write, self.step(row[0]))
             write.reason = f"redo {row[1]}"
@@ -235,17 +257,15 @@ class History:
     def _take_back(self, write: Write, step: "Step") -> None:
         if step.undone_by is not None:
             raise Conflict(f"Step {step.seq} was taken back already, by step {step.undone_by}.", "Redo brings it back.")
-        source = every_row(self._database)
-        sql = f"SELECT tbl, pk, op, before, after, purged FROM {source} WHERE seq = ? ORDER BY n"
-        every = list(write.rows(sql, (step.seq,)))
+        every = of_step(self._database, step.seq, step.changes)
         rows = [row for *row, purged in every if purged != 1]
         if every and not rows:
             raise Conflict(f"Step {step.seq} holds text that was erased, and cannot be taken back.")
         if len(every) != step.changes:
             raise Conflict(f"Not all that step {step.seq} changed was salvaged, and it cannot be taken back.")
         edits = [  # of a record that was purged nothing is left to take back
-            (table, json.loads(key), after and json.loads(after), before and json.loads(before), op == "UPDATE")
-            for table, key, op, before, after in rows
+            (table, json.loads(key), after and json.loads(after), before and json.loads(before))
+            for table, key, _, before, after in rows
         ]
         write.reason = f"undo {step.seq}"
         write.undoes = step.seq
@@ -256,7 +276,7 @@ class History:
     def _standing_in_the_way(self, step: "Step", met: "Sequence[tuple[str, Key]]") -> tuple[str, str]:
         """The sentence and the advice for an undo that met later changes."""
         names, later, source = [], set[int](), every_row(self._database)
-        for table, key in met:
+        for table, key in [found for found in met if found[0] in KINDS] or met:
             if not key:  # something refers to what would go: links to a decision this step made
                 later.update(seq for (seq,) in self._database.rows(REFERRING.format(every_row=source), (step.seq,)))
                 continue
@@ -280,101 +300,5 @@ class History:
         )
 
 
-def apply(write: Write, edits: "Sequence[Edit]") -> "list[tuple[str, Key]]":
-    """Turn each row from its first state into its second, all in the write's transaction.
-
-    Each edit is (table, key, state now, state wanted, partial): None for a row that is not there, and with `partial`
-    both states name only the columns that change. Returns the (table, key) of rows that were found in another state,
-    after which the transaction must be abandoned.
-    """
-    connection = write.database.connection
-    names = {table: columns(connection, table) for table in {edit[0] for edit in edits}}
-    keys = {table: primary_key(connection, table) for table in names}
-    met: list[tuple[str, Key]] = []
-    wanted = changeset(connection, edits, names, keys)
-
-    def conflict(code: int, change: "Any") -> int:
-        if code == apsw.SQLITE_CHANGESET_FOREIGN_KEY:
-            met.append(("", []))
-            return apsw.SQLITE_CHANGESET_ABORT
-        values = change.old or change.new
-        met.append((change.name, [values[i] for i in sorted(change.pk_columns)]))
-        return apsw.SQLITE_CHANGESET_OMIT  # the rest is tried, so that all that stands in the way is named
-
-    before = connection.total_changes()
-    try:
-        write.apply(wanted, conflict)
-    except (apsw.AbortError, apsw.ConstraintError):  # the latter when a foreign key is in the way
-        if not met:
-            raise
-        return met
-    if not met and connection.total_changes() - before < len(edits):
-        raise RuntimeError("a changeset was applied in part")  # a table that apply skips says nothing
-    met += [(child, []) for child in _dangling(write, edits)]
-    return [found for found in met if found[0] in KINDS and found[1]] or met
-
-
-def _dangling(write: Write, edits: "Sequence[Edit]") -> "Iterator[str]":
-    """The recorded tables of which a row refers to one that is not there, after these edits. SQLite's own check reads
-    every row (30 ms at 28,000 facts, 15 times what it was to make the step): of a few edits only what they touched is
-    looked at."""
-    if len(edits) > FEW:
-        for table in RECORDED:
-            if write.execute(f"PRAGMA foreign_key_check({table})").fetchall():
-                yield table
-        return
-    arriving = {table for table, _, _, wanted, _ in edits if wanted is not None}
-    leaving = any(wanted is None for _, _, _, wanted, _ in edits)
-    for child in RECORDED:
-        if not leaving and child not in arriving:
-            continue
-        for column, parent, key in list(
-            write.rows('SELECT "from", "table", "to" FROM pragma_foreign_key_list(?)', (Verbatim(child),))
-        ):
-            came = [
-                wanted[column] for table, _, _, wanted, _ in edits if table == child and wanted and column in wanted
-            ]
-            gone = [old[0] for table, old, _, wanted, _ in edits if table == parent and wanted is None]
-            lacking = f"value IS NOT NULL AND NOT EXISTS (SELECT 1 FROM {parent} WHERE {key} = value)"
-            referring = f"EXISTS (SELECT 1 FROM {child} WHERE {column} = value)"
-            for values, wrong in ((came, lacking), (gone, f"{lacking} AND {referring}")):
-                sql = f"SELECT 1 FROM json_each(?) WHERE {wrong} LIMIT 1"
-                if values and write.execute(sql, (Verbatim(json.dumps(values)),)).get:
-                    yield child
-
-
-def changeset(
-    connection: apsw.Connection, edits: "Sequence[Edit]", names: dict[str, list[str]], keys: dict[str, list[str]]
-) -> bytes:
-    """The edits as a changeset, built by column name for the tables as they are today."""
-    builder = apsw.ChangesetBuilder()  # type: ignore[no-untyped-call]
-    try:
-        builder.schema(connection, "main")
-        for table, key, now, wanted, partial in edits:
-            if partial:
-                assert now is not None and wanted is not None
-                identity = dict(zip(keys[table], key, strict=True))
-                builder.add_update(table, False, _tuple(names[table], now | identity), _tuple(names[table], wanted))
-            elif now is not None:
-                builder.add_delete(table, False, _tuple(names[table], now))
-            elif wanted is not None:
-                builder.add_insert(table, False, _tuple(names[table], wanted))
-        return builder.output()
-    finally:
-        builder.close()
-
-
-def primary_key(connection: apsw.Connection, table: str) -> list[str]:
-    """The names of a table's key columns, in the order in which history writes a key. Of the file's own table: what
-    shows the past in its place is a view, and has no key."""
-    found = connection.execute("SELECT name FROM pragma_table_info(?, 'main') WHERE pk ORDER BY cid", (table,))
-    return [name for (name,) in found]
-
-
 def _key(key: "Key") -> str:
     return json.dumps(key, ensure_ascii=False, separators=(",", ":"))
-
-
-def _tuple(names: Sequence[str], values: "State") -> "tuple[Any, ...]":
-    """Values by name as a row of the table as it is today; what a change does not name stays as it is."""
-    return tuple(values.get(name, apsw.no_change) for name in names)

@@ -17,7 +17,7 @@ from store import packing, rewind
 from store.database import Database
 from store.database.capture import columns
 from store.database.tables import RECORDED
-from store.history import primary_key
+from store.edits import primary_key
 from store.location import Location
 from store.memory import Memory
 from store.moments import Moment
@@ -89,23 +89,26 @@ def _set(connection: apsw.Connection, pragma: str, value: int) -> Iterator[None]
 def _fill(database: Database, seq: int) -> None:
     connection = database.connection
     there, then = rewind.before(database, seq)
+    came: dict[str, list[str]] = {table: [] for table in RECORDED}  # the keys of what was not there yet
+    held: dict[str, dict[tuple[str, ...], list[tuple[object, ...]]]] = {table: {} for table in RECORDED}
+    for (table, pk), was_there in there.items():
+        if was_there:
+            row = then[table, pk]
+            held[table].setdefault(tuple(row), []).append((*row.values(), *json.loads(pk)))
+        else:
+            came[table].append(pk)
     for table in RECORDED:
         names = columns(connection, table)
         key = primary_key(connection, table)
         connection.execute(f"CREATE TABLE past.{table}({_declared(connection, table)}, PRIMARY KEY({', '.join(key)}))")
-        later = ",".join(pk for (name, pk), was_there in there.items() if name == table and not was_there)
         parts = ", ".join(f"json_extract(value, '$[{place}]')" for place in range(len(key)))
         connection.execute(
             f"INSERT INTO past.{table} SELECT {', '.join(names)} FROM main.{table}"
             f" WHERE ({', '.join(key)}) NOT IN (SELECT {parts} FROM json_each(?)) ORDER BY {key[0]}",
-            (f"[{later}]",),
+            (f"[{','.join(came[table])}]",),
         )
         same = " AND ".join(f"{name} = ?" for name in key)
-        changed: dict[tuple[str, ...], list[tuple[object, ...]]] = {}
-        for (name, pk), row in then.items():
-            if name == table:
-                changed.setdefault(tuple(row), []).append((*row.values(), *json.loads(pk)))
-        for names_then, rows in changed.items():
+        for names_then, rows in held[table].items():
             if set(key) <= set(names_then):  # it went since: the whole row is known
                 values = [row[: -len(key)] for row in rows]
                 marks = ", ".join("?" * len(names_then))

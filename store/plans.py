@@ -15,16 +15,17 @@ from store.commits import Commits
 from store.contents import mark
 from store.database import Database, Write
 from store.database.tables import RECORDED
+from store.edits import apply
 from store.effects import KINDS, moved, sign, title, would
 from store.errors import Conflict, InvalidInput, NotFound
-from store.history import History, apply
+from store.history import History
 from store.models import Step
 from store.references import Ref, bounds, closure, needed_by
 from store.rewind import Rewound
 from store.vocabulary import PERSON
 
 if TYPE_CHECKING:
-    from store.history import Edit
+    from store.edits import Edit
 
 STRATEGIES = ("replace", "mine", "add")
 
@@ -349,8 +350,8 @@ def checked(plan: Plan, chosen: Collection[int]) -> list[Planned]:
 def _edit(change: Planned) -> "Edit":
     key, now, then = list(change.key), change.now, change.then
     if now is None or then is None:
-        return change.table, key, now, then, False
-    return change.table, key, {n: now[n] for n in change.fields}, {n: then[n] for n in change.fields}, True
+        return change.table, key, now, then
+    return change.table, key, {n: now[n] for n in change.fields}, {n: then[n] for n in change.fields}
 
 
 def _text(key: tuple[Any, ...]) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 from store.database import Database
 from store.database.tables import RECORDED
-from store.history import primary_key
+from store.edits import primary_key
 from store.rewind import Row
 
 Ref = tuple[str, tuple[Any, ...]]  # a table, and the values of its key

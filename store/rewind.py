@@ -5,17 +5,20 @@ Each reads the history it needs and the rows of today with a few queries, howeve
 """
 
 import json
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 from store.database import Database
 from store.database.capture import columns
+from store.edits import primary_key
 from store.errors import Conflict
-from store.history import BY_HAND, primary_key
-from store.packing import befores, every_row
+from store.history import BY_HAND
+from store.packing import befores, every_row, of_step
 
+READ = 200  # records whose texts are read at once
 Row = dict[str, Any]
 Id = tuple[str, str]  # a table, and a key as history writes it: a JSON list
 
@@ -49,28 +52,32 @@ def before(database: Database, seq: int) -> tuple[dict[Id, bool], dict[Id, Row]]
     """Of each record that changed after step `seq`: whether it was there then, and if so what the columns that changed
     since held (all of them, if it went).
 
-    Walks history forward: the first `before` seen of a column is what it held then. A record's texts are read all at
-    once, which takes half of the time.
+    Walks history forward: the first `before` seen of a column is what it held then. The texts of many records are read
+    all at once, which takes half of the time.
     """
-    there: dict[Id, bool] = {}
-    texts: dict[Id, list[str | None]] = {}
+    texts: dict[str, dict[str, list[str] | None]] = defaultdict(dict)  # None: it was not there
     with database.one_moment():
         newest = database.value("SELECT max(seq) FROM history") or 0
         sql = "SELECT tbl, pk, op, before FROM main.history_row WHERE seq > ? AND seq <= ? ORDER BY seq, n"
         # of each record the packed rows are the older ones
         for table, key, op, text in chain(befores(database, seq, newest), database.rows(sql, (seq, newest))):
-            held = texts.get((table, key))
-            if held is None:
-                there[table, key] = op != "INSERT"
-                held = texts[table, key] = []
-            held.append(text)
+            of_table = texts[table]
+            if key not in of_table:
+                of_table[key] = None if op == "INSERT" else [text]
+            elif text is not None:
+                held = of_table[key]
+                if held is not None:
+                    held.append(text)
+    held_then = [((table, key), held) for table, of_table in texts.items() for key, held in of_table.items()]
     then: dict[Id, Row] = {}
-    for record, was_there in there.items():
-        if was_there:
-            state = then[record] = {}
-            for values in reversed(json.loads(f"[{','.join(filter(None, texts[record]))}]")):
+    were_there = ((record, held) for record, held in held_then if held is not None)
+    while some := list(islice(were_there, READ)):
+        read = json.loads(f"[[{'],['.join([','.join(held) for _, held in some])}]]")
+        for (record, _), states in zip(some, read, strict=True):
+            state = then[record] = states.pop()
+            for values in reversed(states):
                 state.update(values)
-    return there, then
+    return {record: held is not None for record, held in held_then}, then
 
 
 def to_step(database: Database, seq: int) -> list[Rewound]:
@@ -110,10 +117,9 @@ def between(database: Database, seq: int, end: int) -> list[Rewound]:
 
 
 def without_step(database: Database, seq: int) -> list[Rewound]:
-    """The records that would be otherwise without step `seq`; what later steps changed clashes. Those that were purged
-    are left out. Raises Conflict for a step of which all was."""
-    sql = f"SELECT tbl, pk, op, before, after, purged FROM {every_row(database)} WHERE seq = ? ORDER BY n"
-    every = database.rows(sql, (seq,))
+    """The records that would be otherwise without step `seq`; what later steps changed clashes, also one that put back
+    some of it. Those that were purged are left out. Raises Conflict for a step of which all was."""
+    every = of_step(database, seq, database.value("SELECT changes FROM history WHERE seq = ?", (seq,)) or 0)
     rows = [row for *row, purged in every if purged != 1]
     if every and not rows:
         raise erased_step(seq)
@@ -126,7 +132,7 @@ def without_step(database: Database, seq: int) -> list[Rewound]:
             if now is None:  # the record is gone since: nothing of it is left to take back
                 continue
             then: Row | None = {**now, **(before or {})}
-            clash = any(now[name] not in (value, (before or {})[name]) for name, value in (after or {}).items())
+            clash = not _agrees(now, after or {})
         else:
             then = before
             clash = now is not None and (after is None or not _agrees(now, after))

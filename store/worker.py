@@ -68,10 +68,13 @@ def start(
 
 
 def tidy(memory: Memory, trouble: Say = _quiet) -> None:
-    """What other processes left to be done: the spool is brought in, a purge finished, answers that nobody asks for
-    any more are dropped, the ballast is there again. `trouble` is told what could not be done."""
+    """What other processes left to be done: the spool is brought in, a purge finished, half a backup and answers that
+    nobody asks for any more are dropped, the ballast is there again. `trouble` is told what could not be done."""
+    from store.exchange import backup
+
     database = memory.database
     ballast.keep(database.path)
+    backup.tidy(database)
     brought = spool.drain(database)
     if brought.trouble:
         trouble(f"What hooks left to be written still waits: {brought.trouble}")
@@ -243,7 +246,6 @@ def keep_backups(memory: Memory, cancelled: Cancelled = never, most: int = 0) ->
     try:
         if not backup.due(database):  # it was made while the lease was waited for
             return None
-        backup.tidy(database)
         return backup.make(database, scheduled=True, cancelled=ends)
     except LeaseLost:
         return None

@@ -32,9 +32,11 @@ class Pen:
         self._memory: Memory | None = None
         self._own: list[int] = []  # the last steps of history made here, which are no news to this screen
         self.thread = ThreadPoolExecutor(1, thread_name_prefix="pen")
+        self.beside = ThreadPoolExecutor(1, thread_name_prefix="beside")  # waits for processes of their own
 
     def close(self) -> None:
         """Let what is being written finish."""
+        self.beside.shutdown(wait=False, cancel_futures=True)
         self.thread.shutdown(wait=True)
 
     @property
@@ -45,17 +47,7 @@ class Pen:
     def write(self, work: Callable[[Memory], object], done: Done, past: Past | None) -> None:
         """Do `work` with the memory, then call `done` with its result or its error, on this thread. While a `past` is
         looked at there is only that to work with, and every change of it is an error."""
-
-        def task() -> None:
-            try:
-                result, error = self._worked(work, past), None
-            except MemorandaError as failure:
-                result, error = None, failure
-            except Exception as defect:  # the pen outlives a defect, and says so; its thread would swallow it
-                result, error = None, Defect(defect)
-            done(result, error)
-
-        self.thread.submit(task)
+        self.thread.submit(_told, lambda: self._worked(work, past), done)
 
     def _worked(self, work: Callable[[Memory], object], past: Past | None) -> object:
         if past is not None:
@@ -79,11 +71,25 @@ class Pen:
                 raise Asks(question, lines)
             return True
 
-        def work(memory: Memory) -> Outcome:
+        def work(memory: Memory | None) -> Outcome:
             session = Session(self._location, memory, self._cwd, ask)
             return run(session, verb.handler, given)
 
-        self.write(work, done, past)
+        if verb.apart:
+            self.beside.submit(_told, lambda: work(None), done)
+        else:
+            self.write(work, done, past)
+
+
+def _told(work: Callable[[], object], done: Done) -> None:
+    """Do work, and call `done` with its result or its error."""
+    try:
+        result, error = work(), None
+    except MemorandaError as failure:
+        result, error = None, failure
+    except Exception as defect:  # the thread outlives a defect, and says so; it would swallow it
+        result, error = None, Defect(defect)
+    done(result, error)
 
 
 class Asks(InvalidInput):

@@ -22,10 +22,11 @@ class Verb:
 
     `opens`: `memory` needs the file, `new` may make it (both give the handler an open Memory), `nothing` gets none.
     `reads`: a one-shot command first lets the timeline catch up with git for a moment (DESIGN §9). `frees`: on a full
-    disk it may take the room of the ballast.
+    disk it may take the room of the ballast. `apart`: it only waits for a process of its own, and in the application
+    no write waits for it.
     """
 
-    __slots__ = ("arguments", "frees", "handler", "name", "opens", "reads", "slash", "summary")
+    __slots__ = ("apart", "arguments", "frees", "handler", "name", "opens", "reads", "slash", "summary")
 
     def __init__(
         self,
@@ -36,6 +37,7 @@ class Verb:
         opens: str = "new",
         reads: bool = False,
         frees: bool = False,
+        apart: bool = False,
         slash: tuple[str, ...] = (),
     ) -> None:
         self.name = name
@@ -45,6 +47,7 @@ class Verb:
         self.opens = opens
         self.reads = reads
         self.frees = frees
+        self.apart = apart
         self.slash = slash
 
 
@@ -403,9 +406,7 @@ VERBS = (
         "Copy the memory file, and prove the copy; or look at one again, or go back to it",
         "exchange.backup",
         Argument("file", "maybe", "FILE", "where to (the folder backups, beside the memory)", file=True),
-        Argument(
-            "verify", "flag", "", "restore FILE, or the newest backup, beside the memory, and compare it row by row"
-        ),
+        Argument("verify", "flag", "", "restore FILE (an export too), or the newest backup, and compare it row by row"),
         Argument("restore", "flag", "", "put facts, decisions, links and tasks back to where FILE found them"),
         _DRY,
         _YES,
@@ -462,6 +463,7 @@ VERBS = (
         Argument("file", "one", "FILE", "the damaged memory file", file=True),
         Argument("into", "value", "NEW", "where to (beside it, with -salvaged in its name)", file=True),
         opens="nothing",
+        apart=True,
     ),
     Verb("scan", "Read the documents now: MEMORY.md, memory/**/*.md and the extra paths", "documents.scan"),
     Verb("init", "Start a memory for this folder", "places.init", opens="nothing"),

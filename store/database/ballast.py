@@ -4,6 +4,7 @@ SQLite needs room to delete: the pages it changes go to the log first (RELIABILI
 """
 
 import os
+import stat
 from collections.abc import Callable
 
 from store.errors import DiskFull
@@ -48,6 +49,28 @@ def keep(path: str) -> bool:
     if not whole:
         free(path)
     return whole
+
+
+def missing(path: str) -> str:
+    """Why the ballast of the memory at `path` is not there, in a sentence; empty if it is."""
+    ballast = path_of(path)
+    try:
+        status = os.lstat(ballast)
+        if stat.S_ISREG(status.st_mode) and status.st_size == SIZE:
+            return ""
+        return f"{ballast} is something else than what Memoranda keeps there."
+    except OSError:
+        pass
+    folder = os.path.dirname(ballast) or "."
+    try:
+        disk = os.statvfs(folder)
+        if disk.f_bavail * disk.f_frsize < SIZE + SPARE:
+            return "It is not there, for the disk has little room: what forgets may find none."
+    except OSError:
+        return "It is not there, and nobody can say how much room there is."
+    if not os.access(folder, os.W_OK):
+        return f"It is not there, for nothing can be written to {folder}."
+    return "It is not there: it was given up on a full disk, or removed."
 
 
 def free(path: str) -> bool:

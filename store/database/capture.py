@@ -129,10 +129,13 @@ def _row(connection: apsw.Connection, change: "Any", names: list[str]) -> "Row":
     """(table, key, op, indirect, before, after) of one change."""
     keys = sorted(change.pk_columns)
     stated = change.old or change.new
-    key = connection.execute(f"SELECT json_array({_marks(len(keys))})", tuple(stated[i] for i in keys)).get
     left_out = keys if change.op == "UPDATE" else []
-    before = _object(connection, names, change.old, left_out)
-    return change.name, key, change.op, int(change.indirect), before, _object(connection, names, change.new, left_out)
+    before, after = _pairs(names, change.old, left_out), _pairs(names, change.new, left_out)
+    key, old, new = connection.execute(
+        f"SELECT json_array({_marks(len(keys))}), {_object(before)}, {_object(after)}",
+        (*(stated[i] for i in keys), *(before or ()), *(after or ())),
+    ).get
+    return change.name, key, change.op, int(change.indirect), old, new
 
 
 def _masked(connection: apsw.Connection, row: "Row") -> "Row":
@@ -142,16 +145,20 @@ def _masked(connection: apsw.Connection, row: "Row") -> "Row":
     ).get  # fmt: skip
 
 
-def _object(connection: apsw.Connection, names: list[str], values: "Any", left_out: list[int]) -> str | None:
-    """The columns that a change states, as a JSON object by name; None if the row was not there."""
+def _pairs(names: list[str], values: "Any", left_out: list[int]) -> "list[object] | None":
+    """The columns that a change states, a name and a value in turn; None if the row was not there."""
     if values is None:
         return None
     pairs: list[object] = []
     for index, name in enumerate(names):
         if values[index] is not apsw.no_change and index not in left_out:
             pairs += (name, values[index])
-    text: str = connection.execute(f"SELECT json_object({_marks(len(pairs))})", pairs).get
-    return text
+    return pairs
+
+
+def _object(pairs: "list[object] | None") -> str:
+    """SQL: pairs as a JSON object by name."""
+    return "NULL" if pairs is None else f"json_object({_marks(len(pairs))})"
 
 
 def _marks(count: int) -> str:

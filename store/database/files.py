@@ -46,6 +46,7 @@ def prepare(path: str, create: bool) -> list[str]:
                 _ignore(os.path.join(folder, ".gitignore"))  # before there is anything for git to see
             _create(path)
             ballast.keep(path)
+            sync_folder(folder)
         _check(path, stat.S_ISREG, "file")
     except FileNotFoundError:
         raise StorageError(
@@ -66,6 +67,7 @@ def _make_folder(folder: str) -> None:
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         os.chmod(folder, 0o700)  # a umask may only take bits away, but a default ACL may add them
+        sync_folder(os.path.dirname(folder))
     except FileExistsError:
         return  # another process was here first
     except OSError as error:
@@ -100,6 +102,20 @@ def _create(path: str) -> None:
         raise StorageError(
             f"The memory {path} cannot be made: {error.strerror}.", "Name another file with --db PATH."
         ) from None
+
+
+def sync_folder(folder: str) -> None:
+    """Make the names in a folder survive a power cut, where folders can be synchronised."""
+    try:
+        handle = os.open(folder or ".", os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(handle)
+    except OSError:
+        pass  # some file systems refuse it for folders; the file itself is safe
+    finally:
+        os.close(handle)
 
 
 def _check(path: str, kind: object, word: str) -> None:

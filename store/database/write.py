@@ -5,7 +5,6 @@ Whoever holds a `Write` cannot forget any of the three.
 """
 
 import os
-import time
 from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 
@@ -369,27 +368,9 @@ class Write:
         if self._key is not None:
             self.insert("answers", key=self._key, answer=Verbatim(" ".join(map(str, ids))), at=Verbatim(self.at))
 
-    def apply(self, changeset: bytes, conflict: "Callable[[int, apsw.TableChange], int]") -> None:
-        """Apply a changeset to the recorded tables, as part of this transaction, which must be abandoned if it fails;
-        see `history`."""
-        # a long apply holds the GIL; giving it up every 20,000 steps keeps a screen alive (stalls of 9.8 s → 10 ms)
-        self._connection.set_progress_handler(_breathe, 20_000)
-        try:
-            apsw.Changeset.apply(
-                changeset,
-                self._connection,
-                conflict=conflict,
-                # within a savepoint FTS5 writes its index out at each row: 10,000 rows took six times as long
-                flags=apsw.SQLITE_CHANGESETAPPLY_FKNOACTION | apsw.SQLITE_CHANGESETAPPLY_NOSAVEPOINT,
-            )
-        finally:
-            self._connection.set_progress_handler(None)
-
-
-def _breathe() -> bool:
-    """Let another thread have the GIL; false tells SQLite to go on."""
-    time.sleep(0)
-    return False
+    def put_back(self, sql: str, held: str) -> "apsw.Cursor":
+        """Run one statement on what history holds: it passed this door when it was written, and is not cut again."""
+        return self._connection.execute(sql, (held,))
 
 
 def _bind(value: Value) -> int | float | str | bytes | None:

@@ -7,7 +7,6 @@ tell whether it still is. The file itself is never opened but by SQLite: closing
 
 import json
 import os
-import shutil
 from collections.abc import Callable
 
 import apsw
@@ -15,10 +14,13 @@ import apsw
 from store.clock import DAY_MS, ago, to_ms
 from store.database import Database, Verbatim
 from store.database.connection import APPLICATION_ID, connect, explain
-from store.errors import Conflict, MemorandaError, NewerFile, NotFound, StorageError
+from store.errors import Conflict, DamagedFile, ForeignFile, NotFound, StorageError
+from store.exchange import proving, scratch
 from store.exchange.export import put, section_of
 from store.exchange.form import TABLES
+from store.exchange.reading import is_document
 from store.exchange.retention import kept
+from store.exchange.scratch import Scratch
 from store.exchange.sealing import contents
 
 FOLDER = "backups"
@@ -73,6 +75,7 @@ def make(database: Database, scheduled: bool = False, cancelled: Asked = _never)
     """Make one and prove it; None if it was `cancelled`, and then nothing is left of it. Raises StorageError,
     UnsafeFile."""
     folder = _folder(database)
+    tidy(database)
     made_at = database.clock()
     stem = os.path.basename(database.path).removesuffix(".db")
     name = f"{stem}-{made_at.replace(':', '')}.db"
@@ -109,23 +112,26 @@ def save(database: Database, path: str, replace: bool = False) -> int:
 
 def _copy(database: Database, path: str, replace: bool, cancelled: Asked) -> int | None:
     """Copy the memory as it is at one moment to `path`, prove the copy, and give it its name: the newest step in it."""
-    part = f"{path}.{os.urandom(4).hex()}.part"
     source, *_ = connect(database.path, create=False)
     try:
         source.execute("BEGIN")
         step: int = source.execute("SELECT coalesce(max(seq), 0) FROM history").get
-        _private(part)
-        if not _pages(source, part, cancelled):
-            return None
-        with _Scratch(part) as scratch:
-            problem = _examined(scratch)
-            for table in TABLES:
-                problem = problem or _compared(source, scratch.connection, table)
-                if cancelled():
-                    return None
-        if problem:
-            raise StorageError(f"The copy is not what it was made of: {problem}.", "Look at the disk; none was kept.")
-        put(part, path, replace)
+        with Scratch(path) as folder:
+            copy = os.path.join(folder, "copy.db")
+            _private(copy)
+            if not _pages(source, copy, cancelled):
+                return None
+            with _Restored(copy, folder) as restored:
+                problem = _examined(restored)
+                for table in TABLES:
+                    problem = problem or _compared(source, restored.connection, table)
+                    if cancelled():
+                        return None
+            if problem:
+                raise StorageError(
+                    f"The copy is not what it was made of: {problem}.", "Look at the disk; none was kept."
+                )
+            put(copy, path, replace)
         return step
     except apsw.Error as error:
         raise explain(error, path) from None
@@ -135,9 +141,6 @@ def _copy(database: Database, path: str, replace: bool, cancelled: Asked) -> int
         ) from None
     finally:
         source.close()
-        for left in (part, f"{part}-journal"):
-            if os.path.lexists(left):
-                os.unlink(left)
 
 
 def _private(path: str) -> None:
@@ -148,43 +151,39 @@ def _pages(source: apsw.Connection, path: str, cancelled: Asked = _never) -> boo
     """Copy all pages of a database into an empty file; False if it was cancelled."""
     target = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
     try:
-        with target.backup("main", source, "main") as copying:
+        copying = target.backup("main", source, "main")
+        try:
             while not copying.done:
                 if cancelled():
                     return False
                 copying.step(PAGES)
+        finally:
+            copying.close(True)  # what fails now has failed before
         target.pragma("journal_mode", "delete")  # one file, that needs none beside it
         return True
     finally:
         target.close()
 
 
-class _Scratch:
-    """A backup restored into a store of its own, for as long as it is looked at."""
+class _Restored:
+    """A backup restored into a store of its own below `folder`, for as long as it is looked at."""
 
-    def __init__(self, path: str) -> None:
-        self._folder = f"{path}.{os.urandom(4).hex()}.scratch"
-        self._path = os.path.join(self._folder, "memory.db")
+    def __init__(self, path: str, folder: str) -> None:
         self._source = path
+        self._path = os.path.join(folder, "memory.db")
 
     def __enter__(self) -> Database:
-        os.mkdir(self._folder, 0o700)
+        _private(self._path)
+        source = apsw.Connection(self._source, flags=apsw.SQLITE_OPEN_READONLY)
         try:
-            _private(self._path)
-            source = apsw.Connection(self._source, flags=apsw.SQLITE_OPEN_READONLY)
-            try:
-                _pages(source, self._path)
-            finally:
-                source.close()
-            self._database = Database(self._path, "worker", create=False)
-        except BaseException:
-            shutil.rmtree(self._folder, ignore_errors=True)
-            raise
+            _pages(source, self._path)
+        finally:
+            source.close()
+        self._database = Database(self._path, "worker", create=False)
         return self._database
 
     def __exit__(self, *error: object) -> None:
         self._database.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
 
 
 def _examined(database: Database) -> str:
@@ -208,8 +207,8 @@ def _compared(one: apsw.Connection, other: apsw.Connection, table: str) -> str:
 
 def verify(database: Database, path: str | None = None) -> tuple[str, str]:
     """Restore a backup (the newest, unless one is named) into a scratch store, and compare it row by row with what it
-    was made of: (its path, what is wrong with it; empty if it is whole). The verdict is kept. Raises NotFound,
-    NewerFile, and InvalidInput for a file that cannot be looked at."""
+    was made of: (its path, what is wrong with it; empty if it is whole). The verdict is kept. An export is looked at
+    in the same way. Raises NotFound, NewerFile, and InvalidInput for a file that cannot be looked at."""
     known = backups(database)
     if path is None:
         if not known:
@@ -222,7 +221,11 @@ def verify(database: Database, path: str | None = None) -> tuple[str, str]:
         raise NotFound(f"There is no file {path}.", "memoranda backups lists what there is.")
     if os.path.exists(path) and os.path.samefile(path, database.path):
         raise Conflict("That is the memory itself.", "memoranda doctor looks at that.")
-    problem = _problem(path, *_made_of(database, listed))
+    tidy(database)
+    place = path if database.read_only else os.path.join(_folder(database), os.path.basename(path))
+    if is_document(path):
+        return path, proving.problem(path, place)
+    problem = _problem(path, place, *_made_of(database, listed))
     if listed is not None and not database.read_only:
         with database.write("agent", "backup") as write:
             write.execute(
@@ -262,7 +265,8 @@ def _made_of(database: Database, listed: Backup | None) -> tuple[dict[str, str],
     return (json.loads(row[0]), row[1]) if row else ({}, "")
 
 
-def _problem(path: str, sums: dict[str, str], digest: str) -> str:
+def _problem(path: str, place: str, sums: dict[str, str], digest: str) -> str:
+    """What is wrong with a backup, restored beside `place`: where whoever comes next finds what was cut off."""
     if not os.path.lexists(path):
         return "its file is gone"
     try:
@@ -272,14 +276,14 @@ def _problem(path: str, sums: dict[str, str], digest: str) -> str:
                 return f"{table} differs from what it was made of"
         if digest and digest != bytes_now:
             return "its bytes are not those that were written, although every record is"
-        with _Scratch(path) as scratch:
-            return _examined(scratch)
-    except NewerFile:
-        raise
-    except MemorandaError as error:
+        with Scratch(place) as folder, _Restored(path, folder) as restored:
+            return _examined(restored)
+    except (Conflict, DamagedFile, ForeignFile) as error:
         return error.message.rstrip(".")
     except (apsw.CorruptError, apsw.NotADBError):
         return "it is damaged: SQLite cannot read it"
+    except (apsw.IOError, apsw.CantOpenError, apsw.FullError) as error:  # which tells nothing of the backup
+        raise explain(error, path) from None
     except apsw.Error as error:
         return f"SQLite cannot read it ({type(error).__name__})"
     except OSError as error:
@@ -336,15 +340,7 @@ def expire(database: Database) -> int:
 
 def tidy(database: Database) -> None:
     """Remove what a killed process left half made."""
-    folder = folder_of(database)
-    if not os.path.isdir(folder):
-        return
-    for name in os.listdir(folder):
-        path = os.path.join(folder, name)
-        if name.endswith(".scratch") and os.path.isdir(path) and not os.path.islink(path):
-            shutil.rmtree(path, ignore_errors=True)
-        elif name.endswith((".part", ".part-journal")):
-            os.unlink(path)
+    scratch.tidy(folder_of(database))
 
 
 def _folder(database: Database) -> str:

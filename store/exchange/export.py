@@ -15,6 +15,7 @@ import apsw
 from store import packing
 from store.database import Database
 from store.database.connection import SCHEMA_VERSION, explain
+from store.database.files import sync_folder
 from store.database.tables import PACKED
 from store.errors import Conflict, StorageError
 from store.exchange.form import FORMAT, TABLES, VERSION, columns_of
@@ -76,17 +77,23 @@ def _lines(connection: apsw.Connection) -> Iterator[bytes]:
 
 def section_of(connection: apsw.Connection, table: str, schema: str = "main") -> Iterator[bytes]:
     """The rows of a table, each a line of JSON, with the commas between them; in pieces of BATCH rows."""
+    rows = rows_of(connection, table, schema)
+    between = ""
+    while batch := list(_first(rows, BATCH)):
+        yield (between + ",\n".join(batch)).encode()
+        between = ",\n"
+    if between:
+        yield b"\n"
+
+
+def rows_of(connection: apsw.Connection, table: str, schema: str = "main") -> Iterator[str]:
+    """The rows of a table as JSON, by primary key."""
     columns = columns_of(connection, table, schema)
     pairs = ", ".join(f"'{column.name}', {_expression(column.name, column.kind)}" for column in columns)
     keys = ", ".join(column.name for column in sorted(columns, key=lambda column: column.key) if column.key)
-    between = ""
     for source, condition in _sources(connection, table, schema):
         rows = connection.execute(f"SELECT json_object({pairs}) FROM {source} WHERE {condition} ORDER BY {keys}")
-        while batch := [row for (row,) in _first(rows, BATCH)]:
-            yield (between + ",\n".join(batch)).encode()
-            between = ",\n"
-    if between:
-        yield b"\n"
+        yield from (row for (row,) in rows)
 
 
 def _sources(connection: apsw.Connection, table: str, schema: str) -> Iterator[tuple[str, str]]:
@@ -107,7 +114,7 @@ def _expression(name: str, kind: str) -> str:
     return f"iif({name} IS NULL, NULL, lower(hex({name})))" if kind == "BLOB" else name
 
 
-def _first(rows: "Iterator[tuple[str]]", count: int) -> "Iterable[tuple[str]]":
+def _first(rows: "Iterator[str]", count: int) -> "Iterable[str]":
     from itertools import islice
 
     return islice(rows, count)
@@ -169,7 +176,7 @@ def put(part: str, path: str, replace: bool = False) -> None:
         os.replace(part, path)
     else:
         _name(part, path)
-    _sync(os.path.dirname(path))
+    sync_folder(os.path.dirname(path))
 
 
 def _name(part: str, path: str) -> None:
@@ -182,17 +189,3 @@ def _name(part: str, path: str) -> None:
         os.rename(part, path)
     else:
         os.unlink(part)
-
-
-def _sync(folder: str) -> None:
-    """Make the new name survive a power cut, where folders can be synchronised."""
-    try:
-        handle = os.open(folder or ".", os.O_RDONLY)
-    except OSError:
-        return
-    try:
-        os.fsync(handle)
-    except OSError:
-        pass  # some file systems refuse it for folders; the file itself is safe
-    finally:
-        os.close(handle)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     Pairs = list[tuple[str, Any]]
 
+GZIP = b"\x1f\x8b"  # how a packed file begins
 MAX_LINE = 64 << 20  # bytes of one row
 _OPENS = re.compile(r'"([a-z_]{1,64})":\s*\[')
 _NOTHING = "Nothing was changed."
@@ -41,7 +42,17 @@ def open_source(path: str) -> "Document | MemoryFile":
         raise StorageError(f"{path} cannot be read: {error.strerror}.", "Look at its permissions.") from None
     if start == b"SQLite format 3\0":
         return MemoryFile(path, name)
-    return Document(path, name, compressed=start[:2] == b"\x1f\x8b")
+    return Document(path, name, compressed=start[:2] == GZIP)
+
+
+def is_document(path: str) -> bool:
+    """Whether a file begins as an export does, packed or not; not for a file that SQLite has open here."""
+    try:
+        with open(path, "rb") as file:
+            start = file.read(2)
+            return start[:1] == b"{" or start == GZIP
+    except OSError:
+        return False
 
 
 class Document:

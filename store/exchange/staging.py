@@ -44,8 +44,8 @@ class Staged:
         """Where the document's history does not hold together; empty if it does."""
         self._chain = _Chain()
         self._connection = database.connection
-        self._attach()
         try:
+            self._attach()
             self._prepare()
             self._fill()
             for table in TABLES:
@@ -59,9 +59,17 @@ class Staged:
             raise
 
     def close(self) -> None:
-        if not self._connection.get_autocommit():
-            self._connection.execute("ROLLBACK")
-        self._connection.execute(f"DETACH {NAME}")
+        """Let go of the scratch database. A disk that fails even now was told of before, or after all was done."""
+        try:
+            if not self._connection.get_autocommit():
+                self._connection.execute("ROLLBACK")
+            self._let_go()
+        except apsw.Error:
+            pass  # it has no name any more, and the next import lets go of it first
+
+    def _let_go(self) -> None:
+        if self._connection.execute("SELECT 1 FROM pragma_database_list WHERE name = ?", (NAME,)).get:
+            self._connection.execute(f"DETACH {NAME}")
 
     def count(self, table: str) -> int:
         found: int = self.database.value(f"SELECT count(*) FROM {NAME}.{table}")
@@ -69,6 +77,7 @@ class Staged:
 
     def _attach(self) -> None:
         path = os.path.join(os.path.dirname(self.database.path), f".import-{os.urandom(6).hex()}")
+        self._let_go()
         try:
             os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), 0o600))
             try:

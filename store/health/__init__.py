@@ -23,7 +23,6 @@ CHECKS: tuple[tuple[str, Callable[[Visit], Iterator[Finding]]], ...] = (
     ("file", integrity.file),
     ("log", log.length),
     ("links", integrity.references),
-    ("packed", chain.packed),
     ("history", chain.history),
     ("records", records.records),
     ("values", moments.values),

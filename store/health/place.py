@@ -8,6 +8,7 @@ import stat
 import time
 from collections.abc import Iterator
 
+from store.database import ballast
 from store.database.files import NETWORK, file_system
 from store.health.finding import NOTE, OK, WRONG, Finding, named
 from store.location import FOLDER
@@ -23,6 +24,7 @@ def look(path: str) -> Iterator[Finding]:
     folder = os.path.dirname(path)
     yield from _private(path, folder)
     yield from _disk(path, folder)
+    yield from _ballast(path)
     yield from _beside(folder)
 
 
@@ -87,6 +89,17 @@ def _disk(path: str, folder: str) -> Iterator[Finding]:
         yield Finding("disk", NOTE, says, "Free some space.")
     else:
         yield Finding("disk", OK, f"{_bytes(room)} free{on}.")
+
+
+def _ballast(path: str) -> Iterator[Finding]:
+    """The room that is kept for forgetting."""
+    why = ballast.missing(path)
+    if not why:
+        yield Finding("ballast", OK, f"{ballast.SIZE >> 10} KiB are kept, so that a full disk can still forget.")
+    elif os.path.lexists(ballast.path_of(path)):
+        yield Finding("ballast", NOTE, why, "Move it away; the next command that reads makes it again.")
+    else:
+        yield Finding("ballast", NOTE, why, "With some room, the next command that reads makes it again.")
 
 
 def _beside(folder: str) -> Iterator[Finding]:

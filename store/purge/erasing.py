@@ -89,7 +89,7 @@ class Purge:
         for kind, _ in named:
             if kind not in SAID:
                 raise InvalidInput(f"A {kind} cannot be purged.", f"What can: {', '.join(SAID)}.")
-        with self._database.connection:  # all that is read is of the same moment
+        with self._database.one_moment():
             going, texts = self._going(named)
             words = Words(texts)
             places = elsewhere(self._database, words, {(one.table, one.key) for one in going})

@@ -129,8 +129,9 @@ def in_backups(database: Database, clean: Callable[[Database], bool]) -> Finishe
 
 
 def _birth(path: str) -> tuple[str | None, int]:
-    """(when the memory began of which this file is a backup, the version of its schema)."""
-    connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READONLY)
+    """(when the memory began of which this file is a backup, the version of its schema). Opened for writing: one whose
+    rewriting was cut off has a journal beside it, which is to be rolled back first."""
+    connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
     try:
         born = connection.execute("SELECT value FROM meta WHERE key = 'created_at'").get
         return born, connection.pragma("user_version")

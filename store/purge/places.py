@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from store.citations import cite
 from store.database import Database
 from store.database.tables import JOURNAL, OPERATIONAL, RECORDED
+from store.edits import primary_key
 from store.effects import KINDS
-from store.history import primary_key
 from store.packing import every_row
 from store.purge.words import Words
 

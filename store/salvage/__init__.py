@@ -18,6 +18,7 @@ from store.database import Database, ballast
 from store.database.connection import explain as explained
 from store.database.tables import DERIVED, PACKED, RECORDED
 from store.errors import Conflict, ForeignFile, NotFound, StorageError
+from store.health.chain import true
 from store.packing import unpack_all
 from store.salvage.mending import Mended, explain, mend
 from store.salvage.pages import Pages, Value
@@ -203,6 +204,8 @@ def _load(
         names = [name for name in row if name in known[table.name]]
         if not names:  # what was taken for a table's shape is none of today's
             continue
+        if table.name == "history_row" and not _as_written(row):
+            continue  # a torn page may hold half of it, and a sound one all of it
         marks = ", ".join("?" * len(names))
         try:
             connection.execute(
@@ -220,6 +223,13 @@ def _load(
     for name, count in _out_of_reach(connection, numbers).items():
         read[name] -= count
     return read, numbers
+
+
+def _as_written(row: dict[str, Value]) -> bool:
+    """Whether a row of history is what its leaf says."""
+    said = [row.get(name) for name in ("tbl", "pk", "op", "indirect", "before", "after")]
+    salt, leaf = row.get("salt"), row.get("leaf")
+    return isinstance(leaf, bytes) and true(said, salt, leaf, bool(row.get("purged")))  # type: ignore[arg-type]
 
 
 def _out_of_reach(connection: apsw.Connection, numbers: dict[str, int]) -> dict[str, int]:

@@ -17,9 +17,9 @@ from store.database import Database
 from store.database.capture import Header, append, columns, framed
 from store.database.tables import RECORDED
 from store.digest import sha256
+from store.edits import primary_key
 from store.health.chain import LOST, ROWS, STEPS, taken_back, true
 from store.health.records import Row, untold, walk
-from store.history import changeset, primary_key
 
 # the moment of a step whose header is damaged, where it cannot be: that of the step before
 AT_ITS_PLACE = """
@@ -77,7 +77,7 @@ def _rows_of_steps(connection: apsw.Connection, mended: Mended) -> None:
             false.append((seq, n))
     connection.executemany("DELETE FROM history_row WHERE seq = ? AND n = ?", false)
     roots = {}
-    for seq, group in groupby(connection.execute(ROWS, EVERYTHING), itemgetter(0)):
+    for seq, group in groupby(connection.execute(ROWS.format("history_row"), EVERYTHING), itemgetter(0)):
         leaves, count = sha256(), 0
         for *_, leaf, _ in group:
             leaves.update(leaf)
@@ -169,7 +169,7 @@ def _bits(one: str, other: str) -> int:
 def explain(database: Database, mended: Mended, at: str) -> None:
     """Write down, in one step, every record that is still not what its steps say; and which steps are lost."""
     connection = database.connection
-    edits: list[tuple[str, list[object], Row | None, Row | None, bool]] = []
+    edits: list[tuple[str, Row | None, Row | None]] = []  # table, what was told, what there is
     names = {table: columns(connection, table) for table in RECORDED}
     keys = {table: primary_key(connection, table) for table in RECORDED}
     for table in RECORDED:
@@ -178,19 +178,19 @@ def explain(database: Database, mended: Mended, at: str) -> None:
                 continue
             identity = json.loads(key)
             if row is not None:
-                edits.append((table, identity, None, row, False))
+                edits.append((table, None, row))
             else:
                 known = dict.fromkeys(names[table]) | told.stated | dict(zip(keys[table], identity, strict=True))
-                edits.append((table, identity, known, None, False))
+                edits.append((table, known, None))
                 mended.gone[table] = mended.gone.get(table, 0) + 1
         pairs = ", ".join(f"'{name}', {name}" for name in names[table])
         where = " AND ".join(f"{name} = ?" for name in keys[table])
         for key in untold(database, table):
             text = connection.execute(f"SELECT json_object({pairs}) FROM {table} WHERE {where}", json.loads(key)).get
-            edits.append((table, json.loads(key), None, json.loads(text), False))
-    mended.unexplained = sum(then is not None for *_, then, _ in edits)
+            edits.append((table, None, json.loads(text)))
+    mended.unexplained = sum(row is not None for *_, row in edits)
     if edits:
-        said = changeset(connection, edits, names, keys)
+        said = _changeset(connection, edits, names)
         append(connection, said, Header(at, NOBODY, database.door, "salvage", None))
     lost = {"steps": sorted(mended.headers), "rows": sorted(mended.rows)}
     if any(lost.values()):
@@ -198,3 +198,18 @@ def explain(database: Database, mended: Mended, at: str) -> None:
             "INSERT INTO meta(key, value) VALUES (?1, ?2) ON CONFLICT(key) DO UPDATE SET value = ?2",
             (LOST, json.dumps(lost)),
         )
+
+
+def _changeset(
+    connection: apsw.Connection, edits: list[tuple[str, Row | None, Row | None]], names: dict[str, list[str]]
+) -> bytes:
+    """Rows that came or went as a changeset, by column name."""
+    builder = apsw.ChangesetBuilder()  # type: ignore[no-untyped-call]
+    try:
+        builder.schema(connection, "main")
+        for table, gone, came in edits:
+            values = tuple((gone or came or {}).get(name) for name in names[table])
+            (builder.add_delete if came is None else builder.add_insert)(table, False, values)
+        return builder.output()
+    finally:
+        builder.close()

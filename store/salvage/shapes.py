@@ -80,19 +80,24 @@ def shape(connection: apsw.Connection, table: str) -> Shape:
 
 def shapes(pages: Pages, connection: apsw.Connection, wanted: list[str]) -> list[Shape]:
     """The wanted tables: as the file's own schema lays them, as far as it can be read, else as `connection` does. Then
-    the counters of numbers given, and under no name all trees that are nobody's here, if they can be read."""
+    the counters of numbers given, and under no name all trees that are nobody's here, if they can be read. A tree whose
+    name is damaged may be anybody's, and has no place among these."""
     own: dict[str, Shape] = {}
     scratch = apsw.Connection(":memory:")
     others = Shape("", [])
+    ours = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema")}
     for number in tree(pages, 1):
         for _, row in pages.records(number):
             if len(row) != 5 or not isinstance(row[3], int):
                 continue
-            found = others
-            if row[0] == "table" and row[1] in wanted and isinstance(row[4], str):
-                found = _laid(scratch, str(row[1]), row[4]) or others
+            if row[0] == "table" and row[1] in wanted:
+                found = _laid(scratch, str(row[1]), str(row[4])) or shape(connection, str(row[1]))
             elif row[1] == SEQUENCE:
                 found = Shape(SEQUENCE, COUNTERS)
+            elif row[1] in ours or row[0] == "index" or _reads(scratch, str(row[4])):
+                found = others
+            else:
+                continue
             found.roots.append(row[3])
             own[found.name] = found
     scratch.close()
@@ -112,6 +117,15 @@ def _laid(scratch: apsw.Connection, name: str, sql: str) -> Shape | None:
     except apsw.Error:
         return None
     return found if found.columns and all(column.type in CLASSES for column in found.columns) else None
+
+
+def _reads(scratch: apsw.Connection, sql: str) -> bool:
+    """Whether a line of the file's schema is one."""
+    try:
+        scratch.execute(sql)
+    except apsw.Error:
+        return False
+    return sql.startswith("CREATE ")
 
 
 def tree(pages: Pages, root: int) -> Iterator[int]:

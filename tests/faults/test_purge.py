@@ -268,3 +268,29 @@ def test_killed_while_a_file_is_cut(project: Path, stage: str):
     assert command(project, "timeline").returncode == 0
     assert command(project, "verify-forgotten", TEXT).returncode == 0
     intact(project)
+
+
+CUT_OFF = """
+import os, signal, sys, apsw
+connection = apsw.Connection(sys.argv[1])
+connection.pragma("cache_size", 1)
+connection.execute("BEGIN")
+connection.execute("UPDATE facts SET fact = fact || randomblob(20000)")
+connection.execute("UPDATE history_row SET salt = randomblob(9000)")
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_backup_whose_rewriting_was_cut_off(project: Path):
+    """Its journal lies beside it: it is rolled back first, and the purge reaches it like any other."""
+    assert command(project, "backup").returncode == 0
+    folder = project / ".memoranda" / "backups"
+    (made,) = folder.iterdir()
+    subprocess.run([sys.executable, "-c", CUT_OFF, str(made)], check=False)
+    assert sorted(path.name for path in folder.iterdir()) == [made.name, f"{made.name}-journal"]
+    done = command(project, "purge", "2", "--scrub", "all", "--yes")
+    assert done.returncode == 0 and "Proved: no trace in" in done.stdout, done
+    assert traces(project, TEXT, "zebrafish") == []
+    with Memory.open(str(made)) as backup:
+        assert [fact.fact for fact in backup.facts.many([1, 2, 3])] == ["the team is five", "he said [purged]"]
+    intact(project)

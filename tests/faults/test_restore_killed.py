@@ -1,7 +1,7 @@
 """A restore is killed wherever it can be: the memory is the old one or the new one, never a blend (RELIABILITY §2).
 
 A child process restores a checkpoint in a copy of one memory and kills itself at its n-th statement, or at its n-th
-write or synchronisation of a file; SQLite counts both, inside the apply of a changeset too. Every n is tried, or a
+write or synchronisation of a file; SQLite counts both, inside one long statement too. Every n is tried, or a
 sample of them; the first n that kills nothing ends the row.
 """
 

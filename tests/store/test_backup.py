@@ -3,7 +3,8 @@
 import os
 import random
 import stat
-import threading
+import subprocess
+import sys
 from datetime import date, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import apsw
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from support.writing import writing
 
 from store import worker
 from store.conversation import Said
@@ -22,6 +24,8 @@ from store.exchange import backup, export
 from store.exchange.importing import Import
 from store.exchange.retention import DAILY, MONTHLY, WEEKLY, kept
 from store.memory import Memory
+
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -77,27 +81,45 @@ def test_it_is_private_and_alone(full):
     assert folder(full).parent == Path(full.location.path).parent
 
 
+@pytest.mark.parametrize("packed", [False, True])
+def test_an_export_is_proven_too(full, tmp_path, packed):
+    """Checksums, then restored and compared, without a trace in the memory; one byte less or another is told of."""
+    path = tmp_path / "memory.json"
+    export.save(full.database, str(path), compressed=packed)
+    before = full.database.value("SELECT count(*) FROM history")
+    assert backup.verify(full.database, str(path)) == (str(path), "")
+    assert full.database.value("SELECT count(*) FROM history") == before and os.listdir(folder(full)) == []
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    assert backup.verify(full.database, str(path))[1] != ""
+    path.write_bytes(whole)
+    hurt(str(path), 7)
+    assert backup.verify(full.database, str(path))[1] != ""
+    if not packed:
+        path.write_bytes(whole.replace(b'"confidence":"high"', b'"confidence":"low"', 1))
+        assert "checksum of facts is another" in backup.verify(full.database, str(path))[1]
+    assert os.listdir(folder(full)) == []
+
+
+def test_an_export_that_comes_back_as_another_is_not_whole(full, tmp_path, monkeypatch):
+    """Its checksums are right: what differs is what an import makes of it."""
+    path = str(tmp_path / "memory.json")
+    export.save(full.database, path)
+    adopt = Import._adopt
+    for statement, problem in (
+        ("UPDATE events SET payload = '7' WHERE id = 2", "events, row 2, comes back as another"),
+        ("DELETE FROM events WHERE id = (SELECT max(id) FROM events)", "comes back as another"),
+        ("INSERT INTO events(event_type, created_at, origin) VALUES ('a', 'b', 'c')", "more of events comes back"),
+    ):
+        monkeypatch.setattr(Import, "_adopt", lambda self, write: (adopt(self, write), write.execute(statement)))  # noqa: B023
+        assert problem in backup.verify(full.database, path)[1]
+
+
 def test_it_is_one_moment_while_others_write(full):
     """A writer in another connection, without pause: the copy is compared with the moment it was made of."""
-    stop = threading.Event()
-    failures: list[BaseException] = []
-
-    def write() -> None:
-        try:
-            with Memory.open(full.location.path, "mcp") as other:
-                while not stop.is_set():
-                    other.facts.remember(f"fact {os.urandom(8).hex()}")
-        except BaseException as error:
-            failures.append(error)
-
-    writer = threading.Thread(target=write)
-    writer.start()
-    try:
+    with writing(full):
         steps = [made(full).step for _ in range(3)]
-    finally:
-        stop.set()
-        writer.join()
-    assert failures == [] and len(set(steps)) == 3, "somebody wrote in between, or this proves nothing"
+    assert len(set(steps)) == 3, "somebody wrote in between, or this proves nothing"
     assert all(not backup.verify(full.database, one.path)[1] for one in backup.backups(full.database))
 
 
@@ -276,16 +298,30 @@ def test_only_who_holds_the_lease_makes_it(full):
 
 
 def test_what_a_killed_process_left_is_removed(full):
-    """Half a copy and a scratch store; not what is somebody's."""
-    made(full)
-    (folder(full) / "memory-x.db.1234.part").write_text("half")
-    (folder(full) / "memory-x.db.1234.part.ab.scratch").mkdir()
-    (folder(full) / "memory-x.db.1234.part.ab.scratch" / "memory.db").write_text("half")
-    (folder(full) / "mine.db").write_text("mine")
-    clock_of(full).advance(days=2)
-    assert worker.keep_backups(full) is not None
-    names = os.listdir(folder(full))
-    assert len(names) == 3 and "mine.db" in names and not [name for name in names if "part" in name]
+    """Half a copy goes with the next command that reads, for it holds every text; not what another process still works
+    in, nor what is somebody's."""
+    first = made(full)
+    words = [sys.executable, "-c", WORKS, str(folder(full) / "memory.db")]
+    with subprocess.Popen(words, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout is not None
+        busy = other.stdout.readline().strip()
+        (folder(full) / "mine.db").write_text("mine")
+        worker.tidy(full)
+        assert sorted(os.listdir(folder(full))) == sorted([first.name, os.path.basename(busy), "mine.db"])
+        assert os.listdir(busy) == ["copy.db"]
+        other.kill()
+    worker.tidy(full)
+    assert sorted(os.listdir(folder(full))) == sorted([first.name, "mine.db"])
+
+
+WORKS = """
+import os, sys
+from store.exchange.scratch import Scratch
+with Scratch(sys.argv[1]) as folder:
+    open(os.path.join(folder, "copy.db"), "w").close()
+    print(folder, flush=True)
+    sys.stdin.readline()
+"""
 
 
 def test_two_years_of_days_keep_seven_four_and_twelve(memory):

@@ -3,9 +3,9 @@
 import json
 import os
 import stat
-import threading
 
 import pytest
+from support.writing import writing
 
 from store.conversation import Said
 from store.database.connection import SCHEMA_VERSION
@@ -198,21 +198,8 @@ def test_it_never_mixes_two_moments_under_load(memory, tmp_path):
     """A writer at full speed in another thread, each write one fact and its step: every export holds as many of the
     one as of the other."""
     memory.facts.remember("first")
-    stop = threading.Event()
-    failures: list[BaseException] = []
-
-    def write() -> None:
-        try:
-            with Memory.open(memory.location.path, "mcp") as other:
-                while not stop.is_set():
-                    other.facts.remember(f"fact {os.urandom(8).hex()}")
-        except BaseException as error:
-            failures.append(error)
-
-    writer = threading.Thread(target=write)
-    writer.start()
-    try:
-        sizes: set[int] = set()
+    sizes: set[int] = set()
+    with writing(memory):
         for _ in range(500):
             tables = read(memory)["tables"]
             assert isinstance(tables, dict)
@@ -221,8 +208,4 @@ def test_it_never_mixes_two_moments_under_load(memory, tmp_path):
             sizes |= counts
             if len(sizes) > 5:
                 break
-    finally:
-        stop.set()
-        writer.join()
-    assert failures == []
     assert len(sizes) > 5, "the writer wrote in between, or this proves nothing"

@@ -17,6 +17,7 @@ import pytest
 from store.database import connection as recipe
 from store.database import files, migrations, tables, write
 from store.errors import ForeignFile, NewerFile, StorageError, UnsafeFile
+from store.exchange import backup, export
 from store.location import Location
 from store.memory import Memory
 
@@ -454,3 +455,26 @@ def test_every_foreign_key_has_an_index(memory):
                 (table,),
             )
             assert column in first, f"{table}.{column[0]}"
+
+
+def test_a_new_name_survives_a_power_cut(tmp_path, monkeypatch):
+    """The folder in which a file got its name is synchronised: the memory's, its folder's own, an export's, a
+    backup's."""
+    synced = set[int]()
+    monkeypatch.setattr(os, "fsync", lambda handle: synced.add(os.fstat(handle).st_ino))
+
+    def settled(folder: Path) -> bool:
+        there = folder.stat().st_ino in synced
+        synced.clear()
+        return there
+
+    path = tmp_path / ".memoranda" / "memory.db"
+    recipe.connect(str(path))[0].close()
+    assert tmp_path.stat().st_ino in synced and settled(path.parent)
+    recipe.connect(str(path))[0].close()
+    assert not settled(path.parent), "once is enough"
+    with Memory.open(str(path)) as memory:
+        export.save(memory.database, str(tmp_path / "memory.json"))
+        assert settled(tmp_path)
+        backup.make(memory.database)
+        assert settled(path.parent / "backups")

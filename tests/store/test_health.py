@@ -341,3 +341,22 @@ def test_many_records_are_walked_in_slices(path, monkeypatch):
         told = {key: row for key, _, row in records.walk(memory.database, "facts")}
         assert len(told) == memory.database.value("SELECT count(*) FROM facts")
         assert all(json.loads(key) for key in told)
+
+
+def test_the_room_that_is_kept_for_forgetting(path, monkeypatch):
+    """Whether the ballast is there, and why it is not: given up, no room, something else in its place."""
+    kept = f"{path}-ballast"
+
+    def said() -> Finding:
+        return next(one for one in look(path, quick=True) if one.subject == "ballast")
+
+    assert said().state == OK
+    os.unlink(kept)
+    assert said().state == NOTE and "given up on a full disk, or removed" in said().says and said().next
+    os.mkdir(kept)
+    assert said().state == NOTE and "something else" in said().says and said().next.startswith("Move it away")
+    os.rmdir(kept)
+    room = os.statvfs(os.path.dirname(path))
+    little = os.statvfs_result((*room[:4], 10, *room[5:]))  # blocks that are left
+    monkeypatch.setattr(os, "statvfs", lambda _: little)
+    assert "little room" in said().says

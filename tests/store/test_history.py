@@ -19,6 +19,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from store.database.tables import JOURNAL, RECORDED
 from store.errors import Conflict, NotFound
+from store.history import MADE, NEXT_REDO
 from store.keys import NUMBERS
 from store.memory import Memory
 from store.models import Step
@@ -101,6 +102,26 @@ def inverse(state: State, memory: Memory, seq: int) -> State | None:
             if row[column][1] is not None and (parent, (row[column][1],)) not in result:
                 return None
     return result
+
+
+def due(memory: Memory) -> int | None:
+    """The step that `undo` without a number takes back, worked out from what it should be: the newest in force that a
+    person made by hand, but no undo of what was the newest of theirs then, and no redo."""
+    steps = {step.seq: step for step in memory.history.steps()}
+    mine = {seq: step for seq, step in steps.items() if step.actor == "user" and step.door in ("app", "cli")}
+
+    def counted(later: Step, done: Step) -> bool:
+        return later.undoes is None and (later.undone_by is None or later.undone_by > done.seq)
+
+    for done in mine.values():
+        target = steps.get(done.undoes or 0)
+        if done.undone_by is not None or (target is not None and target.undoes is not None):
+            continue
+        if target is None or target.seq not in mine:
+            return done.seq
+        if any(target.seq < later.seq < done.seq and counted(later, done) for later in mine.values()):
+            return done.seq
+    return None
 
 
 def _type(value: object) -> str:
@@ -256,15 +277,17 @@ class UndoInAnyOrder(RuleBasedStateMachine):
         """The keys `u` and redo: what they choose is exact as well, or they refuse."""
         before = recorded(self.memory)
         steps = self.memory.history.steps()
+        expected = due(self.memory)
         self.memory.database.door = "app"
         try:
             self.memory.history.undo() if back else self.memory.history.redo()
-        except (NotFound, Conflict):
+        except (NotFound, Conflict) as refusal:
+            assert not back or isinstance(refusal, NotFound) == (expected is None)
             assert recorded(self.memory) == before
             assert self.memory.history.steps() == steps
         else:
             undone = self.memory.history.steps(limit=1)[0].undoes
-            assert undone is not None
+            assert undone is not None and (not back or undone == expected)
             assert recorded(self.memory) == inverse(before, self.memory, undone)
 
     @invariant()
@@ -509,6 +532,13 @@ def test_long_lists_of_steps_are_found_by_their_indexes(memory):
         assert all(name in plan for name in uses) and "SCAN" not in plan and "TEMP B-TREE" not in plan
 
 
+def test_what_undo_and_redo_take_is_found_by_an_index(memory):
+    """However long history is: no part of the two queries reads all of it, or sorts."""
+    for sql, parameters in ((MADE, (1 << 62, 8)), (NEXT_REDO, ())):
+        plan = " ".join(row[3] for row in memory.database.rows(f"EXPLAIN QUERY PLAN {sql}", parameters))
+        assert "SEARCH" in plan and "SCAN" not in plan and "TEMP B-TREE" not in plan
+
+
 def test_a_purged_step_is_not_taken_back(memory):
     """Text that was erased cannot be given back: the undo says so instead of restoring the hole."""
     memory.facts.remember("one")
@@ -573,3 +603,14 @@ def test_undo_takes_back_an_undo_from_the_middle_and_of_somebody_else(memory: Me
     with pytest.raises(NotFound):
         memory.history.undo()
     assert memory.history.redo().reason == f"remember F#{one}"
+
+
+def test_an_undo_from_the_middle_is_the_next_though_all_above_it_went_since(memory: Memory):
+    """What stood above the step then has been taken back after it: the undo was one from the middle all the same."""
+    for text in ("one", "two", "three"):
+        memory.facts.remember(text)
+    memory.history.undo(1)
+    memory.history.undo(3)
+    memory.history.undo(2)
+    assert memory.history.undo().reason == "undo 1"
+    assert memory.facts.get(1).fact == "one"

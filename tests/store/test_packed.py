@@ -178,6 +178,29 @@ def test_a_row_that_was_altered_before_it_was_packed_is_still_seen(memory: Memor
     assert broken == chain.broken(memory.database) == [2]
 
 
+def test_a_step_that_is_packed_in_part_is_taken_back_whole(memory: Memory, monkeypatch: pytest.MonkeyPatch):
+    """A block ends in the middle of a step: both parts of it are found, and in their order."""
+    for text in ("one", "two", "three"):
+        memory.facts.remember(text)
+    memory.facts.forget([1, 2, 3])
+    monkeypatch.setattr(packing, "BLOCK", 5)
+    assert packing.pack(memory.database, 36_500, 0, least=5) == 1
+    assert memory.database.value("SELECT count(*) FROM main.history_row") == 1
+    assert [key for _, key, *_ in packing.of_step(memory.database, 4, 3)] == ["[1]", "[2]", "[3]"]
+    assert memory.history.undo().seq == 4
+    assert {fact.status for fact in memory.facts.many([1, 2, 3])} == {"active"}
+
+
+def test_a_leaf_that_follows_from_its_row_is_not_kept_a_second_time(packed: Memory):
+    """A row's seal takes its salt's 16 bytes; that of a row that was altered takes the leaf's 32 as well."""
+    assert packed.database.rows("SELECT length(salts) - 16 * rows FROM history_block") == [(0,)]
+    packed.facts.remember("one more")
+    with packed.database.write("user", "forge") as write:
+        write.execute("UPDATE main.history_row SET after = replace(after, 'one more', 'no more')")
+    pack_all(packed.database)
+    assert packed.database.rows("SELECT length(salts) - 16 * rows FROM history_block ORDER BY id") == [(0,), (32,)]
+
+
 def test_a_purge_reaches_what_was_packed(packed: Memory):
     """Put back, masked and packed again: the text is in no block, the chain holds, the step says what happened."""
     number = packed.facts.ids(packed.now, words="the secret of the house")[0]

@@ -156,6 +156,24 @@ def test_ages_are_counted_to_the_moment_that_is_looked_at(memory, clock):
         assert then.facts.counts(then.now)["aging"] == 1
 
 
+def test_of_many_changes_the_one_that_came_next_tells_what_was(memory):
+    """The same column again and again, alone and with another: what it held is what the next change found there."""
+    memory.tasks.add("text 1")
+    for number in range(2, 6):
+        memory.tasks.correct(1, f"text {number}")
+        memory.tasks.move(1, "done" if number % 2 else "in_progress")
+    held = []
+    for step in range(1, 10):
+        with as_of(memory, str(step)) as then:
+            held.append((then.tasks.get(1).text[-1], then.tasks.get(1).status))
+        (change,) = memory.plans.between(step - 1, step).changes
+        assert change.now["text"][-1] == held[-1][0] and change.now["status"] == held[-1][1]
+    places = ("pending", "in_progress", "done", "in_progress", "done")
+    assert held == [("1", "pending")] + [
+        (str(number), places[number - back]) for number in range(2, 6) for back in (2, 1)
+    ]
+
+
 def test_search_finds_what_was_said_then(memory, clock):
     """The words of then, not those of now; as far as it was known; and it says that words alone were looked for."""
     memory.facts.remember("el equipo es de cinco")

@@ -22,6 +22,18 @@ SHA = "a1b2c3d4" * 5
 NOTES = "import:notes"
 
 
+class Slow(Clock):
+    """A clock that stands still for some readings, so that several steps are of one millisecond."""
+
+    readings = 0
+
+    def __call__(self) -> str:
+        self.readings += 1
+        if self.readings % 4 == 0:
+            self.advance(milliseconds=1)
+        return self.now
+
+
 def rows(memory: Memory) -> dict[str, list[tuple[object, ...]]]:
     """Every row of every recorded table."""
     return {table: sorted(memory.database.rows(f"SELECT * FROM {table}"), key=repr) for table in RECORDED}
@@ -104,7 +116,7 @@ def test_a_step_from_the_middle_is_taken_back_in_part_or_whole(live, life, seed)
     """Of any step, any part that is not blocked can go, clashes overwritten; undoing that undo is exact. What neither
     clashes nor is blocked is what `undo SEQ` does, and nothing else is refused by it."""
     dice = random.Random(seed)
-    with tempfile.TemporaryDirectory() as folder, Memory.open(f"{folder}/memory.db", "cli", Clock()) as memory:
+    with tempfile.TemporaryDirectory() as folder, Memory.open(f"{folder}/memory.db", "cli", Slow()) as memory:
         memory.database.connection.pragma("synchronous", 0)
         live(memory, life)
         steps = [step for step in memory.history.steps() if step.undone_by is None]
@@ -424,6 +436,25 @@ def test_columns_merge_and_only_the_same_column_clashes(memory):
     assert memory.tasks.get(1).status == "pending"
     memory.history.undo(memory.history.keys()[0])
     assert rows(memory) == done
+
+
+def test_steps_of_one_millisecond_are_told_apart(memory, clock):
+    """What a later step put back in part clashes, also when both were made at the same moment: a plan offers nothing
+    that `undo SEQ` refuses."""
+    memory.tasks.add("to do")
+    clock.advance(days=1)
+    memory.database.clock = lambda: clock.now  # it stands still
+    memory.tasks.move(1, "in_progress")
+    memory.tasks.move(1, "pending", actor="agent")
+    plan = memory.plans.step(2)
+    assert [change.fields for change in plan.changes] == [("updated_at",)]
+    assert plan.changes[0].clash and memory.plans.proposed(plan) == frozenset()
+    with pytest.raises(Conflict, match="A#1 changed since"):
+        memory.history.undo(2)
+    memory.history.undo(3)
+    assert memory.plans.proposed(memory.plans.step(2)) == {0}
+    memory.history.undo(2)
+    assert memory.tasks.get(1).updated_at < clock.now
 
 
 def test_what_was_made_anew_since_is_not_replaced_unasked(memory):

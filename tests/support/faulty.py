@@ -1,22 +1,32 @@
 """The command `memoranda` in a process to which something happens: `python faulty.py FAULT N WORD…`.
 
-Faults that count (`kill`, `term`, `eio`, `enospc`, `delete`, `replace`) come with SQLite's N-th call to its disk
-(writes, syncs, truncations, deletions; for `eio` also reads) and, but for the first two, stay.
+Faults that count (`kill`, `term`, `power`, `eio`, `enospc`, `delete`, `replace`) come with SQLite's N-th call to its
+disk (writes, syncs, truncations, deletions; for `eio` also reads) and, but for the first three, stay. `power` leaves of
+SQLite's files what a disk may have kept (`support/power.py`); files that others write are as they were. It happens to
+processes that the command starts from modules of its own, too.
 """
 
 import ctypes
 import os
+import random
 import resource
+import runpy
 import shutil
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NoReturn
 
 import apsw
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+from support import power
+
 SLOW = 0.02  # seconds of a slow sync
+PATIENCE = 200  # milliseconds that a busy file is waited for, where it will not be let go
+OLD_SCHEMA = 2  # what an older Memoranda knows
 LONG_AGO = 1_000_000_000  # seconds since 1970, where the clock is set back to
 
 
@@ -94,6 +104,42 @@ class Disk(apsw.VFS):
         super().xDelete(name, sync)
 
 
+class Failing(list[power.Event]):
+    """What SQLite's files go through, until the power fails with the N-th event that a disk takes notice of."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self._left = number
+        self._dice = random.Random(number)
+        self._disk = power.Disk()
+
+    def append(self, event: power.Event) -> None:
+        if event.kind == "open" and event.file not in self._disk.files:
+            with open(event.file, "rb") as file:
+                self._disk.files[event.file] = power.File(bytearray(file.read()))
+        self._disk.follow(event)
+        self._left -= event.kind != "open"
+        if self._left == 0:
+            self._fail()
+
+    def _fail(self) -> NoReturn:
+        left = self._disk.cut(self._dice)
+        for name, file in self._disk.files.items():
+            deleted = any(event.kind == "delete" for event in file.since)
+            if not os.path.exists(name) and not deleted:
+                continue  # it has another name by now, which was given once it was whole and synced
+            if name in left:
+                handle = os.open(name, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
+                with open(handle, "wb") as whole:
+                    whole.write(left[name])
+            elif os.path.exists(name):
+                os.unlink(name)
+            if os.path.exists(f"{name}-shm"):
+                os.unlink(f"{name}-shm")
+        os.kill(os.getpid(), signal.SIGKILL)
+        raise SystemExit
+
+
 def ordinary() -> None:
     """For a new process that root starts: give up the right to write where the modes forbid it (Linux: prctl(2))."""
     if os.geteuid() == 0:
@@ -121,6 +167,16 @@ def prepare(fault: str, number: int) -> None:
         from store.database import files
 
         files.file_system = lambda folder: "nfs4"
+    elif fault == "older app":
+        for name, module in list(sys.modules.items()):
+            if name.startswith("store.") and hasattr(module, "SCHEMA_VERSION"):
+                module.SCHEMA_VERSION = OLD_SCHEMA
+    elif fault == "lock held":
+        apsw.Connection = Hasty  # type: ignore[misc]
+    elif fault == "power":
+        global _recorder
+        _recorder = power.Recorder(Failing(number))
+        apsw.Connection = Quiet  # type: ignore[misc]
     elif fault == "files":
         resource.setrlimit(resource.RLIMIT_NOFILE, (number, number))
     elif fault == "size":
@@ -134,6 +190,9 @@ def prepare(fault: str, number: int) -> None:
 class Quiet(apsw.Connection):
     """SQLite takes no notice of what fails while it closes; an exception of a disk written in Python would come out."""
 
+    def backup(self, *about: Any) -> Any:
+        return Copying(super().backup(*about))
+
     def close(self, force: bool = False) -> None:
         try:
             super().close(force)
@@ -141,7 +200,45 @@ class Quiet(apsw.Connection):
             pass
 
 
+class Copying:
+    """A backup under way, as quiet at its end."""
+
+    def __init__(self, backup: apsw.Backup) -> None:
+        self._backup = backup
+
+    @property
+    def done(self) -> bool:
+        return self._backup.done
+
+    def step(self, pages: int) -> bool:
+        return self._backup.step(pages)
+
+    def close(self, force: bool = False) -> None:
+        try:
+            self._backup.close(force)
+        except SystemError:
+            pass
+
+
+class Too(subprocess.Popen[Any]):
+    """A process of one of our modules, to which the same happens."""
+
+    fault = number = ""
+
+    def __init__(self, words: list[str], **more: Any) -> None:
+        ours = words[:2] == [sys.executable, "-m"]
+        super().__init__([words[0], __file__, self.fault, self.number, *words[1:]] if ours else words, **more)
+
+
+class Hasty(apsw.Connection):
+    """Waits for nobody as long as the command does."""
+
+    def set_busy_timeout(self, milliseconds: int) -> None:
+        super().set_busy_timeout(min(milliseconds, PATIENCE))
+
+
 _disk: Disk | None = None
+_recorder: power.Recorder | None = None
 
 if __name__ == "__main__":
     import store.embedding.bits
@@ -152,4 +249,10 @@ if __name__ == "__main__":
     what, count, *words = sys.argv[1:]
     sys.argv[1:] = words
     prepare(what, int(count))
-    main()
+    Too.fault, Too.number = what, count
+    subprocess.Popen = Too  # type: ignore[misc]
+    if words[0] == "-m":
+        sys.argv[:] = words[1:]
+        runpy.run_module(words[1], run_name="__main__")
+    else:
+        main()

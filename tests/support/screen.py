@@ -179,7 +179,8 @@ class Person:
         await self.settle()
 
     async def settle(self) -> None:
-        """Wait until every message has arrived, the pen is idle, the workers are through and the lists are read."""
+        """Wait until every message has arrived, pen, workers and what runs beside them are idle, and the lists are
+        read."""
         try:
             async with asyncio.timeout(SETTLED):
                 await self._settle()
@@ -203,6 +204,7 @@ class Person:
         engine = self.main.engine
         if engine is not None and not engine.closed:
             await asyncio.wrap_future(engine.pen.thread.submit(lambda: None))
+            await asyncio.wrap_future(engine.pen.beside.submit(lambda: None))
         with contextlib.suppress(WorkerCancelled):
             await self.app.workers.wait_for_complete()
 

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     Result = TypeVar("Result")
 
 
+# what SQLite says of a disk or a file; any other error of it is a defect of ours
+DISKS = "IOError FullError CorruptError NotADBError BusyError CantOpenError ReadOnlyError".split()
+
+
 class Session:
     """What a verb works with: the memory (None for verbs that open nothing), the folder, and a way to ask.
 
@@ -77,11 +81,21 @@ Handler = Callable[[Session, "Given"], Outcome]
 
 
 def run(session: Session, handler: str, arguments: "Given") -> Outcome:
-    """Run a verb's handler, importing its module only now."""
+    """Run a verb's handler, importing its module only now. What SQLite refuses beside its own door is said like what
+    it refuses there."""
     module, _, function = handler.partition(".")
     # not importlib.import_module: that costs 2 ms more
     found: Handler = getattr(__import__(f"tui.commands.{module}", fromlist=[function]), function)
-    return found(session, arguments)
+    try:
+        return found(session, arguments)
+    except Exception as error:
+        if type(error).__module__ != "apsw" or type(error).__name__ not in DISKS:
+            raise
+        from store.database.connection import explain
+
+        refused = explain(error, session.location.path)  # type: ignore[arg-type]
+        refused.next = refused.next.replace("nothing was changed", "then say the same again")  # a part may be done
+        raise refused from None
 
 
 def reference(text: str, default: str, *kinds: str) -> Citation:

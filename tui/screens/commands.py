@@ -195,6 +195,8 @@ def _run(screen: MainScreen, verb: Verb, given: Given, text: str, agreed: bool) 
         else:
             _show(screen, verb, result)  # type: ignore[arg-type]
 
+    if verb.apart:
+        screen.say(f"{verb.name} goes on beside everything else; it says when it is done.")
     engine.run(verb, given, agreed, done)
 
 

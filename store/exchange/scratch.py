@@ -1,0 +1,72 @@
+"""A folder for what is under way, which by itself tells whether somebody still works in it.
+
+The lock lies on the folder, where no lock of SQLite is; the system lets go of it when its process ends, however it
+ends. So whoever comes next knows what a killed process left, and takes nothing away from one that is alive.
+"""
+
+import fcntl
+import os
+
+ENDING = ".scratch"
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import TracebackType
+
+
+class Scratch:
+    """A private folder beside `path`, for as long as it is worked in. Raises OSError."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._handle = -1
+        self.folder = ""
+
+    def __enter__(self) -> str:
+        while True:
+            self.folder = f"{self._path}.{os.urandom(4).hex()}{ENDING}"
+            os.mkdir(self.folder, 0o700)
+            try:
+                self._handle = os.open(self.folder, os.O_RDONLY)
+                fcntl.flock(self._handle, fcntl.LOCK_EX)
+            except FileNotFoundError:
+                continue  # taken for left behind before it was locked
+            except OSError:
+                self.__exit__(None, None, None)
+                raise
+            if os.path.lexists(self.folder):
+                return self.folder
+            os.close(self._handle)
+
+    def __exit__(
+        self, kind: "type[BaseException] | None", error: BaseException | None, traceback: "TracebackType | None"
+    ) -> None:
+        _remove(self.folder)
+        if self._handle >= 0:
+            os.close(self._handle)
+
+
+def tidy(folder: str) -> None:
+    """Remove the scratch folders in `folder` that killed processes left."""
+    try:
+        left = [entry.path for entry in os.scandir(folder) if entry.name.endswith(ENDING)]
+    except OSError:
+        return
+    for path in left:
+        try:
+            handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        except OSError:
+            continue  # gone by now, or nothing of ours
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _remove(path)
+        except OSError:
+            pass  # somebody works in it
+        finally:
+            os.close(handle)
+
+
+def _remove(folder: str) -> None:
+    from shutil import rmtree
+
+    rmtree(folder, ignore_errors=True)

@@ -1,0 +1,53 @@
+"""A damaged memory is salvaged from within the application, which goes on with its own meanwhile."""
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.screen import opened, utc  # noqa: F401  (a fixture)
+from support.stories import copy
+
+from store.memory import Memory
+from tui.verbs import VERBS
+
+
+class Halted(subprocess.Popen[Any]):
+    """A process that is stopped as soon as it is there."""
+
+    started: "list[Halted]" = []  # noqa: RUF012
+
+    def __init__(self, *words: Any, **more: Any) -> None:
+        super().__init__(*words, **more)
+        os.kill(self.pid, signal.SIGSTOP)
+        self.started.append(self)
+
+
+async def test_no_write_waits_for_a_salvage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """However long it takes: what is remembered meanwhile is there at once; in the end it says what it brought."""
+    story = copy(tmp_path / "billing-api")
+    damaged = tmp_path / "damaged.db"
+    damaged.write_bytes(bytes(100) + story.path.read_bytes()[100:])
+    async with opened(story.folder) as person:
+        monkeypatch.setattr(subprocess, "Popen", Halted)
+        person.main.action_run(f"salvage {damaged} --into {tmp_path}/new.db")
+        await person.until(lambda: "salvage goes on beside everything else; it says when it is done." in person.toasts)
+        await person.until(lambda: bool(Halted.started))
+        try:
+            person.main.action_run("remember Quarters close on the tenth")
+            await person.until(lambda: any(said.startswith("Remembered F#") for said in person.toasts))
+            assert not (tmp_path / "new.db").exists()
+        finally:
+            os.kill(Halted.started[0].pid, signal.SIGCONT)
+        await person.until(lambda: f"Salvaged to {tmp_path}/new.db." in person.toasts)
+        assert any("facts" in line and "read" in line for line in person.preview)
+    with Memory.open(str(tmp_path / "new.db")) as memory:
+        assert memory.facts.get(story.facts["nuts"]).fact == "Alérgica al maní"
+
+
+def test_what_is_done_apart_opens_no_memory():
+    """It has none to work with: nobody but the pen writes."""
+    assert [verb.name for verb in VERBS if verb.apart] == ["salvage"]
+    assert all(verb.opens == "nothing" for verb in VERBS if verb.apart)
