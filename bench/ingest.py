@@ -19,7 +19,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 
-from bench.keys import KEYS, measured, open_pane
+from bench.keys import KEYS, measured
 from bench.store import CLEAN, environment, heading, installed, memory, quantile, verdict
 from bench.terminal import Terminal
 
@@ -56,7 +56,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
             )
         if not options.without_keys:
             own = shutil.copy(memory(options.facts, options.facts), os.path.join(folder, "large.db"))
-            beside(programs.memoranda, source, own, options.presses)
+            more = os.path.join(folder, "more")
+            transcripts(more, options.mb * 4 << 20)  # enough to last as long as the keys
+            beside(programs.memoranda, more, own, options.presses)
 
 
 def run(program: str, path: str, source: str) -> tuple[float, dict[str, int], float]:
@@ -79,8 +81,12 @@ def run(program: str, path: str, source: str) -> tuple[float, dict[str, int], fl
 
 def beside(program: str, source: str, large: str, presses: int) -> None:
     """A key's time alone, and while conversations are brought into the same memory by another process."""
-    with Terminal([program, "--db", large], CLEAN, (120, 40)) as terminal:
-        open_pane(terminal, "facts")
+    # without a model, whose progress is drawn as well
+    with Terminal([program, "--db", large], {**CLEAN, "MEMORANDA_WITHOUT": "model"}, (120, 40)) as terminal:
+        terminal.wait_for(r"F#\d+ ", timeout=60)
+        terminal.quiet(3.0)
+        terminal.write("1")
+        terminal.quiet(0.5)
         names = ("down", "page down")
         alone = {name: measured(terminal, KEYS[name][0], presses)[0] for name in names}
         reading = subprocess.Popen(
@@ -111,21 +117,22 @@ def transcripts(folder: str, size: int) -> int:
     """Transcripts of `size` bytes, the same ones each time; how many bytes they are."""
     os.makedirs(folder)
     chance = random.Random(1)
+    tools = [_words(chance, 1_400) for _ in range(64)]
     written = number = 0
     while written < size:
         number += 1
         with open(os.path.join(folder, f"session-{number:04}.jsonl"), "w", encoding="utf-8") as file:
-            written += sum(file.write(line) for line in _session(chance, number, min(SESSION, size - written)))
+            written += sum(file.write(line) for line in _session(chance, tools, number, min(SESSION, size - written)))
     return written
 
 
-def _session(chance: random.Random, number: int, size: int) -> Iterator[str]:
+def _session(chance: random.Random, tools: Sequence[str], number: int, size: int) -> Iterator[str]:
     made = turn = 0
     while made < size:
         turn += 1
         role = "user" if turn % 2 else "assistant"
         said = {"type": "text", "text": _words(chance, chance.choice((8, 30, 120)))}
-        tool = {"type": "tool_result", "content": [{"type": "text", "text": _words(chance, 1_400)}]}
+        tool = {"type": "tool_result", "content": [{"type": "text", "text": chance.choice(tools)}]}
         for place, content in enumerate(([said], [tool])):
             line = {
                 "type": role if content == [said] else "user",

@@ -130,6 +130,10 @@ def test_a_real_model_tells_how_turns_go_on(memory: Memory) -> None:
         write.execute("UPDATE turns SET text = ? WHERE id = 3", (said[1],))
     embed(memory)
     assert memory.turns.last("s")[0].continuity > 0.9
+    with memory.database.write("user", "test") as write:
+        write.execute("UPDATE turns SET text = ? WHERE id = 2", (said[2],))
+    embed(memory)
+    assert (memory.turns.last("s")[0].continuity or 0) < 0.3, "the one before changed: it goes on from another"
     memory.turns.add("s", [Said("user", said[0])])  # what comes later is told by what was there
     embed(memory)
     assert memory.turns.last("s")[0].continuity > 0.7
@@ -214,7 +218,9 @@ def test_words_that_go_take_the_summaries_of_them_along(memory: Memory) -> None:
     """A summary holds the beginning of what was said, which nobody would look for: it goes with its turn, and what is
     known of the session with its last one."""
     long = "We met the marmalade supplier behind the old harbour and he told us all that there is to know about oranges"
-    memory.turns.add("s", [Said("user", long), Said("assistant", "Noted."), Said("user", "Another question here")])
+    memory.turns.add(
+        "s", [Said("user", long), Said("assistant", "Noted."), Said("user", "Who else was there that day?")]
+    )
     memory.turns.add("t", [Said("user", f"As I said: {long}")])
     for session in ("s", "t"):
         flushing.flush(memory, session)

@@ -142,7 +142,7 @@ async def test_the_journal_says_why_not(story: Story):
         await person.until(lambda: person.timeline)
         await person.press("3", "F")
         await person.until(
-            lambda: any("turns, events and proposals can be purged." in toast for toast in person.toasts)
+            lambda: any("turns, events, summaries and proposals can be purged." in toast for toast in person.toasts)
         )
 
 
