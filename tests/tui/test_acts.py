@@ -29,7 +29,7 @@ from tui.app import Memoranda
 from tui.arguments import Usage, read
 from tui.commands import Session, run
 from tui.completion import complete
-from tui.keys import KEYS, LISTS, PREVIEW
+from tui.keys import BY_ID, KEYS, LISTS, PREVIEW
 from tui.screens.help import HelpScreen
 from tui.screens.palette import HIDDEN, entries
 from tui.screens.recent import RecentScreen
@@ -487,7 +487,7 @@ class TestConfiguration:
             assert len(person.rows) == 10, "the old key does nothing"
             await person.press("z")
             assert len(person.rows) == 9 and person.toasts == ["Forgot 1 fact, u to undo"]
-            assert ("forget", "z", BY_NAME["forget"].summary, "key:record.forget") in entries(person.app.remapped)
+            assert ("forget", "z", BY_ID["record.forget"].help, "key:record.forget") in entries(person.app.remapped)
             await person.press("question_mark")
             assert any(line.split()[:2] == ["z", "Hide"] for line in _help(person))
             await person.press("escape")

@@ -144,7 +144,7 @@ def title(
         right = about(pane, view, counts, short)
         left: list[Piece] = [(pane.upper(), ""), (f" {size}", DIM)]
         if form == "-narrow":
-            left = tabs((pane,), pane, size, max(ALL_NAMED + len(size) + 1, room - width(right) - width(marks) - 1))
+            left = tabs((pane,), pane, size, max(ALL_NAMED + len(size) + 2, room - width(right) - width(marks) - 1))
         if width(left) + width(marks) + width(right) < room:
             return [*left, *marks], right
     if form == "-narrow":
