@@ -23,7 +23,7 @@ HEADER = """\
 # takes back.
 """
 VERBS = ("accept", "reject", "merge", "supersede", "wait")
-BLOCK = re.compile(r"(?P<word>\w+)\s+P#(?P<number>[1-9]\d{0,17})(?:\s+(?P<rest>.*))?")
+BLOCK = re.compile(r"(?P<word>\w+)\s+(?P<cited>\S+)(?:\s+(?P<rest>.*))?")
 INDENT = "    "
 
 
@@ -86,10 +86,21 @@ def _blocks(text: str) -> list[tuple[int, str, int, str, list[str]]]:
             found[-1][4].append(line.removeprefix(INDENT).rstrip())
             continue
         match = BLOCK.fullmatch(line.strip())
-        if match is None:
+        number = _proposal(match["cited"]) if match else None
+        if match is None or number is None:
             raise InvalidInput(f"Line {at} decides nothing.", "A block begins like this: accept P#8.")
-        found.append((at, match["word"], int(match["number"]), (match["rest"] or "").strip(), []))
+        found.append((at, match["word"], number, (match["rest"] or "").strip(), []))
     return found
+
+
+def _proposal(cited: str) -> int | None:
+    from store.citations import parse
+
+    try:
+        citation = parse(cited)
+    except InvalidInput:
+        return None
+    return int(citation.target) if citation.kind == "proposal" else None
 
 
 def _fact(line: int, verb: str, rest: str) -> int | None:

@@ -23,6 +23,8 @@ def full(memory: Memory, live) -> Memory:  # type: ignore[no-untyped-def]
     live(memory, range(200))
     memory.turns.add("a session", [Said("user", "hello")])
     memory.summaries.write(all_of_it=True)
+    memory.mutes.mute(memory.facts.ids(memory.now)[:1])
+    memory.inbox.propose("add", {"fact": "the office moves to Girona"}, origin="mcp:claude-code")
     assert all(memory.database.value(f"SELECT count(*) FROM {table}") for table in (*RECORDED, *JOURNAL))
     return memory
 

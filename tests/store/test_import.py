@@ -71,6 +71,8 @@ def told(memory: Memory, tmp_path: Path, live: Any) -> Path:
     live(memory, range(200))
     memory.turns.add("a session", [Said("user", "hello"), Said("assistant", "hi")])
     memory.summaries.write(all_of_it=True)
+    memory.mutes.mute(memory.facts.ids(memory.now)[:1])
+    memory.inbox.propose("add", {"fact": "the office moves to Girona"}, origin="mcp:claude-code")
     assert all(memory.database.value(f"SELECT count(*) FROM {table}") for table in (*RECORDED, *JOURNAL))
     path = tmp_path / "told.json"
     export.save(memory.database, str(path))

@@ -32,7 +32,7 @@ def told(person: Person) -> str:
 
 
 async def ask(person: Person, question: str) -> None:
-    await person.press("6", "I")
+    await person.press("7", "I")
     await person.press(*("end", "ctrl+u"))
     await person.paste(question)
     await person.press("enter")
@@ -114,7 +114,7 @@ async def test_without_a_question_it_is_the_last_thing_that_was_said(story: Stor
     with story.open() as memory:
         memory.turns.add("s1", [Said("user", "who eats nuts?"), Said("assistant", "nobody")])
     async with opened(story.folder, HUGE) as person:
-        await person.press("6")
+        await person.press("7")
         await person.until(lambda: any("who eats nuts?" in row for row in shown(person)))
         assert not any("nobody" in row for row in shown(person))
 

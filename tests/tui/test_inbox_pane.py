@@ -34,6 +34,8 @@ def asked(story: Story) -> Story:
     """Three proposals: something new with its evidence, a correction, and an order to an agent."""
     with story.open(now=EVENING, door="mcp") as memory:
         turn = memory.turns.add("s", [Said("user", "Ojo, soy alérgico al maní.")])[0]
+        with memory.database.write("agent", "read already") as write:  # else the app would learn from it too
+            write.execute("DELETE FROM pending_extraction")
         ask(memory, "Allergic to peanuts", evidence=[{"citation": f"T#{turn}", "quote": "alérgico al maní"}])
         team = memory.facts.ids(memory.now, words="team")[0]
         ask(memory, "The team is six", "correct", target=team, reason="Somebody joined")

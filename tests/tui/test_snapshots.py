@@ -138,7 +138,7 @@ SCREENS: dict[str, Reach] = {
     "checkpoints": keys("3"),
     "history": keys("4", "j", "j"),
     "tasks": keys("5", "H", "j"),
-    "context": keys("6", "j", "j"),
+    "context": keys("7", "j", "j"),
     "restore": restore,
     "undo of an origin": undo_of_an_origin,
     "changed since": changed_since,
