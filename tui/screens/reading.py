@@ -352,10 +352,10 @@ class ReadingScreen(ResponsiveScreen[None]):
         if not self.query("#top"):
             return  # this memory was left for another one
         bar = self.query_one("#top", Split)
-        # where there is little room our own name goes before those of the panes
-        for brand in (" ≡ memoranda", " ≡"):
+        # where there is little room our own name goes before those of the panes, if that is enough
+        for brand in (" ≡ memoranda", " ≡", " ≡ memoranda"):
             whole = [(brand, STRONG, "app.command_palette"), *left]
-            room = (bar.size.width or 120) - width(whole) - 4
+            room = (bar.size.width or 120) - width(whole) - 3
             names = tabs(self._seen_panes, self._current, "", room - width(status) - width(figures))
             if self.form == "-narrow" or width(names) >= ALL_NAMED:
                 break
