@@ -278,6 +278,7 @@ def _session(folder: Path) -> str:
             it.write(keys)
             it.quiet(0.15)
         it.process.wait(10)
+        it.quiet()  # what it said last
         return it.output.decode("utf-8")
 
 
