@@ -26,7 +26,7 @@ from collections.abc import Callable, Sequence
 from bench.keys import open_pane, press
 from bench.process import _run
 from bench.start import start
-from bench.store import CACHE, CLEAN, Writer, copy, heading, installed, locked, shape, verdict
+from bench.store import ALONE, CACHE, Writer, copy, heading, installed, locked, shape, verdict
 from bench.terminal import Terminal
 from store import packing
 from store.clock import from_ms, to_ms, utc_now
@@ -267,7 +267,7 @@ def _application(paths: dict[str, str]) -> None:
     for pane in ("facts", "history"):
         keys: dict[str, list[float]] = {}
         for name, path in chosen.items():
-            with Terminal([program, "--db", path], CLEAN, (120, 40)) as terminal:
+            with Terminal([program, "--db", path], ALONE, (120, 40)) as terminal:
                 open_pane(terminal, "facts")
                 terminal.write("4" if pane == "history" else "1")
                 terminal.quiet(0.5)

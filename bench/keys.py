@@ -20,7 +20,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 
-from bench.store import CLEAN, ROOT, heading, installed, memory, quantile, verdict
+from bench.store import ALONE, ROOT, heading, installed, memory, quantile, verdict
 from bench.terminal import Terminal, key_latency
 
 SIZES = ((120, 40), (80, 24))
@@ -52,7 +52,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                     times, worked, written = measured(terminal, KEYS[name][0], options.presses)
                     _line(f"{size[0]}×{size[1]} (floor: {name})", times, worked, written, None)
             for pane in ("facts", "timeline"):
-                with Terminal([programs.memoranda, "--db", large], CLEAN, size) as terminal:
+                with Terminal([programs.memoranda, "--db", large], ALONE, size) as terminal:
                     open_pane(terminal, pane)
                     for name, (key, aim) in KEYS.items():
                         times, worked, written = measured(terminal, key, options.presses)
@@ -166,7 +166,7 @@ def _attribute(python: str, path: str, size: tuple[int, int], pane: str, presses
     code = _source()
     for name in ("down", "page down"):
         log = os.path.join(tempfile.mkdtemp(prefix="clocks-", dir=os.getcwd()), "clocks")
-        with Terminal([python, "-c", code, "--db", path], {**CLEAN, "CLOCKS": log}, size) as terminal:
+        with Terminal([python, "-c", code, "--db", path], {**ALONE, "CLOCKS": log}, size) as terminal:
             open_pane(terminal, pane)
             whole = []
             for _ in range(presses):

@@ -36,6 +36,8 @@ from store.memory import Memory
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CACHE = os.path.join(tempfile.gettempdir(), f"memoranda-bench-{os.getuid()}")
 CLEAN = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPATH": "", "MEMORANDA_DB": ""}
+# no model embeds a new memory meanwhile: what it says of its progress would be taken for the last byte of a key
+ALONE = {**CLEAN, "MEMORANDA_WITHOUT": "model"}
 """What a measured process finds in its environment: nothing of ours. An empty variable counts as none."""
 
 

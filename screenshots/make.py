@@ -32,7 +32,7 @@ PNG_PIXELS = 10  # for each column: sharp on a screen of twice the usual density
 WAIT = "wait"
 # name → (columns, rows), the keys pressed before it is taken; WAIT lets the screen come to rest
 PICTURES: dict[str, tuple[tuple[int, int], tuple[str, ...]]] = {
-    "main": ((120, 34), ("2", *("down",) * 10)),
+    "main": ((120, 34), ("2", *("down",) * 11)),
     "search": ((120, 24), ("slash", *"why", "space", *"sqlite", WAIT, "down")),
     "restore": ((120, 30), ("3", "down", "R", WAIT, "d", *("down",) * 3)),
     "inbox": ((120, 28), ("6", WAIT, *("down",) * 3)),

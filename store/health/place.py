@@ -16,7 +16,6 @@ from store.location import FOLDER
 LITTLE = 16 << 20  # bytes of room below which a person should know
 NONE = 1 << 18  # bytes of room with which no write can be trusted to end
 CUT = 3_600  # seconds after which an unfinished file is nobody's work in progress
-OLD = 8 * 86_400  # seconds after which the newest backup is old
 
 
 def look(path: str) -> Iterator[Finding]:
@@ -103,7 +102,7 @@ def _ballast(path: str) -> Iterator[Finding]:
 
 
 def _beside(folder: str) -> Iterator[Finding]:
-    """What others left: unfinished files, lines that wait in the spool, how old the newest backup is."""
+    """What others left: unfinished files, lines that wait in the spool."""
     now = time.time()
     cut = [entry.path for entry in _entries(folder, ".part") if now - entry.stat().st_mtime > CUT]
     cut += [
@@ -115,12 +114,6 @@ def _beside(folder: str) -> Iterator[Finding]:
     if waiting:
         says = f"{len(waiting)} file{'s' if len(waiting) > 1 else ''} of the spool wait to be taken in."
         yield Finding("beside", NOTE, says, "The next command that writes takes them in.")
-    backups = [entry.stat().st_mtime for entry in _entries(os.path.join(folder, "backups"))]
-    if backups:
-        age = now - max(backups)
-        days = f"{age / 86_400:.0f} days" if age >= 2 * 86_400 else f"{age / 3_600:.0f} hours"
-        state = NOTE if age > OLD else OK
-        yield Finding("beside", state, f"The newest of {len(backups)} backups is {days} old.")
 
 
 def _entries(folder: str, ending: str = "") -> "list[os.DirEntry[str]]":

@@ -556,16 +556,17 @@ def test_a_cut_file_says_where_it_ends(project, other, tmp_path):
 
 
 def test_any_changed_byte_is_noticed(project, other, tmp_path):
-    """Documents and packed ones: refused, or (a byte of gzip's own head) the same records."""
+    """Documents and packed ones: refused, or (a bit that gzip has no use for) the same text."""
     dice = random.Random(5)
-    for source in (project.read_bytes(), gzip.compress(project.read_bytes(), mtime=0)):
+    text = project.read_bytes()
+    for source in (text, gzip.compress(text, mtime=0)):
         for place in dice.sample(range(len(source)), 150):
             data = bytearray(source)
             data[place] ^= 1 << dice.randrange(8)
             (tmp_path / "hurt.json").write_bytes(data)
             try:
                 with Import(other.database, str(tmp_path / "hurt.json")) as found:
-                    assert source[:2] == b"\x1f\x8b" and place < 10 and found.counts["facts"].new == 2
+                    assert source is not text and gzip.decompress(data) == text and found.counts["facts"].new == 2
             except MemorandaError as error:
                 assert "Defect" not in type(error).__name__
     assert sum(map(len, state(other))) == 0

@@ -237,6 +237,21 @@ class TestWhatTheyHold:
             with story.open() as memory:
                 assert memory.checkpoints.get(1).recovered_at
 
+    async def test_the_offer_waits_while_the_past_is_looked_at(self, story: Story, monkeypatch) -> None:
+        monkeypatch.setattr(recovering, "AGAIN", 0.05)
+        with story.open() as memory:
+            checkpoint = memory.checkpoints.get(1)
+        async with opened(story.folder, NARROW) as person:
+            await person.press("@")
+            await person.press("enter")
+            await person.until(lambda: person.main.view.past is not None)
+            person.app.clear_notifications()
+            person.main._say_offer(checkpoint)
+            await person.settle()
+            assert not any("broke off" in toast for toast in person.toasts)
+            await person.press("escape")
+            await person.until(lambda: any("broke off" in toast for toast in person.toasts))
+
     async def test_a_session_that_broke_off_is_offered_with_one_key(self, story: Story) -> None:
         with story.open("2026-11-21T11:00:00.000Z") as memory:
             memory.turns.add("s1", [Said("user", "¿Y el céntimo de Faro?")])

@@ -10,6 +10,7 @@ from tui.commands import count
 from tui.keys import named
 from tui.screens.learning import LearningScreen
 
+AGAIN = 4  # seconds until the offer is tried again
 TICK = 60  # looks after which it is asked whether a checkpoint is due
 
 
@@ -38,6 +39,9 @@ class RecoveringScreen(LearningScreen):
             self.later(self._say_offer, found)
 
     def _say_offer(self, found: Checkpoint) -> None:
+        if self.view.past is not None:  # it is about now, and waits until that is looked at
+            self.set_timer(AGAIN, lambda: self._say_offer(found))
+            return
         about = f": {found.summary}" if found.summary else ""
         self.say(f"A session broke off{about}  ({named('checkpoint.recover')} shows where it stood)", timeout=8)
 
