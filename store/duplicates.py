@@ -146,6 +146,17 @@ def alike(database: Database, facts: "Facts", text: str, without: Iterable[int] 
     return sorted(found, key=lambda like: (-like.score, like.fact.id))
 
 
+def about_new(database: Database, facts: "Facts", fact: Fact) -> Question | None:
+    """What to ask about a fact that was just written, if it says what another says or contradicts it: about the surest
+    one. What is one of a list, by its words, contradicts nothing of it."""
+    likes = alike(database, facts, fact.fact, [fact.id])
+    words = frozenset(taken_apart(fact.fact).words)
+    listed = [like for like in likes if like.how == AGAINST and words == frozenset(taken_apart(like.fact.fact).words)]
+    if len(listed) + 1 >= SERIES:
+        likes = [like for like in likes if like not in listed]
+    return _question(Pair(likes[0].fact, fact, likes[0].how, likes[0].score)) if likes else None
+
+
 def _sharing(database: Database, said: Said) -> list[int]:
     """The facts that share words with a text, the rarest words counting most."""
     words = [word for word in (*said.words, *(one for one in said.values if not one.startswith("="))) if word.isalnum()]

@@ -172,6 +172,10 @@ class Inbox:
         )
         return number, True
 
+    def proposed(self, numbers: Sequence[int]) -> str:
+        """The reason of a step of history that asked these."""
+        return _reason("propose", numbers)
+
     # reading
 
     def get(self, number: int) -> Proposal:

@@ -234,6 +234,7 @@ def _catch_up(memory: Memory, cwd: str) -> Callable[[], bool]:
     elif read.remaining:
         _say(f"{read.remaining:,} documents remain to be read; the next command goes on.")
     _keep_moments(memory, late)
+    _compare_new(memory, late)
     _keep_backups(memory, late)
     return late
 
@@ -248,6 +249,16 @@ def _keep_moments(memory: Memory, late: Callable[[], bool]) -> None:
         keeping.tick(memory)
     except MemorandaError as error:
         _say(f"No checkpoint could be taken: {error}")
+
+
+def _compare_new(memory: Memory, late: Callable[[], bool]) -> None:
+    """Compare what was remembered since with what is known, some 2 ms for each fact."""
+    from store import comparing
+
+    try:
+        comparing.compare(memory.database, memory.facts, memory.inbox, late)
+    except MemorandaError as error:
+        _say(f"What was remembered could not be compared: {error}")
 
 
 def _keep_backups(memory: Memory, late: Callable[[], bool]) -> None:

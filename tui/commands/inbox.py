@@ -18,10 +18,14 @@ if TYPE_CHECKING:
 
 
 def list_proposals(session: Session, given: "Given") -> Outcome:
-    inbox = session.memory.inbox
+    from store import comparing
+
+    memory, inbox = session.memory, session.memory.inbox
+    if memory.database.door == "cli":  # in the application it is done beside everything else
+        comparing.compare(memory.database, memory.facts, inbox)
     ids = inbox.ids(state=given.state or "waiting", origin=given.origin, limit=given.limit + 1)
     shown = inbox.many(ids[: given.limit])
-    now = session.memory.now
+    now = memory.now
     lines = []
     for one in shown:
         lines.append(proposal_line(one, now))

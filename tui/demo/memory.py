@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from store import conversation, worker
+from store import comparing, conversation, worker
 from store.citations import cite
 from store.location import FILE, FOLDER, Location
 from store.memory import Memory
@@ -50,6 +50,7 @@ def tell(folder: str, calendar: Calendar, project: Project) -> Location:
             do(record)
         hands.put(calendar.now - 1)
         telling.read_git()
+        comparing.settle(memory.database)  # what could be asked of it was, in that year
     return location
 
 

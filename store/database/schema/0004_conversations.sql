@@ -117,6 +117,10 @@ CREATE TABLE pending_extraction(
 CREATE INDEX pending_extraction_next ON pending_extraction(attempts, id);  -- the order in which they are taken
 -- what was forgotten or superseded is asked for by its text before old words may bring it back
 CREATE INDEX facts_text_hash_gone ON facts(text_hash) WHERE status <> 'active';
+-- operational: facts that their person has just remembered, and that nobody compared with the others yet
+-- (store/comparing.py)
+CREATE TABLE uncompared(fact INTEGER PRIMARY KEY NOT NULL);
+
 -- recorded: mutes -----------------------------------------------------------------------------------------------------
 
 -- Facts that a person keeps out of every context (store/mutes.py). Without a foreign key: a mute keeps no fact from
