@@ -223,6 +223,7 @@ def _catch_up(memory: Memory, cwd: str) -> Callable[[], bool]:
     def late() -> bool:
         return time.monotonic() > deadline
 
+    _compare_new(memory, late)  # first: a matter of milliseconds, and git may take all there is
     _catch_up_with_git(memory, cwd, late)
     try:
         read = memory.documents.scan(cancelled=late)
@@ -234,7 +235,6 @@ def _catch_up(memory: Memory, cwd: str) -> Callable[[], bool]:
     elif read.remaining:
         _say(f"{read.remaining:,} documents remain to be read; the next command goes on.")
     _keep_moments(memory, late)
-    _compare_new(memory, late)
     _keep_backups(memory, late)
     return late
 

@@ -74,7 +74,8 @@ async def test_something_like_what_is_known_is_written_and_asked_about(story: St
         assert any("say the same" in line or "look like the same" in line for line in person.preview)
 
 
-def test_a_command_that_reads_asks_about_what_the_shell_remembered(tmp_path: Path, capsys) -> None:
+def test_a_command_that_reads_asks_about_what_the_shell_remembered(tmp_path: Path, capsys, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
     path = str(tmp_path / "memory.db")
     for text in ("We deploy on Fridays after lunch", "We deploy on Friday, after lunch"):
         assert cli.run(["--db", path, "remember", text]) == 0
