@@ -49,12 +49,12 @@ def _some(database: Database, facts: "Facts", inbox: "Inbox") -> list[int]:
     new: list[int] = []
     with database.write(ORIGIN, "propose") as write:
         for number in waiting:
-            taken = write.execute("DELETE FROM uncompared WHERE fact = ? RETURNING 1", (number,)).get
+            write.execute("DELETE FROM uncompared WHERE fact = ?", (number,))
             question = questions.get(number)
-            if taken is None or question is None:  # another process was here first; or nothing is like it
+            if question is None:  # nothing is like it
                 continue
             try:
-                proposal, fresh = inbox.ask(write, question)
+                proposal, fresh = inbox.ask(write, question)  # not fresh if another process was here first
             except MemorandaError:
                 continue  # one of the two went meanwhile
             new += [proposal] if fresh else []
