@@ -12,6 +12,7 @@ from store import pending
 from store.agent.known import Known
 from store.agent.learning import Learned, Lesson, keep, lessons, origin
 from store.agent.meant import Meant
+from store.database import Write
 from store.database.lease import Lease, LeaseLost
 from store.errors import MemorandaError
 from store.memory import Memory
@@ -109,7 +110,7 @@ class _Reading:
     def _keep(self, entry: Entry, turn: Turn, planned: list[Lesson]) -> None:
         with self._memory.database.write(origin(turn), "extraction") as write:
             self._lease.renew(write)
-            if not pending.done(write, [entry]):
+            if not pending.done(write, [entry]) or not _stands(write, turn):
                 return
             learned = keep(write, turn, planned, self._memory.inbox)
         self._known.changed(learned.facts)
@@ -130,6 +131,11 @@ class _Reading:
 
     def told(self, busy: bool = False) -> Read:
         return Read(self._read, self._learned, self._failed, _left(self._memory), busy)
+
+
+def _stands(write: Write, turn: Turn) -> bool:
+    """Whether a turn still says what was read of it: it may have been purged since, or scrubbed."""
+    return bool(write.execute("SELECT text FROM turns WHERE id = ?", (turn.id,)).get == turn.text)
 
 
 def _left(memory: Memory) -> int:

@@ -307,6 +307,36 @@ def test_a_session_that_broke_off_is_ended_at_the_next_start(memory: Memory, clo
     assert offered is not None and offered.id == only.id
 
 
+def test_a_kill_at_the_end_of_a_session_costs_no_summary(memory: Memory, clock: Any, monkeypatch: Any) -> None:
+    talk(memory, "one", 7)
+    clock.advance(milliseconds=31 * 60_000)
+
+    def killed(*about: object) -> None:
+        raise SystemExit
+
+    with monkeypatch.context() as patch, pytest.raises(SystemExit):
+        patch.setattr("store.conversation.summarising.by_rule", killed)
+        keeping.sweep(memory)
+    assert keeping.sweep(memory) == 1
+    assert [one.last for one in memory.summaries.of("one")] == [3, 6, 7]
+
+
+def test_what_is_purged_while_it_is_summarised_leaves_nothing(memory: Memory) -> None:
+    from store.conversation.summarising import by_rule
+
+    talk(memory, "one", 6)
+    first = memory.turns.last("one", 6)[0]
+
+    def purged(part: Any) -> Any:
+        made = by_rule(part)
+        if memory.turns.many([first.id]):
+            memory.purge.run(memory.purge.plan([("turn", first.id)]))
+        return made
+
+    memory.summaries.write("one", by=purged)
+    assert all(first.text not in f"{one.topic} {one.discussed}" for one in memory.summaries.of("one"))
+
+
 def test_a_session_whose_end_was_told_is_not_ended_twice(memory: Memory, clock: Any) -> None:
     talk(memory)
     flushing.clear(memory)

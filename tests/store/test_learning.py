@@ -267,6 +267,28 @@ def test_what_was_purged_does_not_come_back(memory: Memory) -> None:
     assert texts(memory) == [] and waiting(memory) == []
 
 
+@pytest.mark.parametrize("how", ["purged", "scrubbed"])
+def test_what_is_purged_while_it_is_read_leaves_nothing(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    """Between the reading of a turn and the writing of what it taught."""
+    (turn,) = say(memory, "Remember that the safe opens with 4312.")
+
+    def read(*about: object) -> list[learning.Lesson]:
+        found = learning.lessons(*about)  # type: ignore[arg-type]
+        with Memory.open(memory.database.path) as other:
+            if how == "purged":
+                other.purge.run(other.purge.plan([("turn", turn)]))
+            else:
+                with other.database.write("user", "scrub") as write:
+                    write.rewrite("UPDATE turns SET text = 'Remember that [purged]' WHERE id = ?", (turn,))
+        return found
+
+    monkeypatch.setattr(queue, "lessons", read)
+    queue.run(memory)
+    assert texts(memory) == [] and entries(memory) == []
+
+
 def test_old_words_do_not_bring_back_what_a_person_did_away_with_and_new_ones_do(memory: Memory) -> None:
     number, _ = memory.facts.remember("The standup is at nine")
     memory.facts.forget([number])

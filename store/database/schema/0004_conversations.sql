@@ -41,6 +41,7 @@ INSERT INTO sessions(id, started_at) SELECT session, min(at) FROM turns GROUP BY
 CREATE TABLE sources(
   path TEXT PRIMARY KEY NOT NULL,
   size INTEGER NOT NULL,            -- bytes that were read
+  looked INTEGER NOT NULL DEFAULT 0,  -- how many there were when it was last looked at: the last line may be unfinished
   lines INTEGER NOT NULL,
   mark BLOB NOT NULL,               -- a digest of the first of them and the last
   at TEXT NOT NULL
