@@ -5,6 +5,7 @@ The newest ACTIVE of a session are what a prompt is given; the older ones are ke
 
 import json
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 
 from store.citations import cite
 from store.database import Database, Json, Verbatim, Write, clean
@@ -90,10 +91,8 @@ class Summaries:
         while parts := self.due(name, all_of_it=all_of_it):
             told = [(part[0].number, part[-1].number, (by or by_rule)(part)) for part in parts]
             with self._database.write(actor, "summarise") as write:
-                fresh = [
-                    put(write, name, first, last, one) if _stand(write, part) else None
-                    for part, (first, last, one) in zip(parts, told, strict=True)
-                ]
+                stand = takewhile(lambda one: _stand(write, one[0]), zip(parts, told, strict=True))
+                fresh = [put(write, name, *one) for _, one in stand]
             made += [number for number in fresh if number is not None]
             if None in fresh:
                 break
