@@ -20,10 +20,11 @@ from store.database import Database, Verbatim, Write, clean
 from store.digest import sha256
 from store.errors import InvalidInput
 from store.ingest import forms, reading
-from store.ingest.discarding import keep, small_talk
+from store.ingest.discarding import expire, keep, small_talk
 from store.ingest.forms import Entry
 from store.ingest.lines import LONGEST, Line
 from store.ingest.reading import Place
+from store.names import one_line
 from store.tombstones import buried
 
 TURNS, BYTES = 100, 1 << 17  # of one transaction: some 30 ms, so that no writer waits long
@@ -136,7 +137,7 @@ class _Run:
                 self._report.anew.append(reading.name(self._path))
             session = session or self._own_name()
             self._from_start = place.offset == 0
-        session = clean(session.strip()) or "standard input"
+        session = clean(one_line(session)) or "standard input"
         start = place.offset
         role = self._last_role(session) if place.offset else ""
         raws = reading.lines(self._file, place)
@@ -155,6 +156,7 @@ class _Run:
                     break
                 time.sleep(BREATH)
         self._write(place)
+        expire(self._database, self._database.clock())
         self._report.bytes += place.offset - start
         progress(place.offset, size)
 
@@ -164,7 +166,7 @@ class _Run:
         folder, file = os.path.split(reading.name(self._path))
         stem = os.path.splitext(file)[0]
         for name in (stem, f"{os.path.basename(folder)}/{stem}"):
-            source = self._database.value("SELECT source FROM sessions WHERE id = ?", (clean(name.strip()),))
+            source = self._database.value("SELECT source FROM sessions WHERE id = ?", (clean(one_line(name)),))
             if source in (None, "", reading.name(self._path)):
                 return name
         return f"{folder}/{stem}"
@@ -236,7 +238,7 @@ class _Run:
             self._look_at_purges()
             fresh = [line for line, key in self._batch if self._is_new(write, line, key, report)]
             for session, lines in groupby(fresh, key=lambda line: line.session):
-                self._put(write, clean(session), list(lines), added, report)
+                self._put(write, clean(one_line(session)) or "standard input", list(lines), added, report)
             if self._path:
                 reading.remember(write, self._path, self._file, place)
         for name in _Counts.__slots__:
