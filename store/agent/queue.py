@@ -12,6 +12,7 @@ from store import pending
 from store.agent.known import Known
 from store.agent.learning import Learned, Lesson, keep, lessons, origin
 from store.agent.meant import Meant
+from store.agent.settled import Settled
 from store.database import Write
 from store.database.lease import Lease, LeaseLost
 from store.errors import MemorandaError
@@ -63,6 +64,7 @@ class _Reading:
         self._memory = memory
         self._lease = lease
         self._known = Known(memory.database)
+        self._settled = Settled(memory.database)
         self._meant = Meant(memory.database, memory.config, memory.now)
         self._read = self._failed = 0
         self._renewed = time.monotonic()
@@ -85,6 +87,8 @@ class _Reading:
             try:
                 self._known.refresh()
                 planned = lessons(entry.task, turn, self._known, self._meant) if turn else []
+                if turn and planned:
+                    planned = [one for one in planned if not self._settled.after(turn, one.found.text)]
                 if turn and planned:
                     self._keep(entry, turn, planned)
                 else:

@@ -300,6 +300,19 @@ def test_old_words_do_not_bring_back_what_a_person_did_away_with_and_new_ones_do
 # taken back ----------------------------------------------------------------------------------------------------------
 
 
+def test_old_words_do_not_bring_back_what_was_undone_or_rejected_and_new_ones_do(memory: Memory) -> None:
+    hear(memory, "Remember that the standup is at nine.", days=3)
+    memory.history.undo(memory.history.steps()[0].seq)
+    assert texts(memory) == []
+    assert not hear(memory, "remember that the standup is at nine", session="older", days=4).learned
+    assert hear(memory, "remember that the standup is at nine", session="newer").learned.facts
+    memory.inbox.propose("add", {"fact": "The office closes at six"}, origin="mcp:claude-code")
+    (number,) = memory.inbox.ids()
+    memory.inbox.reject([number])
+    assert not hear(memory, "remember that the office closes at six", session="older", days=4).learned
+    assert texts(memory) == ["The standup is at nine"]
+
+
 def test_all_that_one_conversation_taught_is_taken_back_together(memory: Memory) -> None:
     mine, _ = memory.facts.remember("Mine")
     old = kept_since(memory, "We deploy on Wednesdays", 50)
