@@ -672,7 +672,7 @@ class TestTheSameEverywhere:
             await choose("colon", *"stats")
             assert person.main.query_one(Line).value == "stats "
             await person.press("enter")
-            assert person.at == "preview" and any("facts" in line for line in person.preview)
+            assert person.at == "health"
 
     @pytest.mark.parametrize("half", range(2))
     async def test_each_entry_of_the_palette_can_be_done(self, story: Story, half: int) -> None:

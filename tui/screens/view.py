@@ -6,8 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from store.clock import from_ms, local_time
 from store.vocabulary import DOMAINS
-from tui.keys import CHECKPOINTS, CONTEXT, FACTS, HISTORY, HITS, INBOX, PANES, TASKS, TIMELINE, named
+from tui.keys import (
+    CHECKPOINTS,
+    CONTEXT,
+    FACTS,
+    HEALTH,
+    HISTORY,
+    HITS,
+    INBOX,
+    NUMBERS,
+    PANES,
+    TASKS,
+    TIMELINE,
+    named,
+)
 from tui.visible import visible
 from tui.widgets.bars import Piece, width
 
@@ -68,22 +82,22 @@ def slots(form: str, current: str, second: str, third: str) -> tuple[str, ...]:
     """The lists that are seen, from the left: where the person is, and the last ones they were in beside it."""
     if form == "-narrow":
         return (current,)
-    if form == "-wide":  # what is decided needs room to be read
-        return (INBOX,) if current == INBOX else (FACTS, second)
+    if form == "-wide":  # what is decided, and what is drawn, needs room to be read
+        return (current,) if current in (INBOX, HEALTH) else (FACTS, second)
     return (FACTS, TIMELINE, third)
 
 
 def tabs(seen: Sequence[str], current: str, size: str, room: int, named: bool = False) -> list[Piece]:
     """All panes by number and name; closer together, and at last by number alone but for the ones that are seen, where
     there is little room; not by number alone if they are to be `named`."""
-    names = {pane: f"{number} {pane}" for number, pane in enumerate(PANES, 1)}
+    names = {pane: f"{number} {pane}" for pane, number in NUMBERS.items()}
     if size:
         names[current] += f" {size}"
     gap = 2
     if sum(len(name) + gap for name in names.values()) > room:
         gap = 1
     if not named and sum(len(name) + gap for name in names.values()) > room:
-        names |= {pane: str(number) for number, pane in enumerate(PANES, 1) if pane not in seen}
+        names |= {pane: number for pane, number in NUMBERS.items() if pane not in seen}
         gap = 2
     looks = {pane: STRONG if pane == current else "" if pane in seen else FAINT for pane in PANES}
     pieces: list[Piece] = []
@@ -122,6 +136,9 @@ def about(pane: str, view: View, counts: Mapping[str, int], short: int) -> list[
         words = visible(view.question)
         question = f"“{words if len(words) <= 30 else f'{words[:29]}…'}”" if words and not short else None
         filters = [(question, "ask_for('context.ask')"), (taken, "")]
+    elif pane == HEALTH:
+        at = local_time(from_ms(counts["measured"])) if "measured" in counts else ""
+        filters = [(f"as of {at.rpartition(' ')[2] if short else at}" if at else None, "")]
     elif pane == INBOX:
         filters = [
             (view.asker and f"only from {view.asker}", "origin"),
@@ -173,6 +190,8 @@ def empty(pane: str) -> str:
         TASKS: f"No tasks to be done. Press {add} to add one; {named('task.move')} starts and finishes it.",
         CONTEXT: "What an agent would be sent will stand here, with what it costs and why each fact is in or out. "
         f"Press {named('context.ask')} to ask a question.",
+        HEALTH: "How the memory fares will stand here: how old its facts are, what conversations and contexts cost, "
+        "how searches and the reading of turns went.",
         INBOX: "Nothing waits for you. What agents, imports and files would have remembered stands here, with its "
         f"evidence, until you accept it ({named('record.confirm')}) or reject it ({named('record.forget')}): nobody "
         f"believes it before. {named('inbox.duplicates')} looks for facts that say the same, or contradict each other.",
