@@ -228,13 +228,13 @@ class TestWhatTheyHold:
         async with opened(story.folder, NARROW) as person:
             await person.press("3")
             assert [row[1:7].strip() for row in person.checkpoints] == ["▪ K#1"]
-            assert person.title.endswith("2 automatic hidden: H")
+            assert person.title.endswith("+2: H")
             await person.press("H")
             assert [" ".join(row.split()) for row in person.checkpoints[:2]] == [
                 "▫ K#3 ¿Y el céntimo de Faro? meso 85 % 21 Nov 2026 12:00",
                 "▫ K#2 ¿Y el céntimo de Faro? micro by time 21 Nov 2026 12:00",
             ]
-            assert person.title.endswith("2 automatic shown: H")
+            assert person.title.endswith("all: H")
             await person.press("g")
             await person.until(lambda: "Taken        85 % of the window" in person.preview)
             assert "Session      s1" in person.preview
@@ -292,10 +292,10 @@ class TestWhatTheyHold:
         async with opened(story.folder, NARROW) as person:
             await person.press("5")
             assert [row[1:7].strip() for row in person.tasks] == ["◧ A#2", "☐ A#3"]
-            assert person.title.endswith("1 done hidden: H")
+            assert person.title.endswith("+1: H")
             await person.press("H")
             assert [row[1:7].strip() for row in person.tasks] == ["◧ A#2", "☐ A#3", "☑ A#1"]
-            assert person.title.endswith("1 done shown: H") and "done" in person.tasks[2]
+            assert person.title.endswith("all: H") and "done" in person.tasks[2]
             await person.press("H")
             assert len(person.tasks) == 2
 
