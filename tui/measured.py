@@ -255,8 +255,7 @@ def _searches(found: "Measures") -> "Iterator[Figure]":
             "answers",
             "at hand",
             percent(given / looked),
-            f"{given:,} of {count(looked, 'question')} were answered by an answer that was at hand; {kept:,} "
-            f"{'is' if kept == 1 else 'are'} kept now.",
+            f"An answer was at hand {count(given, 'time')} in {looked:,}. Kept now: {kept:,}.",
             "Such an answer is given again for a day, while nothing it rests on was written and nothing new matches.",
             share=given / looked,
             note=f"{given:,} of {looked:,}, {kept:,} kept",

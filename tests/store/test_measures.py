@@ -1,5 +1,7 @@
 """How a memory fares: every measure against what was told, and what nobody can know yet is unknown."""
 
+import threading
+
 import pytest
 from conftest import Clock
 
@@ -74,12 +76,25 @@ def test_of_searches_the_last_are_kept_and_none_of_their_words(memory: Memory):
 
 
 def test_a_busy_memory_keeps_nobody_waiting_for_a_note(memory: Memory):
+    """Whoever waited for the other to end would find the file free, and note it after all."""
     answer = memory.search("team", meaning=False)
-    with Memory.open(memory.location.path) as other, other.database.write("user", "long"):
-        memory.search.timed.add(answer)  # ten seconds, if it waited
-    assert memory.search.timed.last() == []
+    writing, noted = threading.Event(), threading.Event()
+
+    def write() -> None:
+        with Memory.open(memory.location.path) as other, other.database.write("user", "long"):
+            writing.set()
+            noted.wait(5)
+
+    other = threading.Thread(target=write)
+    other.start()
+    writing.wait()
     memory.search.timed.add(answer)
-    assert len(memory.search.timed.last()) == 1, "and a note of then is no note of now"
+    noted.set()
+    other.join()
+    assert memory.search.timed.last() == []
+    memory.facts.remember("who writes a fact waits as before")
+    memory.search.timed.add(answer)
+    assert len(memory.search.timed.last()) == 1
 
 
 def test_many_conversations_are_told_newest_first_without_a_look_at_every_turn(memory: Memory):
