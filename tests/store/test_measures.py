@@ -71,6 +71,7 @@ def test_of_searches_the_last_are_kept_and_none_of_their_words(memory: Memory):
         memory.search.timed.add(answer)
     last = [milliseconds for milliseconds, _, _ in memory.search.timed.last()]
     assert last == [float(number) for number in range(3, KEPT + 3)]
+    assert memory.database.value("SELECT count(*) FROM searches") == KEPT
     assert "nobody" not in str(memory.database.rows("SELECT * FROM searches"))
     assert memory.history.steps() == []
 

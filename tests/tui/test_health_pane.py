@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
-from support.stories import NOON, Story, copy
+from support.stories import NOON, Story, copy, noon
 from support.strangers import PAYLOADS
 
 from store.agent import queue
 from store.conversation import Said
 from store.memory import Memory
+from tui.cli import run
 from tui.commands.measures import lines_of
 from tui.figures import percent, steps
 from tui.health_rows import HealthRows
@@ -250,6 +252,19 @@ def test_the_command_line_says_the_same(lived: Story) -> None:
     ]
     assert "      memoranda show T#1" in lines, "what is poor says where to look"
     assert any("no answer was looked for yet" in line for line in lines)
+
+
+def test_a_search_on_the_command_line_is_noted_once_it_was_answered(
+    story: Story, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    noon(monkeypatch)
+    assert run(["--db", str(story.path), "search", "--keywords", "jenkins"]) == 0
+    assert "1 found" in capsys.readouterr().out
+    with story.open() as memory:
+        assert [(meaning, found) for _, meaning, found in memory.search.timed.last()] == [(False, 1)]
+    assert run(["--db", str(story.path), "stats", "--json"]) == 0
+    health = json.loads(capsys.readouterr().out)["health"]
+    assert health["searches"]["found"] == 1 and health["useful"] is None
 
 
 def measured(memory: Memory) -> object:
