@@ -370,6 +370,7 @@ def test_what_fails_is_tried_three_times_later_and_later_and_keeps_nothing_else_
     assert queue.run(memory) == queue.Read() and pending.counts(memory.database) == (0, 1)
     (told,) = [one for one in examine(memory.location) if one.subject == "learning"]
     assert (told.state, told.command) == (WRONG, "flush") and "1 turn, tried 3 times" in told.says
+    assert pending.tries(memory.database) == (2, 6) and pending.given_up(memory.database, 5) == [(bad, "ValueError")]
     stumbling.clear()
     assert pending.again(memory.database) == 1
     queue.run(memory)

@@ -166,3 +166,15 @@ CREATE TABLE answers_cache(
   hits INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX answers_cache_at ON answers_cache(at);
+
+-- operational: how searches fared --------------------------------------------------------------------------------------
+
+ALTER TABLE queries ADD COLUMN times INTEGER NOT NULL DEFAULT 1;  -- how often somebody went on from it
+-- The last searches that somebody went on from (store/search/timed.py): figures, and none of their words.
+CREATE TABLE searches(
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  at TEXT NOT NULL,
+  milliseconds REAL NOT NULL,
+  meaning INTEGER NOT NULL CHECK(meaning IN (0, 1)),  -- whether a model had a part in the answer
+  found INTEGER NOT NULL
+);
