@@ -70,4 +70,7 @@ def tidy(change: Mapping[str, Any]) -> dict[str, Any]:
 def quoted(one: Mapping[str, str]) -> dict[str, str]:
     """A piece of evidence as it is kept. Raises InvalidInput."""
     quote = str(one.get("quote", "")).strip()
-    return {"citation": str(parse(one["citation"])), "quote": quote[:MAX_QUOTE]}
+    return {
+        "citation": str(parse(one["citation"])),
+        "quote": quote if len(quote) <= MAX_QUOTE else quote[:MAX_QUOTE].rsplit(None, 1)[0],
+    }

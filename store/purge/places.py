@@ -27,6 +27,7 @@ SILENT = (
     "sent",
     "uncompared",
     "answers_cache",
+    "searches",
     "tombstones",
     "ingested",
     "answers",
