@@ -11,7 +11,7 @@ from support.screen import WIDE, opened, utc  # noqa: F401  (a fixture)
 from support.stories import Story, copy
 
 from store.location import FILE, FOLDER
-from tui.keys import PANES
+from tui.keys import KEYS, PANES
 
 
 @pytest.fixture
@@ -33,8 +33,9 @@ async def test_every_pane_opens_and_says_what_it_holds(shut: Story):
     before = file.read_bytes()
     async with opened(shut.folder, WIDE) as person:
         assert any("older Memoranda and may only be read" in toast for toast in person.toasts)
-        for number, name in enumerate(PANES, 1):
-            await person.press(str(number))
+        keys = {key.action: key.keys for key in KEYS}
+        for name in PANES:
+            await person.press(keys[f"pane('{name}')"])
             assert person.main.place == name, person.lines
             assert not any("refused" in toast or "defect" in toast for toast in person.toasts), person.toasts
         assert person.sees("◇") is False, "nothing waits in the inbox"
