@@ -173,6 +173,14 @@ def test_what_was_rejected_is_never_asked_again_in_other_words(
     assert read(memory).asked == () and len(server.asked) > 1
 
 
+def test_what_an_undo_took_out_is_not_asked_again(memory: Memory, mind: Mind, server: OllamaServer) -> None:
+    (turn,) = say(memory, "Mi viejo tiene una panadería en Salto.")
+    memory.facts.remember("Mi viejo tiene una panadería en Salto")
+    memory.history.undo(memory.history.steps(limit=1)[0].seq)
+    mind.facts = {"panadería": "Mi viejo tiene una panadería en Salto"}
+    assert read(memory).asked == () and server.asked and turn
+
+
 def test_what_is_known_is_not_asked(memory: Memory, mind: Mind, server: OllamaServer) -> None:
     memory.facts.remember("Mi viejo tiene una panadería en Salto")
     mind.facts = {"panadería": "Viejo tiene una panadería en Salto"}
