@@ -96,8 +96,8 @@ class Engine:
         self._against = Against()
         self.documents = Reader(location, clock)
         self.embedder = Embedder(location, clock)
-        self.bringer = Bringer(location, clock)
-        self.learner = Learner(location, clock, self.embedder.give_way)
+        self.bringer = Bringer(location, clock, self.embedder.unwanted)
+        self.learner = Learner(location, clock, self.embedder.give_way, self.embedder.unwanted)
 
     def close(self) -> None:
         """Let what is being written finish, then close."""

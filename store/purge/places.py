@@ -31,6 +31,7 @@ SILENT = (
     "tombstones",
     "ingested",
     "answers",
+    "model_use",
     "history",
     "history_row",
     "history_block",
