@@ -122,3 +122,14 @@ class ThePast(MemorandaError):
 
     def __init__(self, words: str) -> None:
         super().__init__(f"You are looking at {words}, where nothing can be changed.", "esc comes back to now.")
+
+
+class ModelFailed(MemorandaError):
+    """The model gave no answer that could be used. `kind` is one of absent, missing, busy, slow, cut, broken, refused,
+    stopped."""
+
+    code = "model"
+
+    def __init__(self, kind: str, message: str, next: str = "") -> None:
+        super().__init__(message, next)
+        self.kind = kind
