@@ -1,8 +1,8 @@
 """The check of a model's answer, sentence by sentence, before anything is shown.
 
 A sentence stands if it cites, if all that it cites was among the records the model was given, and if what it says
-stands in the records that it cites: numbers and names as they are, dates as days, of its other words a good part. One that
-cites nothing is cut, but for "there are no records of that", which is said in our own words. What is cut is counted.
+stands in the records that it cites: numbers and names as they are, dates as days, of its other words a good part. One
+that cites nothing is cut, but for "there are no records of that", said in our own words. What is cut is counted.
 """
 
 import re
