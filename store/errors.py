@@ -125,8 +125,12 @@ class ThePast(MemorandaError):
 
 
 class ModelFailed(MemorandaError):
-    """The model gave no answer that could be used. `kind` is one of absent, missing, busy, slow, cut, broken, refused,
-    stopped."""
+    """A model could not be asked, or did not answer; whoever asked has a rule that answers instead.
+
+    `kind` is one of absent (nothing listens), missing (the server has no such model), busy, slow (out of time), cut
+    (the answer ends too soon), broken (it is no answer), refused (the server will not, or the question is too long),
+    and stopped (whoever asked did not want it any more).
+    """
 
     code = "model"
 
