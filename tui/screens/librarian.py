@@ -27,8 +27,8 @@ HERE = (LIBRARIAN, "question")  # the ids of what has the keys in the pane
 EXAMPLES = (
     "why do we use SQLite?",
     "¿qué decidimos en octubre?",
-    "which commit implements D#7?",
-    "how many open tasks?",
+    "what happened last week?",
+    "how many tasks are open?",
 )
 
 
@@ -153,7 +153,8 @@ class LibrarianScreen(ContextScreen):
 
     def on_talk_pane_asked(self, event: TalkPane.Asked) -> None:
         event.stop()
-        if self.engine is None or self.refuses():
+        self.app.release_keys()  # type: ignore[attr-defined]
+        if not event.question or self.engine is None or self.refuses():
             return
         self.stop_answer()
         exchange = Exchange(event.question)

@@ -35,6 +35,19 @@ class Talk(Preview):
         if at_end:
             self.to_end()
 
+    def _linked(self, text: str, style: str) -> list[tuple[str, str, int]]:
+        """A citation with its brackets, so that no line ends between them."""
+        pieces: list[tuple[str, str, int]] = []
+        for piece, look, index in super()._linked(text, style):
+            if index >= 0 and pieces and pieces[-1][0].endswith("["):
+                pieces[-1] = (pieces[-1][0][:-1], *pieces[-1][1:])
+                piece = f"[{piece}"
+            elif pieces and pieces[-1][0].startswith("[") and piece.startswith("]"):
+                pieces[-1] = (f"{pieces[-1][0]}]", *pieces[-1][1:])
+                piece = piece[1:]
+            pieces.append((piece, look, index))
+        return [piece for piece in pieces if piece[0]]
+
     @property
     def at_end(self) -> bool:
         """Whether the last line is in sight."""
@@ -117,7 +130,7 @@ class TalkPane(Kept, Vertical):
 
     @dataclass
     class Asked(Message):
-        """A question was asked."""
+        """A question was asked, or Enter pressed without one."""
 
         question: str
 
@@ -136,4 +149,4 @@ class TalkPane(Kept, Vertical):
         event.stop()
         if event.value.strip():
             self.query_one(Question).keep(event.value.strip())
-            self.post_message(self.Asked(event.value.strip()))
+        self.post_message(self.Asked(event.value.strip()))
