@@ -179,7 +179,9 @@ class _Asking:
             nothing = self._listen(chat, prompting.messages(built, before), check)
         except ModelFailed as error:
             note = str(error)
-        if self._doubts and not self._sentences and not nothing and not note:
+        if nothing and found.sure and not self._sentences:
+            nothing, note = False, f"{chat.name} sees no answer in them; these are the nearest records"
+        elif self._doubts and not self._sentences and not nothing and not note:
             note = "what the model said does not stand in the records; here they are themselves"
         if number is not None:
             memory.context.sent.answered(number, valid=not self._doubts and not note, cited=list(self._citations))

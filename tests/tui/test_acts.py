@@ -789,6 +789,7 @@ LINES = (
     "mute 1",
     "unmute 1",
     "context how big is the team",
+    "ask how big is the team",
     "stats",
     "index",
     "index rebuild",
