@@ -17,7 +17,7 @@ from store.search.keyword import Keywords
 
 MOST = 8  # sources of one answer
 LOOKED = 16  # hits of the search that are judged
-SURE = 0.25  # by how much the nearest must pass what is asked of it, so that it is told though a model sees no answer there
+SURE = 0.25  # by how much the nearest must pass, so that it is told though a model sees no answer there
 TOLD = 12  # entries of the timeline
 # what is likely to answer: a decision says what was chosen and why, a commit only that something was done
 LIKELY = {

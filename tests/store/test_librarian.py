@@ -289,7 +289,7 @@ def test_a_record_that_surely_answers_is_told_though_a_model_sees_nothing_there(
     "said, shown",
     [
         ("Ana is allergic to peanuts.", "Ana is allergic to peanuts [F#1]."),
-        ("It is peanuts, says Ana.", None),
+        ("It is peanuts, says Ana.", "It is peanuts, says Ana [F#1]."),
         ("Ana is allergic to cats.", None),
         ("Allergic (F#1).", "Allergic [F#1]."),
         ("As [F#1] says, Ana is allergic to peanuts.", "As [F#1] says, Ana is allergic to peanuts."),

@@ -74,8 +74,9 @@ def strange(told: Path, tmp_path: Path) -> Path:
 
 
 def drawn(person: Person) -> str:
-    """What is on the screen; how long a search took, in one digit or two, is nobody's to know beforehand."""
-    text = "\n".join(person.lines) + "\n"
+    """What is on the screen; how long a search took, in one digit or two, and how much room the file takes, is nobody's
+    to know beforehand."""
+    text = re.sub(r" [\d,.]+ [kM]B ", "  …  MB ", "\n".join(person.lines) + "\n")
     return re.sub(r" *(\d+) found +\d+ ms", r"  \1 found in … ms", text)
 
 
@@ -114,6 +115,12 @@ async def a_correction(person: Person) -> None:
     await person.press("1", "j", "c")
 
 
+async def a_context(person: Person) -> None:
+    await person.command("context when do we deploy")
+    await person.until(lambda: person.at == "context" and "deploy" in person.main.view.question)
+    await person.press("j", "j", "j")
+
+
 async def palette(person: Person) -> None:
     await person.press("ctrl+p", *"forget")
     await person.until(lambda: any("Hide facts" in line for line in person.lines))
@@ -138,7 +145,9 @@ SCREENS: dict[str, Reach] = {
     "checkpoints": keys("3"),
     "history": keys("4", "j", "j"),
     "tasks": keys("5", "H", "j"),
-    "context": keys("7", "j", "j"),
+    "inbox": keys("6", "j"),
+    "context": a_context,
+    "health": keys("9", "j", "j"),
     "restore": restore,
     "undo of an origin": undo_of_an_origin,
     "changed since": changed_since,
