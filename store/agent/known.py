@@ -61,6 +61,15 @@ class Known:
         """A fact's words."""
         return self._words[number]
 
+    def text(self, number: int) -> str:
+        """A fact's text, normalised."""
+        return self._texts[number]
+
+    def share(self, words: Words, number: int) -> float:
+        """How many of an active fact's words a sentence has, from 0 to 1; 0 of any other fact."""
+        keys = self._keys.get(number)
+        return len(keys & {word[:KEY] for word in words.words}) / len(keys) if keys else 0.0
+
     def touched(self, words: Words) -> list[int]:
         """The facts that share so many words with a sentence that it may speak of them; most first."""
         keys = {word[:KEY] for word in words.words}

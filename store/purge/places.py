@@ -30,6 +30,7 @@ SILENT = (
     "tombstones",
     "ingested",
     "answers",
+    "model_use",
     "history",
     "history_row",
     "history_block",

@@ -1,0 +1,104 @@
+"""What a model sums up: turns, facts about one thing, a conversation in a name; and where there is none, the rule.
+
+Summaries of turns are made in the background, and written once, so the model is asked before the rule writes them. A
+person waits for the rest: there it is asked only if they want it so (`agent.mode = smart`), and not for long.
+"""
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from store import snapshots
+from store.agent import model
+from store.agent.asking import Asking
+from store.clock import days_before
+from store.conversation.summarising import Summarised, by_rule
+from store.memory import Memory
+from store.summing import summed_up
+
+if TYPE_CHECKING:
+    from store.agent.client import OllamaChat
+    from store.conversation.summaries import Summarise
+    from store.models import Turn
+
+MOST = 8  # summaries of one run; the rule makes the rest
+RECENT_DAYS = 1  # of a turn: what was said longer ago, and is read only now, is too much for a model
+
+
+@contextmanager
+def by_model(memory: Memory, cancelled: Callable[[], bool]) -> "Iterator[Summarise]":
+    """What makes summaries as long as this lasts: the model of this memory, if there is one, and where it fails the
+    rule. It is looked for when the first is to be made. Raises ModelFailed when it is `cancelled`: then nothing is
+    written, and all of it is made another time."""
+    maker = _Maker(memory, cancelled)
+    try:
+        yield maker.make
+    finally:
+        maker.close()
+
+
+@contextmanager
+def before_an_answer(memory: Memory) -> Iterator[Asking | None]:
+    """A model that may be asked while a person waits; None where they did not want that, or there is none. A cold one
+    is not waited for: the rule answers."""
+    chat = model.found(memory.config, loading=None) if memory.config["agent.mode"] == "smart" else None
+    try:
+        yield Asking(chat, float(memory.config["agent.seconds"]), memory.database) if chat else None
+    finally:
+        if chat is not None:
+            chat.close()
+
+
+@contextmanager
+def of_facts(memory: Memory) -> "Iterator[Callable[[Sequence[str]], str]]":
+    """What says several facts in one sentence, for `duplicates`: by a model as long as a person may be kept waiting."""
+    with before_an_answer(memory) as asking:
+        ends = time.monotonic() + (asking.seconds if asking else 0.0)
+
+        def said(texts: Sequence[str]) -> str:
+            if asking is None or time.monotonic() > ends:
+                return summed_up(texts)
+            from store.agent.tasks import consolidate
+
+            return consolidate.answer(asking, texts).sentence
+
+        yield said
+
+
+def name(memory: Memory, turns: "Sequence[Turn]", day: str) -> str:
+    """What the snapshot of a conversation is called."""
+    with before_an_answer(memory) as asking:
+        if asking is None:
+            return snapshots.slug(turns, day)
+        from store.agent.tasks import slug
+
+        return slug.answer(asking, turns, day).name
+
+
+class _Maker:
+    def __init__(self, memory: Memory, cancelled: Callable[[], bool]) -> None:
+        self._memory = memory
+        self._cancelled = cancelled
+        self._since = days_before(memory.now, RECENT_DAYS)
+        self._chat: OllamaChat | None = None
+        self._left = MOST
+        self._looked = False
+
+    def make(self, turns: "Sequence[Turn]") -> Summarised:
+        if not self._left or turns[-1].at < self._since:
+            return by_rule(turns)
+        if not self._looked:
+            self._looked = True
+            self._chat = model.found(self._memory.config, cancelled=self._cancelled)
+        if self._chat is None:
+            return by_rule(turns)
+        from store.agent.tasks import summarize
+
+        self._left -= 1
+        asking = Asking(self._chat, float(self._memory.config["agent.patience"]), self._memory.database)
+        return summarize.answer(asking, turns)
+
+    def close(self) -> None:
+        if self._chat is not None:
+            self._chat.close()
