@@ -7,6 +7,7 @@ from conftest import Clock
 from support.chats import Scripted
 from support.strangers import PAYLOADS
 
+from store.agent import use
 from store.conversation import Said
 from store.errors import ModelFailed
 from store.librarian import Answer, Librarian
@@ -344,6 +345,15 @@ def test_what_was_sent_and_what_came_of_it_is_noted(told: Memory) -> None:
     ask(told, "why do we use SQLite?", Scripted("One file and no service to run [D#2]."))
     assert told.context.sent.last("librarian") == ("librarian", "why do we use SQLite?")
     assert told.context.sent.useful()
+
+
+def test_what_the_model_made_of_it_is_counted(told: Memory) -> None:
+    ask(told, "why do we use SQLite?", Scripted("One file and no service to run [D#2]."))
+    ask(told, "what is Ana allergic to?", Scripted("Cats, dogs and Barack Obama."))
+    ask(told, "why SQLite in WAL mode?", Scripted("", fails=ModelFailed("slow", "Too slow.")))
+    (counted,) = use.by_task(told.database)
+    assert (counted.task, counted.asked, counted.valid, counted.fell_back) == ("answer", 3, 1, 2)
+    assert (counted.kind, counted.model) == ("slow", "scripted:1b")
 
 
 def test_a_model_hears_the_exchange_before(told: Memory) -> None:
