@@ -84,12 +84,12 @@ class Key:
         return show(remapped.get(self.id, self.keys).split(",")[0])
 
 
-FACTS, TIMELINE, CHECKPOINTS, HISTORY, TASKS, INBOX, CONTEXT, HEALTH = PANES = (
-    *("facts", "timeline", "checkpoints", "history", "tasks", "inbox", "context", "health"),
+FACTS, TIMELINE, CHECKPOINTS, HISTORY, TASKS, INBOX, CONTEXT, LIBRARIAN, HEALTH = PANES = (
+    *("facts", "timeline", "checkpoints", "history", "tasks", "inbox", "context", "librarian", "health"),
 )
-NUMBERS = dict(zip(PANES, "12345679", strict=True))  # the keys that lead to them, as their tabs name them
+NUMBERS = dict(zip(PANES, "123456789", strict=True))  # the keys that lead to them, as their tabs name them
 HITS, PREVIEW = "hits", "preview"
-LISTS = (*PANES, HITS)
+LISTS = (*(pane for pane in PANES if pane != LIBRARIAN), HITS)
 OF_RECORDS = tuple(name for name in LISTS if name != HEALTH)
 RECORDS = (FACTS, TIMELINE, HITS, CONTEXT)  # the lists of what can be forgotten and corrected
 
@@ -210,28 +210,29 @@ KEYS = (
         "enter",
         "open",
         "open",
-        "Go into the preview, there open the citation; in the health, go where a figure leads",
-        panes=(TIMELINE, CHECKPOINTS, HISTORY, HITS, CONTEXT, HEALTH),
-        words={HEALTH: "go there"},
+        "Go into the preview, there open the citation; an answer's too, or ask; in the health, go where a figure leads",
+        panes=(TIMELINE, CHECKPOINTS, HISTORY, HITS, CONTEXT, LIBRARIAN, HEALTH),
+        words={LIBRARIAN: "open, ask", HEALTH: "go there"},
     ),
     Key("search.why", "w", "why", "why", "Why a hit is there: what each signal gave to its place", panes=(HITS,)),
     Key("search.related", "r", "related", "related", "Search what is related to the record", panes=(HITS,)),
-    Key("preview.next", "right,l,]", "citation(1)", "next link", "The next citation", panes=(PREVIEW,)),
+    Key("preview.next", "right,l,]", "citation(1)", "next link", "The next citation", panes=(PREVIEW, LIBRARIAN)),
     Key("preview.previous", "left,h,[", "citation(-1)", "", "The citation before"),
     Key("preview.back", "backspace,shift+left", "back", "back", "Back to the record before", panes=(PREVIEW,)),
     Key("preview.forward", "shift+right", "forward", "forward", "Forward again, after going back", panes=(PREVIEW,)),
     Key("memory.undo", "u", "change('past.undo')", "undo", verb="undo", panes=(*LISTS, PREVIEW)),
     Key("memory.redo", "ctrl+r", "change('past.redo')", "", verb="redo"),
-    Key("search.open", "slash", "search", "search", verb="search", panes=(*LISTS, PREVIEW)),
-    Key("command.open", "colon", "command", "command", "Any verb, as on the command line", panes=LISTS),
-    Key("help.open", "question_mark,f1", "help", "help", "All keys and verbs", panes=(*LISTS, PREVIEW)),
+    Key("librarian.ask", "A", "ask_librarian", "ask", "Ask the librarian a question", panes=(LIBRARIAN,)),
+    Key("search.open", "slash", "search", "search", verb="search", panes=(*PANES, HITS, PREVIEW)),
+    Key("command.open", "colon", "command", "command", "Any verb, as on the command line", panes=(*PANES, HITS)),
+    Key("help.open", "question_mark,f1", "help", "help", "All keys and verbs", panes=(*PANES, HITS, PREVIEW)),
     Key(
         "palette.open",
         "ctrl+p",
         "app.command_palette",
         "all",
         "Find any key or verb by its name",
-        panes=(*LISTS, PREVIEW),
+        panes=(*PANES, HITS, PREVIEW),
     ),
     Key(
         "mark.toggle",
@@ -243,7 +244,14 @@ KEYS = (
     ),
     Key("mark.range", "v", "mark_range", "", "Mark from here to where the cursor goes; again to end it"),
     Key("mark.all", "ctrl+a", "mark_all", "", "Mark all of the list, or none", panes=OF_RECORDS),
-    Key("record.copy", "Y", "change('out.copy')", "copy", "Copy the citations", panes=OF_RECORDS),
+    Key(
+        "record.copy",
+        "Y",
+        "change('out.copy')",
+        "copy",
+        "Copy the citations; in the librarian's pane the last answer",
+        panes=(*OF_RECORDS, LIBRARIAN),
+    ),
     Key("record.copy-text", "ctrl+y", "change('out.copy_text')", "", "Copy the texts", panes=LISTS),
     Key(
         "record.edit",
@@ -349,6 +357,7 @@ KEYS = (
     Key("pane.tasks", "5", "pane('tasks')", "", "To the tasks"),
     Key("pane.inbox", "6", "pane('inbox')", "", "To the inbox"),
     Key("pane.context", "7", "pane('context')", "", "To the context: what an agent would be sent"),
+    Key("pane.librarian", "8", "pane('librarian')", "", "To the librarian: ask about the past; there, to the question"),
     Key("pane.health", "9", "pane('health')", "", "To the health: how the memory fares, in figures"),
     Key("pane.next", "tab", "next_pane(1)", "", "To the next pane"),
     Key("pane.previous", "shift+tab", "next_pane(-1)", "", "To the pane before"),
@@ -408,6 +417,7 @@ FIXED = {
     "ask.leave": "the line that asks", "ask.complete": "the line that asks", "ask.older": "the line that asks",
     "ask.newer": "the line that asks", "list.open": "every list", "help.close": "the help",
     "help.rekey": "the help", "doctor.close": "the doctor",
+    "question.older": "the line that asks", "question.newer": "the line that asks",
     "recent.leave": "the list of memories", "recent.down": "the list of memories", "recent.up": "the list of memories",
 }  # fmt: skip
 """The keys that cannot be others, and what needs them."""

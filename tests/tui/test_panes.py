@@ -10,7 +10,7 @@ from support.stories import Clock, Story, copy
 
 from store.conversation import Said
 from store.memory import Memory
-from tui.keys import NUMBERS, PANES
+from tui.keys import LIBRARIAN, NUMBERS, PANES
 from tui.screens import recovering
 from tui.screens.view import ALL_NAMED, SHORT, View, empty, title
 from tui.widgets.bars import width
@@ -44,6 +44,9 @@ def bare(tmp_path: Path) -> Path:
         return folder
 
 
+LISTED = [pane for pane in PANES if pane != LIBRARIAN]  # the panes that are lists
+
+
 def number_of(pane: str) -> str:
     return NUMBERS[pane]
 
@@ -52,7 +55,7 @@ class TestWhichAreSeen:
     async def test_narrow_shows_the_one_the_person_is_in(self, story: Story) -> None:
         async with opened(story.folder, NARROW) as person:
             assert person.seen == ["facts"]
-            for pane in (*PANES[1:], "facts"):
+            for pane in (*LISTED[1:], "facts"):
                 await person.press(number_of(pane))
                 assert person.seen == [pane] and person.at == pane
                 shown = person.main.list_of(pane).region
@@ -90,7 +93,21 @@ class TestWhichAreSeen:
     @pytest.mark.parametrize(
         ("size", "order"),
         [
-            (NARROW, ["timeline", "checkpoints", "history", "tasks", "inbox", "context", "health", "preview", "facts"]),
+            (
+                NARROW,
+                [
+                    "timeline",
+                    "checkpoints",
+                    "history",
+                    "tasks",
+                    "inbox",
+                    "context",
+                    "librarian",
+                    "health",
+                    "preview",
+                    "facts",
+                ],
+            ),
             (WIDE, ["timeline", "preview", "facts"]),
             (HUGE, ["timeline", "history", "preview", "facts"]),
         ],
@@ -349,7 +366,7 @@ class TestEmpty:
     @SIZES
     async def test_empty_panes_teach(self, bare: Path, size: Size) -> None:
         async with opened(bare, size) as person:
-            for pane in PANES:
+            for pane in LISTED:
                 if pane == "health":
                     continue  # never empty: what nobody can know yet says so
                 await person.press(number_of(pane))

@@ -16,6 +16,7 @@ from tui.keys import (
     HISTORY,
     HITS,
     INBOX,
+    LIBRARIAN,
     NUMBERS,
     PANES,
     TASKS,
@@ -33,7 +34,13 @@ SORT_WORDS = {"oldest": "by age", "newest": "newest first"}
 DOMAIN_ORDER = (None, *DOMAINS)
 KIND_ORDER = (None, "decision", "commit", "event", "iteration", "checkpoint")
 WIDE, HUGE = 100, 180  # columns from which two lists, and three, stand beside the preview
-SHORT = {TIMELINE: "time", CHECKPOINTS: "check", HISTORY: "hist", CONTEXT: "ctx"}  # names where there is little room
+SHORT = {
+    TIMELINE: "time",
+    CHECKPOINTS: "check",
+    HISTORY: "hist",
+    CONTEXT: "ctx",
+    LIBRARIAN: "ask",
+}  # names where there is little room
 ALL_NAMED = sum(len(SHORT.get(pane, pane)) + 3 for pane in PANES) - 1  # cells of the tabs, if each has its short name
 DIM, FAINT, STRONG = "$dim", "$faint", "bold $text-accent"
 
@@ -83,8 +90,8 @@ def slots(form: str, current: str, second: str, third: str) -> tuple[str, ...]:
     """The lists that are seen, from the left: where the person is, and the last ones they were in beside it."""
     if form == "-narrow":
         return (current,)
-    if form == "-wide":  # what is decided, and what is drawn, needs room to be read
-        return (current,) if current in (INBOX, HEALTH) else (FACTS, second)
+    if form == "-wide":  # what is decided, answered or drawn needs room to be read
+        return (current,) if current in (INBOX, LIBRARIAN, HEALTH) else (FACTS, second)
     return (FACTS, TIMELINE, third)
 
 
@@ -145,6 +152,8 @@ def about(pane: str, view: View, counts: Mapping[str, int], short: int) -> list[
         words = visible(view.question)
         question = f"“{words if len(words) <= 30 else f'{words[:29]}…'}”" if words and not short else None
         filters = [(question, "ask_for('context.ask')"), (taken, "")]
+    elif pane == LIBRARIAN:
+        filters = [("every sentence cites its record" if not short else None, "")]
     elif pane == HEALTH:
         at = local_time(from_ms(counts["measured"])) if "measured" in counts else ""
         filters = [(f"as of {at.rpartition(' ')[2] if short else at}" if at else None, "")]
@@ -207,6 +216,9 @@ def empty(pane: str) -> str:
         INBOX: "Nothing waits for you. What agents, imports and files would have remembered stands here, with its "
         f"evidence, until you accept it ({named('record.confirm')}) or reject it ({named('record.forget')}): nobody "
         f"believes it before. {named('inbox.duplicates')} looks for facts that say the same, or contradict each other.",
+        LIBRARIAN: f"Ask what was decided, done or said, when, by whom and why, in English or Spanish: "
+        f"{named('librarian.ask')}. Each sentence of an answer cites the record it rests on, and enter opens it. Where "
+        "nothing is recorded it says so. For example:",
         HITS: "Nothing found. Try fewer words, or without kind: domain: is: tag: author: since: before:",
     }[pane]
 
