@@ -87,6 +87,15 @@ def rows(found: Standing) -> list[Row]:
     return [*listed, *_models(found), *_modes(found)]
 
 
+def start(found: Standing) -> str:
+    """The key of the row that the cursor begins on: the model that is asked, else what there is to be done."""
+    if found.model:
+        return f"model {found.model}"
+    if lacking(found):
+        return f"install {installing()[0][0]}"
+    return f"pull {USUAL}" if found.look.version and found.look.model(USUAL) is None else "order rules"
+
+
 def _order(found: Standing) -> list[Row]:
     listed = [Row(None, "WHICH IS ASKED", words="the first of these that can be had")]
     for step in found.steps:

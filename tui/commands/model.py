@@ -30,8 +30,8 @@ MODES = {
 }
 INSTALL = (
     ("Linux", "curl -fsSL https://ollama.com/install.sh | sh"),
-    ("macOS", "brew install ollama && brew services start ollama"),
     ("Docker", "docker run -d -p 11434:11434 -v ollama:/root/.ollama ollama/ollama"),
+    ("macOS", "brew install ollama && brew services start ollama"),
 )
 """How Ollama is installed, by where."""
 START = "ollama serve"
@@ -126,7 +126,9 @@ def installing() -> tuple[tuple[str, str], ...]:
     """(where, the line) of what makes Ollama answer here."""
     from shutil import which
 
-    return (("Start it", START),) if which("ollama") else INSTALL
+    if which("ollama"):
+        return (("Start it", START),)
+    return INSTALL[::-1] if sys.platform == "darwin" else INSTALL
 
 
 def _json(found: "Standing") -> dict[str, object]:

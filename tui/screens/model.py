@@ -17,7 +17,7 @@ from tui.commands.model import MODES, how_far, overruled, trial_lines, where
 from tui.compare import Line
 from tui.keys import BY_ID, FIXED
 from tui.model_line import short
-from tui.model_rows import ModelRows, Row, rows
+from tui.model_rows import ModelRows, Row, rows, start
 from tui.responsive import ResponsiveScreen
 from tui.screens.view import WIDE
 from tui.visible import visible
@@ -60,7 +60,6 @@ class ModelScreen(ResponsiveScreen[None]):
         #model-pull { display: none; background: $background; padding: 0 1; }
         &.-narrow #model-more { height: 7; }
         &.-pulling #model-pull { display: block; }
-        &.-asking-name #model-keys { display: none; }
     }
     """
 
@@ -71,6 +70,8 @@ class ModelScreen(ResponsiveScreen[None]):
         self._pull_first = pull
         self._trial_due = trying  # the model that is to be tried once it is known which there are; "" the one asked
         self._shown = ""  # in the preview: the key of a row, "trial" or "pull"
+        self._asking = False  # for a model's name
+        self._listed: Standing | None = None  # what the rows tell
         self._at: Hashable = None  # the key of the row under the cursor
         self._told: Pull | None = None  # the last pull whose end was told
 
@@ -96,6 +97,7 @@ class ModelScreen(ResponsiveScreen[None]):
         yield Bar(id="model-keys")
 
     def on_mount(self) -> None:
+        self.app.clear_notifications()  # what was said before would cover what is told here
         self.query_one("#model", RecordList).focus()
         self._modeller.look(self._app.config)
         if self._pull_first:
@@ -108,12 +110,12 @@ class ModelScreen(ResponsiveScreen[None]):
     def model_told(self) -> None:
         """Show what is known by now."""
         found = self._standing
-        if found is not None:
+        if found is not None and found is not self._listed:
             listed = self.query_one("#model", RecordList)
-            first = not listed.rows
+            first, self._listed = self._listed is None, found
             listed.set_rows(ModelRows(rows(found)))
             if first:
-                listed.select(f"model {found.model}" if found.model else "order rules")
+                listed.select(start(found))
                 self._at = listed.cursor_key
         self._draw_title()
         self._draw_pull()
@@ -167,6 +169,11 @@ class ModelScreen(ResponsiveScreen[None]):
             bar.put_both(left, [("x", KEY, "stop"), (" stops", "", "stop")])
 
     def _draw_keys(self) -> None:
+        if self._asking:
+            answers: list[Piece] = [(" enter", KEY, "answer"), (" pulls the model of this name ", "", "answer")]
+            answers += [(" esc", KEY, "leave_bar"), (" leaves", "", "leave_bar")]
+            self.query_one("#model-keys", Bar).put(*answers)
+            return
         row = self._row()
         pieces: list[Piece] = []
         if row is not None and row.enter:
@@ -284,12 +291,22 @@ class ModelScreen(ResponsiveScreen[None]):
     # fetching
 
     def action_pull_named(self) -> None:
-        self.add_class("-asking-name")
+        self._asking = True
+        self._draw_keys()
         self.query_one(AskBar).ask("pull", USUAL, self._pull, over=True)
+
+    def action_answer(self) -> None:
+        """Enter, for a mouse."""
+        self.query_one(AskBar).submit()
+
+    def action_leave_bar(self) -> None:
+        """Escape, for a mouse."""
+        self.query_one(AskBar).leave()
 
     def on_ask_bar_left(self, event: AskBar.Left) -> None:
         self.query_one(AskBar).remove_class("-asking")
-        self.remove_class("-asking-name")
+        self._asking = False
+        self._draw_keys()
         self.query_one("#model", RecordList).focus()
         if event.answer is not None:
             event.answer()
