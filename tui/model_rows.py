@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 
+from store.agent.faring import Faring
 from store.agent.model import USUAL, elsewhere, talks
 from store.agent.server import Installed, short
 from store.agent.standing import Standing
-from tui.commands.model import BY_RULE, MODES, about, installing, lacking, size
+from tui.commands.model import BY_RULE, MODES, about, fares, installing, lacking, size
 from tui.compare import Line
 from tui.display import fit
 from tui.numbered import NumberedRows
@@ -79,12 +80,12 @@ class ModelRows(NumberedRows):
         ]
 
 
-def rows(found: Standing) -> list[Row]:
-    """All rows, for how it stands."""
+def rows(found: Standing, fared: Faring) -> list[Row]:
+    """All rows, for how it stands, and how it fared until now."""
     listed = _order(found)
     if lacking(found):
         return [*_install(), *listed, *_modes(found)]
-    return [*listed, *_models(found), *_modes(found)]
+    return [*listed, *_models(found, fared), *_modes(found)]
 
 
 def start(found: Standing) -> str:
@@ -106,12 +107,12 @@ def _order(found: Standing) -> list[Row]:
     return listed
 
 
-def _models(found: Standing) -> list[Row]:
+def _models(found: Standing, fared: Faring) -> list[Row]:
     if found.trouble is not None or not found.look.version:
         return []
     where = short(found.look.address)
     listed = [Row(None, "MODELS", words=f"that the Ollama at {where} has")]
-    listed += [_model(found, one) for one in found.look.models]
+    listed += [_model(found, one, fared) for one in found.look.models]
     if found.look.model(USUAL) is None:
         more: tuple[Line, ...] = (
             [(USUAL, "title")],
@@ -126,7 +127,7 @@ def _models(found: Standing) -> list[Row]:
     return [*listed, Row("pull", ANOTHER, "↓", "accent", "fetch one by its name", other, "asks for its name")]
 
 
-def _model(found: Standing, one: Installed) -> Row:
+def _model(found: Standing, one: Installed, fared: Faring) -> Row:
     more: list[Line] = [[(one.name, "title")], [(about(one), "")]]
     enter = ""
     if not talks(one.name):
@@ -134,7 +135,7 @@ def _model(found: Standing, one: Installed) -> Row:
         more.append([(f"It cannot be asked: it {told}.", "warning")])
     elif one.name == found.model:
         reason = f"It is the one that is asked: {found.taken.reason}"
-        more.append([(reason, "")])
+        more += [[(reason, "")], *([[(said, "")]] if (said := fares(fared)) else [])]
         if found.taken.who != "agent.model":
             enter = "keeps it"
     else:

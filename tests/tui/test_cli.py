@@ -298,7 +298,7 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("scan-secrets", "--purge"), {"found", "scrubbed", "pending"}),
     (("doctor",), {"wrong", "findings"}),
     (("doctor", "--quick"), {"wrong", "findings"}),
-    (("model",), MODEL),
+    (("model",), MODEL | {"use"}),
     (("model", "use", "qwen2.5:1.5b"), MODEL | {"name", "value", "written"}),
     (("model", "smart"), MODEL | {"name", "value", "written"}),
     (("salvage", ".memoranda/memory.db"), {"into", "tables", "notes"}),

@@ -16,6 +16,7 @@ from store.agent.server import Look
 from store.agent.standing import Standing
 from store.config import user_path
 from store.database import Verbatim
+from store.database.lease import Lease
 from store.memory import Memory
 from tui.model_line import forms, short
 from tui.modeller import Modeller
@@ -266,6 +267,26 @@ async def test_the_top_line_tells_how_the_model_stands(
         await person.until(lambda: person.lines[0].rstrip().endswith("rules"))
         await person.pilot.click(offset=(size[0] - 3, 0))
         await person.until(lambda: setting_up(person))
+
+
+async def test_one_that_has_just_worked_is_looked_at_again(
+    story: Story, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is in memory by then, and the top line says so without waiting for its next look."""
+    monkeypatch.setattr(modelled, "OFTEN", 1_000_000)
+    server.installed, clock = {USUAL: 1}, Clock()
+    async with opened(story.folder, clock=clock) as person:
+        await person.until(lambda: person.lines[0].rstrip().endswith("qwen2.5:3b cold"))
+        with Memory.open(str(story.path), "worker", clock) as memory:
+            lease = Lease(memory.database, "model")
+            assert lease.take()
+            await person.until(lambda: "qwen2.5:3b working" in person.lines[0])
+            use.count(memory.database, "extract_facts", USUAL, 640, "")
+            server.loaded = {USUAL}
+            lease.release()
+        await person.until(lambda: "qwen2.5:3b ready  0.6 s" in person.lines[0])
+        await person.pilot.press("P")
+        await person.until(lambda: person.sees("Asked 1 time for this memory, the last answer took 0.6 s."))
 
 
 async def test_switched_off_it_is_rules_and_nobody_is_asked(

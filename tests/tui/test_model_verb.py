@@ -13,9 +13,10 @@ from typing import Any, NamedTuple
 import pytest
 from support.model_server import ModelServer
 
-from store.agent import breaker
+from store.agent import breaker, use
 from store.agent.model import USUAL
 from store.config import user_path
+from store.memory import Memory
 from tui import cli
 from tui.commands.model import BY_RULE, seconds, size
 
@@ -95,6 +96,17 @@ def test_how_it_stands(do: Do, server: ModelServer, monkeypatch: pytest.MonkeyPa
         "next": "ollama pull mistral",
     }
     assert [one["name"] for one in data["installed"]] == list(server.installed)
+
+
+def test_how_it_fared_in_this_memory(do: Do, server: ModelServer, tmp_path: Path) -> None:
+    assert do("--json").data["use"] is None
+    with Memory.open(str(tmp_path / ".memoranda" / "memory.db")) as memory:
+        for kind in ("", "slow", ""):
+            use.count(memory.database, "extract_facts", USUAL, 640, kind)
+        use.fell_back(memory.database, "extract_facts")
+    said = "Asked 3 times for this memory, rules answered in its place 1 time, the last answer took 0.6 s."
+    assert said in do().out.splitlines()
+    assert do("--json").data["use"] == {"asked": 3, "by_rule": 1, "seconds": 0.64, "queued": 0, "working": False}
 
 
 def test_a_server_on_another_machine_is_not_installed_from_here(do: Do, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 """model: how it stands, fetch one, try it, choose one; and when it is asked."""
 
+import os
 import sys
 from time import monotonic
 
@@ -13,6 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from store.agent.faring import Faring
     from store.agent.fetching import Pace, Pulled
     from store.agent.server import Installed
     from store.agent.standing import Standing
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 
 OFTEN = 0.1  # seconds between two words about how far a pull is
 BAR = 20  # cells
+FIGURES = ("asked", "by_rule", "seconds", "queued", "working")
 EACH = 10  # percent after which a pull is told again where no terminal shows one line
 MODES = {
     "fast": "asked after an answer only, and never waited for",
@@ -62,8 +65,38 @@ def _config(session: Session) -> "Config":
 def _status(session: Session, name: str) -> Outcome:
     from store.agent.standing import standing
 
-    found = standing(_config(session))
-    return Outcome(lines=lines_of(found), data=lambda: _json(found))
+    found, fared = standing(_config(session)), _faring(session)
+    lines = lines_of(found)
+    if fared is not None and (said := fares(fared)):
+        lines[2:2] = [said]
+    used = None if fared is None else {name: getattr(fared, name) for name in FIGURES}
+    return Outcome(lines=lines, data=lambda: {**_json(found), "use": used})
+
+
+def _faring(session: Session) -> "Faring | None":
+    """How the model fares in the memory of this place; None where there is none."""
+    if not os.path.lexists(session.location.path):
+        return None
+    from store.agent.faring import faring
+    from store.memory import Memory
+
+    with Memory(session.location, "cli", create=False) as memory:
+        return faring(memory.database, memory.now)
+
+
+def fares(found: "Faring") -> str:
+    """How the model fares, in a sentence; empty where it was never asked and nothing waits for it."""
+    words = []
+    if found.asked:
+        words.append(f"asked {count(found.asked, 'time')} for this memory")
+    if found.by_rule:
+        words.append(f"rules answered in its place {count(found.by_rule, 'time')}")
+    if found.seconds is not None:
+        words.append(f"the last answer took {seconds(found.seconds)}")
+    if found.queued:
+        words.append(f"{count(found.queued, 'turn')} {'waits' if found.queued == 1 else 'wait'} for it")
+    said = ", ".join(words)
+    return f"{said[0].upper()}{said[1:]}." if said else ""
 
 
 def headline(found: "Standing") -> str:

@@ -27,6 +27,7 @@ from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
 
 if TYPE_CHECKING:
+    from store.agent.faring import Faring
     from store.agent.standing import Standing
     from store.location import Location
     from tui.app import Memoranda
@@ -63,10 +64,12 @@ class ModelScreen(ResponsiveScreen[None]):
     }
     """
 
-    def __init__(self, location: Location, pull: str = "", trying: str | None = None) -> None:
-        """With `pull` it begins with the pull of that model; with `trying`, with a trial."""
+    def __init__(self, location: Location, fared: Faring, pull: str = "", trying: str | None = None) -> None:
+        """`fared` is how the model fared in this memory. With `pull` it begins with the pull of that model; with
+        `trying`, with a trial."""
         super().__init__()
         self._location = location
+        self._fared = fared
         self._pull_first = pull
         self._trial_due = trying  # the model that is to be tried once it is known which there are; "" the one asked
         self._shown = ""  # in the preview: the key of a row, "trial" or "pull"
@@ -113,7 +116,7 @@ class ModelScreen(ResponsiveScreen[None]):
         if found is not None and found is not self._listed:
             listed = self.query_one("#model", RecordList)
             first, self._listed = self._listed is None, found
-            listed.set_rows(ModelRows(rows(found)))
+            listed.set_rows(ModelRows(rows(found, self._fared)))
             if first:
                 listed.select(start(found))
                 self._at = listed.cursor_key

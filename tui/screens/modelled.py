@@ -53,7 +53,7 @@ class ModelledScreen(LearningScreen):
         """How the model stands, and what can be done about it."""
         from tui.screens.model import ModelScreen
 
-        self.app.push_screen(ModelScreen(self._location, pull, trying))
+        self.app.push_screen(ModelScreen(self._location, self._faring, pull, trying))
 
     def model_told(self) -> None:
         """Show what is known of the model by now; the end of a pull is said where its own screen does not."""
