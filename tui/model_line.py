@@ -24,8 +24,7 @@ def forms(modeller: Modeller, faring: Faring) -> list[list[Piece]]:
     if found is None:
         return []
     if not found.model:
-        more = f"  {faring.queued:,} queued" if faring.queued else ""
-        return [[("rules", "$dim", ACTION), (more, "$dim", ACTION)], [("rules", "$dim", ACTION)]]
+        return [[("rules", "$dim", ACTION)]]  # what waits for a model that may never come is no news
     name = short(found.model)
     state = "working" if faring.working or modeller.trying else found.state
     look = {"working": "$text-accent", "ready": "$text-success"}.get(state, "$dim")

@@ -33,7 +33,7 @@ MODES = {
 }
 INSTALL = (
     ("Linux", "curl -fsSL https://ollama.com/install.sh | sh"),
-    ("Docker", "docker run -d -p 11434:11434 -v ollama:/root/.ollama ollama/ollama"),
+    ("Docker", "docker run -d -p 127.0.0.1:11434:11434 -v ollama:/root/.ollama ollama/ollama"),
     ("macOS", "brew install ollama && brew services start ollama"),
 )
 """How Ollama is installed, by where."""

@@ -60,6 +60,7 @@ class ModelScreen(ResponsiveScreen[None]):
         #model-more { height: 9; border-top: solid $line; padding: 0 0 0 1; }
         #model-pull { display: none; background: $background; padding: 0 1; }
         &.-narrow #model-more { height: 7; }
+        ToastRack { margin-bottom: 2; }  /* never over how far a pull is */
         &.-pulling #model-pull { display: block; }
     }
     """
@@ -213,7 +214,7 @@ class ModelScreen(ResponsiveScreen[None]):
         if trial is None:
             return
         self._shown = "trial"
-        lines: list[Line] = [[(f"Test of {trial.name}", "title")]]
+        lines: list[Line] = [[(f"Test of {trial.name or 'the model'}", "title")]]
         if trial.trouble is not None:
             lines += [[(trial.trouble.message, "warning")], [(trial.trouble.next, "")]]
         elif trial.tried is not None:
