@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from store import cues, pending
+from store import cues, duplicates, pending
 from store.agent import breaker, model
 from store.agent.asking import Asking
 from store.agent.confirming import CONFIRM, NONE, SUPERSEDE, Words, kin, said
@@ -18,10 +18,12 @@ from store.agent.extraction import Found, extract
 from store.agent.known import ALIKE, Known
 from store.agent.learning import Learned, Lesson, disagrees, is_own, judged, keep
 from store.agent.meant import Meant
-from store.agent.queue import RENEW_SECONDS
+from store.agent.queue import RENEW_SECONDS, stands
+from store.agent.settled import Settled
 from store.agent.telling import worth
 from store.agent.voice import Sentence, fold
 from store.citations import cite
+from store.database import Database
 from store.database.lease import Lease, LeaseLost
 from store.errors import MemorandaError, ModelFailed
 from store.memory import Memory
@@ -112,6 +114,7 @@ class _Reading:
         self._lost = False
         self._known = Known(memory.database)
         self._meant = Meant(memory.database, memory.config, memory.now)
+        self._settled = Settled(memory.database)
         self._asked = list[int]()
         self._read = self._failed = 0
         self._name = ""
@@ -165,8 +168,8 @@ class _Reading:
             if entry.task == pending.MODEL + "extract_facts":
                 planned = added(asking, turn, self._known)
             else:
-                planned = said_again(asking, turn, self._known, self._meant)
-            planned = _new(memory, turn, planned)
+                planned = said_again(asking, turn, self._known, self._meant, memory.database)
+            planned = _new(memory, turn, [one for one in planned if not self._settled.after(turn, one.found.text)])
         with memory.database.write(f"{MODEL}{asking.name}"[:80], "extraction") as write:
             self._lease.renew(write)
             if not pending.done(write, [entry]):
@@ -174,7 +177,7 @@ class _Reading:
             self._read += 1
             if turn is None or not planned:
                 return
-            if write.execute("SELECT 1 FROM turns WHERE id = ?", (turn.id,)).get is None:
+            if not stands(write, turn):
                 return  # it was purged while the model thought
             self._asked += keep(write, turn, planned, memory.inbox).proposed
 
@@ -212,7 +215,7 @@ def added(asking: Asking, turn: "Turn", known: Known) -> list[Lesson]:
     return planned
 
 
-def said_again(asking: Asking, turn: "Turn", known: Known, meant: Meant) -> list[Lesson]:
+def said_again(asking: Asking, turn: "Turn", known: Known, meant: Meant, database: Database) -> list[Lesson]:
     """Which facts a model says that a turn says again, or speaks against, where rules left it open. Writes nothing.
     Raises ModelFailed."""
     from store.agent.tasks import reconfirm
@@ -223,10 +226,10 @@ def said_again(asking: Asking, turn: "Turn", known: Known, meant: Meant) -> list
         words = said(sentence)
         if judged(words, known)[0] != NONE:
             continue  # the rule has asked, or knows
-        near = [number for number in known.touched(words, NEAR) if number not in touched]
-        meaning = meant.nearest(turn, sentence, words)
-        if meaning is not None:
+        if meant.nearest(turn, sentence, words) is not None:
             continue  # by its meaning the rule has asked already
+        sharing = duplicates.sharing(database, cues.taken_apart(sentence.text))
+        near = [number for number in sharing if number not in touched and known.share(words, number) >= NEAR]
         verdicts = reconfirm.ask(asking, sentence.text, [(number, known.text(number)) for number in near[:FACTS]])
         for number, verdict in verdicts.facts.items():
             touched.add(number)
@@ -238,8 +241,8 @@ def _asked_again(sentence: Sentence, number: int, verdict: str, by: str) -> Less
     text = sentence.text.rstrip(".!;,… ")
     found = Found(text[:1].upper() + text[1:], "", "medium", sentence.quote, False, False, "")
     if verdict == SUPERSEDE:
-        return Lesson("ask", found, number, "supersede", f"{by} reads that {disagrees(number).removeprefix('it ')}")
-    return Lesson("ask", found, number, "confirm", f"{by} reads in it the same as {cite('fact', number)}")
+        return Lesson("ask", found, number, "supersede", f"{disagrees(number)}, as {by} reads it")
+    return Lesson("ask", found, number, "confirm", f"it says the same as {cite('fact', number)}, as {by} reads it")
 
 
 def _within(words: Sequence[str], others: Sequence[str]) -> bool:

@@ -54,7 +54,9 @@ def waiting(memory: Memory) -> list[tuple[str, str, int | None]]:
 
 
 def entries(memory: Memory) -> list[tuple[int, str, int]]:
-    return memory.database.rows("SELECT turn, task, attempts FROM pending_extraction ORDER BY id")
+    return memory.database.rows(
+        f"SELECT turn, task, attempts FROM pending_extraction WHERE {pending.FOR_RULES} ORDER BY id"
+    )
 
 
 def kept_since(memory: Memory, text: str, days: int) -> int:
@@ -267,6 +269,28 @@ def test_what_was_purged_does_not_come_back(memory: Memory) -> None:
     assert texts(memory) == [] and waiting(memory) == []
 
 
+@pytest.mark.parametrize("how", ["purged", "scrubbed"])
+def test_what_is_purged_while_it_is_read_leaves_nothing(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    """Between the reading of a turn and the writing of what it taught."""
+    (turn,) = say(memory, "Remember that the safe opens with 4312.")
+
+    def read(*about: object) -> list[learning.Lesson]:
+        found = learning.lessons(*about)  # type: ignore[arg-type]
+        with Memory.open(memory.database.path) as other:
+            if how == "purged":
+                other.purge.run(other.purge.plan([("turn", turn)]))
+            else:
+                with other.database.write("user", "scrub") as write:
+                    write.rewrite("UPDATE turns SET text = 'Remember that [purged]' WHERE id = ?", (turn,))
+        return found
+
+    monkeypatch.setattr(queue, "lessons", read)
+    queue.run(memory)
+    assert texts(memory) == [] and entries(memory) == []
+
+
 def test_old_words_do_not_bring_back_what_a_person_did_away_with_and_new_ones_do(memory: Memory) -> None:
     number, _ = memory.facts.remember("The standup is at nine")
     memory.facts.forget([number])
@@ -276,6 +300,19 @@ def test_old_words_do_not_bring_back_what_a_person_did_away_with_and_new_ones_do
 
 
 # taken back ----------------------------------------------------------------------------------------------------------
+
+
+def test_old_words_do_not_bring_back_what_was_undone_or_rejected_and_new_ones_do(memory: Memory) -> None:
+    hear(memory, "Remember that the standup is at nine.", days=3)
+    memory.history.undo(memory.history.steps()[0].seq)
+    assert texts(memory) == []
+    assert not hear(memory, "remember that the standup is at nine", session="older", days=4).learned
+    assert hear(memory, "remember that the standup is at nine", session="newer").learned.facts
+    memory.inbox.propose("add", {"fact": "The office closes at six"}, origin="mcp:claude-code")
+    (number,) = memory.inbox.ids()
+    memory.inbox.reject([number])
+    assert not hear(memory, "remember that the office closes at six", session="older", days=4).learned
+    assert texts(memory) == ["The standup is at nine"]
 
 
 def test_all_that_one_conversation_taught_is_taken_back_together(memory: Memory) -> None:
@@ -326,7 +363,9 @@ def test_what_fails_is_tried_three_times_later_and_later_and_keeps_nothing_else_
     done = queue.run(memory)
     assert texts(memory) == ["It works"] and done.failed == 2
     assert entries(memory) == [(bad, "extract_facts", 1), (bad, "reconfirm", 1)]
-    assert {row[0] for row in memory.database.rows("SELECT error FROM pending_extraction")} == {"ValueError"}
+    assert {
+        row[0] for row in memory.database.rows(f"SELECT error FROM pending_extraction WHERE {pending.FOR_RULES}")
+    } == {"ValueError"}
     assert queue.run(memory).failed == 0, "not before a minute has passed"
     for wait in (70_000, 700_000):
         clock.advance(milliseconds=wait)
@@ -335,6 +374,7 @@ def test_what_fails_is_tried_three_times_later_and_later_and_keeps_nothing_else_
     assert queue.run(memory) == queue.Read() and pending.counts(memory.database) == (0, 1)
     (told,) = [one for one in examine(memory.location) if one.subject == "learning"]
     assert (told.state, told.command) == (WRONG, "flush") and "1 turn, tried 3 times" in told.says
+    assert pending.tries(memory.database) == (2, 6) and pending.given_up(memory.database, 5) == [(bad, "ValueError")]
     stumbling.clear()
     assert pending.again(memory.database) == 1
     queue.run(memory)
@@ -349,9 +389,10 @@ def test_a_clock_that_was_set_back_does_not_keep_a_turn_waiting(memory: Memory, 
 
 
 def test_a_long_queue_is_taken_from_without_sorting_it(memory: Memory) -> None:
-    sql = f"EXPLAIN QUERY PLAN {pending.TAKE.format(pending.DUE)}"
-    plan = " ".join(row[-1] for row in memory.database.rows(sql, ("", "", 3, 50)))
-    assert "pending_extraction_next" in plan and "TEMP B-TREE" not in plan
+    for model, index in ((False, "pending_extraction_next"), (True, "pending_extraction_model")):
+        sql = f"EXPLAIN QUERY PLAN {pending.taking(model)}"
+        plan = " ".join(row[-1] for row in memory.database.rows(sql, ("", "", 3, 50)))
+        assert index in plan and "TEMP B-TREE" not in plan
 
 
 def test_a_turn_that_is_gone_leaves_no_entry(memory: Memory) -> None:

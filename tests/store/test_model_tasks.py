@@ -164,7 +164,7 @@ def test_a_fact_keeps_the_words_the_sentence_and_who_read_it() -> None:
         ("Trabaja en una fintech", "work", "Trabajo en una fintech, somos 5."),
         ("Alérgico al maní", "personal", "Soy alérgico al maní."),
     ]
-    assert found.by == "qwen2.5:test" and all(one.why == "qwen2.5:test reads it so" for one in found.facts)
+    assert found.by == "qwen2.5:test" and all(one.why == "it is what qwen2.5:test makes of it" for one in found.facts)
     assert not any(one.explicit or one.own for one in found.facts), "it is never the person's own word"
     assert {one.confidence for one in found.facts} == {"medium"}, "and never as sure as that"
 
@@ -266,10 +266,11 @@ def test_a_summary_never_takes_more_than_its_tokens() -> None:
 
 def test_where_nothing_of_it_holds_the_rules_words_stand() -> None:
     way, _ = asking(
-        {"topic": "Buying a boat", "outcome": "We sail", "decisions": ["Buy it"], "open_questions": ["When?"]}
+        {"topic": "Buying a boat", "outcome": "We sail", "decisions": ["Buy it"], "open_questions": ["Eh?"]}
     )
     one, rule = summarize.ask(way, turns(*TALK)), by_rule(turns(*TALK))
-    assert (one.topic, one.outcome, one.decisions, one.open_questions) == (rule.topic, rule.outcome, (), ())
+    assert (one.topic, one.decisions, one.open_questions) == (rule.topic, rule.decisions, rule.open_questions)
+    assert rule.decisions and rule.open_questions, "what the rule finds is never left out"
 
 
 # reconfirm ------------------------------------------------------------------------------------------------------------
@@ -291,6 +292,25 @@ def test_a_number_that_was_not_shown_is_no_fact() -> None:
     assert reconfirm.ask(way, "Sigo usando Kimi como modelo en Salto", FACTS).facts == {}
 
 
+@pytest.mark.parametrize(
+    ("said", "says"),
+    [
+        ("El modelo de Pedro anda mal", "again"),
+        ("Pedro me habló de Kimi ayer", "against"),
+        ("Kimi", "again"),
+        ("Me gusta Salto", "against"),
+    ],
+)
+def test_a_name_in_common_is_not_the_same_fact(said: str, says: str) -> None:
+    way, _ = asking({"answers": [{"fact": number, "says": says} for number in (1, 2, 3)]})
+    assert reconfirm.ask(way, said, [*FACTS[:1], *FACTS[2:]]).facts == {}
+
+
+def test_a_denial_of_something_else_speaks_against_nothing() -> None:
+    way, _ = asking({"answers": [{"fact": 1, "says": "again"}]})
+    assert reconfirm.ask(way, "Sigo feliz con Kimi como modelo, no lo cambio por nada", FACTS).facts == {7: PROPOSE}
+
+
 def test_what_a_denial_or_a_number_says_is_believed_before_the_model() -> None:
     way, _ = asking({"answers": [{"fact": 1, "says": "again"}, {"fact": 3, "says": "again"}]})
     assert reconfirm.ask(way, "Ya no uso Kimi", FACTS).facts[7] == SUPERSEDE
@@ -305,6 +325,9 @@ def test_a_domain_is_one_of_ours_and_its_words_are_the_texts() -> None:
     found = classify_domain.ask(way, "¿Qué decidimos sobre el deploy?")
     assert (found.name, found.words, found.by) == ("decisions", ("deploy",), "qwen2.5:test")
     assert classify_domain.ask(way, "Me duele la cabeza").name == "general"
+    way, _ = asking({"domain": "preferences"})
+    found = classify_domain.ask(way, "¿Por qué elegimos RabbitMQ?")
+    assert (found.name, found.by) == ("decisions", "rules"), "words that tell are surer than a small model"
 
 
 def test_ranking_loses_no_fact_and_adds_none() -> None:
