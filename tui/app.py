@@ -23,6 +23,7 @@ from store.location import Location
 from tui.display import Ascii, Colourless, OwnColours, StripControls
 from tui.glyphs import only_plain
 from tui.keys import BY_ID, FIXED, named, remap
+from tui.modeller import Modeller
 from tui.palette import mended
 from tui.responsive import forget_startup
 from tui.screens.main import MainScreen
@@ -73,6 +74,7 @@ class Memoranda(App[int]):
         self._asked = ""  # the theme that the configuration asks for
         self._unkept = ""  # a theme that was chosen and is not yet in the file
         self.config = config.load(location, BY_ID, FIXED)
+        self.modeller = Modeller(self._model_told)
         self._main = MainScreen(location, cwd, clock)
         self._configure()
 
@@ -201,6 +203,18 @@ class Memoranda(App[int]):
         if isinstance(self.screen, MainScreen):
             super().action_command_palette()
 
+    # the agent's model
+
+    def _model_told(self) -> None:
+        """On a thread of the modeller: show what it knows."""
+        if self.is_running:
+            self.call_from_thread(self._show_model)
+
+    def _show_model(self) -> None:
+        for screen in self.screen_stack:
+            if hasattr(screen, "model_told"):
+                screen.model_told()
+
     # another memory
 
     async def open(self, location: Location, cwd: str) -> None:
@@ -224,6 +238,7 @@ class Memoranda(App[int]):
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, self.exit, None, status)
 
     async def on_unmount(self) -> None:
+        self.modeller.close()
         if self._unkept:  # chosen right before the end
             await asyncio.to_thread(self._keep_theme)
         await self._close_engine()

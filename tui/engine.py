@@ -115,6 +115,11 @@ class Engine:
         return self._closed
 
     @property
+    def present(self) -> Memory:
+        """The memory as it is now, for the screen to read, also while another moment is looked at."""
+        return self._present
+
+    @property
     def now(self) -> str:
         """This moment, also while another is looked at."""
         return self._present.now

@@ -365,6 +365,7 @@ KEYS = (
     Key("preview.up", "K", "scroll_preview(-1)", "", "Scroll the preview up"),
     Key("theme.choose", "T", "app.change_theme", "", "Choose the theme; it is kept"),
     Key("memory.open", "O", "open_memory", "", "Open the memory of another project"),
+    Key("model.open", "P", "model", verb="model"),
     Key(
         "screen.leave",
         "escape",

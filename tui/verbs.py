@@ -52,6 +52,7 @@ class Verb:
 
 
 REDACTION_ACTS = ("allow", "cut", "rules")
+MODEL_ACTS = ("status", "pull", "test", "use", "fast", "smart", "off")
 SHELLS = ("bash", "zsh", "fish")
 _DOMAINS = ", ".join(DOMAINS)
 _LIMIT = Argument("limit", "value", "N", "how many at the most (50)", 50, whole=True)
@@ -476,6 +477,20 @@ VERBS = (
         "health.doctor",
         Argument("quick", "flag", "", "leave out what reads every record"),
         Argument("head", "value", "HEX", "a head that an earlier doctor named: are its steps still there?", ""),
+        opens="nothing",
+    ),
+    Verb(
+        "model",
+        "The model that the agent asks: how it stands, fetch one, try it, choose one, and when it is asked",
+        "model.model",
+        Argument(
+            "what",
+            "maybe",
+            "status|pull|test|use|fast|smart|off",
+            "fast: asked only after an answer; smart: before one too; off: never",
+            choices=MODEL_ACTS,
+        ),
+        Argument("name", "maybe", "NAME", "a model, qwen2.5:3b-instruct; use auto: whichever is found"),
         opens="nothing",
     ),
     Verb(

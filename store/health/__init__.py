@@ -30,6 +30,7 @@ CHECKS: tuple[tuple[str, Callable[[Visit], Iterator[Finding]]], ...] = (
     ("keywords", integrity.keywords),
     ("vec0", parts.extension),
     ("model", parts.model),
+    ("agent", parts.agent),
     ("documents", parts.documents),
     ("backups", parts.backups),
     ("purge", parts.purges),

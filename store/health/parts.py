@@ -66,6 +66,30 @@ def model(visit: Visit) -> Iterator[Finding]:
         yield Finding("vectors", NOTE if missing else WRONG, says, "memoranda index", "index")
 
 
+def agent(visit: Visit) -> Iterator[Finding]:
+    """Which model the agent asks, and why not another; without one rules answer, and nothing is wrong."""
+    from store.agent.server import short
+    from store.agent.standing import ORDER, standing
+
+    visit.progress("the agent's model", 0, 0)
+    found = standing(visit.memory.config)
+    if found.model:
+        at = f"Ollama {found.look.version} at {short(found.look.address)}"
+        cold = "" if found.state == "ready" else ", which is loaded when it is asked first"
+        yield Finding("agent", OK, f"{at} has {found.model}{cold}: {found.taken.reason}")
+    else:
+        reason = (
+            found.taken.reason
+            if found.taken.reason.endswith("rules answer.")
+            else f"{found.taken.reason} Rules answer."
+        )
+        yield Finding("agent", NOTE, reason, "memoranda model shows what there is to be done.", "model")
+    passed = [step for step in found.steps if not step.taken and step.next]
+    for step in passed:  # what somebody named, and cannot be had
+        if step.who in ORDER[:2]:
+            yield Finding("agent", NOTE, f"{step.who}: {step.reason}", step.next, "model")
+
+
 def documents(visit: Visit) -> Iterator[Finding]:
     """The documents that could not be read."""
     found = visit.memory.documents

@@ -7,8 +7,8 @@ import pytest
 
 @pytest.fixture(autouse=True)
 def without_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Keywords alone, so that nothing is embedded behind a story's back; `meaning` takes it away."""
-    monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
+    """Keywords and rules alone, so that nothing is embedded or asked behind a story's back; `meaning` takes it away."""
+    monkeypatch.setenv("MEMORANDA_WITHOUT", "model,agent")
 
 
 @pytest.fixture(autouse=True)
@@ -19,5 +19,5 @@ def no_checkpoint_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def meaning(without_a_model: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The real model answers."""
-    monkeypatch.delenv("MEMORANDA_WITHOUT")
+    """The real model of vectors answers."""
+    monkeypatch.setenv("MEMORANDA_WITHOUT", "agent")

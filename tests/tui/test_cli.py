@@ -186,6 +186,7 @@ IMPORTED = {"name", "whole", "changes", "step", "tables", "records", "notes"}
 PURGED = {"purged", "scrubbed", "left", "pending", "backups", "traces", "files"}
 NOMINATED = {"proposals", "duplicates", "contradictions", "against_decisions", "clusters", "facts", "left", "meaning"}
 BROUGHT = {field.name for field in dataclasses.fields(Report)} | {"learned"}
+MODEL = {"model", "state", "mode", "address", "version", "trouble", "order", "installed"}
 EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("remember", "a new fact"), models.Fact),
     (("remember", "The team is FIVE."), models.Fact),
@@ -309,6 +310,9 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("scan-secrets", "--purge"), {"found", "scrubbed", "pending"}),
     (("doctor",), {"wrong", "findings"}),
     (("doctor", "--quick"), {"wrong", "findings"}),
+    (("model",), MODEL | {"use"}),
+    (("model", "use", "qwen2.5:1.5b"), MODEL | {"name", "value", "written"}),
+    (("model", "smart"), MODEL | {"name", "value", "written"}),
     (("salvage", ".memoranda/memory.db"), {"into", "tables", "notes"}),
     (("scan",), {"new", "changed", "gone", "unchanged", "remaining", "problems"}),
     (("init",), {"path", "kind", "reason", "project", "exists"}),

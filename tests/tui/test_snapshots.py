@@ -156,6 +156,7 @@ SCREENS: dict[str, Reach] = {
     "a correction": a_correction,
     "palette": palette,
     "recent": recent,
+    "model": keys("P"),
     "help": keys("question_mark", *["down"] * 12),
     "command bar": keys("colon", *"forg", "tab"),
 }
@@ -172,7 +173,7 @@ async def test_every_screen(story: Story, screens: SnapshotAssertion, name: str,
 
 
 @BOTH
-@pytest.mark.parametrize("name", [name for name in SCREENS if name not in ("help", "palette", "recent")])
+@pytest.mark.parametrize("name", [name for name in SCREENS if name not in ("help", "palette", "recent", "model")])
 async def test_what_strangers_wrote(
     strange: Path, screens: SnapshotAssertion, name: str, size: tuple[int, int]
 ) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 # what may be asked while the past is looked at: what only reads, and what is not about the memory
 IN_THE_PAST = frozenset(
     "facts decisions tasks iterations search show context timeline history as-of diff checkpoints stats open where"
-    " config completion".split()
+    " config completion model".split()
 )
 
 
@@ -86,6 +86,8 @@ def _in_place(screen: MainScreen, verb: Verb, given: Given) -> bool:
         screen.say(HOW, "warning")
     elif verb.name == "doctor" and not given.head:
         screen.action_doctor(given.quick)
+    elif verb.name == "model" and given.what in (None, "status", "pull", "test"):
+        _show_model(screen, given)
     elif verb.name == "search":
         screen.search_for(" ".join(given.query))
     elif verb.name == "show" and not given.diff:
@@ -127,6 +129,13 @@ def _in_place(screen: MainScreen, verb: Verb, given: Given) -> bool:
     else:
         return False
     return True
+
+
+def _show_model(screen: MainScreen, given: Given) -> None:
+    from store.agent.model import USUAL
+
+    pull = (given.name or USUAL) if given.what == "pull" else ""
+    screen.action_model(pull, (given.name or "") if given.what == "test" else None)
 
 
 def _show_purge(screen: MainScreen, given: Given) -> None:
@@ -215,7 +224,7 @@ def _show(screen: MainScreen, verb: Verb, outcome: Outcome) -> None:
         screen.say(outcome.message, alone=True)
     if outcome.lines:
         screen.pane.read_out(outcome.lines)
-    if verb.name == "config":
+    if verb.name in ("config", "model"):
         screen.app.configure_again()  # type: ignore[attr-defined]
     elif not verb.reads:
         screen.refresh_records()

@@ -8,13 +8,13 @@ from store.errors import MemorandaError
 from store.models import Checkpoint
 from tui.commands import count
 from tui.keys import named
-from tui.screens.learning import LearningScreen
+from tui.screens.modelled import ModelledScreen
 
 AGAIN = 4  # seconds until the offer is tried again
 TICK = 60  # looks after which it is asked whether a checkpoint is due
 
 
-class RecoveringScreen(LearningScreen):
+class RecoveringScreen(ModelledScreen):
     """Offers after the first rows, and takes checkpoints as time passes."""
 
     def _complete(self) -> None:

@@ -1,0 +1,82 @@
+"""How it stands with the model: the server, what it has, which model is asked and by which way it was found."""
+
+import os
+from dataclasses import dataclass
+
+from store.agent import breaker, server
+from store.agent.model import FAMILY, SWITCH, VARIABLE, Step, address, choose
+from store.config import Config
+from store.errors import ModelFailed
+from store.switches import VARIABLE as WITHOUT
+from store.switches import without
+
+ORDER = (f"${VARIABLE}", "agent.model", FAMILY, "any", "rules")
+"""Who may name the model that is asked; the first whose word can be had."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The model that is asked (empty: none, and rules answer), by which of the ORDER, `mode` fast, smart or off, and
+    what the look at the server found."""
+
+    model: str
+    mode: str
+    steps: tuple[Step, ...]
+    look: server.Look
+
+    @property
+    def state(self) -> str:
+        """`ready` in memory, `cold` when it must be loaded first, `rules` where there is none to ask."""
+        if not self.model:
+            return "rules"
+        installed = self.look.model(self.model)
+        return "ready" if installed is not None and installed.loaded else "cold"
+
+    @property
+    def taken(self) -> Step:
+        """The step that led to it."""
+        return next(step for step in self.steps if step.taken)
+
+    @property
+    def trouble(self) -> ModelFailed | None:
+        """Why the server does not answer; None if it does, or was not asked."""
+        return self.look.trouble
+
+
+def standing(config: Config, seconds: float = server.LOOK_SECONDS) -> Standing:
+    """Look at the server and say what is asked, with a step for each of the ORDER. Never raises.
+
+    Switched off (MEMORANDA_WITHOUT=agent) nothing is looked at. A server that answers again is asked again at once,
+    however often it failed before.
+    """
+    where, mode = server.whole(address(config)), str(config["agent.mode"])
+    if without(SWITCH):
+        off = Step("rules", True, f"Switched off by {WITHOUT}.")
+        return Standing("", mode, _whole([off], config, "Nobody looks."), server.Look(where))
+    look = server.look(where, seconds)
+    if look.trouble is not None:
+        reason = Step("rules", True, look.trouble.message, look.trouble.next)
+        return Standing("", mode, _whole([reason], config, "There is no list to look at."), look)
+    breaker.of(address(config)).worked()
+    if mode == "off":
+        off = Step("rules", True, "Set so: agent.mode is off.", "memoranda model fast")
+        return Standing("", mode, _whole([off], config, "Nobody is asked."), look)
+    name, steps = choose(str(config["agent.model"]), os.environ.get(VARIABLE, ""), [one.name for one in look.models])
+    return Standing(name, mode, _whole(steps, config, "Ollama has none that answers."), look)
+
+
+def _whole(found: list[Step], config: Config, otherwise: str) -> tuple[Step, ...]:
+    """A step for each of the ORDER, also for those that were not come to; `otherwise` is why nothing came of them."""
+    by_name = {step.who: step for step in found}
+    wanted = {ORDER[0]: os.environ.get(VARIABLE, ""), ORDER[1]: str(config["agent.model"])}
+    steps: list[Step] = []
+    for who in ORDER:
+        if who in by_name:
+            steps.append(by_name[who])
+        elif any(step.taken for step in steps):
+            steps.append(Step(who, False, "Not needed."))
+        elif not wanted.get(who, "-"):
+            steps.append(Step(who, False, "Not set."))
+        else:
+            steps.append(Step(who, False, f"{wanted[who]}. {otherwise}" if who in wanted else otherwise))
+    return tuple(steps)

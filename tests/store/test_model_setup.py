@@ -1,0 +1,377 @@
+"""Setting the agent's model up: what the server is and has, who is asked and by whose word, fetching, trying."""
+
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+from support.model_server import FAULTS, LAYERS, ModelServer
+
+from store.agent import breaker
+from store.agent.fetching import Fetcher, Pace, Pulled
+from store.agent.model import USUAL
+from store.agent.server import look, short, whole
+from store.agent.standing import ORDER, standing
+from store.agent.trial import Trier, try_out
+from store.config import Config, load, user_path
+from store.errors import ModelFailed
+from store.health import NOTE, OK, examine
+from store.location import locate
+from store.memory import Memory
+
+WHOLE = sum(total for _, total in LAYERS)
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
+    server = ModelServer()
+    monkeypatch.setenv("OLLAMA_HOST", server.address)
+    breaker.reset()
+    yield server
+    server.close()
+    breaker.reset()
+
+
+@pytest.fixture
+def configured(tmp_path: Path) -> Callable[..., Config]:
+    """A person's own file with these settings under [agent]."""
+
+    def configure(**values: str) -> Config:
+        path = Path(user_path())
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("[agent]\n" + "".join(f'{name} = "{value}"\n' for name, value in values.items()))
+        return load(locate(str(tmp_path / "memory.db"), {}, str(tmp_path)))
+
+    return configure
+
+
+def failure(address: str, name: str = USUAL, silence: float = 5.0) -> ModelFailed:
+    """What keeps a model from being fetched."""
+    with pytest.raises(ModelFailed) as raised, closing(Fetcher(address, lambda: False)) as fetcher:
+        list(fetcher.pull(name, silence))
+    return raised.value
+
+
+# looking --------------------------------------------------------------------------------------------------------------
+
+
+def test_what_the_server_is_and_has(server: ModelServer) -> None:
+    server.installed = {USUAL: 1_929_903_332, "nomic-embed-text:latest": 274_302_450}
+    server.loaded = {USUAL}
+    found = look(server.address)
+    assert (found.version, found.trouble) == ("0.12.6", None)
+    qwen, vectors = found.models
+    assert (qwen.name, qwen.size, qwen.parameters, qwen.quantization) == (USUAL, 1_929_903_332, "3.1B", "Q4_K_M")
+    assert qwen.loaded and not vectors.loaded
+    assert found.model("nomic-embed-text") == vectors and found.model("nomic") is None
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_every_fault_of_a_server_ends_in_time_and_says_what_it_is(server: ModelServer, fault: str) -> None:
+    server.fault = fault
+    trouble = look(server.address, 0.3).trouble
+    assert trouble is not None and trouble.next
+    kinds = {"hangs": "slow", "trickles": "slow", "cut": "cut", "busy": "busy", "error": "refused"}
+    assert trouble.kind == kinds.get(fault, "broken")
+    assert f"127.0.0.1:{server.port}" in trouble.message
+
+
+def test_a_list_that_holds_nonsense_is_believed_as_far_as_it_makes_sense(
+    server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What a server says is data: no name that could not be typed, no size that is none."""
+    strange = [3, {}, {"model": "x\x1b[2J"}, {"model": "y" * 300}, {"name": "z", "size": "much", "details": [1]}]
+    monkeypatch.setattr(ModelServer, "models", property(lambda self: strange))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(server, "loaded", set())
+        found = look(server.address)
+    assert found.trouble is not None or [(one.name, one.size, one.parameters) for one in found.models] == [("z", 0, "")]
+
+
+@pytest.mark.parametrize(
+    "said, meant, told",
+    [
+        ("", "http://127.0.0.1:11434", "127.0.0.1:11434"),
+        ("localhost", "http://localhost:11434", "localhost:11434"),
+        ("nas:8080", "http://nas:8080", "nas:8080"),
+        (":8080", "http://127.0.0.1:8080", "127.0.0.1:8080"),
+        ("http://nas", "http://nas:80", "nas:80"),
+        ("https://nas/ollama/", "https://nas:443/ollama", "https://nas:443/ollama"),
+        ("::1", "http://[::1]:11434", "[::1]:11434"),
+        ("http://[::1]:9/", "http://[::1]:9", "[::1]:9"),
+        ("https://ana:secret@nas", "https://ana:secret@nas:443", "https://nas:443"),
+    ],
+)
+def test_an_address_as_people_write_it(said: str, meant: str, told: str) -> None:
+    """A password in it is not shown."""
+    assert (whole(said), short(said)) == (meant, told)
+
+
+@pytest.mark.parametrize("address", ["ftp://x", "http://", "http://a b", "http://x:99999", "127.0.0.1:9"])
+def test_what_is_no_address_or_where_nothing_listens_is_said(address: str) -> None:
+    trouble = look(address, 0.3).trouble
+    assert trouble is not None and trouble.message and trouble.next
+
+
+def test_looking_imports_no_client() -> None:
+    """The status line looks from the first minute on, whether a model is ever asked or not."""
+    script = f"""
+import sys
+sys.path.insert(0, {str(Path(__file__).parents[2])!r})
+from store.agent.standing import standing
+from store.config import Config
+standing(Config())
+import store.agent.fetching, store.agent.trial
+print([name for name in "ollama httpx httpcore pydantic numpy".split() if name in sys.modules])
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_a_proxy_is_not_asked(server: ModelServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")
+    assert look(server.address).trouble is None
+    with closing(Fetcher(server.address, lambda: False)) as fetcher:
+        assert list(fetcher.pull(USUAL))[-1].status == "success"
+
+
+# which is asked -------------------------------------------------------------------------------------------------------
+
+
+def test_the_order_is_told_to_its_end(
+    server: ModelServer, configured: Callable[..., Config], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Variable, setting, the first qwen2.5, any other, rules: who is taken, why those before were not, and that those
+    behind were not needed."""
+    config = configured()
+    found = standing(config)
+    assert [step.who for step in found.steps] == list(ORDER) and found.state == "rules"
+    assert [step.reason for step in found.steps[:2]] == ["Not set.", "Not set."] and found.taken.who == "rules"
+    server.installed = {"llama3.2:1b": 1}
+    assert (standing(config).model, standing(config).taken.who) == ("llama3.2:1b", "any")
+    server.installed |= {"qwen2.5:1.5b": 1}
+    found = standing(config)
+    assert (found.model, found.taken.who, found.state) == ("qwen2.5:1.5b", "qwen2.5", "cold")
+    assert [step.reason for step in found.steps[3:]] == ["Not needed.", "Not needed."]
+    server.loaded = {"qwen2.5:1.5b"}
+    assert standing(config).state == "ready"
+    config = configured(model="llama3.2:1b")
+    assert standing(config).taken.who == "agent.model"
+    monkeypatch.setenv("MEMORANDA_MODEL", "mistral")
+    found = standing(config)
+    assert found.model == "llama3.2:1b" and "no model mistral" in found.steps[0].reason and found.steps[0].next
+    assert standing(configured(mode="off")).model == ""
+
+
+def test_without_a_server_rules_answer_and_say_why(server: ModelServer, configured: Callable[..., Config]) -> None:
+    server.close()
+    found = standing(configured(model="llama3.2:1b"))
+    assert (found.model, found.state, found.taken.who) == ("", "rules", "rules")
+    assert found.taken.reason.startswith("Nothing answers at 127.0.0.1") and "llama3.2:1b" in found.steps[1].reason
+
+
+def test_switched_off_nothing_is_looked_at(
+    server: ModelServer, configured: Callable[..., Config], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORANDA_WITHOUT", "agent")
+    assert standing(configured()).state == "rules" and server.paths == []
+
+
+def test_a_server_that_answers_again_is_asked_again_at_once(
+    server: ModelServer, configured: Callable[..., Config]
+) -> None:
+    """Who starts Ollama after it was missed need not wait for the pause to be over."""
+    tripped = breaker.of(server.address)
+    tripped.failed(ModelFailed("absent", "Nothing answers."))
+    assert tripped.tripped()
+    standing(configured())
+    assert not tripped.tripped()
+
+
+# fetching -------------------------------------------------------------------------------------------------------------
+
+
+def test_a_pull_tells_how_far_it_is(server: ModelServer) -> None:
+    with closing(Fetcher(server.address, lambda: False)) as fetcher:
+        told = list(fetcher.pull(USUAL))
+    assert told[0] == Pulled("pulling manifest") and told[-1] == Pulled("success", WHOLE, WHOLE)
+    done = [far.done for far in told]
+    assert done == sorted(done) and {far.total for far in told[2:]} <= {LAYERS[0][1], WHOLE}
+    assert look(server.address).model(USUAL) is not None
+
+
+def test_a_pull_is_stopped_at_once_and_goes_on_from_there(server: ModelServer) -> None:
+    """Also while the server says nothing; it hears that nobody waits any more, and keeps what it has."""
+    server.step, stop, told = 600_000_000, threading.Event(), []
+    server.hold.clear()
+
+    def pull() -> None:
+        with pytest.raises(ModelFailed) as raised, closing(Fetcher(server.address, stop.is_set)) as fetcher:
+            for far in fetcher.pull(USUAL):
+                told.append(far)
+                if far.done == 0 and server.held.wait(10):
+                    server.pulled[LAYERS[0][0]] = server.step
+        assert raised.value.kind == "stopped"
+
+    puller = threading.Thread(target=pull)
+    puller.start()
+    assert server.held.wait(10)
+    stop.set()
+    puller.join(10)
+    assert not puller.is_alive() and server.left.wait(10)
+    assert look(server.address).model(USUAL) is None
+    server.hold.set()
+    with closing(Fetcher(server.address, lambda: False)) as fetcher:
+        first = next(far for far in fetcher.pull(USUAL) if far.total)
+    assert first.done == server.step
+
+
+@pytest.mark.parametrize(
+    "said, kind, told",
+    [
+        ("pull model manifest: file does not exist", "missing", "library has no model"),
+        ("write /root/.ollama/models/blobs/x: no space left on device", "refused", "no room for"),
+        ("pull model manifest: 412: The model requires a newer version of Ollama.", "refused", "a newer Ollama"),
+        ('Get "https://registry.ollama.ai/v2/": dial tcp: lookup registry.ollama.ai: no such host', "cut", "network"),
+        ("max retries exceeded: unexpected EOF", "cut", "network"),
+        ("invalid model name", "refused", "is no name of a model"),
+        ("something\nnobody   foresaw\x1b[2J", "refused", "something nobody foresaw"),
+    ],
+)
+def test_what_keeps_a_model_from_coming_is_said_with_the_next_step(
+    server: ModelServer, said: str, kind: str, told: str
+) -> None:
+    server.breaks = said
+    found = failure(server.address)
+    assert found.kind == kind and told in found.message and found.next and "\n" not in found.message
+
+
+@pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault != "trickles"])
+def test_a_pull_survives_every_fault_of_a_server(server: ModelServer, fault: str) -> None:
+    server.fault = fault
+    found = failure(server.address, silence=0.3)
+    assert found.kind in ("slow", "cut", "broken", "busy", "refused") and found.next
+
+
+def test_a_server_that_leaves_before_the_end_has_not_fetched_it(server: ModelServer) -> None:
+    server.fault = "ends early"
+    found = failure(server.address)
+    assert found.kind == "cut" and "goes on where it stopped" in found.next
+
+
+def test_nothing_listens(server: ModelServer) -> None:
+    server.close()
+    assert failure(server.address).kind == "absent"
+
+
+def test_the_pace_is_that_of_the_last_seconds() -> None:
+    """What was there before counts for nothing, a pause slows it down, and who begins anew is not behind."""
+    seconds = [0.0]
+    pace = Pace(lambda: seconds[0])
+
+    def told(at: float, done: int) -> None:
+        seconds[0] = at
+        pace.told(done, 10_000)
+
+    told(0, 1_000)
+    assert pace.rate is None and pace.left is None
+    for at in range(1, 5):
+        told(at, 1_000 + at * 100)
+    assert pace.rate == pytest.approx(100) and pace.left == pytest.approx(86)
+    for at in range(5, 30):
+        told(at, 1_400)
+    assert pace.rate is None
+    told(29, 0)
+    told(31, 500)
+    assert pace.rate == pytest.approx(250)
+
+
+# trying ---------------------------------------------------------------------------------------------------------------
+
+
+def test_a_trial_tells_how_quick_a_model_is_and_that_it_was_cold(
+    server: ModelServer, configured: Callable[..., Config]
+) -> None:
+    server.installed = {USUAL: 1}
+    config = configured()
+    tried = try_out(config, standing(config))
+    assert (tried.model, tried.answer, tried.tokens, tried.rate) == (USUAL, "Nothing is lost.", 24, 30.0)
+    assert tried.cold and tried.loading == 2.5
+    assert not try_out(config, standing(config)).cold
+    assert server.asked[-1]["options"]["num_ctx"] == 4096, "another number would load it anew"
+
+
+def test_a_trial_can_be_stopped_and_says_what_is_missing(
+    server: ModelServer, configured: Callable[..., Config]
+) -> None:
+    config = configured()
+    with pytest.raises(ModelFailed) as raised:
+        try_out(config, standing(config))
+    assert raised.value.kind == "missing" and "memoranda model pull" in raised.value.next
+    with pytest.raises(ModelFailed) as raised:
+        try_out(config, standing(config), "mistral")
+    assert raised.value.kind == "missing" and "mistral" in raised.value.message
+    server.installed, stop = {USUAL: 1}, threading.Event()
+    server.hold.clear()
+    threading.Thread(target=lambda: (server.held.wait(10), stop.set())).start()
+    with pytest.raises(ModelFailed) as raised, closing(Trier(server.address, USUAL, stop.is_set)) as trier:
+        trier.ask()
+    assert raised.value.kind == "stopped" and server.left.wait(10)
+
+
+# the doctor -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_doctor_tells_of_it(
+    server: ModelServer, configured: Callable[..., Config], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
+    path = str(tmp_path / ".memoranda" / "memory.db")
+    Memory.open(path).close()
+
+    def told() -> list[tuple[str, str, str]]:
+        here = locate(path, {}, str(tmp_path))
+        return [(one.state, one.says, one.command) for one in examine(here, quick=True) if one.subject == "agent"]
+
+    server.installed = {USUAL: 1}
+    configured()
+    [(state, says, _)] = told()
+    assert state == OK and says.startswith("Ollama 0.12.6 at 127.0.0.1:") and USUAL in says and "loaded when" in says
+    configured(model="mistral")
+    assert [state for state, _, _ in told()] == [OK, NOTE] and "agent.model: Ollama has no model mistral." in told()[1][
+        1
+    ]
+    server.close()
+    [(state, says, command)] = told()
+    assert (state, command) == (NOTE, "model") and says.startswith("Nothing answers at") and "Rules answer." in says
+
+
+def test_nothing_but_the_set_address_is_spoken_to(
+    server: ModelServer, configured: Callable[..., Config], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spoken: list[object] = []
+    connect = socket.socket.connect
+
+    def listened(self: socket.socket, where: object) -> None:
+        spoken.append(where)
+        connect(self, where)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(socket.socket, "connect", listened)
+    config = configured()
+    standing(config)
+    with closing(Fetcher(server.address, lambda: False)) as fetcher:
+        list(fetcher.pull(USUAL))
+    try_out(config, standing(config))
+    assert set(spoken) == {("127.0.0.1", server.port)}
+
+
+def test_an_answer_that_never_ends_costs_its_seconds_and_no_more(server: ModelServer) -> None:
+    server.fault, started = "trickles", time.monotonic()
+    assert look(server.address, 0.2).trouble
+    assert time.monotonic() - started < 10

@@ -1,0 +1,216 @@
+"""A server of models at a real socket, for what the set-up asks of Ollama.
+
+What it fakes: `/api/version`, `/api/tags`, `/api/ps`, `/api/pull` and `/api/chat`, as Ollama writes them: names and
+sizes, a pull line by line whose layers stay where they are when the caller leaves and go on from there, errors in the
+middle of a stream, a model that must be loaded first. How faithfully: the wire is Ollama's, for its real client; no
+model is behind it, and nothing is fetched. `fault` makes it fail in the ways that real servers do; `hold` keeps a pull,
+or an answer, where it is until it is set.
+"""
+
+import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+GIB = 1 << 30
+LAYERS = (("sha256:5ee4f07cdb9b", 1_929_903_264), ("sha256:66b9ea09bd5b", 68))
+FAULTS = "hangs trickles html cut empty shape busy error".split()
+
+
+class ModelServer:
+    """`address` of it; `installed` are its models by name, `loaded` those in memory; `pulled` are the bytes it has of
+    each layer, `step` how many come at once; `breaks` what it says in the middle of a pull; `paths` what it was asked,
+    `left` is set once a caller left in the middle of a pull."""
+
+    def __init__(self) -> None:
+        self.installed: dict[str, int] = {}
+        self.loaded: set[str] = set()
+        self.pulled: dict[str, int] = {}
+        self.step = 200_000_000
+        self.fault = ""
+        self.breaks = ""
+        self.says = "Nothing is lost."
+        self.load_seconds = 2.5
+        self.paths: list[str] = []
+        self.asked: list[dict[str, Any]] = []
+        self.hold = threading.Event()
+        self.hold.set()
+        self.held = threading.Event()  # set once somebody waits for `hold`
+        self.left = threading.Event()
+        self.over = threading.Event()
+        self._server = _Server(("127.0.0.1", 0), _handler(self))
+        self.port = self._server.server_port
+        self.address = f"http://127.0.0.1:{self.port}"
+        threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True).start()
+
+    @property
+    def models(self) -> list[dict[str, Any]]:
+        details = {"family": "qwen2", "format": "gguf", "parameter_size": "3.1B", "quantization_level": "Q4_K_M"}
+        return [
+            {"name": name, "model": name, "size": size, "digest": "d1ce57" * 10, "details": details}
+            for name, size in self.installed.items()
+        ]
+
+    def close(self) -> None:
+        self.over.set()
+        self.hold.set()
+        self._server.shutdown()
+        self._server.server_close()
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Callers leave as they like."""
+
+
+def _handler(owner: ModelServer) -> type[BaseHTTPRequestHandler]:
+    class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def log_message(self, *arguments: object) -> None:
+            """Quietly."""
+
+        def do_GET(self) -> None:
+            owner.paths.append(self.path)
+            if owner.fault and self._fails():
+                return
+            loaded = [{**model, "context_length": 4096} for model in owner.models if model["name"] in owner.loaded]
+            answers: dict[str, Any] = {
+                "/api/version": {"version": "0.12.6"},
+                "/api/tags": {"models": owner.models},
+                "/api/ps": {"models": loaded},
+            }
+            if self.path in answers:
+                self._bytes(json.dumps(answers[self.path]).encode())
+            else:
+                self._bytes(b"404 page not found", 404)
+
+        def do_POST(self) -> None:
+            asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            owner.paths.append(self.path)
+            owner.asked.append(asked)
+            if owner.fault and self._fails():
+                return
+            self._pull(asked["model"]) if self.path == "/api/pull" else self._chat(asked)
+
+        # the answers
+
+        def _pull(self, name: str) -> None:
+            self._begin()
+            try:
+                self._line(status="pulling manifest")
+                if owner.breaks:
+                    self._line(error=owner.breaks)
+                    return self._end()
+                for digest, total in LAYERS:
+                    while True:
+                        done = owner.pulled.get(digest, 0)
+                        self._line(status=f"pulling {digest[7:]}", digest=digest, total=total, completed=done)
+                        if done >= total:
+                            break
+                        if not owner.hold.is_set():
+                            owner.held.set()
+                            self._wait()
+                        owner.pulled[digest] = min(total, done + owner.step)
+                for status in ("verifying sha256 digest", "writing manifest", "success"):
+                    if status == "success" and owner.fault != "":
+                        break
+                    self._line(status=status)
+                owner.installed[name] = sum(total for _, total in LAYERS)
+                self._end()
+            except OSError:
+                owner.left.set()
+
+        def _wait(self) -> None:
+            """Until it goes on, or the caller leaves."""
+            self.connection.settimeout(0.02)
+            while not owner.hold.is_set():
+                try:
+                    if not self.connection.recv(1):
+                        raise OSError("left")
+                except TimeoutError:
+                    continue
+            self.connection.settimeout(None)
+
+        def _chat(self, asked: dict[str, Any]) -> None:
+            name = asked["model"]
+            if name not in owner.installed:
+                return self._bytes(json.dumps({"error": f"model '{name}' not found"}).encode(), 404)
+            if not owner.hold.is_set():
+                owner.held.set()
+                try:
+                    self._wait()
+                except OSError:
+                    return owner.left.set()
+            loading = 0 if name in owner.loaded else owner.load_seconds
+            owner.loaded.add(name)
+            self._begin()
+            for word in owner.says.split():
+                self._line(model=name, message={"role": "assistant", "content": f"{word} "}, done=False)
+            counts = {"prompt_eval_count": 20, "eval_count": 24, "eval_duration": 800_000_000}
+            last = {"model": name, "message": {"role": "assistant", "content": ""}, "done": True, "done_reason": "stop"}
+            self._line(**last, **counts, total_duration=10**9, load_duration=int(loading * 10**9))
+            return self._end()
+
+        # the wire
+
+        def _begin(self) -> None:
+            self.send_response(200)
+            self.send_header("Content-Type", "application/x-ndjson")
+            self.send_header("Transfer-Encoding", "chunked")
+            self.end_headers()
+
+        def _line(self, **fields: object) -> None:
+            data = json.dumps(fields).encode() + b"\n"
+            self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
+
+        def _end(self) -> None:
+            self.wfile.write(b"0\r\n\r\n")
+
+        def _fails(self) -> bool:
+            match owner.fault:
+                case "hangs":
+                    owner.over.wait(20)
+                    self.close_connection = True
+                case "trickles":
+                    self.send_response(200)
+                    self.send_header("Content-Length", "100000")
+                    self.end_headers()
+                    self._trickle()
+                case "html":
+                    self._bytes(b"<html><body>It works!</body></html>")
+                case "cut":
+                    self.send_response(200)
+                    self.send_header("Content-Length", "5000")
+                    self.end_headers()
+                    self.wfile.write(b'{"version": "0.1')
+                    self.close_connection = True
+                case "empty":
+                    self._bytes(b"")
+                case "shape":
+                    self._bytes(b'{"version": 3, "models": {"a": 1}}')
+                case "busy":
+                    self._bytes(b'{"error": "server busy, please try again.  maximum pending requests exceeded"}', 503)
+                case "error":
+                    self._bytes(b'{"error": "something went wrong"}', 500)
+                case _:
+                    return False
+            return True
+
+        def _trickle(self) -> None:
+            try:
+                while not owner.over.wait(0.05):
+                    self.wfile.write(b" ")
+            except OSError:
+                pass
+            self.close_connection = True
+
+        def _bytes(self, body: bytes, status: int = 200) -> None:
+            self.send_response(status)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+    return Handler

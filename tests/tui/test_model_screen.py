@@ -1,0 +1,321 @@
+"""The screen that sets the model up, and the model in the top line."""
+
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.model_server import ModelServer
+from support.screen import HUGE, NARROW, WIDE, Person, opened, utc
+from support.stories import Clock, Story, copy
+
+from store.agent import breaker, use
+from store.agent.faring import Faring
+from store.agent.model import USUAL
+from store.agent.server import Look
+from store.agent.standing import Standing
+from store.config import user_path
+from store.database import Verbatim
+from store.database.lease import Lease
+from store.memory import Memory
+from tui.model_line import forms, short
+from tui.modeller import Modeller
+from tui.screens import modelled
+from tui.screens.model import ModelScreen
+from tui.widgets.bars import width
+
+__all__ = ["utc"]
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
+    server = ModelServer()
+    monkeypatch.setenv("OLLAMA_HOST", server.address)
+    breaker.reset()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def story(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Story:
+    monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
+    return copy(tmp_path / "billing-api")
+
+
+def setting_up(person: Person) -> bool:
+    return isinstance(person.app.screen, ModelScreen)
+
+
+async def set_up(person: Person) -> None:
+    """Go to the screen, once it is known how it stands."""
+    await person.until(lambda: person.app.modeller.standing is not None)
+    await person.pilot.press("P")
+    await person.until(lambda: setting_up(person) and person.sees("WHICH IS ASKED"))
+
+
+def written() -> dict[str, str]:
+    return tomllib.loads(Path(user_path()).read_text())["agent"]
+
+
+async def choose(person: Person, row: str) -> None:
+    """Put the cursor on the row that begins so, and press Enter."""
+    await person.pilot.press("g")
+    for _ in range(20):
+        if any(line.startswith("▸") and line[3:].startswith(row) for line in person.lines):
+            break
+        await person.pilot.press("j")
+    else:
+        raise AssertionError("\n".join(["no such row:", row, *person.lines]))
+    await person.pilot.press("enter")
+
+
+# the screen -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE])
+async def test_which_is_asked_and_why_not_the_others(story: Story, server: ModelServer, size: tuple[int, int]) -> None:
+    server.installed = {"llama3.2:1b": 1_300_000_000, "nomic-embed-text:latest": 274_302_450}
+    async with opened(story.folder, size=size) as person:
+        await set_up(person)
+        assert person.sees("MODEL  llama3.2:1b  cold", f"Ollama 0.12.6 at 127.0.0.1:{server.port}")
+        assert person.sees("· $MEMORANDA_MODEL", "· the first qwen2.5", "✓ any other model")
+        assert person.line("the first qwen2.5").endswith("Ollama has no qwen2.5.")
+        assert person.line("▸").startswith("▸● llama3.2:1b"), "the cursor is on the model that is asked"
+        assert "1.3 GB  3.1B Q4_K_M" in person.line("▸") and "for vectors alone" in person.line("nomic")
+        assert person.sees("It is the one that is asked: llama3.2:1b, the first model that Ollama has.")
+        await person.press("escape")
+        assert not setting_up(person)
+
+
+async def test_without_ollama_it_says_how_to_get_it(
+    story: Story, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And that all works by rule; Enter copies the line."""
+    monkeypatch.setenv("PATH", str(tmp_path))
+    async with opened(story.folder, size=NARROW) as person:
+        await set_up(person)
+        assert person.sees("MODEL  rules answer", "OLLAMA IS NOT THERE", "$ Linux", "$ macOS", "Nothing answers at")
+        await choose(person, "Linux")
+        await person.until(lambda: any("Copied the line" in toast for toast in person.toasts))
+        assert person.sees("curl -fsSL https://ollama.com/install.sh | sh", "Everything works without it")
+
+
+async def test_a_model_is_fetched_with_a_bar_stopped_and_resumed(story: Story, server: ModelServer) -> None:
+    """It goes on when the screen is left, the top line tells how far it is, and x stops it; again, it goes on from
+    there."""
+    server.step = 800_000_000
+    server.hold.clear()
+    async with opened(story.folder, size=NARROW) as person:
+        await set_up(person)
+        await choose(person, USUAL)
+        await person.until(lambda: person.sees("▇", "x stops") or person.sees("0 B of 1.9 GB"))
+        server.hold.set()
+        server.held.clear()
+        await person.until(lambda: person.sees(f"● {USUAL}"))
+        assert person.sees("qwen2.5:3b-instruct is there.") and person.sees(f"MODEL  {USUAL}  cold")
+        server.hold.clear()
+        server.pulled.clear()
+        await person.pilot.press("p")
+        await person.paste_now("llama3.2:1b")
+        await person.pilot.press("enter")
+        await person.until(lambda: server.held.is_set() and person.sees("0 B of 1.9 GB"))
+        server.pulled["sha256:5ee4f07cdb9b"] = 800_000_000
+        await person.pilot.press("escape")
+        await person.until(lambda: not setting_up(person) and "pulling llama3.2:1b 0 %" in person.lines[0])
+        await person.pilot.press("P")
+        await person.until(lambda: setting_up(person) and person.sees("x stops"))
+        await person.pilot.press("x")
+        await person.until(lambda: person.sees("Stopped llama3.2:1b at 0 %; pulled again, it goes on from there."))
+        assert server.left.wait(10) and "llama3.2:1b" not in server.installed
+        await person.pilot.press("p")
+        await person.paste_now("llama3.2:1b")
+        await person.pilot.press("enter")
+        await person.until(lambda: person.sees("41 %", "800 MB of 1.9 GB"))
+        server.hold.set()
+        await person.until(lambda: "llama3.2:1b" in server.installed and person.sees("llama3.2:1b is there."))
+        await person.press("x")
+        assert not person.sees("is there.")
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE])
+async def test_a_pull_that_fails_says_cause_and_next_step(
+    story: Story, server: ModelServer, size: tuple[int, int]
+) -> None:
+    server.breaks = 'Get "https://registry.ollama.ai/v2/": dial tcp: lookup registry.ollama.ai: no such host'
+    async with opened(story.folder, size=size) as person:
+        await set_up(person)
+        await choose(person, USUAL)
+        await person.until(lambda: person.sees(f"{USUAL} could not be fetched"))
+        await person.until(lambda: person.sees("Ollama could not reach its library on the network."))
+        assert person.sees("Next  Pull it again: it goes on where it stopped.")
+
+
+async def test_a_pull_from_the_bar_whose_end_is_told_wherever_one_is(story: Story, server: ModelServer) -> None:
+    server.hold.clear()
+    async with opened(story.folder) as person:
+        await person.command("model pull")
+        await person.until(lambda: setting_up(person) and server.held.is_set())
+        await person.pilot.press("escape")
+        server.hold.set()
+        await person.until(lambda: f"{USUAL} is there." in person.toasts)
+        await person.until(lambda: "qwen2.5:3b cold" in person.lines[0])
+
+
+async def test_a_model_is_tried(story: Story, server: ModelServer) -> None:
+    """What is being waited for is said, then how quick it is, and that it was cold."""
+    server.installed = {USUAL: 1}
+    server.hold.clear()
+    async with opened(story.folder, size=NARROW) as person:
+        await set_up(person)
+        await person.pilot.press("t")
+        await person.until(lambda: person.sees("A cold model is loaded first") and server.held.is_set())
+        server.hold.set()
+        await person.until(lambda: person.sees("30 a second", "took 2.5 s", "“Nothing is lost.”"))
+        await person.until(lambda: person.sees(f"MODEL  {USUAL}  ready"))
+        await person.press("escape")
+        assert "qwen2.5:3b ready" in person.lines[0]
+
+
+async def test_a_trial_without_a_model_says_what_to_do(story: Story, server: ModelServer) -> None:
+    async with opened(story.folder, size=NARROW) as person:
+        await person.command("model test")
+        await person.until(lambda: setting_up(person) and person.sees("There is no model to be tried."))
+        assert person.sees(f"memoranda model pull {USUAL}")
+
+
+async def test_a_model_and_a_mode_are_chosen(story: Story, server: ModelServer) -> None:
+    server.installed = {USUAL: 1, "llama3.2:1b": 1}
+    async with opened(story.folder) as person:
+        await set_up(person)
+        await choose(person, "llama3.2:1b")
+        await person.until(lambda: person.sees("MODEL  llama3.2:1b", "✓ agent.model"))
+        assert "llama3.2:1b is asked from now on." in person.toasts
+        await choose(person, "smart")
+        await person.until(lambda: person.line(" before an answer too").strip(" ▸").startswith("● smart"))
+        await person.pilot.press("m")
+        await person.until(lambda: person.sees("MODEL  rules answer"))
+        assert written() == {"model": "llama3.2:1b", "mode": "off"}
+        assert person.app.config["agent.mode"] == "off"
+
+
+async def test_one_for_vectors_alone_cannot_be_chosen(story: Story, server: ModelServer) -> None:
+    server.installed = {"nomic-embed-text:latest": 1}
+    async with opened(story.folder) as person:
+        await set_up(person)
+        await choose(person, "nomic-embed-text")
+        await person.settle()
+        assert person.sees("It cannot be asked: it makes vectors alone.") and "takes" not in person.lines[-1]
+        assert not Path(user_path()).exists()
+
+
+async def test_a_server_that_hangs_is_not_felt(
+    story: Story, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither by the start, nor by the keys, nor when the screen or the app is left."""
+    server.fault = "hangs"
+    async with opened(story.folder, size=NARROW) as person:
+        await person.until(lambda: "/api/version" in server.paths)
+        assert person.rows, "the lists were read meanwhile"
+        await person.pilot.press("P")
+        await person.until(lambda: setting_up(person))
+        await person.pilot.press("t", "p")
+        await person.paste_now("x")
+        await person.pilot.press("enter")
+        await person.until(lambda: "/api/pull" in server.paths)
+        await person.pilot.press("escape")
+        await person.until(lambda: not setting_up(person))
+        await person.pilot.press("j", "k")
+    assert not server.over.is_set(), "it hangs still"
+
+
+async def test_what_a_server_says_cannot_act(story: Story, server: ModelServer) -> None:
+    server.installed = {"[@click=app.quit]x[/]": 1, "a\u202eb:1": 1}
+    server.says = "\x1b[2J [/nope] ok"
+    async with opened(story.folder, size=NARROW) as person:
+        await set_up(person)
+        assert person.sees("[@click=app.quit]x[/]") and not any("\u202e" in line for line in person.lines)
+        await person.pilot.press("t")
+        await person.until(lambda: person.sees("[/nope] ok”"))
+        assert not any("\x1b" in line for line in person.lines)
+
+
+# the top line ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE, HUGE])
+async def test_the_top_line_tells_how_the_model_stands(
+    story: Story, server: ModelServer, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its name, how it stands, its last answer; how many turns wait, and how often rules had to answer, where there is
+    room; and that it works right now, whichever process it is that asks it."""
+    monkeypatch.setattr(modelled, "OFTEN", 2)
+    server.installed = {USUAL: 1}
+    server.loaded = {USUAL}
+    clock = Clock()
+    async with opened(story.folder, size=size, clock=clock) as person:
+        await person.until(lambda: person.lines[0].rstrip().endswith("qwen2.5:3b ready"))
+        with Memory.open(str(story.path), "worker", clock) as memory:
+            for milliseconds, kind in ((1_200, ""), (600, "slow"), (640, "")):
+                use.count(memory.database, "extract_facts", USUAL, milliseconds, kind)
+            use.fell_back(memory.database, "extract_facts")
+        await person.until(lambda: "qwen2.5:3b ready  0.6 s" in person.lines[0])
+        assert ("1 of 3 by rule" in person.lines[0]) == (size == HUGE)
+        with Memory.open(str(story.path), "worker", clock) as memory, memory.database.write("agent", "lease") as write:
+            write.execute("INSERT INTO leases VALUES ('model', 'other', ?)", (Verbatim("2099-01-01T00:00:00.000Z"),))
+        await person.until(lambda: "qwen2.5:3b working" in person.lines[0])
+        server.close()
+        await person.until(lambda: person.lines[0].rstrip().endswith("rules"))
+        await person.pilot.click(offset=(size[0] - 3, 0))
+        await person.until(lambda: setting_up(person))
+
+
+async def test_one_that_has_just_worked_is_looked_at_again(
+    story: Story, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is in memory by then, and the top line says so without waiting for its next look."""
+    monkeypatch.setattr(modelled, "OFTEN", 1_000_000)
+    server.installed, clock = {USUAL: 1}, Clock()
+    async with opened(story.folder, clock=clock) as person:
+        await person.until(lambda: person.lines[0].rstrip().endswith("qwen2.5:3b cold"))
+        with Memory.open(str(story.path), "worker", clock) as memory:
+            lease = Lease(memory.database, "model")
+            assert lease.take()
+            await person.until(lambda: "qwen2.5:3b working" in person.lines[0])
+            use.count(memory.database, "extract_facts", USUAL, 640, "")
+            server.loaded = {USUAL}
+            lease.release()
+        await person.until(lambda: "qwen2.5:3b ready  0.6 s" in person.lines[0])
+        await person.pilot.press("P")
+        await person.until(lambda: person.sees("Asked 1 time for this memory, the last answer took 0.6 s."))
+
+
+async def test_switched_off_it_is_rules_and_nobody_is_asked(
+    story: Story, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MEMORANDA_WITHOUT", "model,agent")
+    async with opened(story.folder, size=NARROW) as person:
+        assert person.lines[0].rstrip().endswith("rules")
+    assert server.paths == []
+
+
+@pytest.mark.parametrize(
+    "name, said",
+    [
+        (USUAL, "qwen2.5:3b"),
+        ("qwen2.5-coder:0.5b-instruct-q4_K_M", "qwen2.5-coder:0.5b"),
+        ("llama3.2:latest", "llama3.2"),
+        ("hf.co/bartowski/Qwen2.5-3B-Instruct-GGUF:Q4_K_M", "Qwen2.5-3B-Instru…"),
+    ],
+)
+def test_names_are_short(name: str, said: str) -> None:
+    assert short(name) == said
+
+
+def test_each_form_is_shorter_than_the_one_before() -> None:
+    """So that the first that fits says most."""
+    found = Modeller(lambda: None)
+    assert forms(found, Faring()) == [], "nothing is known yet"
+    for model in ("", USUAL):
+        found.standing = Standing(model, "fast", (), Look("http://127.0.0.1:11434"))
+        widths = [width(form) for form in forms(found, Faring(0.6, 3, 41, 2))]
+        assert widths == sorted(widths, reverse=True) and widths[-1] <= 10

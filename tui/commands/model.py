@@ -1,0 +1,349 @@
+"""model: how it stands, fetch one, try it, choose one; and when it is asked."""
+
+import os
+import sys
+from time import monotonic
+
+from store.config import load, put, user_path
+from store.errors import InvalidInput, ModelFailed
+from tui.commands import Outcome, Session, count
+from tui.keys import BY_ID, FIXED
+from tui.visible import visible
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from store.agent.faring import Faring
+    from store.agent.fetching import Pace, Pulled
+    from store.agent.server import Installed
+    from store.agent.standing import Standing
+    from store.agent.trial import Tried
+    from store.config import Config, Value
+    from tui.arguments import Given
+
+OFTEN = 0.1  # seconds between two words about how far a pull is
+BAR = 20  # cells
+FIGURES = ("asked", "by_rule", "seconds", "queued", "working")
+EACH = 10  # percent after which a pull is told again where no terminal shows one line
+MODES = {
+    "fast": "asked after an answer only, and never waited for",
+    "smart": "asked before an answer too, for agent.seconds at most",
+    "off": "never asked: rules answer",
+}
+INSTALL = (
+    ("Linux", "curl -fsSL https://ollama.com/install.sh | sh"),
+    ("Docker", "docker run -d -p 127.0.0.1:11434:11434 -v ollama:/root/.ollama ollama/ollama"),
+    ("macOS", "brew install ollama && brew services start ollama"),
+)
+"""How Ollama is installed, by where."""
+START = "ollama serve"
+BY_RULE = "Everything works without it: rules read what was said, and search, inbox and contexts need no model."
+
+
+def model(session: Session, given: "Given") -> Outcome:
+    what = given.what or "status"
+    if given.name and what not in ("pull", "test", "use"):
+        raise InvalidInput(f"model {what} takes no name.", "memoranda model use NAME chooses a model.")
+    if what in MODES:
+        return _put(session, "agent.mode", what)
+    acts: dict[str, Callable[[Session, str], Outcome]] = {"status": _status, "pull": _pull, "test": _test, "use": _use}
+    if what not in acts:
+        raise InvalidInput(
+            f"model does not know “{what[:40]}”.", f"It takes {', '.join(acts)}, and {', '.join(MODES)}."
+        )
+    return acts[what](session, given.name or "")
+
+
+def _config(session: Session) -> "Config":
+    return load(session.location, BY_ID, FIXED)
+
+
+# how it stands
+
+
+def _status(session: Session, name: str) -> Outcome:
+    from store.agent.standing import standing
+
+    found, fared = standing(_config(session)), _faring(session)
+    lines = lines_of(found)
+    if fared is not None and (said := fares(fared)):
+        lines[2:2] = [said]
+    used = None if fared is None else {name: getattr(fared, name) for name in FIGURES}
+    return Outcome(lines=lines, data=lambda: {**_json(found), "use": used})
+
+
+def _faring(session: Session) -> "Faring | None":
+    """How the model fares in the memory of this place; None where there is none."""
+    if not os.path.lexists(session.location.path):
+        return None
+    from store.agent.faring import faring
+    from store.memory import Memory
+
+    with Memory(session.location, "cli", create=False) as memory:
+        return faring(memory.database, memory.now)
+
+
+def fares(found: "Faring") -> str:
+    """How the model fares, in a sentence; empty where it was never asked and nothing waits for it."""
+    words = []
+    if found.asked:
+        words.append(f"asked {count(found.asked, 'time')} for this memory")
+    if found.by_rule:
+        words.append(f"rules answered in its place {count(found.by_rule, 'time')}")
+    if found.seconds is not None:
+        words.append(f"the last answer took {seconds(found.seconds)}")
+    if found.queued:
+        words.append(f"{count(found.queued, 'turn')} {'waits' if found.queued == 1 else 'wait'} for it")
+    said = ", ".join(words)
+    return f"{said[0].upper()}{said[1:]}." if said else ""
+
+
+def headline(found: "Standing") -> str:
+    """Which model is asked, in a sentence."""
+    if not found.model:
+        return "No model is asked: rules answer."
+    state = "in memory, and answers at once" if found.state == "ready" else "cold: it is loaded when it is asked first"
+    return f"{found.model} is asked, {found.mode}; it is {state}."
+
+
+def where(found: "Standing") -> str:
+    """The server, and whether it answers."""
+    from store.agent.server import short
+
+    if found.trouble is not None:
+        return found.trouble.message
+    return f"Ollama {found.look.version} at {short(found.look.address)}" if found.look.version else found.taken.reason
+
+
+def lines_of(found: "Standing") -> list[str]:
+    lines = [headline(found), where(found), ""]
+    width = max(len(step.who) for step in found.steps)
+    for step in found.steps:
+        lines.append(f"{'✓' if step.taken else '·'} {step.who:<{width}}  {f'{step.reason} {step.next}'.strip()}")
+    if found.look.models:
+        widest = max(len(one.name) for one in found.look.models)
+        lines += ["", *(f"{sign(found, one)} {one.name:<{widest}}  {about(one)}" for one in found.look.models)]
+    if lacking(found):
+        lines += ["", *(f"{name:<8}{line}" for name, line in installing()), "", BY_RULE]
+    return [visible(line) for line in lines]
+
+
+def sign(found: "Standing", one: "Installed") -> str:
+    return "●" if one.name == found.model else "○"
+
+
+def about(one: "Installed") -> str:
+    """What a model is, in a few words."""
+    from store.agent.model import elsewhere, talks
+
+    words = [size(one.size) if one.size else "", f"{one.parameters} {one.quantization}".strip()]
+    if elsewhere(one.name):
+        words.append("runs on other machines: no text is sent there")
+    elif not talks(one.name):
+        words.append("for vectors alone")
+    elif one.loaded:
+        words.append("in memory")
+    return "  ".join(filter(None, words))
+
+
+def lacking(found: "Standing") -> bool:
+    """Whether there is no Ollama on this very machine, where it was looked for."""
+    from store.agent.client import NEAR
+    from store.agent.server import host
+
+    return found.trouble is not None and found.trouble.kind == "absent" and host(found.look.address) in NEAR
+
+
+def installing() -> tuple[tuple[str, str], ...]:
+    """(where, the line) of what makes Ollama answer here."""
+    from shutil import which
+
+    if which("ollama"):
+        return (("Start it", START),)
+    return INSTALL[::-1] if sys.platform == "darwin" else INSTALL
+
+
+def _json(found: "Standing") -> dict[str, object]:
+    trouble = found.trouble
+    return {
+        "model": found.model or None,
+        "state": found.state,
+        "mode": found.mode,
+        "address": found.look.address,
+        "version": found.look.version or None,
+        "trouble": {"kind": trouble.kind, "message": trouble.message, "next": trouble.next} if trouble else None,
+        "order": [
+            {"who": step.who, "taken": step.taken, "reason": step.reason, "next": step.next} for step in found.steps
+        ],
+        "installed": [
+            {
+                "name": one.name,
+                "size": one.size,
+                "parameters": one.parameters,
+                "quantization": one.quantization,
+                "loaded": one.loaded,
+            }
+            for one in found.look.models
+        ],
+    }
+
+
+# fetching
+
+
+def _pull(session: Session, name: str) -> Outcome:
+    from store.agent.fetching import Fetcher, Pace
+    from store.agent.model import USUAL, address
+
+    name = name or USUAL
+    pace, started = Pace(), monotonic()
+    tell = _teller(name, sys.stderr.isatty())
+    fetcher = Fetcher(address(_config(session)), lambda: False)
+    total = 0
+    try:
+        for far in fetcher.pull(name):
+            pace.told(far.done, far.total)
+            total = far.total or total
+            tell(far, pace)
+    except KeyboardInterrupt:
+        raise ModelFailed("stopped", f"{name} is not there yet.", "Said again, it goes on where it stopped.") from None
+    finally:
+        fetcher.close()
+        if sys.stderr.isatty():
+            print("\r\x1b[K", end="", flush=True, file=sys.stderr)
+    return Outcome(
+        f"{name} is there: {size(total)}, in {seconds(monotonic() - started)}.",
+        lambda: {"pulled": name, "size": total},
+    )
+
+
+def _teller(name: str, terminal: bool) -> "Callable[[Pulled, Pace], None]":
+    """What shows how far a pull is on standard error: one line of a terminal, else a line now and then."""
+    status, percent, moment = "", -EACH, -OFTEN  # that were told last
+
+    def tell(far: "Pulled", pace: "Pace") -> None:
+        nonlocal status, percent, moment
+        now = 100 * far.done // far.total if far.total else 0
+        if terminal and (monotonic() - moment >= OFTEN or far.status == "success"):
+            print(f"\r\x1b[K{visible(how_far(far, pace))}", end="", flush=True, file=sys.stderr)
+        elif not terminal and (now >= percent + EACH or (not far.total and far.status != status)):
+            print(visible(f"{name}: {how_far(far, pace, 0)}"), flush=True, file=sys.stderr)
+        else:
+            return
+        status, percent, moment = far.status, now, monotonic()
+
+    return tell
+
+
+def how_far(far: "Pulled", pace: "Pace", cells: int = BAR) -> str:
+    """`▇▇▇▇░░░░ 41 %  812 MB of 1.9 GB  12 MB/s  1 min 35 s left`; without a number, what is being done."""
+    if not far.total:
+        return far.status
+    words = [f"{100 * far.done // far.total:>3} %", f"{size(far.done)} of {size(far.total)}"]
+    if far.done == far.total:
+        words.append(far.status)
+    if pace.rate:
+        words.append(f"{size(pace.rate)}/s")
+    if pace.left:
+        words.append(f"{seconds(pace.left)} left")
+    filled = cells * far.done // far.total
+    bar = f"{'▇' * filled}{'░' * (cells - filled)} " if cells else ""
+    return bar + "  ".join(words)
+
+
+def size(number: float) -> str:
+    """`68 B`, `812 MB`, `1.9 GB`."""
+    for unit, step in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if number >= step:
+            few = number / step
+            return f"{few:.1f} {unit}" if few < 10 else f"{few:.0f} {unit}"
+    return f"{number:.0f} B"
+
+
+def seconds(number: float) -> str:
+    """`0.8 s`, `42 s`, `1 min 35 s`, `2 h 5 min`."""
+    if number < 10:
+        return f"{number:.1f} s"
+    whole = round(number)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+# trying
+
+
+def _test(session: Session, name: str) -> Outcome:
+    from store.agent.standing import standing
+    from store.agent.trial import try_out
+
+    config = _config(session)
+    found = standing(config)
+    tried = try_out(config, found, name)
+    return Outcome(
+        lines=[visible(line) for line in trial_lines(tried)],
+        data=lambda: {
+            "model": tried.model,
+            "answer": tried.answer,
+            "seconds": round(tried.seconds, 3),
+            "loading": round(tried.loading, 3),
+            "cold": tried.cold,
+            "tokens": tried.tokens,
+            "per_second": None if tried.rate is None else round(tried.rate, 1),
+        },
+    )
+
+
+def trial_lines(tried: "Tried") -> list[str]:
+    """What came of a trial: how long it took, how quick the model is, and what it said."""
+    rate = f", {tried.rate:.0f} a second" if tried.rate else ""
+    lines = [f"{tried.model} answers: {count(tried.tokens, 'token')} in {seconds(tried.seconds)}{rate}."]
+    if tried.cold:
+        lines.append(
+            f"It was cold, and took {seconds(tried.loading)} of that to be loaded; the next answers come at once."
+        )
+    return [*lines, f"“{tried.answer}”"]
+
+
+# choosing
+
+
+def _use(session: Session, name: str) -> Outcome:
+    if not name:
+        raise InvalidInput("Which model?", "memoranda model use NAME, as memoranda model lists them; auto is none.")
+    return _put(session, "agent.model", "" if name == "auto" else name)
+
+
+def _put(session: Session, setting: str, value: str) -> Outcome:
+    """Write a setting to the person's own file, and say how it stands then."""
+    from store.agent.standing import standing
+
+    put(user_path(), setting, value)
+    config = _config(session)
+    found = standing(config)
+    said = chosen(config, found, setting, value)
+    return Outcome(said, lambda: {"name": setting, "value": value, "written": user_path(), **_json(found)})
+
+
+def chosen(config: "Config", found: "Standing", setting: str, value: str) -> str:
+    """What came of a choice, in a sentence."""
+    if other := overruled(config.find(setting), value):
+        return other
+    if setting == "agent.mode":
+        return f"The agent's model is {value} now: {MODES[value]}."
+    if found.model == value or not (value or found.trouble):
+        return headline(found)
+    first = found.steps[0] if found.steps[0].taken else found.steps[min(1, len(found.steps) - 1)]
+    why = found.trouble.message if found.trouble is not None else f"{first.reason} {first.next}".strip()
+    return f"agent.model is {value or 'empty'} now. {why} {headline(found)}"
+
+
+def overruled(now: "Value | None", value: str) -> str:
+    """That the project's file says otherwise than what was just set; empty if it does not."""
+    if now is None or now.value == value:
+        return ""
+    said = now.value or "nothing"
+    return f"{now.name} is {value or 'empty'} in your file, but {now.path} says {said}, which counts here."

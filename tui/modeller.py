@@ -1,0 +1,179 @@
+"""What the app knows of the agent's model, and has done with it: looks, pulls and trials, each on a thread of its own.
+
+Threads that nobody joins: a server that hangs is not felt, not even when the app is left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from threading import Event, Thread
+from time import monotonic
+
+from store.config import Config
+from store.errors import Defect, MemorandaError, ModelFailed
+from store.switches import without
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from store.agent.fetching import Pace, Pulled
+    from store.agent.standing import Standing
+    from store.agent.trial import Tried
+
+OFTEN = 0.1  # seconds between two words about how far a pull is
+
+
+@dataclass
+class Pull:
+    """A model that is being fetched, or was: how far it is; `ended` with `trouble`, or without once it is there."""
+
+    name: str
+    far: Pulled
+    pace: Pace
+    ended: bool = False
+    trouble: ModelFailed | None = None
+
+
+@dataclass
+class Trial:
+    """A model that is being tried, or was: what came of it, or why nothing did."""
+
+    name: str
+    tried: Tried | None = None
+    trouble: MemorandaError | None = None
+
+    @property
+    def ended(self) -> bool:
+        return self.tried is not None or self.trouble is not None
+
+
+class Modeller:
+    """`told` is called whenever something changed, on whatever thread that is."""
+
+    def __init__(self, told: Callable[[], None]) -> None:
+        self._told = told
+        self._closed = Event()
+        self._stop_pull, self._stop_trial = Event(), Event()
+        self._looking = False
+        self._asked: Config | None = None  # to look again with, after the look that is under way
+        self.standing: Standing | None = None
+        self.pull: Pull | None = None
+        self.trial: Trial | None = None
+
+    def close(self) -> None:
+        """Let everything end."""
+        self._closed.set()
+        self._stop_pull.set()
+        self._stop_trial.set()
+
+    @property
+    def pulling(self) -> bool:
+        return self.pull is not None and not self.pull.ended
+
+    @property
+    def trying(self) -> bool:
+        return self.trial is not None and not self.trial.ended
+
+    # looking
+
+    def look(self, config: Config) -> None:
+        """Look how it stands; `told` when that is known. Switched off there is nothing to look at: it is known at
+        once."""
+        from store.agent.model import SWITCH
+        from store.agent.standing import standing
+
+        if without(SWITCH):
+            self.standing = standing(config)
+        elif self._looking:
+            self._asked = config
+        elif not self._closed.is_set():
+            self._looking = True
+            self._start(self._look, config)
+
+    def _look(self, config: Config) -> None:
+        from store.agent.standing import standing
+
+        try:
+            self.standing = standing(config)
+        finally:
+            self._looking = False
+        self._tell()
+        again, self._asked = self._asked, None
+        if again is not None:
+            self.look(again)
+
+    # pulling
+
+    def start_pull(self, config: Config, name: str) -> bool:
+        """Let the server fetch a model; False if it fetches one already."""
+        if self.pulling:
+            return False
+        from store.agent.fetching import Pace, Pulled
+
+        self._stop_pull = Event()
+        self.pull = Pull(name, Pulled("asking for it"), Pace())
+        self._start(self._pull, config, self.pull, self._stop_pull)
+        return True
+
+    def stop_pull(self) -> bool:
+        """Stop it; what was fetched stays. False if nothing is being fetched."""
+        self._stop_pull.set()
+        return self.pulling
+
+    def _pull(self, config: Config, pull: Pull, stop: Event) -> None:
+        from store.agent.fetching import Fetcher
+        from store.agent.model import address
+
+        last = 0.0
+        try:
+            with closing(Fetcher(address(config), stop.is_set)) as fetcher:
+                for far in fetcher.pull(pull.name):
+                    news = (far.status, far.total) != (pull.far.status, pull.far.total)
+                    pull.far = far
+                    pull.pace.told(far.done, far.total)
+                    if news or monotonic() - last >= OFTEN:
+                        last = monotonic()
+                        self._tell()
+        except ModelFailed as failed:
+            pull.trouble = failed
+        except Exception as defect:  # it would end in a thread that nobody hears
+            pull.trouble = ModelFailed("broken", Defect(defect).message, Defect(defect).next)
+        pull.ended = True
+        self._tell()
+        self.look(config)
+
+    # trying
+
+    def start_trial(self, config: Config, name: str) -> bool:
+        """Ask a model something small; False if one is being tried, or it is not known yet which there are."""
+        if self.trying or self.standing is None:
+            return False
+        self._stop_trial = Event()
+        self.trial = Trial(name)
+        self._start(self._try, config, self.standing, self.trial, self._stop_trial)
+        return True
+
+    def stop_trial(self) -> bool:
+        """Take the question back; False if there is none."""
+        self._stop_trial.set()
+        return self.trying
+
+    def _try(self, config: Config, standing: Standing, trial: Trial, stop: Event) -> None:
+        from store.agent.trial import try_out
+
+        try:
+            trial.tried = try_out(config, standing, trial.name, stop.is_set)
+        except MemorandaError as error:
+            trial.trouble = error
+        except Exception as defect:
+            trial.trouble = Defect(defect)
+        self._tell()
+        self.look(config)
+
+    def _start(self, work: Callable[..., None], *about: object) -> None:
+        Thread(target=work, args=about, name="model", daemon=True).start()
+
+    def _tell(self) -> None:
+        if not self._closed.is_set():
+            self._told()

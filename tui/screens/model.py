@@ -1,0 +1,343 @@
+"""The agent's model: which is asked and why, which there are, fetching one, trying one; or how to get Ollama."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+
+from store.agent.model import USUAL
+from store.config import Value, load, put, user_path
+from store.errors import MemorandaError
+from tui.commands.model import MODES, how_far, overruled, trial_lines, where
+from tui.compare import Line
+from tui.keys import BY_ID, FIXED
+from tui.model_line import short
+from tui.model_rows import ModelRows, Row, rows, start
+from tui.responsive import ResponsiveScreen
+from tui.screens.view import WIDE
+from tui.visible import visible
+from tui.widgets.ask_bar import AskBar
+from tui.widgets.bars import Bar, Piece, Split
+from tui.widgets.preview import Preview
+from tui.widgets.record_list import RecordList
+
+if TYPE_CHECKING:
+    from store.agent.faring import Faring
+    from store.agent.standing import Standing
+    from store.location import Location
+    from tui.app import Memoranda
+    from tui.modeller import Modeller, Pull
+
+KEY = "$footer-key-foreground bold"
+ASKING = "It is being asked something small. A cold model is loaded first, which may take a minute …"
+LEAST, MOST = 6, 40  # cells of the bar that shows how far a pull is …
+AGAIN = 0.5  # seconds
+WORDS = 60  # … and of what is said beside it
+
+
+class ModelScreen(ResponsiveScreen[None]):
+    """Shows how it stands, and does what is asked of it; a pull goes on when it is left."""
+
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]  # noqa: RUF012 - as Screen declares it
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "dismiss", "Close", id="model.close", tooltip="Close; a pull goes on"),
+        Binding("p", "pull_named", "Pull", id="model.pull", tooltip="Fetch a model by its name"),
+        Binding("x", "stop", "Stop", id="model.stop", tooltip="Stop the pull; what was fetched stays"),
+        Binding("t", "try_out", "Test", id="model.test", tooltip="Ask the model something small"),
+        Binding("m", "mode", "Mode", id="model.mode", tooltip="fast, smart or off"),
+        Binding("r", "look", "Look again", id="model.look", tooltip="Look again how it stands"),
+    ]
+    DEFAULT_CSS = """
+    ModelScreen {
+        layout: vertical; overflow: hidden;
+        Split { height: 1; background: $panel; }
+        #model-keys { height: 1; background: $footer-background; }
+        #model-more { height: 9; border-top: solid $line; padding: 0 0 0 1; }
+        #model-pull { display: none; background: $background; padding: 0 1; }
+        &.-narrow #model-more { height: 7; }
+        ToastRack { margin-bottom: 2; }  /* never over how far a pull is */
+        &.-pulling #model-pull { display: block; }
+    }
+    """
+
+    def __init__(self, location: Location, fared: Faring, pull: str = "", trying: str | None = None) -> None:
+        """`fared` is how the model fared in this memory. With `pull` it begins with the pull of that model; with
+        `trying`, with a trial."""
+        super().__init__()
+        self._location = location
+        self._fared = fared
+        self._pull_first = pull
+        self._trial_due = trying  # the model that is to be tried once it is known which there are; "" the one asked
+        self._shown = ""  # in the preview: the key of a row, "trial" or "pull"
+        self._asking = False  # for a model's name
+        self._listed: Standing | None = None  # what the rows tell
+        self._at: Hashable = None  # the key of the row under the cursor
+        self._told: Pull | None = None  # the last pull whose end was told
+
+    @property
+    def _app(self) -> Memoranda:
+        return cast("Memoranda", self.app)
+
+    @property
+    def _modeller(self) -> Modeller:
+        return self._app.modeller
+
+    @property
+    def _standing(self) -> Standing | None:
+        return self._modeller.standing
+
+    def compose(self) -> ComposeResult:
+        yield Split(id="model-title")
+        yield RecordList(ModelRows([]), id="model", empty_text="Looking …")
+        with Vertical(id="model-more"):
+            yield Preview(id="model-preview")
+        yield Split(id="model-pull")
+        yield AskBar(id="model-ask")
+        yield Bar(id="model-keys")
+
+    def on_mount(self) -> None:
+        self.app.clear_notifications()  # what was said before would cover what is told here
+        self.query_one("#model", RecordList).focus()
+        self._modeller.look(self._app.config)
+        if self._pull_first:
+            self._pull(self._pull_first)
+        self.model_told()
+        self.set_interval(AGAIN, self._draw_pull)  # while nothing comes, what is left grows
+
+    # what is told
+
+    def model_told(self) -> None:
+        """Show what is known by now."""
+        found = self._standing
+        if found is not None and found is not self._listed:
+            listed = self.query_one("#model", RecordList)
+            first, self._listed = self._listed is None, found
+            listed.set_rows(ModelRows(rows(found, self._fared)))
+            if first:
+                listed.select(start(found))
+                self._at = listed.cursor_key
+        self._draw_title()
+        self._draw_pull()
+        if self._trial_due is not None and found is not None:
+            self._try_now(self._trial_due)
+        pull = self._modeller.pull
+        if pull is not None and pull.ended and pull is not self._told:
+            self._told, self._shown = pull, "pull"
+        if self._shown == "trial":
+            self._show_trial()
+        elif self._shown == "pull":
+            self._show_failure()
+        else:
+            self._show_row(stay=True)
+        self._draw_keys()
+
+    def _draw_title(self) -> None:
+        found = self._standing
+        left: list[Piece] = [(" MODEL  ", "bold $text-accent")]
+        if found is None:
+            self.query_one("#model-title", Split).put_both([*left, ("looking …", "")], [])
+            return
+        said = found.model or "rules answer"
+        left.append((visible(said), "bold"))
+        if found.model:
+            left.append((f"  {found.state}", "$text-success" if found.state == "ready" else ""))
+        trouble = "$text-warning" if found.trouble is not None else ""
+        self.query_one("#model-title", Split).put_both(left, [(f"{visible(where(found))} ", trouble)])
+
+    def _draw_pull(self) -> None:
+        pull = self._modeller.pull
+        self.set_class(pull is not None, "-pulling")
+        if pull is None:
+            return
+        bar = self.query_one("#model-pull", Split)
+        away: list[Piece] = [("x", KEY, "stop"), (" takes this away", "$dim", "stop")]
+        if pull.trouble is not None and pull.trouble.kind == "stopped":
+            far = f" at {100 * pull.far.done // pull.far.total} %" if pull.far.total else ""
+            said = f"Stopped {pull.name}{far}; pulled again, it goes on from there."
+            bar.put_both([(visible(said), "$text-warning")], away)
+        elif pull.trouble is not None:
+            bar.put_both([(visible(f"{pull.name} could not be fetched."), "$text-error")], away)
+        elif pull.ended:
+            bar.put_both([(visible(f"{pull.name} is there."), "$text-success")], away)
+        else:
+            name = visible(short(pull.name))
+            left: list[Piece] = [(f"{name}  ", "bold")]
+            room = (bar.size.width or self.app.size.width) - len(name) - WORDS
+            cells = min(MOST, room) if room >= LEAST else 0
+            left.append((visible(how_far(pull.far, pull.pace, cells)), "$text-accent"))
+            bar.put_both(left, [("x", KEY, "stop"), (" stops", "", "stop")])
+
+    def _draw_keys(self) -> None:
+        if self._asking:
+            answers: list[Piece] = [(" enter", KEY, "answer"), (" pulls the model of this name ", "", "answer")]
+            answers += [(" esc", KEY, "leave_bar"), (" leaves", "", "leave_bar")]
+            self.query_one("#model-keys", Bar).put(*answers)
+            return
+        row = self._row()
+        pieces: list[Piece] = []
+        if row is not None and row.enter:
+            pieces += [(" enter", KEY, "choose"), (f" {row.enter} ", "", "choose")]
+        pieces += [(" t", KEY, "try_out"), (" test ", "", "try_out"), (" p", KEY, "pull_named")]
+        pieces += [(" pull… ", "", "pull_named"), (" m", KEY, "mode"), (" mode ", "", "mode"), (" r", KEY, "look")]
+        pieces += [(" look again ", "", "look"), (" esc", KEY, "dismiss"), (" closes ", "", "dismiss")]
+        self.query_one("#model-keys", Bar).put(*pieces)
+
+    def _row(self) -> Row | None:
+        """The row under the cursor."""
+        listed = self.query_one("#model", RecordList)
+        return listed.rows.row(listed.cursor_key) if isinstance(listed.rows, ModelRows) else None
+
+    # the preview
+
+    def _show_row(self, stay: bool = False) -> None:
+        row = self._row()
+        if row is not None:
+            self._shown = row.key or ""
+            self.query_one("#model-preview", Preview).show(row.more, stay=stay)
+
+    def _show_failure(self) -> None:
+        """What kept a model from being fetched, where something did."""
+        pull = self._modeller.pull
+        if pull is None or pull.trouble is None or pull.trouble.kind == "stopped":
+            self._show_row(stay=True)
+            return
+        lines: list[Line] = [[(f"{pull.name} could not be fetched", "title")], [(pull.trouble.message, "warning")]]
+        self.query_one("#model-preview", Preview).show([*lines, [], [("Next  ", "label"), (pull.trouble.next, "")]])
+
+    def _show_trial(self) -> None:
+        trial = self._modeller.trial
+        if trial is None:
+            return
+        self._shown = "trial"
+        lines: list[Line] = [[(f"Test of {trial.name or 'the model'}", "title")]]
+        if trial.trouble is not None:
+            lines += [[(trial.trouble.message, "warning")], [(trial.trouble.next, "")]]
+        elif trial.tried is not None:
+            lines += [[(line, "")] for line in trial_lines(trial.tried)]
+        else:
+            lines += [[(ASKING, "")]]
+        self.query_one("#model-preview", Preview).show(lines)
+
+    def on_record_list_highlighted(self, event: RecordList.Highlighted) -> None:
+        if event.key != self._at:  # rows that were listed again take away nothing that is being read
+            self._at = event.key
+            self._show_row()
+        self._draw_keys()
+
+    # what is done
+
+    def action_choose(self) -> None:
+        """Enter, for a mouse."""
+        self.query_one("#model", RecordList).action_choose()
+
+    def on_record_list_chosen(self, event: RecordList.Chosen) -> None:
+        row = self._row()
+        if row is None or not row.enter:
+            return
+        kind, _, name = str(row.key).partition(" ")
+        if kind == "mode":
+            self._put("agent.mode", name)
+        elif kind == "model":
+            self._put("agent.model", name)
+        elif kind == "install":
+            self._copy(row.words)
+        elif name:
+            self._pull(name)
+        else:
+            self.action_pull_named()
+
+    def action_look(self) -> None:
+        self._modeller.look(self._app.config)
+        self.model_told()
+
+    def action_mode(self) -> None:
+        modes = list(MODES)
+        now = str(self._app.config["agent.mode"])
+        self._put("agent.mode", modes[(modes.index(now) + 1) % len(modes)])
+
+    @work(thread=True, group="model", exit_on_error=False, description="write a setting of the model")
+    def _put(self, name: str, value: str) -> None:
+        try:
+            put(user_path(), name, value)
+        except MemorandaError as error:
+            self.app.call_from_thread(self._say, str(error), "error")
+            return
+        now = load(self._location, BY_ID, FIXED).find(name)
+        self.app.call_from_thread(self._kept, name, value, now)
+
+    @work(group="copy", exit_on_error=False)
+    async def _copy(self, line: str) -> None:
+        from tui.clipboard import copy
+
+        self._say(f"Copied the line {await copy(self.app, line)}")
+
+    def _say(self, sentence: str, severity: str = "information") -> None:
+        self.app.clear_notifications()
+        self.app.notify(visible(sentence), severity=severity, timeout=6, markup=False)  # type: ignore[arg-type]
+
+    def _kept(self, name: str, value: str, now: Value | None) -> None:
+        """Say what came of a choice, and look how it stands with it."""
+        self._app.configure_again()
+        self.action_look()
+        if other := overruled(now, value):
+            self._say(other, "warning")
+        elif name == "agent.mode":
+            self._say(f"{value}: {MODES[value]}.")
+        else:
+            off = self._app.config["agent.mode"] == "off"
+            self._say(f"{value} is kept; nobody is asked while it is off." if off else f"{value} is asked from now on.")
+
+    # fetching
+
+    def action_pull_named(self) -> None:
+        self._asking = True
+        self._draw_keys()
+        self.query_one(AskBar).ask("pull", USUAL, self._pull, over=True)
+
+    def action_answer(self) -> None:
+        """Enter, for a mouse."""
+        self.query_one(AskBar).submit()
+
+    def action_leave_bar(self) -> None:
+        """Escape, for a mouse."""
+        self.query_one(AskBar).leave()
+
+    def on_ask_bar_left(self, event: AskBar.Left) -> None:
+        self.query_one(AskBar).remove_class("-asking")
+        self._asking = False
+        self._draw_keys()
+        self.query_one("#model", RecordList).focus()
+        if event.answer is not None:
+            event.answer()
+        self._app.release_keys()
+
+    def _pull(self, name: str) -> None:
+        name = name.strip()
+        if name and not self._modeller.start_pull(self._app.config, name):
+            self._say("One is being fetched already: x stops it.", "warning")
+        self._draw_pull()
+
+    def action_stop(self) -> None:
+        """Stop the pull, or a trial; of a pull that is over, take away what is told of it."""
+        if not (self._modeller.stop_pull() or self._modeller.stop_trial()):
+            self._modeller.pull = None
+            self._draw_pull()
+
+    # trying
+
+    def action_try_out(self) -> None:
+        """Try the model under the cursor, else the one that is asked."""
+        row = self._row()
+        kind, _, name = str(row.key if row is not None else "").partition(" ")
+        self._trial_due = name if kind == "model" else ""
+        self.model_told()
+
+    def _try_now(self, name: str) -> None:
+        self._trial_due = None
+        self._modeller.start_trial(self._app.config, name or (self._standing.model if self._standing else ""))
+        self._show_trial()
