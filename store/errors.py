@@ -122,3 +122,18 @@ class ThePast(MemorandaError):
 
     def __init__(self, words: str) -> None:
         super().__init__(f"You are looking at {words}, where nothing can be changed.", "esc comes back to now.")
+
+
+class ModelFailed(MemorandaError):
+    """A model could not be asked, or did not answer; whoever asked has a rule that answers instead.
+
+    `kind` is one of absent (nothing listens), missing (the server has no such model), busy, slow (out of time), cut
+    (the answer ends too soon), broken (it is no answer), refused (the server will not, or the question is too long),
+    and stopped (whoever asked did not want it any more).
+    """
+
+    code = "model"
+
+    def __init__(self, kind: str, message: str, next: str = "") -> None:
+        super().__init__(message, next)
+        self.kind = kind

@@ -42,6 +42,11 @@ SETTING_NAMES = (
     "embedding.model",
     "embedding.address",
     "embedding.key_variable",
+    "agent.mode",
+    "agent.model",
+    "agent.host",
+    "agent.seconds",
+    "agent.patience",
     "documents.extraPaths",
     "redaction.allow",
     "sync.watch",
@@ -58,6 +63,7 @@ SETTING_NAMES = (
     "checkpoints.archival_days",
 )
 PERSON = "user"  # the one origin whose word is a person's own
+MODEL = "model:"  # and its name: the origin of what a model proposed or summarised
 TALK = "talk:"  # and the session: the origin of what was learned from a conversation
 
 LETTERS = {

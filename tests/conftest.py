@@ -48,6 +48,8 @@ def isolated(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathF
         monkeypatch.delenv(name)
     monkeypatch.delenv("MEMORANDA_DB", raising=False)
     monkeypatch.delenv("NO_COLOR", raising=False)
+    monkeypatch.delenv("MEMORANDA_MODEL", raising=False)
+    monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")  # where nothing listens
     monkeypatch.setenv("LC_ALL", "C.UTF-8")
     monkeypatch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
     monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)

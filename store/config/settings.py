@@ -157,6 +157,23 @@ SETTINGS = (
         own="says which secret is sent",
     ),
     Setting(
+        "agent.mode",
+        "choice",
+        "fast",
+        "When the agent's model is asked: fast, only after an answer; smart, also before one; off, never",
+        ("fast", "smart", "off"),
+    ),
+    Setting("agent.model", "text", "", "The agent's model, by the name Ollama has for it; empty: the first qwen2.5"),
+    Setting(
+        "agent.host",
+        "text",
+        "",
+        "The address of the Ollama that the agent asks; empty: $OLLAMA_HOST, else this machine",
+        own="says where your texts are sent",
+    ),
+    Setting("agent.seconds", "int", 5, "Seconds that the model may take while somebody waits for it", most=600),
+    Setting("agent.patience", "int", 60, "Seconds that it may take where nobody waits", most=3_600),
+    Setting(
         "documents.extraPaths",
         "list",
         [],

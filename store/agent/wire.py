@@ -1,0 +1,149 @@
+"""The wire to a server on which every call ends in time, whatever comes over it, and as soon as nobody wants it.
+
+The timeouts of a client hold for each read alone: a server that sends a byte now and then would be waited for for ever.
+Here a call has one end, kept at the socket. Imports the client's parts: only for whoever asks a model.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+
+import httpcore
+import httpx
+
+CONNECT = 2.0  # seconds in which a server takes up a call
+SLICE = 0.05  # seconds after which it is looked whether a call is still wanted
+MOST = 8 << 20  # bytes of one answer
+
+
+class TimeUp(Exception):
+    """The call has had its seconds."""
+
+
+class Stopped(Exception):
+    """Nobody wants the answer any more."""
+
+
+class TooMuch(Exception):
+    """No answer is that long."""
+
+
+class Call:
+    """The call under way: until when it may last, and whether it is still wanted."""
+
+    def __init__(self, cancelled: Callable[[], bool]) -> None:
+        self._cancelled = cancelled
+        self._ends = 0.0
+        self._left = 0
+
+    def begin(self, seconds: float) -> None:
+        """A new call, of so many seconds in all."""
+        self._ends = time.monotonic() + seconds
+        self._left = MOST
+
+    @property
+    def seconds(self) -> float:
+        """How many it has left. Raises TimeUp, Stopped."""
+        if self._cancelled():
+            raise Stopped
+        left = self._ends - time.monotonic()
+        if left <= 0:
+            raise TimeUp
+        return left
+
+    def wait(self, seconds: float) -> None:
+        """Do nothing for so long, or until it ends. Raises TimeUp, Stopped."""
+        until = time.monotonic() + seconds
+        while (left := until - time.monotonic()) > 0:
+            time.sleep(min(left, SLICE, self.seconds))
+
+    def came(self, size: int) -> None:
+        """So many bytes of the answer came. Raises TooMuch."""
+        self._left -= size
+        if self._left < 0:
+            raise TooMuch
+
+
+class _Stream(httpcore.NetworkStream):
+    """A connection that a call keeps its time on."""
+
+    def __init__(self, stream: httpcore.NetworkStream, call: Call) -> None:
+        self._stream = stream
+        self._call = call
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        while True:
+            try:
+                found = self._stream.read(max_bytes, min(SLICE, self._call.seconds))
+            except httpcore.ReadTimeout:
+                continue
+            self._call.came(len(found))
+            return found
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        try:
+            self._stream.write(buffer, self._call.seconds)
+        except httpcore.WriteTimeout:
+            raise TimeUp from None
+
+    def close(self) -> None:
+        self._stream.close()
+
+    def start_tls(
+        self, ssl_context: object, server_hostname: str | None = None, timeout: float | None = None
+    ) -> httpcore.NetworkStream:
+        inner = self._stream.start_tls(ssl_context, server_hostname, min(CONNECT, self._call.seconds))  # type: ignore[arg-type]
+        return _Stream(inner, self._call)
+
+    def get_extra_info(self, info: str) -> object:
+        return self._stream.get_extra_info(info)
+
+
+class _Network(httpcore.NetworkBackend):
+    def __init__(self, call: Call) -> None:
+        self._call = call
+        self._inner = httpcore.SyncBackend()
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
+    ) -> httpcore.NetworkStream:
+        seconds = min(CONNECT, self._call.seconds)
+        return _Stream(self._inner.connect_tcp(host, port, seconds, local_address, socket_options), self._call)
+
+
+class _Body(httpx.SyncByteStream):
+    def __init__(self, answer: httpcore.Response) -> None:
+        self._answer = answer
+
+    def __iter__(self) -> Iterator[bytes]:
+        yield from self._answer.iter_stream()
+
+    def close(self) -> None:
+        self._answer.close()
+
+
+class Wire(httpx.BaseTransport):
+    """A client's transport for one call at a time. It knows no proxy: nothing goes to any other address."""
+
+    def __init__(self, call: Call) -> None:
+        self._pool = httpcore.ConnectionPool(max_keepalive_connections=0, network_backend=_Network(call))
+
+    def handle_request(self, request: httpx.Request) -> httpx.Response:
+        url = request.url
+        assert isinstance(request.stream, httpx.SyncByteStream)
+        answer = self._pool.handle_request(
+            httpcore.Request(
+                request.method,
+                httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
+                headers=request.headers.raw,
+                content=request.stream,
+            )
+        )
+        return httpx.Response(answer.status, headers=answer.headers, stream=_Body(answer))
+
+    def close(self) -> None:
+        self._pool.close()

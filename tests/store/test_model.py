@@ -1,0 +1,319 @@
+"""The agent's model: found in one order, asked at one address, and survived, whatever the server does."""
+
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+
+import pytest
+from support.ollama_server import FAULTS, MODEL, OllamaServer
+
+from store.agent import breaker, client, model
+from store.agent.breaker import Breaker
+from store.agent.client import OllamaChat
+from store.config import Config
+from store.config.settings import known
+from store.errors import ModelFailed
+
+HI = [("system", "Be short."), ("user", "Say hi.")]
+KINDS = {
+    "not found": "missing",
+    "busy": "busy",
+    "bad gateway": "busy",
+    "no memory": "refused",
+    "moved": "refused",
+    "error line": "broken",
+    "no done": "cut",
+    "cut": "cut",
+    "reset": "cut",
+    "empty": "cut",
+    "html": "broken",
+    "other shape": "broken",
+    "no message": "broken",
+    "list": "broken",
+    "hangs": "slow",
+    "hangs midway": "slow",
+    "trickles": "slow",
+    "endless": "broken",
+    "huge": "broken",
+    "length": "cut",
+    "not all read": "refused",
+}
+
+
+@pytest.fixture(autouse=True)
+def forgiven(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """No test pays for the failures of another, nor waits between two attempts."""
+    breaker.reset()
+    monkeypatch.setattr(client, "BACKOFF", (0.001, 0.001))
+    yield
+    breaker.reset()
+
+
+@pytest.fixture
+def server() -> Iterator[OllamaServer]:
+    server = OllamaServer("Hi there.")
+    yield server
+    server.close()
+
+
+def configured(server: OllamaServer | None = None, **values: object) -> Config:
+    """A configuration that names this server; `agent_model="x"` sets agent.model."""
+    config = Config()
+    if server is not None:
+        values = {"agent_host": server.address, **values}
+    for name, value in values.items():
+        setting = known(name.replace("_", ".", 1))
+        assert setting.fits(value)
+        config._values[setting.name].value = value
+    return config
+
+
+def chat(server: OllamaServer, **how: object) -> OllamaChat:
+    found = model.found(configured(server), **how)  # type: ignore[arg-type]
+    assert found is not None
+    return found
+
+
+def failure(asking: OllamaChat, seconds: float = 5.0, predict: int = 20) -> ModelFailed:
+    with pytest.raises(ModelFailed) as caught:
+        asking.answer(HI, schema=None, predict=predict, seconds=seconds)
+    return caught.value
+
+
+# asking ---------------------------------------------------------------------------------------------------------------
+
+
+def test_a_question_is_answered_and_every_question_is_asked_alike(server: OllamaServer) -> None:
+    asking = chat(server)
+    schema = {"type": "object"}
+    assert asking.answer(HI, schema=schema, predict=30, seconds=5) == "Hi there."
+    assert "".join(asking.stream(HI, predict=200, seconds=5)) == "Hi there."
+    first, second = server.asked
+    assert first["options"] == {"temperature": 0, "seed": 1, "num_ctx": 4096, "num_predict": 30}
+    assert second["options"]["num_ctx"] == 4096, "another one would load the model anew"
+    assert first["format"] == schema and "format" not in second
+    assert first["keep_alive"] == "5m" and first["stream"] is True and not first["tools"]
+    assert first["messages"] == [{"role": role, "content": text} for role, text in HI]
+    assert asking.name == MODEL and server.loads == 0
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_every_fault_of_a_server_ends_in_time_with_a_sentence(server: OllamaServer, fault: str) -> None:
+    asking = chat(server)
+    server.fault = fault
+    began = time.monotonic()
+    failed = failure(asking, seconds=0.4)
+    assert time.monotonic() - began < 4, "the whole call has one end, however it is kept going"
+    assert failed.kind == KINDS[fault]
+    assert failed.message.endswith(".") and failed.next
+    assert "elsewhere" not in str(failed) and "GiB" not in str(failed), "nothing of what the server said"
+    assert len(server.asked) == (3 if failed.kind in client.AGAIN and fault != "length" else 1)
+
+
+@pytest.mark.parametrize("fault", ["error line", "no done", "cut", "hangs midway", "trickles", "length"])
+def test_what_was_streamed_stays_and_the_fault_comes_after_it(server: OllamaServer, fault: str) -> None:
+    asking = chat(server)
+    server.fault = fault
+    told = []
+    with pytest.raises(ModelFailed) as caught:
+        for piece in asking.stream(HI, predict=20, seconds=0.4):
+            told.append(piece)
+    assert "".join(told).startswith("Hi t") and caught.value.kind == KINDS[fault]
+    assert len(server.asked) == 1, "what a person has seen is not said again"
+
+
+@pytest.mark.parametrize("fault", ["busy", "bad gateway", "error line", "no done", "cut", "reset", "empty", "html"])
+def test_what_may_pass_is_tried_again(server: OllamaServer, fault: str) -> None:
+    server.faults = [fault, fault]
+    assert chat(server).answer(HI, schema=None, predict=20, seconds=5) == "Hi there."
+    assert len(server.asked) == 3
+
+
+def test_trying_again_takes_no_longer_than_the_question_may(
+    server: OllamaServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "BACKOFF", (60.0, 60.0))
+    asking = chat(server)
+    server.fault = "busy"
+    assert failure(asking, seconds=0.3).kind == "slow"
+    assert len(server.asked) == 1
+
+
+def test_a_question_that_is_too_long_is_not_asked(server: OllamaServer) -> None:
+    asking = chat(server)
+    with pytest.raises(ModelFailed, match="longer than the model reads") as caught:
+        asking.answer([("user", "palabra " * 2_000)], schema=None, predict=200, seconds=5)
+    assert caught.value.kind == "refused" and not server.asked
+
+
+@pytest.mark.parametrize("fault", ["hangs", "hangs midway", "trickles"])
+def test_a_question_that_nobody_wants_any_more_ends_at_once(server: OllamaServer, fault: str) -> None:
+    unwanted = threading.Event()
+    asking = chat(server, cancelled=unwanted.is_set)
+    server.fault = fault
+    threading.Thread(target=lambda: (server.begun.wait(10), unwanted.set())).start()
+    assert failure(asking, seconds=60).kind == "stopped"
+    if fault != "trickles":
+        assert server.left.wait(5), "and the server is told, so that it computes no further"
+
+
+def test_whoever_closes_a_stream_ends_it_on_the_server(server: OllamaServer) -> None:
+    server.fault = "hangs midway"
+    stream = chat(server).stream(HI, predict=20, seconds=60)
+    assert next(stream)
+    stream.close()  # type: ignore[attr-defined]
+    assert server.left.wait(5)
+
+
+# a cold model ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_cold_model_is_loaded_first_and_said_to_be(server: OllamaServer) -> None:
+    server.loaded.clear()
+    told = []
+    asking = chat(server, loading=lambda: told.append("loading"))
+    assert asking.answer(HI, schema=None, predict=20, seconds=0.5) == "Hi there."
+    assert asking.answer(HI, schema=None, predict=20, seconds=0.5) == "Hi there."
+    assert told == ["loading"] and server.loads == 1
+
+
+def test_a_load_has_longer_than_an_answer_and_ends_too(server: OllamaServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    server.loaded.clear()
+    server.load_hangs = True
+    monkeypatch.setattr(client, "LOADING", 0.3)
+    assert failure(chat(server), seconds=0.1).kind == "slow"
+    assert server.left.wait(5) and not server.asked
+
+
+def test_a_load_is_broken_off_with_the_question(server: OllamaServer) -> None:
+    server.loaded.clear()
+    server.load_hangs = True
+    unwanted = threading.Event()
+    asking = chat(server, cancelled=unwanted.is_set)
+    threading.Thread(target=lambda: (server.begun.wait(10), unwanted.set())).start()
+    assert failure(asking).kind == "stopped"
+
+
+# a dead server --------------------------------------------------------------------------------------------------------
+
+
+def test_without_a_server_there_is_no_model_and_why_says_so() -> None:
+    config = configured(agent_host="127.0.0.1:9")
+    assert model.found(config) is None
+    (step,) = model.why(config).steps
+    assert (step.who, step.taken) == ("rules", True)
+    assert step.reason == "Nothing answers at 127.0.0.1:9." and step.next.startswith("Start Ollama: ollama serve")
+
+
+def test_a_dead_server_is_left_alone_for_a_while_and_longer_each_time() -> None:
+    now = 0.0
+    server = Breaker(lambda: now)
+    dead = ModelFailed("absent", "Nothing answers.", "Start it.")
+    server.failed(dead)
+    told = server.tripped()
+    assert told is not None and (told.kind, told.next) == ("absent", "Start it. It is asked again in 30 s.")
+    now = 31.0
+    assert server.tripped() is None
+    server.failed(dead)
+    now = 31.0 + 59
+    assert server.tripped() is not None
+    server.worked()
+    assert server.tripped() is None
+
+
+def test_one_slow_answer_trips_nothing_three_in_a_row_do(server: OllamaServer) -> None:
+    asking = chat(server)
+    server.faults = ["hangs", "hangs"]
+    assert [failure(asking, 0.1).kind for _ in range(2)] == ["slow", "slow"]
+    assert asking.answer(HI, schema=None, predict=20, seconds=5)
+    server.fault = "hangs"
+    for _ in range(3):
+        failure(asking, 0.1)
+    asked, lists = len(server.asked), server.lists
+    assert failure(asking).kind == "slow"
+    assert model.found(configured(server)) is None
+    assert (len(server.asked), server.lists) == (asked, lists), "nobody knocked"
+
+
+def test_a_server_that_hangs_at_its_list_is_given_up_in_time(
+    server: OllamaServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client, "LIST", 0.2)
+    server.deaf = True
+    assert model.found(configured(server)) is None
+    assert "did not answer in time" in model.why(configured(server)).steps[0].reason
+
+
+# which one ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("variable", "configured", "installed", "name", "who"),
+    [
+        ("", "", ["llama3:8b", MODEL, "qwen2.5:7b"], MODEL, "qwen2.5"),
+        ("", "", ["llama3:8b", "qwen2.5:7b", "qwen2.5:0.5b"], "qwen2.5:7b", "qwen2.5"),
+        ("", "", ["nomic-embed-text:latest", "llama3:8b"], "llama3:8b", "any"),
+        ("", "", ["nomic-embed-text:latest"], "", "rules"),
+        ("", "", [], "", "rules"),
+        ("", "mine", [MODEL, "mine:latest"], "mine:latest", "agent.model"),
+        ("theirs", "mine", [MODEL, "mine:latest", "theirs"], "theirs", "$MEMORANDA_MODEL"),
+        ("gone", "mine", [MODEL, "mine:latest"], "mine:latest", "agent.model"),
+        ("gone", "gone too", [MODEL], MODEL, "qwen2.5"),
+        ("", "gpt-oss:120b-cloud", ["gpt-oss:120b-cloud", "llama3:8b"], "llama3:8b", "any"),
+        ("", "", ["qwen2.5:72b-cloud", "gpt-oss:120b-cloud"], "", "rules"),
+    ],
+)
+def test_the_order_in_which_a_model_is_found(
+    variable: str, configured: str, installed: list[str], name: str, who: str
+) -> None:
+    found, steps = model.choose(configured, variable, installed)
+    assert found == name and steps[-1].who == who and steps[-1].taken
+    assert not any(step.taken for step in steps[:-1]), "and every other is told, with what would mend it"
+    for step in steps[:-1]:
+        assert step.next.startswith("ollama pull") or "other machines" in step.reason
+
+
+def test_the_servers_list_decides_and_a_switch_turns_it_off(
+    server: OllamaServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.models = ["llama3:8b", "mine:latest"]
+    monkeypatch.setenv("OLLAMA_HOST", server.address)
+    way = model.why(configured(agent_model="mine"))
+    assert (way.address, way.model, way.installed) == (server.address, "mine:latest", ("llama3:8b", "mine:latest"))
+    monkeypatch.setenv("MEMORANDA_MODEL", "llama3:8b")
+    assert model.why(configured(agent_model="mine")).model == "llama3:8b"
+    lists = server.lists
+    assert model.found(configured(agent_mode="off")) is None
+    monkeypatch.setenv("MEMORANDA_WITHOUT", "agent")
+    assert model.found(configured()) is None
+    assert server.lists == lists, "not even asked for its list"
+
+
+def test_nothing_goes_anywhere_else(server: OllamaServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither to a proxy of the environment, nor to where a server points."""
+    other = OllamaServer()
+    for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, other.address)
+    monkeypatch.setenv("OLLAMA_HOST", other.address)
+    assert chat(server).answer(HI, schema=None, predict=20, seconds=5) == "Hi there."
+    assert server.asked and not other.asked and not other.lists
+    other.close()
+
+
+@pytest.mark.parametrize("address", ["http://[", "http://127.0.0.1:99999"])
+def test_an_address_that_is_none_is_told(address: str) -> None:
+    way = model.why(configured(agent_host=address))
+    assert not way.model and "memoranda config agent.host" in way.steps[-1].next
+
+
+def test_neither_the_client_nor_its_like_is_imported_before_something_listens() -> None:
+    code = (
+        "import sys\n"
+        "from store.agent import model, queue\n"
+        "from store.config import Config\n"
+        "assert model.found(Config()) is None\n"
+        "print([name for name in ('ollama', 'pydantic', 'httpx', 'httpcore', 'numpy') if name in sys.modules])"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
