@@ -62,7 +62,7 @@ def choose(
     numbers = list(dict.fromkeys([*hits, *sorted(named), *(number for (number,) in rows)]))
     facts = Facts(database).many(numbers)
     muted = Mutes(database).among(numbers)
-    accepted = _accepted(database, facts)
+    yes = accepted(database, facts)
     by_words = not any((hit.similarity or 0.0) >= ABOVE for hit in hits.values())
     judged: list[Considered] = []
     for fact in facts:
@@ -71,7 +71,7 @@ def choose(
             similarity=hit.similarity if hit else None,
             matched=fact.id in named or (hit is not None and _matched(hit)),
             by_words=by_words or fact.id in named,
-            accepted=fact.id in accepted,
+            accepted=fact.id in yes,
             muted=fact.id in muted,
             said=_said(fact, turns, sent),
             of_session=fact.scope != "session" or (bool(since) and fact.created_at >= since),
@@ -151,7 +151,7 @@ def _said(fact: Fact, turns: Sequence[Turn], sent: dict[int, int]) -> str:
     return f"sent with turn {sent[key]}" if key in sent else ""
 
 
-def _accepted(database: Database, facts: Sequence[Fact]) -> Collection[int]:
+def accepted(database: Database, facts: Sequence[Fact]) -> Collection[int]:
     """Those of these facts that a person wrote, said, brought in, or said yes to since."""
     yes = {
         fact.id

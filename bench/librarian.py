@@ -1,0 +1,103 @@
+"""The Librarian by rule: how many questions on the demo's memory are answered, from the right records, and how many
+about what nobody recorded are refused; with the model of meanings, and by keywords alone.
+
+    python -m bench.librarian [--show]
+
+The questions of `bench/cases/librarian.jsonl` were written before the rules; those on even lines are what the rules and
+their thresholds were made with (`dev`), the odd ones tell what they are worth (`held`). *Answered* are questions whose
+answer cites one of the records that hold it; *other* those that were answered from other records; *refused* those about
+nothing recorded that got "there are no records". `--show` prints what went wrong, never of the half held back.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from store import meaning, records
+from store.citations import parse
+from store.clock import utc_now
+from store.librarian.answering import Answer, Librarian
+from store.librarian.sources import sources
+from store.memory import Memory
+from tui.demo import build
+
+CASES = os.path.join(os.path.dirname(__file__), "cases", "librarian.jsonl")
+ANY = "*"  # any record will do, if the answer holds a word
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(prog="python -m bench.librarian", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--show", action="store_true", help="print what went wrong in the half the rules are made with")
+    options = parser.parse_args()
+    with open(CASES, encoding="utf-8") as file:
+        cases = [json.loads(line) for line in file]
+    with tempfile.TemporaryDirectory(prefix="memoranda-bench-") as folder:
+        place = build(folder, utc_now())
+        print(f"{'':10}{'':6}{'asked':>7}{'answered':>10}{'other':>7}{'nothing':>9}{'refused':>9}{'of':>5}{'ms':>7}")
+        for name in ("keywords", "meaning"):
+            with Memory(place, "cli") as memory:
+                if name == "meaning":
+                    meaning.embed(memory)
+                with _without(name == "keywords"):
+                    for half in (0, 1):
+                        print(_row(memory, name, half, cases[half::2], options.show and not half))
+
+
+def _row(memory: Memory, name: str, half: int, cases: list[dict[str, object]], show: bool) -> str:
+    librarian = Librarian(memory)
+    right = other = nothing = refused = 0
+    times = []
+    for case in cases:
+        answer = librarian.ask(str(case["ask"]))
+        times.append(answer.seconds * 1000)
+        wanted = case["on"]
+        good = _good(memory, answer, case)
+        if not wanted:
+            refused += answer.nothing
+        elif answer.nothing:
+            nothing += 1
+        else:
+            right, other = right + good, other + (not good)
+        if show and not good:
+            print(f"    {case['ask']}\n        {answer.text}")
+    asked = sum(bool(case["on"]) for case in cases)
+    return (
+        f"{name:10}{('dev', 'held')[half]:6}{asked:>7}{right:>10}{other:>7}{nothing:>9}{refused:>9}"
+        f"{len(cases) - asked:>5}{statistics.median(times):>7.0f}"
+    )
+
+
+def _good(memory: Memory, answer: Answer, case: dict[str, object]) -> bool:
+    """Whether an answer is what the case wants."""
+    wanted = case["on"]
+    assert isinstance(wanted, list)
+    if not wanted:
+        return answer.nothing
+    if ANY in wanted:
+        return str(case["says"]) in answer.text
+    found = [records.lookup(memory.database, parse(text)) for text in answer.citations]
+    texts = [source.text for source in sources(memory.database, found, utc_now())]
+    return any(part in text for part in wanted for text in texts)
+
+
+@contextmanager
+def _without(model: bool) -> Iterator[None]:
+    """With `MEMORANDA_WITHOUT=model`, if asked for."""
+    before = os.environ.get("MEMORANDA_WITHOUT")
+    if model:
+        os.environ["MEMORANDA_WITHOUT"] = "model"
+    try:
+        yield
+    finally:
+        if model and before is None:
+            del os.environ["MEMORANDA_WITHOUT"]
+        elif before is not None:
+            os.environ["MEMORANDA_WITHOUT"] = before
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,16 @@
+"""The Librarian: questions about the past, answered from the records alone, each sentence with its citation."""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from store.librarian.answering import Answer, Librarian
+
+__all__ = ["Answer", "Librarian"]
+
+
+def __getattr__(name: str) -> object:
+    """Imported when first asked for."""
+    if name not in __all__:
+        raise AttributeError(f"the librarian has no {name}")
+    from store.librarian import answering
+
+    return getattr(answering, name)

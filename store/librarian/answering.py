@@ -1,0 +1,252 @@
+"""The Librarian [000]: a question about the past gets a short answer, each sentence of which cites the record it rests
+on. What cannot be cited is not said; where nothing is recorded it says so.
+
+A local model may put it into words, and what it says is checked sentence by sentence before anything is shown. Without
+one, or where what it says does not stand, the records speak themselves, by rule. The model calls nothing, and what it
+says is text: an answer changes no record.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from store.agent.model import Chat
+from store.context.builder import Context
+from store.context.choosing import accepted
+from store.embedding.calibration import calibrated
+from store.errors import ModelFailed
+from store.librarian import prompting
+from store.librarian.asked import STATISTICS, Asked, read
+from store.librarian.checking import Check, Sentences
+from store.librarian.composing import NOTHING, compose
+from store.librarian.finding import Found, find
+from store.librarian.sources import Source
+from store.memory import Memory
+from store.models import Fact
+
+PREDICT = 300  # tokens of an answer
+SECONDS = 60.0  # that a model may take, a cold load among them
+SENTENCES = 6  # of an answer
+EMBEDDED = 1_000  # characters of a record that a sentence's meaning is held against
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer. `sentences` as they were shown; `citations` are all that they make, `sources` the records that were
+    looked at; `by` names the model, empty where rules answered; `cut` counts its sentences that did not stand, and
+    `doubts` says why each. `note` is for the person: why a model did not answer, or that the answer was given before.
+    `nothing`: there are no records. `topic` and `ground` are the question and the citations that the next question may
+    lean on: its own, or where it leant itself or found nothing those of the answers before."""
+
+    question: str
+    language: str
+    kind: str
+    sentences: tuple[str, ...]
+    citations: tuple[str, ...]
+    sources: tuple[str, ...]
+    by: str
+    seconds: float
+    topic: str = ""
+    ground: tuple[str, ...] = ()
+    doubts: tuple[str, ...] = ()
+    note: str = ""
+    nothing: bool = False
+    cancelled: bool = False
+
+    @property
+    def text(self) -> str:
+        return " ".join(self.sentences)
+
+    @property
+    def cut(self) -> int:
+        return len(self.doubts)
+
+    @property
+    def line(self) -> str:
+        """Who answered, from how much, and in how long: `2 sources · qwen2.5:3b · 1.4 s`."""
+        count = len(self.citations)
+        said = [] if self.nothing else [f"{count} source{'' if count == 1 else 's'}"]
+        said += [self.by or "by rule", f"{self.seconds:.1f} s"]
+        if self.cut:
+            said.append(f"{self.cut} sentence{'' if self.cut == 1 else 's'} cut: {self.doubts[0]}")
+        if self.cancelled:
+            said.append("stopped")
+        return " · ".join(said)
+
+
+class Librarian:
+    """Answers questions about one memory, on a thread that may wait."""
+
+    def __init__(self, memory: Memory) -> None:
+        self._memory = memory
+
+    def ask(
+        self,
+        question: str,
+        chat: Chat | None = None,
+        *,
+        last: Answer | None = None,
+        said: Callable[[str], None] = lambda sentence: None,
+        cancelled: Callable[[], bool] = lambda: False,
+        waiting: Callable[[int], None] = lambda records: None,
+    ) -> Answer:
+        """Answer a question; `said` is given each sentence once it stands, `waiting` how many records were found when a
+        model begins to read them. `last` is the answer before it, for a question that leans on it. Without a `chat`
+        rules answer, in some 50 ms. Raises StorageError; never because of a model."""
+        start = time.monotonic()
+        asking = _Asking(self._memory, chat, last, said, cancelled, waiting)
+        return asking.answer(question, lambda: time.monotonic() - start)
+
+
+class _Asking:
+    """One question on its way to an answer."""
+
+    def __init__(
+        self,
+        memory: Memory,
+        chat: Chat | None,
+        last: Answer | None,
+        said: Callable[[str], None],
+        cancelled: Callable[[], bool],
+        waiting: Callable[[int], None],
+    ) -> None:
+        self._memory, self._chat, self._last = memory, chat, last
+        self._said, self._cancelled, self._waiting = said, cancelled, waiting
+        self._sentences: list[str] = []
+        self._citations: dict[str, None] = {}
+        self._doubts: list[str] = []
+
+    def answer(self, question: str, seconds: Callable[[], float]) -> Answer:
+        memory, last = self._memory, self._last
+        asked = read(question, memory.now, last.topic if last else "")
+        by, note, nothing = "", "", False
+        found = Found(())
+        if self._chat is not None and not asked.follows and (known := memory.answers.lookup(asked.text)):
+            by, note = self._chat.name, known.note or "given before, and nothing of it has changed"
+            for sentence in _sentences(known.answer):
+                self._say(sentence, known.citations)
+        else:
+            newest = memory.database.value("SELECT max(seq) FROM history") or 0
+            found = find(memory, asked, last.ground if last else (), last.topic if last else "")
+            if self._chat is not None and found.sources and asked.kind != STATISTICS:
+                by, note, nothing = self._by_model(self._chat, asked, found, newest)
+            if not self._sentences and not nothing and not self._cancelled():
+                by = ""
+                for sentence in compose(asked, found, memory.now):
+                    self._say(sentence, _cited(sentence))
+                nothing = not self._sentences
+        if nothing:
+            self._sentences.clear()
+            self._say(NOTHING[asked.language], ())
+        return Answer(
+            asked.text,
+            asked.language,
+            asked.kind,
+            tuple(self._sentences),
+            tuple(self._citations),
+            tuple(source.citation for source in found.sources),
+            by,
+            seconds(),
+            last.topic if last and (asked.follows or nothing) else asked.text,
+            last.ground if last and nothing else tuple(self._citations),
+            tuple(self._doubts),
+            note,
+            nothing,
+            self._cancelled(),
+        )
+
+    def _say(self, sentence: str, citations: Sequence[str]) -> None:
+        self._sentences.append(sentence)
+        self._citations.update(dict.fromkeys(citations))
+        self._said(sentence)
+
+    # with a model
+
+    def _by_model(self, chat: Chat, asked: Asked, found: Found, newest: int) -> tuple[str, str, bool]:
+        """Let a model answer from these records: (its name, what a person should know, whether it says that nothing
+        is recorded). Nothing is said where nothing of it stands."""
+        memory, last = self._memory, self._last
+        given = self._given(found.sources)
+        if not given:
+            return "", "no record that a model may read", False
+        built = prompting.context(asked, given)
+        number = self._sent(built)
+        self._waiting(len(given))
+        check = Check(given, self._near)
+        note, nothing = "", False
+        before = (last.question, last.text) if last and asked.follows else None
+        try:
+            nothing = self._listen(chat, prompting.messages(built, before), check)
+        except ModelFailed as error:
+            note = str(error)
+        if self._doubts and not self._sentences and not nothing and not note:
+            note = "what the model said does not stand in the records; here they are themselves"
+        if number is not None:
+            memory.context.sent.answered(number, valid=not self._doubts and not note, cited=list(self._citations))
+        if self._sentences and not note and not asked.follows and not self._cancelled():
+            memory.answers.keep(asked.text, " ".join(self._sentences), list(self._citations), seq=newest)
+        return chat.name, note, nothing and not self._sentences
+
+    def _listen(self, chat: Chat, messages: list[prompting.Message], check: Check) -> bool:
+        """Say each sentence that stands, as it comes; whether the model said that nothing is recorded."""
+        stream, whole = chat.stream(messages, predict=PREDICT, seconds=SECONDS), Sentences()
+        nothing = False
+        try:
+            for piece in stream:
+                if self._cancelled():
+                    return False
+                for sentence in whole.add(piece):
+                    nothing = self._judge(sentence, check) or nothing
+                if len(self._sentences) >= SENTENCES:
+                    return nothing
+        finally:
+            if close := getattr(stream, "close", None):
+                close()  # the server stops as well
+        if rest := whole.rest():
+            nothing = self._judge(rest, check) or nothing
+        return nothing
+
+    def _judge(self, sentence: str, check: Check) -> bool:
+        checked = check(sentence)
+        if checked.text:
+            if checked.text not in self._sentences:
+                self._say(checked.text, checked.cited)
+        elif not checked.nothing and checked.why != "empty":
+            self._doubts.append(checked.why)
+        return checked.nothing
+
+    def _given(self, sources: Sequence[Source]) -> list[Source]:
+        """The sources that a model is given: no fact that a person has not accepted, or keeps out of every context, and
+        nothing that reads like an order."""
+        facts = [source.record for source in sources if isinstance(source.record, Fact)]
+        yes = set(accepted(self._memory.database, facts)) - self._memory.mutes.among([fact.id for fact in facts])
+        return [
+            source
+            for source in sources
+            if not source.hostile and (not isinstance(source.record, Fact) or source.record.id in yes)
+        ]
+
+    def _sent(self, built: Context) -> int | None:
+        """Note what was sent to the model, where notes can be made."""
+        database = self._memory.database
+        return None if database.read_only or database.moment else self._memory.context.sent.keep(built)
+
+    def _near(self, sentence: str, source: Source) -> float | None:
+        """The calibrated similarity of a sentence and what a source says; None where no model tells."""
+        meaning = self._memory.search.meaning
+        one = meaning.as_stored(sentence) if meaning else None
+        other = meaning.as_stored(source.text[:EMBEDDED]) if meaning and one else None
+        if one is None or other is None:
+            return None
+        return calibrated(float(one[1] @ other[1]), one[0].zero, one[0].one)
+
+
+def _sentences(text: str) -> list[str]:
+    whole = Sentences()
+    return [*whole.add(f"{text} "), *filter(None, [whole.rest()])]
+
+
+def _cited(sentence: str) -> tuple[str, ...]:
+    from store.citations import find as citations
+
+    return tuple(str(citation) for _, _, citation in citations(sentence))

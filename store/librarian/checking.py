@@ -1,0 +1,288 @@
+"""The check of a model's answer, sentence by sentence, before anything is shown.
+
+A sentence stands if it cites, if all that it cites was among the records the model was given, and if what it says
+stands in the records that it cites: numbers and names as they are, dates as days, of its other words a good part. One
+that cites nothing is cut, but for "there are no records of that", said in our own words. What is cut is counted.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from store import cues
+from store.citations import Citation, find
+from store.context.fence import plain
+from store.librarian.relevance import kin, names
+from store.librarian.sources import Source
+from store.questions import words
+from store.search.language import foreign, language
+
+COVERED = 0.5  # of a sentence's words, that must stand in the records it cites
+ACROSS = 0.25  # of them, where the record is in another language: names and cognates
+MEANT = 0.45  # calibrated similarity from which a sentence in another language says what the record says
+LONGEST = 600  # characters of a sentence
+
+_END = re.compile(r"[.!?…]+[\"'”’»)\]]*(?=\s|$)|\n+")
+_CITED = r"\s*[\[(]?[A-Za-z]#\w+"  # a citation after the full stop belongs before it
+_ABBREVIATED = re.compile(
+    r"(?:\b(?:e\.g|i\.e|p\. ?ej|ej|sr|sra|dr|dra|mr|mrs|ms|vs|aprox|etc|nro|núm|num|art|pág)|\b[A-Z])\.$", re.I
+)
+_BULLET = re.compile(r"^\s*(?:[-*+•–—#>]+\s+|\d{1,2}[.)]\s+|(?:answer|respuesta|librarian|bibliotecario)\s*:\s*)", re.I)
+_MARKS = re.compile(r"[*_`]{1,3}(?=\S)|(?<=\S)[*_`]{1,3}")
+_NO_RECORDS = re.compile(
+    r"\b(?:no (?:hay|existen?|se (?:encontr\w+|encuentran?)|tengo|consta\w*|aparecen?)\b[^.]{0,40}"
+    r"\b(?:registr\w+|informaci[oó]n|datos|constancia|menci[oó]n)\b"
+    r"|(?:los )?registros no (?:lo |la )?(?:dicen|mencionan|indican|contienen|especifican)"
+    r"|(?:there (?:are|is)|i (?:have|found|see)|we have) no\b[^.]{0,40}\b(?:records?|information|mention|data)\b"
+    r"|no (?:records?|information)\b|(?:the )?records? (?:do|does) not (?:say|mention|contain|tell|specify|state))",
+    re.I,
+)
+# what a month is called → its number, so that a day is the same in both languages
+_MONTHS = {
+    name: f"month{place}"
+    for place, group in enumerate(
+        "january jan enero ene|february feb febrero|march mar marzo|april apr abril abr|may mayo|june jun junio"
+        "|july jul julio|august aug agosto ago|september sep sept septiembre|october oct octubre"
+        "|november nov noviembre|december dec diciembre dic".split("|"),
+        start=1,
+    )
+    for name in group.split()
+}
+# what carries no datum: how a sentence is put together, and how one speaks of records
+_PLAIN = frozenset(
+    """
+    a about according after all also an and any are as at be because been being but by can could did do does done due
+    during each every first for from had has have he her him his how however in instead into is it its last later made
+    mainly may more most no not of on one only or our over per rather reason reasons record recorded records said says
+    she since so some such than that the their them then there therefore these they this those through to was we were
+    what when where which while who why will with would yes you your decision decided decide chosen chose choose use
+    used using uses project team fact facts commit commits implemented implement implements date day
+    al algo ademas ante antes asi aunque bajo cada como con contra cual cuando cuya de del desde despues donde dos e el
+    ella ellos en entre era es esa ese eso esta este esto estos esas estas fue fueron ha haber habia han hasta hay hecho
+    hechos hizo la las le les lo los luego mas mediante mientras muy no nos o para pero por porque pues que quien razon
+    registro registros registrado registrada se segun ser si sido sin sobre solo son su sus tambien tanto tiene tienen
+    tras un una uno unos unas y ya yo decision decidio decidieron decidido eligio elegido eligieron usar usa usan usamos
+    usado proyecto equipo implemento implementado implementada dia fecha lugar vez debido
+    """.split()
+)
+_INSTEAD = re.compile(
+    r"\b(?:instead|rather than|not|no|nor|over|without|replac\w+|reject\w+|alternativ\w+|discard\w+|previous\w*|before"
+    r"|formerly|considered|lugar|vez|ni|sin|reemplaz\w+|descart\w+|rechaz\w+|alternativ\w+|anterior\w*|antes|consider\w+"
+    r"|frente|dejo|dejar|dejamos|abandon\w+)\b",
+    re.I,
+)
+
+Near = Callable[[str, Source], float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A sentence that stands, and the citations it makes; `nothing`: it says that there are no records. Where it was
+    cut `text` is empty and `why` says, in a few words, what was wrong with it."""
+
+    text: str
+    cited: tuple[str, ...] = ()
+    nothing: bool = False
+    why: str = ""
+
+
+class Sentences:
+    """Cuts a stream of pieces into whole sentences, each with the citations that follow its full stop."""
+
+    def __init__(self) -> None:
+        self._held = ""
+
+    def add(self, piece: str) -> Iterator[str]:
+        """The sentences that are whole now."""
+        self._held += piece
+        while (end := _ending(self._held)) is not None:
+            sentence, self._held = self._held[:end], self._held[end:]
+            if sentence.strip():
+                yield sentence.strip()
+
+    def rest(self) -> str:
+        """What is left at the end."""
+        rest, self._held = self._held.strip(), ""
+        return rest
+
+
+def _ending(text: str) -> int | None:
+    """Where the first whole sentence of a text ends; None while that cannot be told."""
+    for match in _END.finditer(text):
+        end = match.end()
+        if match[0].startswith(".") and _ABBREVIATED.search(text[: match.start() + 1]):
+            continue
+        if text[: match.start()].strip() in ("", *map(str, range(1, 20))):
+            continue  # the number of a list
+        after = text[end:]
+        while cited := re.match(rf"{_CITED}(?:\s*[,;]\s*[A-Za-z]#\w+)*[\])]?[.]?", after):
+            end += cited.end()
+            after = text[end:]
+        rest = after.lstrip()
+        # the next character tells whether a citation comes; half of one does not
+        if not rest or (rest[0] in "[(" and len(rest) < 24 and not re.match(r"[\[(][^\])]*[\])]", rest)):
+            return None
+        if len(rest) < 3 and rest[0].isalpha():
+            return None
+        return end
+    return None
+
+
+class Check:
+    """Checks sentences against the sources of one answer. `near` gives the calibrated similarity of a sentence and a
+    source, None where no model tells."""
+
+    def __init__(self, sources: Sequence[Source], near: Near = lambda sentence, source: None) -> None:
+        self._sources = {source.citation: source for source in sources}
+        self._linked = {link.citation: link.title for source in sources for link in source.links}
+        self._near = near
+
+    def __call__(self, sentence: str) -> Checked:
+        """One sentence, checked."""
+        text = _tidy(sentence)
+        if not text:
+            return Checked("", why="empty")
+        if len(text) > LONGEST:
+            return Checked("", why="too long")
+        spans = list(find(text))
+        if not spans:
+            if _NO_RECORDS.search(cues.folded(text)) or _NO_RECORDS.search(text):
+                return Checked("", nothing=True)
+            return Checked("", why="cites nothing")
+        cited = [self._meant(citation) for _, _, citation in spans]
+        if None in cited:
+            return Checked("", why="cites what it was not given")
+        those = list(dict.fromkeys(source for source in cited if source is not None))
+        said = _without(text, [(start, end) for start, end, _ in spans])
+        why = self._doubt(said, those)
+        if why:
+            return Checked("", why=why)
+        names = tuple(source.citation for source in those)
+        return Checked(f"{said.rstrip(' .,;:')} {' '.join(f'[{name}]' for name in names)}{_mark(said)}", names)
+
+    def _meant(self, citation: Citation) -> Source | None:
+        """The source that a citation means; a sha may be cut short, or given in full."""
+        if source := self._sources.get(str(citation)):
+            return source
+        if citation.kind == "commit":
+            for name, source in self._sources.items():
+                own = name.removeprefix("C#")
+                if source.kind == "commit" and (
+                    own.startswith(str(citation.target)) or str(citation.target).startswith(own)
+                ):
+                    return source
+        return None
+
+    def _doubt(self, said: str, those: Sequence[Source]) -> str:
+        """Why what a sentence says does not stand in these records; empty if it does."""
+        basis = _known("\n".join(source.text for source in those))
+        told = _known(said)
+        if any(
+            any(map(str.isdigit, word)) and not word.startswith("month")
+            for word in told
+            if not _number_stands(word, basis)
+        ):
+            return "a number that the record does not have"
+        if any(word.startswith("month") and word not in basis for word in told) or _other_value(said, those):
+            return "a date or a number that the record does not have"
+        for name in names(said):
+            if any(not _stands(word, basis) for word in _known(name) if word not in _PLAIN):
+                return "a name that the record does not have"
+        if why := _chose_what_was_not(said, those):
+            return why
+        carrying = [word for word in dict.fromkeys(told) if word not in _PLAIN and not word.startswith("month")]
+        if not carrying:
+            return ""
+        share = sum(_stands(word, basis) for word in carrying) / len(carrying)
+        across = all(foreign(language(said), language(source.text)) for source in those)
+        if _turned_round(said, those):
+            return "the contrary of what the record says"
+        if share >= COVERED:
+            return ""
+        near = max((value for source in those if (value := self._near(said, source)) is not None), default=None)
+        if across and share > 0 and near is None:
+            return "" if share >= ACROSS else "words that the record does not have"
+        if near is not None and near >= MEANT and (across or share >= ACROSS):
+            return ""
+        return "words that the record does not have"
+
+
+def _tidy(sentence: str) -> str:
+    """A sentence on one line, without what nobody sees, list marks and emphasis."""
+    text = " ".join(plain(sentence).split())
+    while (bare := _BULLET.sub("", text)) != text:
+        text = bare
+    return _MARKS.sub("", text).strip().strip('"').strip()
+
+
+def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """A text without its citations and the brackets that held them."""
+    for start, end in reversed(spans):
+        text = f"{text[:start]}\0{text[end:]}"
+    text = re.sub(r"[\[(]?\0(?:\s*(?:[,;]|and|y)?\s*[\[(]?\0[\])]?)*[\])]?", " ", text)
+    return re.sub(r"\s+([.,;:!?…])", r"\1", " ".join(text.replace("\0", " ").split())).strip()
+
+
+def _mark(said: str) -> str:
+    """The sign that a sentence ends with."""
+    return said[-1] if said[-1:] in ("!", "?", "…") else "."
+
+
+def _known(text: str) -> frozenset[str]:
+    """The words of a text as they are compared: without capitals and accents, a month the same in both languages, and
+    the parts of a joined word beside it."""
+    told = [_MONTHS.get(word, word) for word in words(cues.folded(text))]
+    parts = [part for word in told for part in re.split(r"[-/'’.:_]", word) if part]
+    return frozenset((*told, *(_MONTHS.get(part, part) for part in parts)))
+
+
+def _stands(word: str, basis: frozenset[str]) -> bool:
+    if word in basis or word.removesuffix("s") in basis or f"{word}s" in basis or f"{word}es" in basis:
+        return True
+    return len(word) >= 5 and any(kin(word, other) for other in basis)
+
+
+def _number_stands(word: str, basis: frozenset[str]) -> bool:
+    digits = re.sub(r"\D", "", word)
+    return word in basis or any(re.sub(r"\D", "", other) == digits for other in basis)
+
+
+def _other_value(said: str, those: Sequence[Source]) -> bool:
+    """Whether a sentence has a day of the week, or a number in letters, that these records do not have."""
+    known = cues.taken_apart("\n".join(source.text for source in those)).values
+    return any(
+        value not in known
+        and not value.startswith("=1/")
+        and value not in {re.sub(r"\D", "", other) for other in known}
+        for value in cues.taken_apart(said).values
+        if value.startswith("=") or value not in said
+    )
+
+
+def _chose_what_was_not(said: str, those: Sequence[Source]) -> str:
+    """A decision's option that was not taken may be named only as such: small models like to tell it as the choice."""
+    for source in those:
+        if not source.rejected:
+            continue
+        refused = _known(" ".join(source.rejected))
+        own = getattr(source.record, "title", "") + " " + getattr(source.record, "chosen", "")
+        other = _known(f"{own} {getattr(source.record, 'rationale', '')} {getattr(source.record, 'context', '')}")
+        only = [word for name in names(said) for word in _known(name) if word in refused and word not in other]
+        if only and not _INSTEAD.search(cues.folded(said)):
+            return "an option that was not taken, told as the choice"
+    return ""
+
+
+def _turned_round(said: str, those: Sequence[Source]) -> bool:
+    """Whether a sentence denies what one of the records' own sentences says, or says what it denies."""
+    one = cues.taken_apart(said)
+    if len(one.words) < 3:
+        return False
+    for source in those:
+        for part in re.split(r"(?<=[.!?;:])\s+", source.text):
+            other = cues.taken_apart(part)
+            shared = len(set(one.words) & set(other.words))
+            whole = min(len(set(one.words)), len(set(other.words)))
+            if whole >= 3 and shared >= 0.8 * whole and (one.negations + other.negations) % 2:
+                return True
+    return False

@@ -1,0 +1,274 @@
+"""Answers by rule: the records themselves, as sentences with their citations, in the language of the question.
+
+What a record says is quoted as it was written; only the words around it are ours.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+
+from store.ageing import state
+from store.clock import local_time
+from store.librarian.asked import CHRONOLOGY, IMPLEMENTATION, WHEN, WHO, WHY, Asked
+from store.librarian.counting import Tally
+from store.librarian.finding import FEW, TOLD, Found
+from store.librarian.sources import Source, moment
+from store.models import (
+    Checkpoint,
+    Chunk,
+    Commit,
+    Decision,
+    Event,
+    Fact,
+    Iteration,
+    Proposal,
+    Record,
+    Summary,
+    Task,
+    Turn,
+)
+from store.questions import words
+from store.search.pipeline import body
+
+NOTHING = {"es": "No hay registros sobre eso.", "en": "There are no records about that."}
+SAID = 3  # sources that are told, where no time is asked for
+QUOTED = 260  # characters of a quotation
+_MONTHS = "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre".split()
+_HOSTILE = {
+    "es": "⚠ parece una orden para un agente; no se le hace caso",
+    "en": "⚠ it reads like an order to an agent, and is not obeyed",
+}
+_NAMES = {
+    "decision": ("decision", "decisions", "decisión", "decisiones", "a"),
+    "commit": ("commit", "commits", "commit", "commits", "o"),
+    "iteration": ("iteration", "iterations", "iteración", "iteraciones", "a"),
+    "event": ("event", "events", "evento", "eventos", "o"),
+    "fact": ("fact", "facts", "hecho", "hechos", "o"),
+    "task": ("task", "tasks", "tarea", "tareas", "a"),
+    "checkpoint": ("checkpoint", "checkpoints", "checkpoint", "checkpoints", "o"),
+    "turn": ("message", "messages", "mensaje", "mensajes", "o"),
+    "summary": ("summary", "summaries", "resumen", "resúmenes", "o"),
+    "proposal": ("proposal", "proposals", "propuesta", "propuestas", "a"),
+}
+_STATES = {
+    "active": "activ", "superseded": "reemplazad", "forgotten": "olvidad", "completed": "terminad",
+    "abandoned": "abandonad", "open": "abiert", "done": "hech", "fresh": "reciente", "aging": "que envejece",
+    "low": "de poca prioridad", "stale": "sin confirmar hace mucho", "pinned": "fijad", "waiting": "en espera",
+    "accepted": "aceptad", "rejected": "rechazad", "in_progress": "en curso",
+}  # fmt: skip
+_LINKS = {
+    "implements": ("It implements {}", "Implementa {}"),
+    "reverts": ("It reverts {}", "Revierte {}"),
+    "relates": ("It belongs with {}", "Tiene que ver con {}"),
+    "implemented by": ("It was implemented in {}", "Se implementó en {}"),
+    "reverted by": ("It was reverted in {}", "Se revirtió en {}"),
+    "related to": ("{} belongs with it", "Con eso tiene que ver {}"),
+    "replaced": ("It took the place of {}", "Reemplazó a {}"),
+    "replaced by": ("{} took its place", "La reemplazó {}"),
+}
+
+
+def compose(asked: Asked, found: Found, now: str) -> list[str]:
+    """The sentences that answer, each with its citation; none where nothing does."""
+    if found.tally is not None:
+        return _counted(found.tally, asked)
+    if not found.sources:
+        return []
+    told = list(found.sources[: found.direct])
+    if asked.kind == CHRONOLOGY:
+        most = TOLD if asked.since or asked.before or asked.cited else SAID
+        told = sorted(told[:most], key=lambda source: source.at)
+    elif asked.kind == IMPLEMENTATION and (commits := [one for one in told if isinstance(one.record, Commit)]):
+        told = commits[:SAID]
+    else:
+        told = told[:SAID]
+    sentences = (sentence for source in told for sentence in _told(source, asked, now))
+    return list(dict.fromkeys(sentences))
+
+
+def date(at: str, language: str) -> str:
+    """The day of a moment, where the person is: `12 Mar 2026`, `12 de marzo de 2026`."""
+    if language == "en":
+        return local_time(at).rpartition(" ")[0]
+    here = datetime.fromisoformat(at).astimezone()
+    return f"{here.day} de {_MONTHS[here.month - 1]} de {here.year}"
+
+
+def quoted(text: str, language: str, most: int = QUOTED) -> str:
+    """A text as it was written, in quotation marks; what is long ends where a sentence or a word does."""
+    said = " ".join(text.split())
+    if len(said) > most:
+        cut = said[: most - 1]
+        said = cut[: max(cut.rfind(". ") + 1, cut.rfind(" "), most // 2)].rstrip(" ,;:") + "…"
+    return f"«{said}»" if language == "es" else f"“{said}”"
+
+
+def _told(source: Source, asked: Asked, now: str) -> Iterator[str]:
+    """What a source says to this question, a sentence at a time."""
+    record, spanish = source.record, asked.language == "es"
+    flag = f" ({_HOSTILE[asked.language]})" if source.hostile else ""
+    said = list(_decision(record, asked)) if isinstance(record, Decision) else [_said(record, asked.language, now)]
+    for sentence in said:
+        yield f"{sentence}{flag} [{source.citation}]."
+    if isinstance(record, Commit | Decision) and _wants_links(asked):
+        for link in source.links:
+            if asked.kind == IMPLEMENTATION or link.kind in ("replaced by", "reverted by", "replaced"):
+                sentence = _LINKS[link.kind][spanish].format(quoted(link.title, asked.language))
+                yield f"{sentence} [{link.citation}]."
+
+
+def _wants_links(asked: Asked) -> bool:
+    return asked.kind == IMPLEMENTATION or asked.aspect in (WHY, WHEN)
+
+
+def _decision(record: Decision, asked: Asked) -> Iterator[str]:
+    language, spanish = asked.language, asked.language == "es"
+    when, title = date(record.decided_at, language), quoted(record.title, language)
+    gone = {"superseded": (", since superseded", ", ya reemplazada"), "forgotten": (", forgotten", ", olvidada")}
+    note = gone.get(record.status, ("", ""))[spanish]
+    start = f"El {when} se decidió {title}{note}" if spanish else f"On {when} it was decided: {title}{note}"
+    brief = asked.aspect == WHEN or asked.kind in (CHRONOLOGY, IMPLEMENTATION)
+    chosen = f"{': ' if spanish else ', with '}{quoted(record.chosen, language)}" if asked.aspect != WHEN else ""
+    instead = ""
+    if record.alternatives and not brief:
+        options = ", ".join(quoted(option, language, 80) for option in record.alternatives)
+        instead = f", en lugar de {options}" if spanish else f", instead of {options}"
+    yield f"{start}{chosen}{instead}"
+    if asked.aspect == WHO:
+        yield f"La anotó {record.origin}" if spanish else f"It was recorded by {record.origin}"
+    if record.rationale and (asked.aspect == WHY or not (brief or asked.aspect == WHO)):
+        yield (
+            f"El motivo: {quoted(record.rationale, language)}"
+            if spanish
+            else (f"The reason: {quoted(record.rationale, language)}")
+        )
+    if record.context and asked.aspect == WHY:
+        yield (
+            f"Lo que lo pedía: {quoted(record.context, language)}"
+            if spanish
+            else (f"What called for it: {quoted(record.context, language)}")
+        )
+
+
+def _said(record: Record, language: str, now: str) -> str:
+    """What a record other than a decision says, without its citation."""
+    spanish = language == "es"
+
+    def quote(text: str) -> str:
+        return quoted(text, language)
+
+    def on(at: str) -> str:
+        return f"El {date(at, language)}" if spanish else f"On {date(at, language)}"
+
+    match record:
+        case Fact():
+            return f"{quote(record.fact)}{_age(record, language, now)}"
+        case Commit():
+            made = "hizo el commit" if spanish else "committed"
+            return f"{on(record.committed_at)}, {record.author} {made} {quote(record.subject)}"
+        case Event():
+            payload = record.payload if isinstance(record.payload, dict) else {"": record.payload}
+            told = ", ".join(f"{name}: {value}".lstrip(": ") for name, value in payload.items() if value is not None)
+            name = record.event_type.replace("_", " ")
+            return f"{on(record.created_at)}: {name}, {record.phase}{f' ({told})' if told else ''}"
+        case Iteration():
+            name = f"{'La iteración' if spanish else 'Iteration'} {record.id} ({record.command}), "
+            began = f"{'empezó el' if spanish else 'began on'} {date(record.started_at, language)}"
+            return f"{name}{quote(record.description)}, {began}{_end(record, language)}"
+        case Task():
+            word = {"pending": "pendiente", "in_progress": "en curso", "done": "hecha"}[record.status]
+            status = word if spanish else record.status.replace("_", " ")
+            since = (
+                f"desde el {date(record.updated_at, language)}"
+                if spanish
+                else (f"since {date(record.updated_at, language)}")
+            )
+            return f"{'Tarea' if spanish else 'Task'} {quote(record.text)}, {status} {since}"
+        case Turn():
+            said = f"{record.speaker or record.role} {'dijo' if spanish else 'said'}"
+            return f"{on(record.at)}, {said}: {quote(record.text)}"
+        case Summary():
+            return (
+                f"{'Se habló de' if spanish else 'It was talked about'} {quote(record.topic)}: {quote(record.outcome)}"
+            )
+        case Checkpoint():
+            taken = " se tomó el checkpoint" if spanish else " a checkpoint was taken:"
+            return f"{on(record.created_at)}{taken} {quote(record.title)}"
+        case Proposal():
+            return f"{'Propuesto y sin aceptar' if spanish else 'Proposed, not accepted'}: {quote(record.text)}"
+        case Chunk():
+            return f"{record.path}: {quote(record.text)}"
+    return quote(record.title)
+
+
+def _age(fact: Fact, language: str, now: str) -> str:
+    """How long nobody confirmed a fact, where that matters, and who says it, where that is not the person."""
+    notes = []
+    old = state(now, fact.last_confirmed_at, fact.confidence, fact.pinned)
+    if old != "fresh":
+        since = date(fact.last_confirmed_at, language)
+        notes.append(f"sin confirmar desde el {since}" if language == "es" else f"not confirmed since {since}")
+    if fact.status != "active":
+        notes.append(fact.status)
+    return f" ({', '.join(notes)})" if notes else ""
+
+
+def _end(record: Iteration, language: str) -> str:
+    if record.completed_at is None:
+        return " y sigue en curso" if language == "es" else " and is under way"
+    when = date(record.completed_at, language)
+    if language == "es":
+        return f" y {'se abandonó' if record.status == 'abandoned' else 'terminó'} el {when}"
+    return f" and was {record.status} on {when}"
+
+
+def _counted(tally: Tally, asked: Asked) -> list[str]:
+    """How many there are, in one sentence that names the first and the last, or each of a few."""
+    number, language = len(tally.records), asked.language
+    if not number:
+        return []
+    one, many, uno, varios, ending = _NAMES[tally.kind]
+    about = ", ".join(quoted(_written(word, asked.text), language) for word in tally.about)
+    if language == "es":
+        name = uno if number == 1 else varios
+        state = _STATES.get(tally.state, "")
+        if state and (state[-1] in "vdth" or state == "abiert"):
+            state += ending + ("" if number == 1 else "s")
+        what = " ".join(filter(None, (name, state, f"con {about}" if about else "")))
+        start = f"Hay {number} {what}"
+    else:
+        what = " ".join(
+            filter(
+                None, (tally.state.replace("_", " "), one if number == 1 else many, f"with {about}" if about else "")
+            )
+        )
+        start = f"There {'is' if number == 1 else 'are'} {number} {what}"
+    if number <= FEW:
+        return [f"{start}: {_list(tally.records, language)}."]
+    first, last = tally.records[0], tally.records[-1]
+    return [f"{start}, {_from(first, language)} {_to(last, language)}."]
+
+
+def _written(word: str, text: str) -> str:
+    """A word as the question has it."""
+    return next((match[0] for match in re.finditer(r"[\w+#]+", text) if words(match[0]) == [word]), word)
+
+
+def _list(those: Sequence[Record], language: str) -> str:
+    return ", ".join(f"{quoted(_title(record), language, 80)} [{record.citation}]" for record in those)
+
+
+def _from(first: Record, language: str) -> str:
+    when = date(moment(first), language)
+    return f"del {when} [{first.citation}]" if language == "es" else f"from {when} [{first.citation}]"
+
+
+def _to(last: Record, language: str) -> str:
+    when = date(moment(last), language)
+    return f"al {when} [{last.citation}]" if language == "es" else f"to {when} [{last.citation}]"
+
+
+def _title(record: Record) -> str:
+    if isinstance(record, Decision):
+        return record.title
+    return record.subject if isinstance(record, Commit) else body(record)

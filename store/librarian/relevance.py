@@ -1,0 +1,101 @@
+"""Whether a record answers a question at all. A search always finds the nearest; who asks about what nobody wrote down
+is to be told so.
+
+Names and numbers of the question must be known to the memory and stand in the record; of its other words the record
+must hold a good part, weighed by how rare they are, or be near in meaning where a model tells. The thresholds are from
+the half of `bench/cases/librarian.jsonl` that rules may be made with.
+"""
+
+import math
+import re
+from collections.abc import Iterable
+
+from store.librarian.asked import Asked
+from store.questions import words
+from store.search.keyword import Keywords, Words
+from store.search.language import foreign, language
+
+# a record is enough with this much of the question's words and this calibrated similarity: the one makes up for the
+# other, up to where it is alone
+COVERED = 0.55  # of the information of the question's words, where no model tells
+WEIGHT = 0.7  # of the words against the meaning
+ENOUGH = 0.46
+ACROSS = 0.47  # calibrated similarity of a record in another language, whose words cannot be compared
+RARE = 8  # records: a word that stands in fewer weighs no more, for it may be another word for the same
+KIN = 5  # letters that two forms of a word begin with
+
+_NAME = re.compile(r"(?<![\w/])[^\W\d_]*(?:[A-ZÁÉÍÓÚÑÅ][\w'’+#-]*|[\w.]*\d[\w./-]*)")
+_FIRST = re.compile(r"^\W*[\w'’]+")
+
+
+def names(text: str) -> list[str]:
+    """The names and numbers of a question, as they are written: what has a capital that begins no sentence, or a
+    digit."""
+    first = _FIRST.match(text)
+    begins = first.end() if first else 0
+    found = []
+    for match in _NAME.finditer(text):
+        word = re.sub(r"['’]s$", "", match[0]).strip(".,;:-")
+        alone = match.start() < begins and not (any(map(str.isdigit, word)) or word[1:] != word[1:].lower())
+        if len(word) > 1 and not alone:
+            found.append(word)
+    return list(dict.fromkeys(found))
+
+
+class Relevance:
+    """Judges records for one question."""
+
+    def __init__(self, asked: Asked, keywords: Keywords) -> None:
+        self._keywords = keywords
+        self._language = asked.language
+        self.names = [word for name in names(asked.text) for word in words(name)]
+        self.words = [word for word in asked.words if word not in self.names]
+        counts = keywords.counts(Words([*self.names, *self.words], None, {}))
+        total = keywords.total()
+        self._weights = {word: math.log1p(total / max(RARE, counts[word])) for word in self.words}
+
+    def score(self, text: str, similarity: float | None) -> float:
+        """By how much a text is near enough; negative where it is not."""
+        said = self._said(text)
+        if not all(self._stands(name, said) for name in self.names):
+            return -1.0
+        covered = self.coverage(said)
+        if similarity is None:
+            return covered - COVERED
+        if foreign(self._language, language(text)):
+            return max(similarity - ACROSS, WEIGHT * covered + (1 - WEIGHT) * similarity - ENOUGH)
+        return WEIGHT * covered + (1 - WEIGHT) * similarity - ENOUGH
+
+    def coverage(self, said: Iterable[str]) -> float:
+        """How much of the information of the question's words stands among these; all of it where it has none."""
+        whole = sum(self._weights.values())
+        if not whole:
+            return 1.0 if self.names or not self.words else 0.0
+        return sum(weight for word, weight in self._weights.items() if self._stands(word, said)) / whole
+
+    def stands(self, word: str, text: str) -> bool:
+        """Whether a text holds a word, in whatever form."""
+        return self._stands(word, self._said(text))
+
+    def _said(self, text: str) -> frozenset[str]:
+        told = words(text)
+        return frozenset(
+            (*told, *(part for word in told for part in re.split(r"[-/'’.:]", word)), *self._keywords.stems(text))
+        )
+
+    def _stands(self, word: str, said: Iterable[str]) -> bool:
+        if word in said or self._keywords.stems(word) <= set(said):
+            return True
+        return len(word) >= KIN and any(kin(word, other) for other in said)
+
+
+def kin(one: str, other: str) -> bool:
+    """Whether two words may be forms of one: they begin alike, for the better part of both."""
+    if len(other) < KIN:
+        return False
+    shared = 0
+    for a, b in zip(one, other, strict=False):
+        if a != b:
+            break
+        shared += 1
+    return shared >= KIN and shared >= 0.6 * min(len(one), len(other)) and max(len(one), len(other)) - shared <= 4
