@@ -29,7 +29,11 @@ _STOP = frozenset(
 
 def slug(turns: Sequence[Turn], day: str) -> str:
     """What a snapshot is called: its day, and the first words that tell what it was about."""
-    said = next((turn.text for turn in turns if turn.role == PERSON), turns[0].text if turns else "")
+    return named(next((turn.text for turn in turns if turn.role == PERSON), turns[0].text if turns else ""), day)
+
+
+def named(said: str, day: str) -> str:
+    """A day, and the first words of a text that tell something, as a file may be called."""
     plain = unicodedata.normalize("NFKD", re.sub(r"```.*?(?:```|\Z)|https?://\S+", " ", said, flags=re.DOTALL).lower())
     words = re.findall(r"[a-z0-9]+", "".join(sign for sign in plain if not unicodedata.combining(sign)))
     name = day

@@ -63,6 +63,7 @@ SETTING_NAMES = (
     "checkpoints.archival_days",
 )
 PERSON = "user"  # the one origin whose word is a person's own
+RULES = "rules"  # who answers where no model does
 MODEL = "model:"  # and its name: the origin of what a model proposed or summarised
 TALK = "talk:"  # and the session: the origin of what was learned from a conversation
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from store.citations import cite
 from store.database import Database, Json, Verbatim, Write, clean
 from store.errors import NotFound
-from store.vocabulary import PERSON
+from store.vocabulary import MODEL, PERSON, RULES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -140,5 +140,5 @@ def put(write: Write, session: str, first: int, last: int, one: "Summarised") ->
         open_questions=Json(list(one.open_questions)),
         tokens=tokens.count(line(one.topic, one.discussed, one.outcome, one.decisions, one.open_questions)),
         created_at=Verbatim(write.at),
-        origin=write.actor,
+        origin=write.actor if one.by == RULES else f"{MODEL}{one.by}",
     )

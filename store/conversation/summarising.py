@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 from store import names, tokens
 from store.models import Turn, line
@@ -40,18 +41,19 @@ _NOT = re.compile(r"\b(?:no|nunca|not|never|n't|sin|without|si|if)\b|n't\b", re.
 @dataclass(frozen=True, slots=True)
 class Summarised:
     """What was said, as keys and values: what it was about, the things `discussed`, how it ended, what was decided, and
-    what was asked and not answered."""
+    what was asked and not answered; and who says so, `rules` or the name of a model."""
 
     topic: str
     discussed: tuple[str, ...] = ()
     outcome: str = ""
     decisions: tuple[str, ...] = ()
     open_questions: tuple[str, ...] = ()
+    by: str = "rules"
 
 
 def by_rule(turns: Sequence[Turn]) -> Summarised:
     """Sentences of the turns themselves, shortened: nothing is said that nobody said. TOKENS at most."""
-    said = [(turn.role, _sentences(turn.text)) for turn in turns]
+    said = [(turn.role, said_in(turn.text)) for turn in turns]
     asked = [sentence for role, sentences in said if role == PERSON for sentence in sentences]
     told = [sentence for role, sentences in said if role != PERSON for sentence in sentences]
     topic = next(iter(asked or told), "") or " ".join(turns[0].text.split())
@@ -72,20 +74,25 @@ def by_rule(turns: Sequence[Turn]) -> Summarised:
 
 
 def fitted(
-    topic: str, discussed: Iterable[str], outcome: str, decisions: Iterable[str], open_questions: Iterable[str]
+    topic: str,
+    discussed: Iterable[str],
+    outcome: str,
+    decisions: Iterable[str],
+    open_questions: Iterable[str],
+    by: str = "rules",
 ) -> Summarised:
     """A summary of at most TOKENS tokens: each part cut to PART, and as many as there is room for; what was decided
     comes before what is open, that before how it ended and what was mentioned."""
-    kept = Summarised(tokens.cut(_flat(topic), PART))
+    kept = Summarised(tokens.cut(_flat(topic), PART), by=by)
 
     def take(field: str, value: str) -> None:
         nonlocal kept
         if not value:
             return
-        fields = {name: getattr(kept, name) for name in Summarised.__slots__}
-        fields[field] = value if field == "outcome" else (*fields[field], value)
-        if tokens.count(line(**fields)) <= TOKENS:
-            kept = Summarised(**fields)
+        fields: dict[str, Any] = {field: value if field == "outcome" else (*getattr(kept, field), value)}
+        more = replace(kept, **fields)
+        if tokens.count(line(more.topic, more.discussed, more.outcome, more.decisions, more.open_questions)) <= TOKENS:
+            kept = more
 
     for field, values in (("decisions", decisions), ("open_questions", open_questions), ("outcome", [outcome])):
         for value in values:
@@ -96,7 +103,7 @@ def fitted(
     return kept
 
 
-def _sentences(text: str) -> list[str]:
+def said_in(text: str) -> list[str]:
     """The sentences of a turn, without code, lists' marks, and the greeting they begin with."""
     found = []
     for part in _BETWEEN.split(_CODE.sub("\n", text)):

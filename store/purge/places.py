@@ -29,6 +29,7 @@ SILENT = (
     "tombstones",
     "ingested",
     "answers",
+    "model_use",
     "history",
     "history_row",
     "history_block",

@@ -108,7 +108,7 @@ CREATE INDEX proposals_asked ON proposals(asked, origin);
 CREATE TABLE pending_extraction(
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   turn INTEGER NOT NULL,
-  task TEXT NOT NULL CHECK(task IN ('extract_facts', 'reconfirm')),
+  task TEXT NOT NULL CHECK(task IN ('extract_facts', 'reconfirm', 'model.extract_facts', 'model.reconfirm')),
   attempts INTEGER NOT NULL DEFAULT 0,
   next_at TEXT NOT NULL,            -- not before then
   error TEXT NOT NULL DEFAULT '',   -- of the last attempt, without any record's text
@@ -165,3 +165,18 @@ CREATE TABLE answers_cache(
   hits INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX answers_cache_at ON answers_cache(at);
+
+-- operational: the agent's model --------------------------------------------------------------------------------------
+
+-- How often it was asked for each task, and what came of it (store/agent/use.py).
+CREATE TABLE model_use(
+  task TEXT PRIMARY KEY NOT NULL,
+  asked INTEGER NOT NULL DEFAULT 0,
+  valid INTEGER NOT NULL DEFAULT 0,    -- answers that could be used
+  fell_back INTEGER NOT NULL DEFAULT 0,  -- a rule answered in its place
+  last_ms INTEGER NOT NULL DEFAULT 0,
+  total_ms INTEGER NOT NULL DEFAULT 0,
+  kind TEXT NOT NULL DEFAULT '',       -- of the last failure; empty where the last answer was good
+  model TEXT NOT NULL DEFAULT '',
+  at TEXT NOT NULL
+) WITHOUT ROWID;

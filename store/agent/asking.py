@@ -1,0 +1,118 @@
+"""How a task asks a model: what it says, what comes back, and what of it may be used.
+
+What was said and recorded goes into a question as data, numbered by us, with nothing in it that ends a message. What a
+model answers is data too: it is read as JSON of one form, and whatever a task makes of it is held against what the
+model was shown (`grounding`). Nothing it says is ever called, opened or obeyed.
+"""
+
+import json
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from store import tokens
+from store.agent import use
+from store.agent.model import Chat, Message
+from store.context.fence import harmless
+from store.database import Database
+from store.errors import ModelFailed
+from store.search.language import language
+
+if TYPE_CHECKING:
+    from pydantic import BaseModel
+
+    Form = TypeVar("Form", bound=BaseModel)
+Result = TypeVar("Result")
+
+LONGEST = 1_800  # tokens of what one question is about
+
+
+class Asking:
+    """A model, how many seconds it has for an answer, and the memory in which it is counted what came of it."""
+
+    def __init__(self, chat: Chat, seconds: float, database: Database | None = None) -> None:
+        self.chat = chat
+        self.seconds = seconds
+        self._database = database
+
+    @property
+    def name(self) -> str:
+        """Who answers."""
+        return self.chat.name
+
+    def ask(self, task: str, form: "type[Form]", messages: Sequence[Message], predict: int) -> "Form":
+        """An answer of this form, which the last message is told to have. Raises ModelFailed."""
+        shape = schema(form)
+        (role, system), *rest = messages
+        said = f"{system}\nJSON: {json.dumps(shape, ensure_ascii=False, separators=(',', ':'))}"
+        began = time.monotonic()
+        try:
+            raw = self.chat.answer([(role, said), *rest], schema=shape, predict=predict, seconds=self.seconds)
+            found = read(raw, form)
+        except ModelFailed as failed:
+            if failed.kind != "stopped":
+                self._count(task, began, failed.kind)
+            raise
+        self._count(task, began, "")
+        return found
+
+    def or_rule(self, task: str, by_model: Callable[[], Result], by_rule: Callable[[], Result]) -> Result:
+        """What a model makes of a task, and where it fails, what the rule does."""
+        try:
+            return by_model()
+        except ModelFailed:
+            if self._database is not None:
+                use.fell_back(self._database, task)
+            return by_rule()
+
+    def _count(self, task: str, began: float, kind: str) -> None:
+        if self._database is not None:
+            use.count(self._database, task, self.name, round((time.monotonic() - began) * 1000), kind)
+
+
+def spanish(text: str) -> bool:
+    """Whether a text is to be asked about in Spanish; what is neither is, for it was hardly written in English."""
+    return language(text) != "en"
+
+
+def numbered(texts: Sequence[str], limit: int = LONGEST) -> str:
+    """Texts as a question shows them: one a line, numbered from 1, at most so many tokens in all."""
+    each = max(20, limit // max(1, len(texts)))
+    return "\n".join(
+        f"{number}. {tokens.cut(' '.join(harmless(text).split()), each)}" for number, text in enumerate(texts, 1)
+    )
+
+
+def schema(form: "type[BaseModel]") -> dict[str, Any]:
+    """The JSON schema of a form, without what only a reader needs, its parts in place: servers differ in what else
+    they understand."""
+    raw = form.model_json_schema()
+    parts = raw.pop("$defs", {})
+
+    def plain(node: Any) -> Any:
+        if isinstance(node, list):
+            return [plain(one) for one in node]
+        if not isinstance(node, dict):
+            return node
+        if "$ref" in node:
+            return plain(parts[node["$ref"].rpartition("/")[2]])
+        return {
+            name: {key: plain(one) for key, one in value.items()} if name == "properties" else plain(value)
+            for name, value in node.items()
+            if name not in ("title", "description", "default")
+        }
+
+    found: dict[str, Any] = plain(raw)
+    return found
+
+
+def read(raw: str, form: "type[Form]") -> "Form":
+    """An answer as its form, whatever stands before and after the JSON. Raises ModelFailed."""
+    from pydantic import ValidationError
+
+    start = raw.find("{")
+    try:
+        value, _ = json.JSONDecoder().raw_decode(raw, start) if start >= 0 else (json.loads(raw), 0)
+        return form.model_validate(value)
+    except (ValueError, RecursionError, ValidationError):
+        raise ModelFailed("broken", "The model's answer is not of the form it was told.", "") from None

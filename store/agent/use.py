@@ -1,0 +1,80 @@
+"""How the model is used: for each task, how often it was asked, how often its answer could be used, and how often a
+rule had to answer in its place. Operational; a few rows."""
+
+from dataclasses import dataclass
+
+from store.database import Database, Verbatim
+
+COLUMNS = "task, asked, valid, fell_back, last_ms, total_ms, kind, model, at"
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One task, or all together: how often it was `asked`, how many answers were `valid`, how often a rule answered in
+    its place; the seconds of the last and of all; the `kind` of the last failure, empty where the last answer was good;
+    the `model` of the last, and when it was asked."""
+
+    task: str
+    asked: int
+    valid: int
+    fell_back: int
+    seconds: float
+    total_seconds: float
+    kind: str
+    model: str
+    at: str
+
+
+def count(database: Database, task: str, model: str, milliseconds: int, kind: str) -> None:
+    """An answer came, or failed as `kind` says."""
+    if database.read_only:
+        return
+    with database.write("agent", "model") as write:
+        write.execute(
+            "INSERT INTO model_use(task, asked, valid, last_ms, total_ms, kind, model, at) VALUES"
+            " (?1,1,?2,?3,?3,?4,?5,?6)"
+            " ON CONFLICT(task) DO UPDATE SET asked = asked + 1, valid = valid + ?2, last_ms = ?3,"
+            " total_ms = total_ms + ?3, kind = ?4, model = ?5, at = ?6",
+            (Verbatim(task), int(not kind), milliseconds, Verbatim(kind), model[:80], Verbatim(write.at)),
+        )
+
+
+def fell_back(database: Database, task: str) -> None:
+    """A rule answered, for the model could not."""
+    if database.read_only:
+        return
+    with database.write("agent", "model") as write:
+        write.execute(
+            "INSERT INTO model_use(task, fell_back, at) VALUES (?1, 1, ?2)"
+            " ON CONFLICT(task) DO UPDATE SET fell_back = fell_back + 1",
+            (Verbatim(task), Verbatim(write.at)),
+        )
+
+
+def by_task(database: Database) -> list[Use]:
+    """Every task that was asked, by name."""
+    return [_use(row) for row in database.rows(f"SELECT {COLUMNS} FROM model_use ORDER BY task")]
+
+
+def altogether(database: Database) -> Use | None:
+    """All tasks as one, the last of them as its last; None before the first."""
+    every = by_task(database)
+    if not every:
+        return None
+    last = max(every, key=lambda one: one.at)
+    return Use(
+        "all",
+        sum(one.asked for one in every),
+        sum(one.valid for one in every),
+        sum(one.fell_back for one in every),
+        last.seconds,
+        sum(one.total_seconds for one in every),
+        last.kind,
+        last.model,
+        last.at,
+    )
+
+
+def _use(row: tuple[str, int, int, int, int, int, str, str, str]) -> Use:
+    task, asked, valid, fell, last_ms, total_ms, kind, model, at = row
+    return Use(task, asked, valid, fell, last_ms / 1000, total_ms / 1000, kind, model, at)

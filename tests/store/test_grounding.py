@@ -1,0 +1,73 @@
+"""What a model says is held against what was said: words, numbers, names, accents, language, and what was not meant."""
+
+import pytest
+
+from store.agent.grounding import Ground, best
+
+HOLDS = [
+    ("Trabajo en una fintech, somos 5 en el equipo.", "Trabaja en una fintech"),
+    ("Trabajo en una fintech, somos 5 en el equipo.", "El equipo es de 5 personas"),
+    ("Trabajo en una fintech, somos cinco en el equipo.", "Son 5 en el equipo"),
+    ("I work at Acme, we are five in the team.", "Works at Acme"),
+    ("Mi hija Julieta tiene alergia al maní.", "Su hija Julieta tiene alergia al maní"),
+    ("No usamos Redis, usamos Memcached.", "No usa Redis"),
+    ("No usamos Redis, usamos Memcached.", "Usan Memcached"),
+    ("Usamos SQLite en vez de Postgres.", "Usan SQLite"),
+    ("We went with SQLite rather than Postgres.", "We went with SQLite"),
+    ("Pensamos en Kubernetes, pero vamos con Docker Compose.", "Vamos con Docker Compose"),
+    ("Descartamos Kafka por el costo.", "Descartaron Kafka por el costo"),
+    ("A partir de hoy los deploys van los jueves.", "Los deploys van los jueves"),
+    ("Ya no como carne.", "Ya no come carne"),
+    ("The staging server is called zeus-02.", "Staging server: zeus-02"),
+    ("Podríamos usar Redis para la cola.", "Podrían usar Redis para la cola"),
+]
+FALLS = [
+    ("Hola, ¿qué tal?", "La persona se llama Hola", "what nobody said"),
+    ("Trabajo en una fintech.", "Works in a fintech company", "another language"),
+    ("Soy alérgico al maní.", "Is allergic to peanuts (maní)", "another language"),
+    ("I work in a fintech.", "Trabaja en una fintech", "another language"),
+    ("Somos 5 en el equipo.", "El equipo tiene 50 personas", "another number"),
+    ("Somos cinco en el equipo.", "El equipo tiene 6 personas", "another number, in words"),
+    ("La reunión es el martes.", "La reunión es el jueves", "another day"),
+    ("We deploy with Ansible.", "We deploy with Ansible and Terraform", "another name beside it"),
+    ("Uso Java en el trabajo.", "Usa JavaScript en el trabajo", "a longer name"),
+    ("No usamos Redis, usamos Memcached.", "Usan Redis", "the denial is gone"),
+    ("I don't like tabs.", "Likes tabs", "the denial is gone"),
+    ("Usamos tabs.", "No usan tabs", "a denial that nobody said"),
+    ("Elegimos SQLite en vez de Postgres.", "Eligieron Postgres", "the option that was not taken"),
+    ("We went with SQLite rather than Postgres.", "We went with Postgres", "the option that was not taken"),
+    ("Pensamos en Kubernetes, pero vamos con Docker Compose.", "Usan Kubernetes", "only weighed"),
+    ("We considered Kafka, but RabbitMQ is enough.", "They use Kafka", "only weighed"),
+    ("Podríamos usar Redis para la cola.", "Usan Redis para la cola", "only weighed"),
+    ("Descartamos Kafka por el costo.", "Usan Kafka", "left"),
+    ("Dejé de fumar.", "Fuma", "it ended"),
+    ("Si usamos Redis, el costo sube.", "Usan Redis", "supposed"),
+    ("Hoy el build tardó 20 minutos.", "El build tarda 20 minutos", "of the moment"),
+    ("Estoy cansado del proyecto.", "Está cansado del proyecto", "a feeling"),
+    ("Me llamo Ana.", "", "nothing"),
+    ("Me llamo Ana.", "Es la persona", "nothing that tells anything"),
+]
+
+
+@pytest.mark.parametrize(("said", "told"), HOLDS)
+def test_what_was_said_may_be_told_in_other_forms_of_its_words(said: str, told: str) -> None:
+    assert Ground(said).holds(told)
+
+
+@pytest.mark.parametrize(("said", "told", "why"), FALLS)
+def test_what_was_not_said_is_not_told(said: str, told: str, why: str) -> None:
+    assert not Ground(said).holds(told), why
+
+
+def test_an_accent_that_a_model_lost_is_given_back() -> None:
+    ground = Ground("Soy alérgico al maní y vivo en Córdoba.")
+    assert ground.mended("Alergico al mani, vive en Cordoba") == "Alérgico al maní, vive en Córdoba"
+    assert ground.mended("VIVE en Córdoba") == "VIVE en Córdoba"
+
+
+def test_what_is_told_belongs_to_the_sentence_it_rests_on() -> None:
+    grounds = [Ground("Trabajo en una fintech."), Ground("No como carne.")]
+    assert best("No come carne", grounds) == 1
+    assert best("No come carne", grounds, 0) == 1, "whatever number the model gives"
+    assert best("No come pescado", grounds, 1) is None
+    assert best("Trabaja en una fintech", grounds, 99) == 0

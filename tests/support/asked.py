@@ -1,0 +1,55 @@
+"""A model that says what a test wrote beforehand, with the tasks that ask it. No wire: `ollama_server` has that."""
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from store.agent.asking import Asking
+from store.agent.model import Message
+from store.database import Database
+from store.errors import ModelFailed
+
+Said = str | dict[str, Any] | ModelFailed
+
+
+class Scripted:
+    """Says one thing after the other, the last for ever; `asked` are the messages it was shown, `schemas` the forms."""
+
+    name = "qwen2.5:test"
+
+    def __init__(self, *says: Said | Callable[[Sequence[Message]], Said]) -> None:
+        self._says = list(says)
+        self.asked: list[list[Message]] = []
+        self.schemas: list[dict[str, Any] | None] = []
+
+    def answer(
+        self, messages: Sequence[Message], *, schema: dict[str, Any] | None, predict: int, seconds: float
+    ) -> str:
+        self.asked.append(list(messages))
+        self.schemas.append(schema)
+        says = self._says.pop(0) if len(self._says) > 1 else self._says[0]
+        if callable(says):
+            says = says(messages)
+        if isinstance(says, ModelFailed):
+            raise says
+        return says if isinstance(says, str) else json.dumps(says, ensure_ascii=False)
+
+    def stream(self, messages: Sequence[Message], *, predict: int, seconds: float) -> Iterator[str]:
+        yield self.answer(messages, schema=None, predict=predict, seconds=seconds)
+
+    @property
+    def shown(self) -> str:
+        """What the last question was about."""
+        return self.asked[-1][-1][1]
+
+
+def asking(
+    *says: Said | Callable[[Sequence[Message]], Said], database: Database | None = None
+) -> tuple[Asking, Scripted]:
+    """A task's way to a model that says this."""
+    chat = Scripted(*says)
+    return Asking(chat, 5.0, database), chat
+
+
+def failing(kind: str = "slow") -> ModelFailed:
+    return ModelFailed(kind, "It does not answer.", "Look.")
