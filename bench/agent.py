@@ -88,7 +88,8 @@ def _scored(task: asking.Task, cases: Sequence[Case], ask: Callable[[Case], Any]
         given = ask(case)
         mine = task.score(case, given)
         count.update(mine)
-        if show and (mine["wrong"] or mine["missed"] or mine["false"] or mine["grounded"] < mine["shown"]):
+        unsound = mine["grounded"] < mine["shown"] or mine["cited"] < mine["sentences"]
+        if show and (mine["wrong"] or mine["missed"] or mine["false"] or unsound):
             print(f"  {case.get('text') or case.get('question') or case.get('facts') or case.get('turns')!r}")
             print(f"      gave {given}")
     return count
