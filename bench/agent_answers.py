@@ -46,8 +46,8 @@ def ready(folder: str, heard: Heard | None) -> Iterator[Callable[[Case], Any]]:
 
 
 @contextlib.contextmanager
-def remembered(path: str, content: dict[str, Any]) -> Iterator[Memory]:
-    """A memory of these records, each written at its own time, and embedded where there is a model of meanings."""
+def remembered(path: str, content: dict[str, Any], embedded: bool = True) -> Iterator[Memory]:
+    """A memory of these records, each written at its own time; `embedded` where there is a model of meanings."""
     from store import meaning
     from store.memory import Memory
 
@@ -76,7 +76,8 @@ def remembered(path: str, content: dict[str, Any]) -> Iterator[Memory]:
                 memory.commits.link(one["sha"], decision, "implements")
         for one in content["facts"]:
             memory.facts.remember(one["fact"], domain=one["domain"])
-        meaning.embed(memory)
+        if embedded:
+            meaning.embed(memory)
         yield memory
 
 

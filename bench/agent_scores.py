@@ -9,6 +9,7 @@ from typing import Any
 
 SHARE = 0.6  # of the words that tell something, at least, that must stand in what they rest on
 SHORT = 4  # letters; shorter words tell little
+FORM = 3  # letters that a form of a word has, at least
 ALIKE = 4  # letters that two forms of a word begin with
 FRAME = 0.4  # the share for a sentence that frames quotations: “on … it was decided”
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
@@ -54,9 +55,15 @@ def rests(text: str, ground: str, share: float = SHARE) -> bool:
         return False
     if any(folded(name) not in below for name in _NAME.findall(text)):
         return False
-    beginnings = {word[:ALIKE] for word in re.findall(r"[^\W\d_]+", below)}
+    there = {word for word in re.findall(r"[^\W\d_]+", below) if len(word) >= FORM}
     words = [word for word in re.findall(r"[^\W\d_]+", folded(text)) if len(word) >= SHORT]
-    return sum(word[:ALIKE] in beginnings for word in words) >= share * len(words)
+    return sum(any(_akin(word, other) for other in there) for word in words) >= share * len(words)
+
+
+def _akin(one: str, other: str) -> bool:
+    """Whether two words begin alike, as forms of one do: `pay`, `pays`."""
+    size = min(ALIKE, len(one), len(other))
+    return one[:size] == other[:size]
 
 
 def cited(text: str) -> list[str]:
