@@ -8,7 +8,8 @@ wrong, never of the half held back. Without `--model` rules answer alone. `1.5b`
 and run on one thread; where OLLAMA_HOST names a true Ollama, its models are asked. `--kept` keeps what a model said, so
 that a run that was broken off goes on where it ended; `--keys` measures a key in the application while the model works.
 
-*Found*: of the facts that a turn holds, those that are remembered or proposed; *false*: what was, and is in no turn.
+*Found*: of the facts that a turn holds, those that are remembered or proposed; *false*: what was, and is none of them
+nor anything else that the turn tells; *quiet*: turns that hold nothing, and gave nothing.
 *Grounded*: each number and name of what is shown stands in what it rests on, and most of its words. *Valid*: answers of
 the model that were of the form it was told. *Answered*: questions whose answer cites a record that holds it; *refused*:
 questions about nothing recorded that were told so.
@@ -37,7 +38,8 @@ AIMS = (
     ("valid", 1.0, "of the model's answers are of the form it was told"),
     ("grounded", 1.0, "of what was shown of facts and summaries rests on what was said"),
     ("found", 0.7, "of the facts in turns were found"),
-    ("false", -0.1, "of what was found is in no turn"),
+    ("quiet", 0.9, "of the turns that hold nothing gave nothing"),
+    ("false", -0.1, "of what was found is not what the turns tell"),
     ("cited", 1.0, "of the Librarian's sentences cite a record, and rest on it"),
     ("answered", 0.7, "of the questions were answered from the records that hold it"),
     ("refused", 0.95, "of the questions about nothing recorded were told so"),

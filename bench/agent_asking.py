@@ -38,6 +38,7 @@ COUNTED = {
     "valid": "asked",
     "found": "wanted",
     "false": "told",
+    "quiet": "idle",
     "grounded": "shown",
     "right": "cases",
     "wrong": "cases",
@@ -190,11 +191,13 @@ def _extract_model(heard: Heard, case: Case, ruled: list[tuple[str, str]]) -> li
 def _extract_score(case: Case, given: list[tuple[str, str]]) -> Counter[str]:
     wanted = case["facts"]
     met = [fact for fact in wanted if any(has_all(text, fact["has"]) for text, _ in given)]
-    false = [text for text, _ in given if not any(_touches(text, fact) for fact in wanted)]
+    false = [text for text, _ in given if not _said(text, case)]
     return Counter(
         wanted=len(wanted),
         found=len(met),
         missed=len(wanted) - len(met),
+        idle=not wanted,
+        quiet=not wanted and not given,
         told=len(given),
         false=len(false),
         shown=len(given),
@@ -202,9 +205,12 @@ def _extract_score(case: Case, given: list[tuple[str, str]]) -> Counter[str]:
     )
 
 
-def _touches(text: str, fact: dict[str, Any]) -> bool:
-    """Whether a text is at least a part of a fact: what is told of it is not false, though not all of it was found."""
-    return any(has(text, word) for word in fact["has"])
+def _said(text: str, case: Case) -> bool:
+    """Whether a text is at least a part of a fact of the case, or something that was said beside them (`also`) and
+    holds as well: neither is false, though not all of a fact was found."""
+    return any(has(text, word) for fact in case["facts"] for word in fact["has"]) or any(
+        has_all(text, beside) for beside in case["also"]
+    )
 
 
 # reconfirm

@@ -37,6 +37,7 @@ def test_what_a_case_wants_stands_in_it() -> None:
     for case in of("extract"):
         for fact in case["facts"]:
             assert all(has(case["text"], word) for word in fact["has"]), fact
+        assert all(has(case["text"], word) for beside in case["also"] for word in beside), case["text"]
     for case in of("summarise"):
         said = " ".join(turn["text"] for turn in case["turns"])
         assert all(has(said, word) for word in (*case["topic"], *case["decided"], *case["refused"], *case["open"]))
