@@ -65,7 +65,7 @@ def test_every_record_that_a_question_wants_is_in_the_memory_and_says_it(tmp_pat
     [
         ("Pays 0.8 % to Adyen", "We pay 0.8 % commission to Adyen", True),
         ("Pays 0.9 % to Adyen", "We pay 0.8 % commission to Adyen", False),
-        ("Pays 0.8 % to Stripe", "We pay 0.8 % commission to Adyen", False),
+        ("We pay the whole commission to Stripe", "We pay the whole commission to Adyen", False),
         ("Es alérgica al maní", "soy alérgica al maní", True),
         ("Trabaja en una panadería de noche", "soy alérgica al maní", False),
     ],
