@@ -10,7 +10,6 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
-from store import flushing
 from store.database import clean
 from store.database.lease import Lease, LeaseLost
 from store.errors import MemorandaError
@@ -93,8 +92,6 @@ def bring_in(memory: Memory, cancelled: Callable[[], bool] = lambda: False) -> R
                 report.troubles.append((path, 0, str(error)))
             if cancelled():
                 break
-        if report.added:
-            flushing.tick(memory)
         return report
     finally:
         lease.release()

@@ -6,11 +6,12 @@ from store.agent import queue
 from store.agent.queue import Read
 from store.clock import from_ms, to_ms
 from store.conversation.sessions import QUIET_MS
-from store.errors import NotFound
+from store.errors import ModelFailed, NotFound
 from store.memory import Memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from store.conversation.summaries import Summarise
     from store.models import Session
 
 READING_SECONDS = 2.0  # of what waits to be read, at a flush
@@ -38,12 +39,12 @@ class Cleared:
     checkpoint: int
 
 
-def flush(memory: Memory, name: str = "") -> Flushed:
+def flush(memory: Memory, name: str = "", by: "Summarise | None" = None) -> Flushed:
     """Summarise all that was said in a session, the newest unless named, those turns too that are in its window, learn
-    for a moment from what waits to be read, and take a checkpoint. Asked again, it does what came since. Raises
-    NotFound."""
+    for a moment from what waits to be read, and take a checkpoint. Asked again, it does what came since. `by` makes the
+    summaries, the rule unless somebody else does. Raises NotFound, and what `by` does."""
     session = memory.sessions.get(name)
-    made = memory.summaries.write(session.id, all_of_it=True)
+    made = memory.summaries.write(session.id, all_of_it=True, by=by)
     read = queue.run(memory, seconds=READING_SECONDS)
     taken = memory.checkpoints.before_compaction(session.id)
     with memory.database.write("agent", "flush") as write:
@@ -60,17 +61,21 @@ def due(memory: Memory, session: "Session", tokens: int | None = None) -> bool:
     return bool(messages) and session.turns - session.flushed >= messages
 
 
-def tick(memory: Memory) -> int:
-    """Summarise what left the windows of the sessions that are under way, and flush those that are due; how many."""
+def tick(memory: Memory, by: "Summarise | None" = None) -> int:
+    """Summarise what left the windows of the sessions that are under way, and flush those that are due; how many. A
+    model that makes the summaries, `by`, may break off: the rest is done the next time."""
     if memory.database.read_only or not memory.config["enabled"]:
         return 0
     quiet = from_ms(to_ms(memory.now) - QUIET_MS)
     flushed = 0
-    for session in memory.sessions.under_way(quiet):
-        memory.summaries.write(session.id)
-        if due(memory, session):
-            flush(memory, session.id)
-            flushed += 1
+    try:
+        for session in memory.sessions.under_way(quiet):
+            memory.summaries.write(session.id, by=by)
+            if due(memory, session):
+                flush(memory, session.id, by)
+                flushed += 1
+    except ModelFailed:
+        pass
     return flushed
 
 

@@ -1,7 +1,8 @@
 """What of the turns is still to be read: one entry for each turn and task (`pending_extraction`).
 
 An entry is put there with its turn, in one transaction, and goes with what was learned from it, in another: whoever is
-killed between the two has lost nothing. Operational, of ids and numbers alone.
+killed between the two has lost nothing. What rules have read may then wait for a model, as an entry of its own: a few
+hundred at most, for a model may never come. Operational, of ids and numbers alone.
 """
 
 from collections.abc import Sequence
@@ -10,10 +11,12 @@ from store.clock import from_ms, to_ms
 from store.database import Database, Verbatim, Write
 
 TASKS = ("extract_facts", "reconfirm")
+MODEL = "model."  # what the tasks of a model begin with
+WAITING = 400  # entries that wait for a model, at most: the newest
 ATTEMPTS = 3
 BACKOFF_MS = (60_000, 600_000, 0)  # after the first, second and last attempt
-TAKE = "SELECT id, turn, task, attempts FROM pending_extraction WHERE {} ORDER BY attempts, id LIMIT ?"
-DUE = "(next_at <= ? OR next_at > ?) AND attempts < ?"
+DUE = "{} AND (next_at <= ? OR next_at > ?) AND attempts < ?"
+FOR_RULES, FOR_MODEL = f"task NOT GLOB '{MODEL}*'", f"task GLOB '{MODEL}*'"
 
 
 class Entry:
@@ -37,11 +40,31 @@ def put(write: Write, turn: int) -> None:
         )
 
 
-def take(write: Write, most: int) -> list[Entry]:
+def put_for_model(write: Write, entry: "Entry") -> None:
+    """Let a model read what a rule has, in the transaction that takes the rule's entry off; the oldest that wait for
+    one give way."""
+    write.execute(
+        "INSERT INTO pending_extraction(turn, task, next_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+        (entry.turn, Verbatim(MODEL + entry.task), Verbatim(write.at)),
+    )
+    write.execute(
+        "DELETE FROM pending_extraction WHERE id IN"
+        f" (SELECT id FROM pending_extraction WHERE {FOR_MODEL} ORDER BY id DESC LIMIT -1 OFFSET ?)",
+        (WAITING,),
+    )
+
+
+def take(write: Write, most: int, *, model: bool = False) -> list[Entry]:
     """The next entries that are due, counted as tried: whoever dies of one has tried it too. One that was tried before
-    comes alone, so that it spoils no other's."""
+    comes alone, so that it spoils no other's. Those for rules, or for a `model`, the newest first."""
     now = to_ms(write.at)
-    rows = list(write.rows(TAKE.format(DUE), (*map(Verbatim, _bounds(write.at)), ATTEMPTS, most)))
+    order = "attempts, id DESC" if model else "attempts, id"
+    rows = list(
+        write.rows(
+            f"SELECT id, turn, task, attempts FROM pending_extraction WHERE {_due(model)} ORDER BY {order} LIMIT ?",
+            (*map(Verbatim, _bounds(write.at)), ATTEMPTS, most),
+        )
+    )
     if rows and rows[0][3] > 0:
         del rows[1:]
     taken = [Entry(number, turn, task, attempts + 1) for number, turn, task, attempts in rows if attempts == rows[0][3]]
@@ -88,19 +111,24 @@ def again(database: Database) -> int:
     return given_up
 
 
-def counts(database: Database) -> tuple[int, int]:
-    """(how many turns wait, how many were given up after the last attempt)."""
+def counts(database: Database, *, model: bool = False) -> tuple[int, int]:
+    """(how many turns wait for rules, or for a `model`; how many were given up after the last attempt)."""
     waiting, given_up = database.rows(
         "SELECT count(DISTINCT iif(attempts < ?1, turn, NULL)), count(DISTINCT iif(attempts >= ?1, turn, NULL))"
-        " FROM pending_extraction",
+        f" FROM pending_extraction WHERE {FOR_MODEL if model else FOR_RULES}",
         (ATTEMPTS,),
     )[0]
     return waiting, given_up
 
 
-def due(database: Database, now: str) -> bool:
-    """A cheap look at whether something is to be read."""
-    return bool(database.value(f"SELECT 1 FROM pending_extraction WHERE {DUE} LIMIT 1", (*_bounds(now), ATTEMPTS)))
+def due(database: Database, now: str, *, model: bool = False) -> bool:
+    """A cheap look at whether something is to be read, by rules or by a `model`."""
+    sql = f"SELECT 1 FROM pending_extraction WHERE {_due(model)} LIMIT 1"
+    return bool(database.value(sql, (*_bounds(now), ATTEMPTS)))
+
+
+def _due(model: bool) -> str:
+    return DUE.format(FOR_MODEL if model else FOR_RULES)
 
 
 def _bounds(now: str) -> tuple[str, str]:

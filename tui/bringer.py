@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from threading import Lock
 
 from store.clock import Clock
@@ -16,30 +17,44 @@ if TYPE_CHECKING:
 class Bringer:
     """Brings in what grew for one memory, as often as it is asked to."""
 
-    def __init__(self, location: Location, clock: Clock) -> None:
+    def __init__(self, location: Location, clock: Clock, unwanted: Callable[[], bool]) -> None:
         self._location = location
         self._clock = clock
+        self._unwanted = unwanted
         self._working = Lock()
         self._apart: Apart | None = None
         self._closed = False
 
     def run(self) -> dict[str, object]:
         """What came of it; empty where nothing was due, or it is under way already. Then sessions that are under way
-        are summarised and flushed, whoever told their turns."""
-        from store import bringing, flushing
+        are summarised and flushed, whoever told their turns: by a model, where there is one."""
+        from store import bringing
 
         if not self._working.acquire(blocking=False):
             return {}
         try:
+            came: dict[str, object] = {}
             with Memory(self._location, "worker", self._clock, create=False) as memory:
-                if not bringing.due(memory):
-                    flushing.tick(memory)
-                    return {}
-            self._apart = bringing.Apart(self._location.path)
-            return {} if self._closed else self._apart.run()
+                due = bringing.due(memory)
+            if due and not self._closed:
+                self._apart = bringing.Apart(self._location.path)
+                came = self._apart.run()
+            if not self._closed:
+                self._summarise()
+            return came
         finally:
             self._apart = None
             self._working.release()
+
+    def _summarise(self) -> None:
+        from store import flushing
+        from store.agent import summing_up
+
+        with (
+            Memory(self._location, "worker", self._clock, create=False) as memory,
+            summing_up.by_model(memory, self._unwanted) as by,
+        ):
+            flushing.tick(memory, by)
 
     def close(self) -> None:
         """End it; what was read stays."""

@@ -107,6 +107,10 @@ class Embedder:
         """Between two batches: whether to end."""
         return self.give_way() or self._stopped
 
+    def unwanted(self) -> bool:
+        """Whether a work that can be broken off anywhere is to be: keys are pressed, or the app is closing."""
+        return self._closed or monotonic() - self._pressed < QUIET
+
     def give_way(self) -> bool:
         """Between two pieces of any work: wait while keys are pressed, for a moment; whether the app is closing."""
         start = monotonic()

@@ -90,8 +90,8 @@ class Engine:
         self._steps: tuple[str | None, array[int]] = (None, array("I"))  # whose steps of history were read last
         self.documents = Reader(location, clock)
         self.embedder = Embedder(location, clock)
-        self.bringer = Bringer(location, clock)
-        self.learner = Learner(location, clock, self.embedder.give_way)
+        self.bringer = Bringer(location, clock, self.embedder.unwanted)
+        self.learner = Learner(location, clock, self.embedder.give_way, self.embedder.unwanted)
 
     def close(self) -> None:
         """Let what is being written finish, then close."""

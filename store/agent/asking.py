@@ -57,10 +57,13 @@ class Asking:
         return found
 
     def or_rule(self, task: str, by_model: Callable[[], Result], by_rule: Callable[[], Result]) -> Result:
-        """What a model makes of a task, and where it fails, what the rule does."""
+        """What a model makes of a task, and where it fails, what the rule does. Raises ModelFailed when the question
+        was taken back: nobody wants an answer then."""
         try:
             return by_model()
-        except ModelFailed:
+        except ModelFailed as failed:
+            if failed.kind == "stopped":
+                raise
             if self._database is not None:
                 use.fell_back(self._database, task)
             return by_rule()

@@ -61,13 +61,18 @@ class Known:
         """A fact's words."""
         return self._words[number]
 
-    def touched(self, words: Words) -> list[int]:
-        """The facts that share so many words with a sentence that it may speak of them; most first."""
+    def text(self, number: int) -> str:
+        """A fact's text, normalised."""
+        return self._texts[number]
+
+    def touched(self, words: Words, least: float = TOUCHED) -> list[int]:
+        """The facts that share so many words with a sentence that it may speak of them, `least` of theirs; most first.
+        Of those that share less than TOUCHED, not all are found."""
         keys = {word[:KEY] for word in words.words}
         near = {}
         for number in set().union(*(self._by.get(key, ()) for key in keys)):
             share = len(keys & self._keys[number]) / len(self._keys[number])
-            if share >= TOUCHED:
+            if share >= least:
                 near[number] = share
         return sorted(near, key=lambda number: (-near[number], number))
 

@@ -62,10 +62,11 @@ def lessons(task: str, turn: Turn, known: Known, meant: Meant) -> list[Lesson]:
     if turn.role != "user":
         return []
     found = _extracted(turn, known) if task == "extract_facts" else _said_again(turn, known, meant)
-    return list(found) if _own(turn) else [_as_question(lesson) for lesson in found]
+    return list(found) if is_own(turn) else [_as_question(lesson) for lesson in found]
 
 
-def _own(turn: Turn) -> bool:
+def is_own(turn: Turn) -> bool:
+    """Whether a turn came by a door that a person's own words come by."""
     return turn.origin == INGESTED or not turn.origin.startswith(STRANGERS)
 
 
@@ -80,13 +81,13 @@ def _as_question(lesson: Lesson) -> Lesson:
 def _extracted(turn: Turn, known: Known) -> Iterator[Lesson]:
     for found in extract(turn.role, turn.text).facts:
         words = Words(fold(found.text))
-        verdict, target = _judged(words, known)
+        verdict, target = judged(words, known)
         if verdict == CONFIRM and found.own:
             yield Lesson("confirm", found, target)
         elif verdict == CONFIRM:
             yield Lesson("ask", found, target, "confirm", found.why)
         elif verdict == SUPERSEDE:
-            yield Lesson("ask", found, target, "supersede", _against(target))
+            yield Lesson("ask", found, target, "supersede", disagrees(target))
         elif (alike := known.alike(found.text)) is not None:
             yield Lesson("ask", found, alike, "correct", f"it is much like {cite('fact', alike)}")
         elif found.explicit:
@@ -102,7 +103,7 @@ def _said_again(turn: Turn, known: Known, meant: Meant) -> Iterator[Lesson]:
         if sentence.question or sentence.doubt or sentence.quote in taken:
             continue
         words = confirming.said(sentence)
-        verdict, target = _judged(words, known)
+        verdict, target = judged(words, known)
         by_meaning = False
         if verdict == NONE:
             target = meant.nearest(turn, sentence, words)
@@ -118,13 +119,13 @@ def _said_again(turn: Turn, known: Known, meant: Meant) -> Iterator[Lesson]:
         if verdict == CONFIRM:
             yield Lesson("confirm", found, target)
         elif verdict == SUPERSEDE:
-            yield Lesson("ask", found, target, "supersede", _against(target))
+            yield Lesson("ask", found, target, "supersede", disagrees(target))
         else:
             why = "it means much the same" if by_meaning else "it says much the same"
             yield Lesson("ask", found, target, "confirm", f"{why} as {cite('fact', target)}")
 
 
-def _judged(words: Words, known: Known) -> tuple[str, int | None]:
+def judged(words: Words, known: Known) -> tuple[str, int | None]:
     """What a sentence does to the fact that it speaks of: the first that it confirms, else the first it touches."""
     best: tuple[str, int | None] = (NONE, None)
     for number in known.touched(words):
@@ -136,7 +137,8 @@ def _judged(words: Words, known: Known) -> tuple[str, int | None]:
     return best
 
 
-def _against(target: int | None) -> str:
+def disagrees(target: int | None) -> str:
+    """Why it is asked about a fact that no longer agrees."""
     return f"it does not agree with {cite('fact', target or 0)}"
 
 

@@ -10,8 +10,11 @@ from dataclasses import dataclass, field
 
 from store import pending
 from store.agent.known import Known
-from store.agent.learning import Learned, Lesson, keep, lessons, origin
+from store.agent.learning import Learned, Lesson, is_own, keep, lessons, origin
 from store.agent.meant import Meant
+from store.agent.telling import worth
+from store.clock import days_before
+from store.database import Write
 from store.database.lease import Lease, LeaseLost
 from store.errors import MemorandaError
 from store.memory import Memory
@@ -21,6 +24,7 @@ from store.pending import Entry
 BATCH = 50  # entries that are taken at once
 LEASE = "extraction"
 RENEW_SECONDS = 1.0
+RECENT_DAYS = 14  # that a turn is worth a model's time
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +70,9 @@ class _Reading:
         self._read = self._failed = 0
         self._renewed = time.monotonic()
         self._learned = Learned()
+        self._last = (0, False)
+        off = memory.config["agent.mode"] == "off"
+        self._since = "9" if off else days_before(memory.now, RECENT_DAYS)
 
     def some(self, cancelled: Callable[[], bool], ends: float | None) -> bool:
         """Take and read the next entries; whether there were any."""
@@ -95,7 +102,9 @@ class _Reading:
         if empty or untouched:
             with memory.database.write("agent", "extraction") as write:
                 self._lease.renew(write)
-                self._read += len(pending.done(write, empty))
+                for entry in pending.done(write, empty):
+                    self._read += 1
+                    self._hand_on(write, entry, turns.get(entry.turn))
                 pending.untouched(write, untouched)
         return bool(entries) and not untouched
 
@@ -112,6 +121,7 @@ class _Reading:
             if not pending.done(write, [entry]):
                 return
             learned = keep(write, turn, planned, self._memory.inbox)
+            self._hand_on(write, entry, turn)
         self._known.changed(learned.facts)
         self._read += 1
         self._learned = Learned(
@@ -119,6 +129,17 @@ class _Reading:
             self._learned.confirmed + learned.confirmed,
             self._learned.proposed + learned.proposed,
         )
+
+    def _hand_on(self, write: Write, entry: Entry, turn: Turn | None) -> None:
+        """Let a model read what rules have read, if it was said lately and may tell something."""
+        if turn is not None and turn.at >= self._since and self._worth(turn):
+            pending.put_for_model(write, entry)
+
+    def _worth(self, turn: Turn) -> bool:
+        """Whether a turn is worth a model's time; looked at once for all of its entries."""
+        if self._last[0] != turn.id:
+            self._last = (turn.id, is_own(turn) and bool(worth(turn.role, turn.text)))
+        return self._last[1]
 
     def _fail(self, entry: Entry, error: Exception) -> None:
         """Leave an entry for later, with why: the kind of error, for its message may hold what was said."""

@@ -88,9 +88,12 @@ class Summaries:
         name = clean(session.strip()) or self._newest_session()
         made: list[int] = []
         while parts := self.due(name, all_of_it=all_of_it):
-            told = [(part[0].number, part[-1].number, (by or by_rule)(part)) for part in parts]
+            told = [(part, (by or by_rule)(part)) for part in parts]
             with self._database.write(actor, "summarise") as write:
-                fresh = [put(write, name, first, last, one) for first, last, one in told]
+                fresh = [
+                    put(write, name, part[0].number, part[-1].number, one) if _stand(write, part) else None
+                    for part, one in told
+                ]
             made += [number for number in fresh if number is not None]
             if None in fresh:
                 break
@@ -115,6 +118,13 @@ def drop(write: Write, turns: Sequence[int]) -> None:
         " AND t.session = summaries.session AND t.number BETWEEN summaries.first AND summaries.last)",
         (Json(list(turns)),),
     )
+
+
+def _stand(write: Write, part: "Sequence[Turn]") -> bool:
+    """Whether turns still say what was summarised: they may have been purged meanwhile."""
+    sql = "SELECT count(*) FROM turns t JOIN json_each(?) j ON t.id = j.value ->> 0 AND t.text = j.value ->> 1"
+    now = write.execute(sql, (Verbatim(json.dumps([(turn.id, turn.text) for turn in part])),)).get
+    return bool(now == len(part))
 
 
 def _read(place: int, value: "Any") -> "Any":

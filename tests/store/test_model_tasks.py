@@ -20,6 +20,7 @@ from store.agent.tasks import (
     slug,
     summarize,
 )
+from store.agent.telling import SHOWN
 from store.agent.voice import sentences
 from store.conversation.summarising import TOKENS, by_rule
 from store.errors import ModelFailed
@@ -223,7 +224,7 @@ def test_a_talkative_model_is_cut() -> None:
     told = [fact(f"Trabaja con la herramienta alfa{number} en casa", number + 1) for number in range(20)]
     way, model = asking({"facts": told})
     assert len(extract_facts.ask(way, "user", said).facts) == extract_facts.MOST
-    assert model.shown.count("\n") == extract_facts.SHOWN - 1
+    assert model.shown.count("\n") == SHOWN - 1
 
 
 # summarize ------------------------------------------------------------------------------------------------------------

@@ -1,0 +1,293 @@
+"""What a model adds to what rules found, afterwards: it reads the turns that they have read, when nobody waits.
+
+All it can do is put questions into the inbox: with the sentence they rest on, for facts that it was shown, so many and
+no more. What rules found already, what waits, and what a person said no to is not asked again. While keys are pressed
+and when the application closes it stops at once; a turn is given up for the model after three failures, and stays.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from store import cues, pending
+from store.agent import breaker, model
+from store.agent.asking import Asking
+from store.agent.confirming import CONFIRM, NONE, SUPERSEDE, Words, kin, said
+from store.agent.extraction import Found, extract
+from store.agent.known import ALIKE, Known
+from store.agent.learning import Learned, Lesson, disagrees, is_own, judged, keep
+from store.agent.meant import Meant
+from store.agent.queue import RENEW_SECONDS
+from store.agent.telling import worth
+from store.agent.voice import Sentence, fold
+from store.citations import cite
+from store.database.lease import Lease, LeaseLost
+from store.errors import MemorandaError, ModelFailed
+from store.memory import Memory
+from store.pending import Entry
+from store.tombstones import normal
+from store.vocabulary import MODEL
+
+if TYPE_CHECKING:
+    from store.agent.client import OllamaChat
+    from store.models import Turn
+
+LEASE = "model"
+MOST = 30  # questions of one run
+WAITING = 60  # of a model's, that wait in the inbox: where so many do, nobody looks at more
+LOOKED_AT = 2_000  # proposals, the newest, that a new one is compared with
+LIKE = 5  # of them that are alike and looked at
+NEAR = 0.25  # of a fact's words that a sentence has, for a model to be asked about the two
+FACTS = 4  # of one sentence
+SENTENCES = 3  # of one turn that a model is asked to compare with what is known
+PASSING = ("absent", "missing", "busy", "stopped")  # failures that are no turn's fault
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What a run did: turns' entries that were `read`, the ids of the questions it `asked`, entries that `failed`, how
+    many turns are `left`; `by` which model, and the `trouble` that ended it, empty if nothing did."""
+
+    read: int = 0
+    asked: tuple[int, ...] = ()
+    failed: int = 0
+    left: int = 0
+    by: str = ""
+    trouble: str = ""
+
+
+def due(memory: Memory) -> bool:
+    """A cheap look at whether a model has something to read, and may be asked now."""
+    database = memory.database
+    if database.read_only or not memory.config["enabled"] or not pending.due(database, memory.now, model=True):
+        return False
+    return breaker.of(model.address(memory.config)).tripped() is None and not full(memory)
+
+
+def full(memory: Memory) -> bool:
+    """Whether so many of a model's questions wait that it asks no more."""
+    sql = "SELECT count(*) FROM proposals WHERE state = 'waiting' AND origin GLOB ?"
+    return int(memory.database.value(sql, (f"{MODEL}*",))) >= WAITING
+
+
+def run(
+    memory: Memory,
+    *,
+    seconds: float | None = None,
+    cancelled: Callable[[], bool] = lambda: False,
+    loading: Callable[[], None] = lambda: None,
+) -> Added:
+    """Let the model read the turns that wait for it, until none is due, `seconds` have passed or it is `cancelled`.
+    Nothing is done where there is no model, or where another process is at it. Raises StorageError."""
+    if not due(memory):
+        return Added(left=_left(memory))
+    lease = Lease(memory.database, LEASE)
+    if not lease.take():
+        return Added(left=_left(memory))
+    reading = _Reading(memory, lease, cancelled, None if seconds is None else time.monotonic() + seconds)
+    try:
+        chat = model.found(memory.config, cancelled=reading.ends, loading=loading)
+        if chat is None:
+            return Added(left=_left(memory))
+        try:
+            return reading.all(chat)
+        finally:
+            chat.close()
+    except LeaseLost:
+        return reading.told("")
+    finally:
+        lease.release()
+
+
+class _Reading:
+    """One run."""
+
+    def __init__(self, memory: Memory, lease: Lease, cancelled: Callable[[], bool], until: float | None) -> None:
+        self._memory = memory
+        self._lease = lease
+        self._cancelled = cancelled
+        self._until = until
+        self._renewed = time.monotonic()
+        self._lost = False
+        self._known = Known(memory.database)
+        self._meant = Meant(memory.database, memory.config, memory.now)
+        self._asked = list[int]()
+        self._read = self._failed = 0
+        self._name = ""
+
+    def ends(self) -> bool:
+        """Whether to stop; asked twenty times a second while the model thinks, and keeps the lease meanwhile."""
+        if self._cancelled() or self._lost or (self._until is not None and time.monotonic() >= self._until):
+            return True
+        if time.monotonic() - self._renewed > RENEW_SECONDS:
+            try:
+                with self._memory.database.write("agent", "lease") as write:
+                    self._lease.renew(write)
+            except LeaseLost:
+                self._lost = True
+                return True
+            self._renewed = time.monotonic()
+        return False
+
+    def all(self, chat: "OllamaChat") -> Added:
+        """Read one entry after the other."""
+        memory = self._memory
+        self._name = chat.name
+        asking = Asking(chat, float(memory.config["agent.patience"]), memory.database)
+        while not self.ends() and due(memory) and len(self._asked) < MOST:
+            with memory.database.write("agent", "extraction") as write:
+                self._lease.renew(write)
+                entries = pending.take(write, 1, model=True)
+            if not entries:
+                break
+            (entry,) = entries
+            try:
+                self._one(asking, entry)
+            except LeaseLost:
+                raise
+            except ModelFailed as failed:
+                if failed.kind in PASSING:
+                    self._give_back(entry)
+                    return self.told("" if failed.kind == "stopped" else str(failed))
+                self._fail(entry, failed.kind)
+            except Exception as error:  # one turn that cannot be read keeps no other from being read
+                self._fail(entry, error.code if isinstance(error, MemorandaError) else type(error).__name__)
+        return self.told("")
+
+    def _one(self, asking: Asking, entry: Entry) -> None:
+        """Read one entry, and write what came of it in the transaction that takes it off."""
+        memory = self._memory
+        turn = next(iter(memory.turns.many([entry.turn])), None)  # a turn that was purged is read by nobody
+        planned = list[Lesson]()
+        if turn is not None and is_own(turn):
+            self._known.refresh()
+            if entry.task == pending.MODEL + "extract_facts":
+                planned = added(asking, turn, self._known)
+            else:
+                planned = said_again(asking, turn, self._known, self._meant)
+            planned = _new(memory, turn, planned)
+        with memory.database.write(f"{MODEL}{asking.name}"[:80], "extraction") as write:
+            self._lease.renew(write)
+            if not pending.done(write, [entry]):
+                return
+            self._read += 1
+            if turn is None or not planned:
+                return
+            if write.execute("SELECT 1 FROM turns WHERE id = ?", (turn.id,)).get is None:
+                return  # it was purged while the model thought
+            self._asked += keep(write, turn, planned, memory.inbox).proposed
+
+    def _give_back(self, entry: Entry) -> None:
+        with self._memory.database.write("agent", "extraction") as write:
+            pending.untouched(write, [entry])
+
+    def _fail(self, entry: Entry, why: str) -> None:
+        self._failed += 1
+        with self._memory.database.write("agent", "extraction") as write:
+            self._lease.renew(write)
+            pending.failed(write, entry, why)
+
+    def told(self, trouble: str) -> Added:
+        return Added(self._read, tuple(self._asked), self._failed, _left(self._memory), self._name, trouble)
+
+
+def added(asking: Asking, turn: "Turn", known: Known) -> list[Lesson]:
+    """What a model finds in a turn and rules did not. Writes nothing. Raises ModelFailed."""
+    from store.agent.tasks import extract_facts
+
+    rules = [(one.quote, Words(fold(one.text)).words) for one in extract(turn.role, turn.text).facts]
+    planned = []
+    for found in extract_facts.ask(asking, turn.role, turn.text).facts:
+        words = Words(fold(found.text))
+        if any(quote == found.quote and _within(words.words, theirs) for quote, theirs in rules):
+            continue
+        verdict, target = judged(words, known)
+        if verdict == SUPERSEDE:
+            planned.append(Lesson("ask", found, target, "supersede", disagrees(target)))
+            continue
+        alike = known.alike(found.text)
+        if verdict != CONFIRM and (alike is None or not _same(normal(found.text), known.text(alike))):
+            planned.append(Lesson("ask", found, None, "add", found.why))
+    return planned
+
+
+def said_again(asking: Asking, turn: "Turn", known: Known, meant: Meant) -> list[Lesson]:
+    """Which facts a model says that a turn says again, or speaks against, where rules left it open. Writes nothing.
+    Raises ModelFailed."""
+    from store.agent.tasks import reconfirm
+
+    taken = {found.quote for found in extract(turn.role, turn.text).facts}
+    planned, touched = list[Lesson](), set[int]()
+    for sentence in [one for one in worth(turn.role, turn.text) if one.quote not in taken][:SENTENCES]:
+        words = said(sentence)
+        if judged(words, known)[0] != NONE:
+            continue  # the rule has asked, or knows
+        near = [number for number in known.touched(words, NEAR) if number not in touched]
+        meaning = meant.nearest(turn, sentence, words)
+        if meaning is not None:
+            continue  # by its meaning the rule has asked already
+        verdicts = reconfirm.ask(asking, sentence.text, [(number, known.text(number)) for number in near[:FACTS]])
+        for number, verdict in verdicts.facts.items():
+            touched.add(number)
+            planned.append(_asked_again(sentence, number, verdict, verdicts.by))
+    return planned
+
+
+def _asked_again(sentence: Sentence, number: int, verdict: str, by: str) -> Lesson:
+    text = sentence.text.rstrip(".!;,… ")
+    found = Found(text[:1].upper() + text[1:], "", "medium", sentence.quote, False, False, "")
+    if verdict == SUPERSEDE:
+        return Lesson("ask", found, number, "supersede", f"{by} reads that {disagrees(number).removeprefix('it ')}")
+    return Lesson("ask", found, number, "confirm", f"{by} reads in it the same as {cite('fact', number)}")
+
+
+def _within(words: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether a text's words are among another's, in whatever form."""
+    return all(any(kin(word, other) for other in others) for word in words)
+
+
+def _new(memory: Memory, turn: "Turn", planned: list[Lesson]) -> list[Lesson]:
+    """What of it nobody asked yet: not in other words, not about that fact with this turn, and not once a person said
+    no."""
+    from rapidfuzz.fuzz import ratio
+    from rapidfuzz.process import extract as nearest
+
+    if not planned:
+        return []
+    rows = memory.database.rows(
+        "SELECT kind, text, target, state, instr(evidence, ?) FROM proposals ORDER BY id DESC LIMIT ?",
+        (f'"{turn.citation}"', LOOKED_AT),
+    )
+    texts = [text for kind, text, *_ in rows if kind not in ("confirm", "forget")]
+    kept = []
+    for lesson in planned:
+        about = [
+            (kind, state, here)
+            for kind, _, target, state, here in rows
+            if target == lesson.target and lesson.target is not None
+        ]
+        if any(here or (kind == lesson.kind and state != "accepted") for kind, state, here in about):
+            continue
+        text = lesson.found.text
+        if lesson.kind != "confirm":
+            near = nearest(text, texts, scorer=ratio, processor=normal, score_cutoff=ALIKE, limit=LIKE)
+            if any(_same(text, other) for other, *_ in near):
+                continue
+            texts.append(text)
+        kept.append(lesson)
+    return kept
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two texts that are alike letter by letter say the same, and not the same of something else."""
+    return one == other or cues.compare(cues.taken_apart(one), cues.taken_apart(other), 1.0) in (cues.SAME, cues.ALIKE)
+
+
+def _left(memory: Memory) -> int:
+    return pending.counts(memory.database, model=True)[0]
+
+
+def as_learned(done: Added) -> Learned:
+    """What a run did, as what was learned."""
+    return Learned(proposed=done.asked)
