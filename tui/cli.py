@@ -71,10 +71,11 @@ def _run(arguments: list[str]) -> int:
         return outcome.status
     with _open(place, verb) as memory:
         _announce(memory)
-        session = Session(place, memory, cwd, _ask, as_json)
+        tell = _tell if sys.stdout.isatty() and not as_json else None
+        session = Session(place, memory, cwd, _ask, as_json, tell=tell)
         if verb.reads:
             late = _catch_up(memory, cwd)
-            if verb.name == "search" and not given.keywords:
+            if verb.name == "ask" or (verb.name == "search" and not given.keywords):
                 _catch_up_with_meaning(memory, late)
         outcome = _execute(verb, session, given)
         _print(outcome, as_json)
@@ -360,6 +361,11 @@ def _say(text: str, end: str = "\n") -> None:
         print(_lettered(visible(text)), end=end, flush=True, file=sys.stderr)
     except OSError:
         pass  # nobody reads it; what was asked for is done all the same
+
+
+def _tell(line: str) -> None:
+    """Print a line of what was asked for as soon as it is known."""
+    _out(_plain(line))
 
 
 def _plain(text: str) -> str:

@@ -76,7 +76,7 @@ class Engine:
     def __init__(self, location: Location, cwd: str, clock: Clock = utc_now) -> None:
         self.location = location
         self.cwd = cwd
-        self._clock = clock
+        self.clock = self._clock = clock
         self._present = self.screen = Memory(location, "app", clock)  # the screen's own, for reading
         self.created = self.screen.created
         self.past: Past | None = None  # what is looked at in the place of now

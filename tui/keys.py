@@ -84,11 +84,11 @@ class Key:
         return show(remapped.get(self.id, self.keys).split(",")[0])
 
 
-FACTS, TIMELINE, CHECKPOINTS, HISTORY, TASKS, INBOX, CONTEXT = PANES = (
-    *("facts", "timeline", "checkpoints", "history", "tasks", "inbox", "context"),
+FACTS, TIMELINE, CHECKPOINTS, HISTORY, TASKS, INBOX, CONTEXT, LIBRARIAN = PANES = (
+    *("facts", "timeline", "checkpoints", "history", "tasks", "inbox", "context", "librarian"),
 )
 HITS, PREVIEW = "hits", "preview"
-LISTS = (*PANES, HITS)
+LISTS = (*(pane for pane in PANES if pane != LIBRARIAN), HITS)
 RECORDS = (FACTS, TIMELINE, HITS, CONTEXT)  # the lists of what can be forgotten and corrected
 
 KEYS = (
@@ -208,34 +208,43 @@ KEYS = (
         "enter",
         "open",
         "open",
-        "Go into the preview; there, open the citation",
-        panes=(TIMELINE, CHECKPOINTS, HISTORY, HITS, CONTEXT),
+        "Go into the preview; there, open the citation; in the librarian's pane too, or else ask",
+        panes=(TIMELINE, CHECKPOINTS, HISTORY, HITS, CONTEXT, LIBRARIAN),
+        words={LIBRARIAN: "open, ask"},
     ),
     Key("search.why", "w", "why", "why", "Why a hit is there: what each signal gave to its place", panes=(HITS,)),
     Key("search.related", "r", "related", "related", "Search what is related to the record", panes=(HITS,)),
-    Key("preview.next", "right,l,]", "citation(1)", "next link", "The next citation", panes=(PREVIEW,)),
+    Key("preview.next", "right,l,]", "citation(1)", "next link", "The next citation", panes=(PREVIEW, LIBRARIAN)),
     Key("preview.previous", "left,h,[", "citation(-1)", "", "The citation before"),
     Key("preview.back", "backspace,shift+left", "back", "back", "Back to the record before", panes=(PREVIEW,)),
     Key("preview.forward", "shift+right", "forward", "forward", "Forward again, after going back", panes=(PREVIEW,)),
     Key("memory.undo", "u", "change('past.undo')", "undo", verb="undo", panes=(*LISTS, PREVIEW)),
     Key("memory.redo", "ctrl+r", "change('past.redo')", "", verb="redo"),
-    Key("search.open", "slash", "search", "search", verb="search", panes=(*LISTS, PREVIEW)),
-    Key("command.open", "colon", "command", "command", "Any verb, as on the command line", panes=LISTS),
-    Key("help.open", "question_mark,f1", "help", "help", "All keys and verbs", panes=(*LISTS, PREVIEW)),
+    Key("librarian.ask", "A", "ask_librarian", "ask", "Ask the librarian a question", panes=(LIBRARIAN,)),
+    Key("search.open", "slash", "search", "search", verb="search", panes=(*PANES, HITS, PREVIEW)),
+    Key("command.open", "colon", "command", "command", "Any verb, as on the command line", panes=(*PANES, HITS)),
+    Key("help.open", "question_mark,f1", "help", "help", "All keys and verbs", panes=(*PANES, HITS, PREVIEW)),
     Key(
         "palette.open",
         "ctrl+p",
         "app.command_palette",
         "all",
         "Find any key or verb by its name",
-        panes=(*LISTS, PREVIEW),
+        panes=(*PANES, HITS, PREVIEW),
     ),
     Key(
         "mark.toggle", "space", "mark", "mark", "Mark the record and move on; verbs then act on all marked", panes=LISTS
     ),
     Key("mark.range", "v", "mark_range", "", "Mark from here to where the cursor goes; again to end it"),
     Key("mark.all", "ctrl+a", "mark_all", "", "Mark all of the list, or none", panes=LISTS),
-    Key("record.copy", "Y", "change('out.copy')", "copy", "Copy the citations", panes=LISTS),
+    Key(
+        "record.copy",
+        "Y",
+        "change('out.copy')",
+        "copy",
+        "Copy the citations; in the librarian's pane the last answer",
+        panes=(*PANES, HITS),
+    ),
     Key("record.copy-text", "ctrl+y", "change('out.copy_text')", "", "Copy the texts", panes=LISTS),
     Key(
         "record.edit",
@@ -341,6 +350,7 @@ KEYS = (
     Key("pane.tasks", "5", "pane('tasks')", "", "To the tasks"),
     Key("pane.inbox", "6", "pane('inbox')", "", "To the inbox"),
     Key("pane.context", "7", "pane('context')", "", "To the context: what an agent would be sent"),
+    Key("pane.librarian", "8", "pane('librarian')", "", "To the librarian: ask about the past; there, to the question"),
     Key("pane.next", "tab", "next_pane(1)", "", "To the next pane"),
     Key("pane.previous", "shift+tab", "next_pane(-1)", "", "To the pane before"),
     Key("preview.down", "J", "scroll_preview(1)", "", "Scroll the preview down"),
@@ -399,6 +409,7 @@ FIXED = {
     "ask.leave": "the line that asks", "ask.complete": "the line that asks", "ask.older": "the line that asks",
     "ask.newer": "the line that asks", "list.open": "every list", "help.close": "the help",
     "help.rekey": "the help", "doctor.close": "the doctor",
+    "question.older": "the line that asks", "question.newer": "the line that asks",
     "recent.leave": "the list of memories", "recent.down": "the list of memories", "recent.up": "the list of memories",
 }  # fmt: skip
 """The keys that cannot be others, and what needs them."""

@@ -263,6 +263,15 @@ VERBS = (
         reads=True,
     ),
     Verb(
+        "ask",
+        "Ask about the past: a short answer, each sentence with the record it rests on",
+        "librarian.ask",
+        Argument("question", "many", "QUESTION", "in English or Spanish: why do we use SQLite? ¿cuándo se decidió?"),
+        Argument("no-model", "flag", "", "by rule: the records themselves"),
+        reads=True,
+        slash=("ask",),
+    ),
+    Verb(
         "context",
         "What an agent would be sent for a question: what it costs, and why each fact is in or out",
         "context.show",

@@ -17,7 +17,7 @@ DECISION, IMPLEMENTATION, CHRONOLOGY, STATISTICS = "decision", "implementation",
 WHY, WHO, WHEN, WHAT = "why", "who", "when", "what"
 LONGEST = 500  # characters of a question that are looked at
 
-_SPANISH = re.compile(r"[¿¡ñáéíóú]", re.IGNORECASE)
+_SPANISH, _ACCENTED = re.compile(r"[¿¡ñ]", re.IGNORECASE), re.compile(r"[áéíóú]", re.IGNORECASE)
 # the little words that only one of the two languages has, as they are typed without accents too
 _ONLY_SPANISH = frozenset(
     "que cual cuales cuando cuanto cuanta cuantos cuantas como donde quien quienes por el y".split()
@@ -54,6 +54,7 @@ _ASKING = frozenset(
     hay habia hubo ha han he hemos esta estan estaba puede pueden podemos debe deben se nos me te lo los la las le les
     sobre dime decime muestra mostra lista registro registros registrada registradas registrado registrados memoria paso
     pasado ocurrio sucedio tenemos tiene tienen hace hacen hizo hicieron algun alguna alguno algunos algunas
+    use used uses using usar usamos usa usan uso usado utiliza utilizamos choose chose chosen elegir elegimos eligio
     we our they their them you your i my a an the of in on at to for by with from and or not no it its this that
     el un una unos unas de del al en por para con sin y o u e si mi mis su sus nuestro nuestra ya muy mas
     """.split()
@@ -144,7 +145,7 @@ def spoken(text: str, before: str = "") -> str:
     if found:
         return found
     told = words(text)
-    if any(word in _ONLY_SPANISH for word in told):
+    if any(word in _ONLY_SPANISH for word in told) or (not before and _ACCENTED.search(text)):
         return "es"
     return spoken(before) if before else "en"
 

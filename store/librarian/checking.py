@@ -21,6 +21,7 @@ COVERED = 0.5  # of a sentence's words, that must stand in the records it cites
 ACROSS = 0.25  # of them, where the record is in another language: names and cognates
 MEANT = 0.45  # calibrated similarity from which a sentence in another language says what the record says
 LONGEST = 600  # characters of a sentence
+NEAR = 40  # characters around a name in which is said that it was not chosen
 
 _END = re.compile(r"[.!?…]+[\"'”’»)\]]*(?=\s|$)|\n+")
 _CITED = r"\s*[\[(]?[A-Za-z]#\w+"  # a citation after the full stop belongs before it
@@ -41,7 +42,7 @@ _NO_RECORDS = re.compile(
 _MONTHS = {
     name: f"month{place}"
     for place, group in enumerate(
-        "january jan enero ene|february feb febrero|march mar marzo|april apr abril abr|may mayo|june jun junio"
+        "january jan enero ene|february feb febrero|march mar marzo|april apr abril abr|mayo|june jun junio"
         "|july jul julio|august aug agosto ago|september sep sept septiembre|october oct octubre"
         "|november nov noviembre|december dec diciembre dic".split("|"),
         start=1,
@@ -70,6 +71,11 @@ _INSTEAD = re.compile(
     r"|formerly|considered|lugar|vez|ni|sin|reemplaz\w+|descart\w+|rechaz\w+|alternativ\w+|anterior\w*|antes|consider\w+"
     r"|frente|dejo|dejar|dejamos|abandon\w+)\b",
     re.I,
+)
+
+_REFUSED = re.compile(
+    r"\b(?:was not|were not|wasn|not chosen|reject\w+|discard\w+|replaced|considered|no se|descart\w+|rechaz\w+"
+    r"|reemplaz\w+|consider\w+|fue descart\w+)\b"
 )
 
 Near = Callable[[str, Source], float | None]
@@ -231,6 +237,7 @@ def _mark(said: str) -> str:
 def _known(text: str) -> frozenset[str]:
     """The words of a text as they are compared: without capitals and accents, a month the same in both languages, and
     the parts of a joined word beside it."""
+    text = re.sub(r"\bMay\b", "mayo", text)  # small it is a verb
     told = [_MONTHS.get(word, word) for word in words(cues.folded(text))]
     parts = [part for word in told for part in re.split(r"[-/'’.:_]", word) if part]
     return frozenset((*told, *(_MONTHS.get(part, part) for part in parts)))
@@ -267,9 +274,12 @@ def _chose_what_was_not(said: str, those: Sequence[Source]) -> str:
         refused = _known(" ".join(source.rejected))
         own = getattr(source.record, "title", "") + " " + getattr(source.record, "chosen", "")
         other = _known(f"{own} {getattr(source.record, 'rationale', '')} {getattr(source.record, 'context', '')}")
-        only = [word for name in names(said) for word in _known(name) if word in refused and word not in other]
-        if only and not _INSTEAD.search(cues.folded(said)):
-            return "an option that was not taken, told as the choice"
+        for name in names(said):
+            only = any(word in refused and word not in other for word in _known(name))
+            start = said.find(name)
+            before, after = said[max(0, start - NEAR) : start], said[start + len(name) :][:NEAR]
+            if only and not (_INSTEAD.search(cues.folded(before)) or _REFUSED.search(cues.folded(after))):
+                return "an option that was not taken, told as the choice"
     return ""
 
 
@@ -281,7 +291,7 @@ def _turned_round(said: str, those: Sequence[Source]) -> bool:
     for source in those:
         for part in re.split(r"(?<=[.!?;:])\s+", source.text):
             other = cues.taken_apart(part)
-            shared = len(set(one.words) & set(other.words))
+            shared = sum(_stands(word, frozenset(other.words)) for word in set(one.words))
             whole = min(len(set(one.words)), len(set(other.words)))
             if whole >= 3 and shared >= 0.8 * whole and (one.negations + other.negations) % 2:
                 return True

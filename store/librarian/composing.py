@@ -9,6 +9,7 @@ from datetime import datetime
 
 from store.ageing import state
 from store.clock import local_time
+from store.context.fence import plain
 from store.librarian.asked import CHRONOLOGY, IMPLEMENTATION, WHEN, WHO, WHY, Asked
 from store.librarian.counting import Tally
 from store.librarian.finding import FEW, TOLD, Found
@@ -75,9 +76,8 @@ def compose(asked: Asked, found: Found, now: str) -> list[str]:
     if not found.sources:
         return []
     told = list(found.sources[: found.direct])
-    if asked.kind == CHRONOLOGY:
-        most = TOLD if asked.since or asked.before or asked.cited else SAID
-        told = sorted(told[:most], key=lambda source: source.at)
+    if asked.kind == CHRONOLOGY and (asked.since or asked.before or asked.cited):
+        told = sorted(told[:TOLD], key=lambda source: source.at)
     elif asked.kind == IMPLEMENTATION and (commits := [one for one in told if isinstance(one.record, Commit)]):
         told = commits[:SAID]
     else:
@@ -96,7 +96,7 @@ def date(at: str, language: str) -> str:
 
 def quoted(text: str, language: str, most: int = QUOTED) -> str:
     """A text as it was written, in quotation marks; what is long ends where a sentence or a word does."""
-    said = " ".join(text.split())
+    said = " ".join(plain(text).split())
     if len(said) > most:
         cut = said[: most - 1]
         said = cut[: max(cut.rfind(". ") + 1, cut.rfind(" "), most // 2)].rstrip(" ,;:") + "…"

@@ -21,6 +21,7 @@ from tui.screens.main import MainScreen
 from tui.screens.plan import PlanScreen
 from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
+from tui.widgets.talk import Talk
 
 NARROW, WIDE, HUGE = (80, 24), (120, 40), (200, 60)
 PATIENCE = 30.0  # seconds that a machine busy with other things may take
@@ -90,7 +91,8 @@ class Person:
     @property
     def seen(self) -> list[str]:
         """The lists that are on the screen, from the left."""
-        lists = [found for found in self.main.query(RecordList) if found.region.width]
+        every = [*self.main.query(RecordList), *self.main.query(Talk)]
+        lists = [found for found in every if found.region.width]
         return [found.id or "" for found in sorted(lists, key=lambda found: found.region.x)]
 
     @property

@@ -29,7 +29,7 @@ from tui.app import Memoranda
 from tui.arguments import Usage, read
 from tui.commands import Session, run
 from tui.completion import complete
-from tui.keys import BY_ID, KEYS, LISTS, PREVIEW
+from tui.keys import BY_ID, HITS, KEYS, LISTS, PANES, PREVIEW
 from tui.screens.help import HelpScreen
 from tui.screens.palette import HIDDEN, entries
 from tui.screens.recent import RecentScreen
@@ -714,7 +714,7 @@ class TestTheSameEverywhere:
             assert person.app.screen is person.main and person.at == "tasks"
 
     def test_the_footer_names_only_panes_that_are(self) -> None:
-        assert {pane for key in KEYS for pane in key.panes} <= {*LISTS, PREVIEW}
+        assert {pane for key in KEYS for pane in key.panes} <= {*PANES, HITS, PREVIEW}
 
     async def test_every_label_of_the_footer_is_a_key_that_works_there(self, story: Story) -> None:
         async with opened(story.folder, HUGE) as person:

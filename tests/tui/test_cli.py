@@ -171,6 +171,10 @@ HELD = {"turns", "tasks", "decisions", "entities", "left_out"}
 RECOVERED = {field.name for field in dataclasses.fields(models.Checkpoint)} | {"citation"} | HELD
 CHANGE = {"citation", "kind", "sign", "says", "now", "then", "fields", "by", "clash", "blocked"}
 
+ANSWER = {
+    *("question", "language", "kind", "answer", "sentences", "citations", "nothing", "by", "seconds", "cut", "note"),
+    *("looked_at", "records"),
+}
 CONTEXT = {
     *("question", "session", "tokens", "limit", "warning", "parts", "facts", "notes", "milliseconds", "text"),
 }
@@ -235,6 +239,9 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("show", "C#HEAD"), models.Commit),
     (("show", "C#HEAD", "--diff"), {"diff", "citation", *(field.name for field in dataclasses.fields(models.Commit))}),
     (("show", "K#1"), models.Checkpoint),
+    (("ask", "why", "do", "we", "use", "SQLite?"), ANSWER),
+    (("ask", "¿cuántas decisiones hay?", "--no-model"), ANSWER),
+    (("ask", "who", "is", "the", "king", "of", "Spain?"), ANSWER),
     (("context", "how", "big", "is", "the", "team"), CONTEXT),
     (("context", "--session", "s1"), CONTEXT),
     (("timeline",), "timeline"),

@@ -10,7 +10,7 @@ from support.stories import Clock, Story, copy
 
 from store.conversation import Said
 from store.memory import Memory
-from tui.keys import PANES
+from tui.keys import LIBRARIAN, PANES
 from tui.screens import recovering
 from tui.screens.view import empty
 from tui.widgets.record_list import RecordList
@@ -43,6 +43,9 @@ def bare(tmp_path: Path) -> Path:
         return folder
 
 
+LISTED = [pane for pane in PANES if pane != LIBRARIAN]  # the panes that are lists
+
+
 def number_of(pane: str) -> str:
     return str(PANES.index(pane) + 1)
 
@@ -51,7 +54,7 @@ class TestWhichAreSeen:
     async def test_narrow_shows_the_one_the_person_is_in(self, story: Story) -> None:
         async with opened(story.folder, NARROW) as person:
             assert person.seen == ["facts"]
-            for pane in (*PANES[1:], "facts"):
+            for pane in (*LISTED[1:], "facts"):
                 await person.press(number_of(pane))
                 assert person.seen == [pane] and person.at == pane
                 shown = person.main.list_of(pane).region
@@ -82,7 +85,10 @@ class TestWhichAreSeen:
     @pytest.mark.parametrize(
         ("size", "order"),
         [
-            (NARROW, ["timeline", "checkpoints", "history", "tasks", "inbox", "context", "preview", "facts"]),
+            (
+                NARROW,
+                ["timeline", "checkpoints", "history", "tasks", "inbox", "context", "librarian", "preview", "facts"],
+            ),
             (WIDE, ["timeline", "preview", "facts"]),
             (HUGE, ["timeline", "history", "preview", "facts"]),
         ],
@@ -335,7 +341,7 @@ class TestEmpty:
     @SIZES
     async def test_empty_panes_teach(self, bare: Path, size: Size) -> None:
         async with opened(bare, size) as person:
-            for pane in PANES:
+            for pane in LISTED:
                 await person.press(number_of(pane))
                 shown = person.main.list_of(pane)
                 text = " ".join(

@@ -15,6 +15,11 @@ if TYPE_CHECKING:
 
 
 def copy(screen: MainScreen) -> None:
+    answer = screen.last_answer
+    if screen.focused is screen.talk:
+        if answer is not None:
+            screen.copy(answer.text, "the answer")
+        return
     _copy(screen, lambda thing: name_of(thing), "")
 
 

@@ -24,11 +24,12 @@ class Session:
     """What a verb works with: the memory (None for verbs that open nothing), the folder, and a way to ask.
 
     `ask` takes a question and, if there is more to see than fits into one, lines to be read first; it returns True or
-    False, and raises InvalidInput where nobody can answer. `application` opens the app on a
-    memory and a folder until it is left, and gives its exit status; None where there is no terminal for it.
+    False, and raises InvalidInput where nobody can answer. `application` opens the app on a memory and a folder until
+    it is left, and gives its exit status; None where there is no terminal for it. `tell` shows a line of an answer
+    before the whole of it is there; None where nobody waits for it.
     """
 
-    __slots__ = ("_memory", "application", "ask", "cwd", "json", "location")
+    __slots__ = ("_memory", "application", "ask", "cwd", "json", "location", "tell")
 
     def __init__(
         self,
@@ -38,6 +39,7 @@ class Session:
         ask: "Ask",
         json: bool = False,
         application: "Application | None" = None,
+        tell: Callable[[str], None] | None = None,
     ) -> None:
         self.location = location
         self._memory = memory
@@ -45,6 +47,7 @@ class Session:
         self.ask = ask
         self.json = json
         self.application = application
+        self.tell = tell
 
     @property
     def memory(self) -> Memory:

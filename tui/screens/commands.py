@@ -96,6 +96,8 @@ def _in_place(screen: MainScreen, verb: Verb, given: Given) -> bool:
     elif verb.name in ("tasks", "checkpoints") and not getattr(given, "status", None):
         screen.change_view(hidden=given.all)
         screen.action_pane(verb.name)
+    elif verb.name == "ask" and not given.no_model:
+        screen.ask_librarian(" ".join(given.question))
     elif verb.name == "context":
         screen.change_view(question=" ".join(given.query), session=given.session)
         screen.action_pane(verb.name)

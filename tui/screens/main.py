@@ -13,9 +13,9 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 
 from store.errors import MemorandaError
-from tui.keys import CHECKPOINTS, CONTEXT, FACTS, HISTORY, INBOX, KEYS, LOOKS, TASKS, TIMELINE
+from tui.keys import CHECKPOINTS, CONTEXT, FACTS, HISTORY, INBOX, KEYS, LIBRARIAN, LOOKS, TASKS, TIMELINE
 from tui.screens.browsing import TYPING
-from tui.screens.contexts import ContextScreen
+from tui.screens.librarian import LibrarianScreen
 from tui.screens.view import HUGE, WIDE, empty
 from tui.widgets.bars import Footer, Piece, Split
 from tui.widgets.kept import Kept
@@ -40,7 +40,7 @@ class Body(Kept, Container):
     """The panes, beside or above each other."""
 
 
-class MainScreen(ContextScreen):
+class MainScreen(LibrarianScreen):
     """Lists left, the preview right (below, where it is narrow), one line of truth on top."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide"), (HUGE, "-huge")]  # noqa: RUF012 - as Screen declares it
@@ -86,6 +86,8 @@ class MainScreen(ContextScreen):
         &.-wide #facts-pane, &.-huge #facts-pane { border-left: none; }
         &.-narrow #body { layout: vertical; }
         &.-narrow #preview-pane { border-top: solid $line; }
+        /* an answer needs the room, until one of its records is opened */
+        &.-narrow.-talking #preview-pane { display: none; }
         /* where the keys go can be told without colours */
         &.-wide #preview-pane:focus-within, &.-huge #preview-pane:focus-within { border-left: heavy $text-accent; }
         &.-narrow #preview-pane:focus-within { border-top: heavy $text-accent; }
@@ -121,13 +123,15 @@ class MainScreen(ContextScreen):
 
     def _complete(self) -> None:
         from tui.widgets.ask_bar import AskBar
+        from tui.widgets.talk import TalkPane
 
         super()._complete()
         self.query_one(SearchBar).add_input()
         names = (CHECKPOINTS, HISTORY, TASKS, INBOX, CONTEXT)
         others = (_list_pane(name, "list", "-behind", empty_text=empty(name)) for name in names)
         hits = _list_pane("hits", empty_text=empty("hits"))
-        self.query_one("#body").mount(*others, hits, before="#preview-pane")
+        talk = TalkPane(id=f"{LIBRARIAN}-pane", classes="pane list -behind")
+        self.query_one("#body").mount(*others, talk, hits, before="#preview-pane")
         self.mount(AskBar(id="ask"), before="#footer")
         self.place_panes()
         self.call_after_refresh(self.read_side)  # once the panes have their lists

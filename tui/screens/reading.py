@@ -373,6 +373,6 @@ class ReadingScreen(ResponsiveScreen[None]):
         for name in self._seen_panes:
             for bar in self.query(f"#{name}-title").results(Split):
                 size = f"{self._sizes[name]:,}" if name in self._sizes else ""
-                marked = len(self.list_of(name).marks)
+                marked = sum(len(shown.marks) for shown in self.query(f"#{name}").results(RecordList))
                 room = bar.size.width or 40
                 bar.put_both(*title(name, self.view, self._counts, size, marked, self.form, room))

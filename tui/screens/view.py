@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from store.vocabulary import DOMAINS
-from tui.keys import CHECKPOINTS, CONTEXT, FACTS, HISTORY, HITS, INBOX, PANES, TASKS, TIMELINE, named
+from tui.keys import CHECKPOINTS, CONTEXT, FACTS, HISTORY, HITS, INBOX, LIBRARIAN, PANES, TASKS, TIMELINE, named
 from tui.visible import visible
 from tui.widgets.bars import Piece, width
 
@@ -68,8 +68,8 @@ def slots(form: str, current: str, second: str, third: str) -> tuple[str, ...]:
     """The lists that are seen, from the left: where the person is, and the last ones they were in beside it."""
     if form == "-narrow":
         return (current,)
-    if form == "-wide":  # what is decided needs room to be read
-        return (INBOX,) if current == INBOX else (FACTS, second)
+    if form == "-wide":  # what is decided, and what is answered, needs room to be read
+        return (current,) if current in (INBOX, LIBRARIAN) else (FACTS, second)
     return (FACTS, TIMELINE, third)
 
 
@@ -122,6 +122,8 @@ def about(pane: str, view: View, counts: Mapping[str, int], short: int) -> list[
         words = visible(view.question)
         question = f"“{words if len(words) <= 30 else f'{words[:29]}…'}”" if words and not short else None
         filters = [(question, "ask_for('context.ask')"), (taken, "")]
+    elif pane == LIBRARIAN:
+        filters = [("every sentence cites its record" if not short else None, "")]
     elif pane == INBOX:
         filters = [
             (view.asker and f"only from {view.asker}", "origin"),
@@ -176,6 +178,9 @@ def empty(pane: str) -> str:
         INBOX: "Nothing waits for you. What agents, imports and files would have remembered stands here, with its "
         f"evidence, until you accept it ({named('record.confirm')}) or reject it ({named('record.forget')}): nobody "
         f"believes it before. {named('inbox.duplicates')} looks for facts that say the same, or contradict each other.",
+        LIBRARIAN: f"Ask what was decided, done or said, when, by whom and why, in English or Spanish: "
+        f"{named('librarian.ask')}. Each sentence of an answer cites the record it rests on, and enter opens it. Where "
+        "nothing is recorded it says so. For example:",
         HITS: "Nothing found. Try fewer words, or without kind: domain: is: tag: author: since: before:",
     }[pane]
 

@@ -1,0 +1,49 @@
+"""A stand-in for a model: it says what a story has written for it, piece by piece, and keeps what it was asked.
+
+It fakes the words alone; how a real one comes by them, and how its wire fails, is told by the tests of the client.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from store.agent.model import Message
+from store.errors import ModelFailed
+
+PIECE = 7  # characters
+
+
+class Scripted:
+    """Says `answers`, one for each time it is asked, the last one again after that; `fails` is raised after it.
+    `between` is called before each piece."""
+
+    name = "scripted:1b"
+
+    def __init__(
+        self, *answers: str, fails: ModelFailed | None = None, between: Callable[[], object] = lambda: None
+    ) -> None:
+        self._answers = list(answers)
+        self._fails = fails
+        self._between = between
+        self.asked: list[Sequence[Message]] = []
+        self.closed = self.broken_off = False
+
+    def answer(
+        self, messages: Sequence[Message], *, schema: dict[str, Any] | None, predict: int, seconds: float
+    ) -> str:
+        return "".join(self.stream(messages, predict=predict, seconds=seconds))
+
+    def stream(self, messages: Sequence[Message], *, predict: int, seconds: float) -> Iterator[str]:
+        self.asked.append(messages)
+        text = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+        try:
+            for start in range(0, len(text), PIECE):
+                self._between()
+                yield text[start : start + PIECE]
+        except GeneratorExit:
+            self.broken_off = True
+            raise
+        if self._fails is not None:
+            raise self._fails
+
+    def close(self) -> None:
+        self.closed = True

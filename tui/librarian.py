@@ -1,0 +1,73 @@
+"""The app's Librarian: each question is answered on a thread of its own, with a connection and a model of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from threading import Event
+
+from store.clock import Clock
+from store.location import Location
+from store.memory import Memory
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from store.librarian import Answer
+
+KEPT = 30  # exchanges of one conversation
+
+Told = Callable[[str, str], None]  # `said` or `status`, and the words
+
+
+@dataclass
+class Exchange:
+    """A question and what has been answered so far; `status` says what is done while nothing is. Whoever sets `stop`
+    wants no more of it."""
+
+    question: str
+    said: list[str] = field(default_factory=list)
+    status: str = "looking …"
+    answer: Answer | None = None
+    error: str = ""
+    stop: Event = field(default_factory=Event)
+
+    @property
+    def open(self) -> bool:
+        """Whether more is to come."""
+        return self.answer is None and not self.error
+
+
+class Desk:
+    """Answers questions about one memory."""
+
+    def __init__(self, location: Location, clock: Clock) -> None:
+        self._location = location
+        self._clock = clock
+
+    def answer(self, exchange: Exchange, last: Answer | None, told: Told) -> Answer:
+        """Answer a question; `told` hears each sentence as it stands. Raises MemorandaError."""
+        from store.agent.model import found
+        from store.librarian import Librarian
+
+        stopped = exchange.stop.is_set
+        with Memory(self._location, "app", self._clock, create=False) as memory:
+            chat = found(
+                memory.config, cancelled=stopped, loading=lambda: told("status", "the model is being loaded …")
+            )
+            try:
+                name = chat.name if chat is not None else ""
+
+                def waiting(records: int) -> None:
+                    told("status", f"{name} reads {records} record{'' if records == 1 else 's'} …")
+
+                return Librarian(memory).ask(
+                    exchange.question,
+                    chat,
+                    last=last,
+                    said=lambda sentence: told("said", sentence),
+                    cancelled=stopped,
+                    waiting=waiting,
+                )
+            finally:
+                if chat is not None:
+                    chat.close()

@@ -1,0 +1,152 @@
+"""The librarian's pane: the conversation above, whose citations are links, and below it the line to ask in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.message import Message
+from textual.widgets import Input
+
+from tui.keys import LIBRARIAN
+from tui.widgets.bars import Bar, Split
+from tui.widgets.field import Field
+from tui.widgets.kept import Kept
+from tui.widgets.preview import Preview
+
+if TYPE_CHECKING:
+    from tui.compare import Line
+    from tui.librarian import Exchange
+
+YOU, ANSWER, BESIDE = "you        ", "librarian  ", "           "
+
+
+class Talk(Preview):
+    """The exchanges, the newest at the end and in sight."""
+
+    def show_talk(self, exchanges: Sequence[Exchange], empty: Sequence[Line]) -> None:
+        """Show these exchanges, or without any what can be asked. Who reads further up stays there."""
+        at_end = self.at_end
+        self.show([line for exchange in exchanges for line in lines_of(exchange)] or empty, stay=True)
+        if at_end:
+            self.to_end()
+
+    def _linked(self, text: str, style: str) -> list[tuple[str, str, int]]:
+        """A citation with its brackets, so that no line ends between them."""
+        pieces: list[tuple[str, str, int]] = []
+        for piece, look, index in super()._linked(text, style):
+            if index >= 0 and pieces and pieces[-1][0].endswith("["):
+                pieces[-1] = (pieces[-1][0][:-1], *pieces[-1][1:])
+                piece = f"[{piece}"
+            elif pieces and pieces[-1][0].startswith("[") and piece.startswith("]"):
+                pieces[-1] = (f"{pieces[-1][0]}]", *pieces[-1][1:])
+                piece = piece[1:]
+            pieces.append((piece, look, index))
+        return [piece for piece in pieces if piece[0]]
+
+    @property
+    def at_end(self) -> bool:
+        """Whether the last line is in sight."""
+        return round(self.scroll_offset.y) + self.size.height >= len(self._rows)
+
+    def to_end(self) -> None:
+        self.scroll_to(y=max(0, len(self._rows) - self.size.height), animate=False, force=True)
+
+    def select_last(self) -> None:
+        """Select the first citation of the last answer that has one, which `enter` then opens."""
+        for y in range(len(self._rows) - 1, -1, -1):
+            own = [index for _, _, index in self._rows[y] if index >= 0]
+            if own:
+                self.selected = own[0]
+                return
+
+
+def lines_of(exchange: Exchange) -> list[Line]:
+    """A question and its answer, as lines. A model's sentences make a paragraph, those of records a list."""
+    answer = exchange.answer
+    lines: list[Line] = [[(YOU, "label"), (exchange.question, "title")]]
+    said = exchange.said
+    if answer is not None and answer.by and not answer.nothing:
+        said = [" ".join(said)]
+    lines += [[(BESIDE if place else ANSWER, "label"), (sentence, "")] for place, sentence in enumerate(said)]
+    start = BESIDE if said else ANSWER
+    if exchange.error:
+        lines.append([(start, "label"), (exchange.error, "warning")])
+    elif answer is None:
+        lines.append([(start, "label"), (exchange.status, "dim")])
+    else:
+        lines.append([(start, "label"), (answer.line, "dim")])
+        if answer.note:
+            lines.append([(BESIDE, "label"), (answer.note, "dim")])
+    return [*lines, []]
+
+
+class Question(Field):
+    """The line to ask in: Enter asks, the arrows bring back what was asked before."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "past(1)", "Older", show=False, id="question.older", tooltip="The question before"),
+        Binding("down", "past(-1)", "Newer", show=False, id="question.newer", tooltip="The question after"),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__(id="question", compact=True, select_on_focus=False)
+        self.placeholder = "ask about the past"
+        self._past: list[str] = []
+        self._place = 0
+        self._typed = ""
+
+    def keep(self, question: str) -> None:
+        """Remember what was asked, and be ready for the next."""
+        self._past.append(question)
+        self._place = 0
+        self.value = ""
+
+    def action_past(self, step: int) -> None:
+        place = self._place + step
+        if 0 <= place <= len(self._past):
+            if not self._place:
+                self._typed = self.value
+            self._place = place
+            self.value = self._past[-place] if place else self._typed
+            self.cursor_position = len(self.value)
+
+
+class TalkPane(Kept, Vertical):
+    """The whole pane."""
+
+    DEFAULT_CSS = """
+    TalkPane {
+        & > #talk { height: 1fr; padding: 0 1; }
+        & > #ask-line { height: 1; background: $panel; padding: 0 1; }
+        & > #ask-line > #ask-label { width: auto; padding: 0 1 0 0; text-style: bold; color: $text-accent; }
+        & > #ask-line > Question { width: 1fr; height: 1; border: none; padding: 0; background: transparent; }
+    }
+    """
+
+    @dataclass
+    class Asked(Message):
+        """A question was asked, or Enter pressed without one."""
+
+        question: str
+
+    def compose(self) -> ComposeResult:
+        yield Split(id=f"{LIBRARIAN}-title", classes="pane-title")
+        with Vertical(id="talk"):
+            yield Talk(id=LIBRARIAN)
+        with Horizontal(id="ask-line"):
+            yield Bar("ask", id="ask-label")
+            yield Question()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        event.stop()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        if event.value.strip():
+            self.query_one(Question).keep(event.value.strip())
+        self.post_message(self.Asked(event.value.strip()))
