@@ -16,6 +16,11 @@ SHAS = tuple(f"{number:040x}" for number in (0xA1B2C3D << 132, 0xBEEF << 140, 0x
 TEXTS = ("the team is five", "deploys on Fridays", "José prefiere té", "line one\nline two", "naïve \u202eevil\u202c")
 
 
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """One more than there are processors: many tests wait for processes and screens."""
+    return (os.cpu_count() or 1) + 1
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What takes minutes runs where it is asked for by its mark: `pytest -m faults`, `pytest -m live`,
     `pytest -m power`, `pytest -m whole`."""

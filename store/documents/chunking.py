@@ -165,9 +165,12 @@ def _packed(lines: list[str], sums: list[int], section: list[_Block], heading: s
     fresh = False  # whether it holds more than what it repeats
 
     def close() -> None:
-        if fresh:
-            first, last = held[0][0], held[-1][1]
-            pieces.append(Piece(first + 1, last + 1, heading, "\n".join(lines[first : last + 1])))
+        if not fresh:
+            return
+        first, last = held[0][0], held[-1][1]
+        text = "\n".join(lines[first : last + 1])
+        if text.strip():  # not so where a fenced block was cut and the rest of it is blank
+            pieces.append(Piece(first + 1, last + 1, heading, text))
 
     for first, last in _atoms(sums, section):
         if first == last and len(lines[first]) > SIZE:

@@ -10,7 +10,7 @@ from itertools import pairwise
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from support.stories import Clock
 
@@ -96,6 +96,7 @@ texts = st.lists(
 
 
 @given(texts, st.sampled_from(["\n", "\r\n"]), st.booleans())
+@example(["```", "x" * 1599, ""], "\n", True)
 @settings(max_examples=150, deadline=None)
 def test_chunks_are_the_lines_they_say(lines: list[str], end: str, last: bool) -> None:
     """Every line that is not blank is in one; its text is the file's own lines; none is larger than it may be."""

@@ -12,7 +12,8 @@ from store.conversation import Said
 from store.memory import Memory
 from tui.keys import LIBRARIAN, PANES
 from tui.screens import recovering
-from tui.screens.view import empty
+from tui.screens.view import ALL_NAMED, SHORT, View, empty, title
+from tui.widgets.bars import width
 from tui.widgets.record_list import RecordList
 
 Size = tuple[int, int]
@@ -110,14 +111,20 @@ class TestWhichAreSeen:
     async def test_all_panes_are_named_and_the_ones_seen_counted(self, story: Story, size: Size) -> None:
         async with opened(story.folder, size) as person:
             line = person.lines[2] if size == NARROW else person.lines[0]
-            assert all(f" {number_of(pane)}" in line for pane in PANES), "by number at least, where names find no room"
-            assert all(f"{number_of(pane)} {pane}" in line for pane in person.seen if pane in PANES)
+            names = {pane: pane if size == HUGE else SHORT.get(pane, pane) for pane in PANES}
+            assert all(f" {number_of(pane)} {names[pane]}" in line for pane in PANES)
             counts = []
-            for pane in PANES[:5]:
+            for pane in ("facts", "timeline", "checkpoints", "history", "tasks", "inbox"):
                 await person.press(number_of(pane))
-                title = person.title
-                counts.append(title.split(pane if size == NARROW else pane.upper())[1].split()[0])
+                counts.append(person.title.split(names[pane] if size == NARROW else pane.upper())[1].split()[0])
             assert counts == ["10", "13", "1", "30", "2", "0"]
+
+    @pytest.mark.parametrize("hidden, told", [(False, "+4: H"), (True, "all: H")])
+    def test_what_is_left_out_is_told_where_the_names_of_all_panes_leave_little_room(self, hidden, told) -> None:
+        counts = {"superseded": 3, "forgotten": 1}
+        left, right = title("facts", View(hidden=hidden), counts, "80", 0, "-narrow", ALL_NAMED + len(" 80") + 8)
+        assert width(left) == ALL_NAMED + len(" 80") and width(left) < 80 - 8, "it finds room on the narrowest screen"
+        assert "".join(piece[0] for piece in right).strip() == told
 
     async def test_no_room_for_names_leaves_the_numbers(self, story: Story) -> None:
         async with opened(story.folder, (44, 20)) as person:

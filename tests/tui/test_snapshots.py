@@ -114,6 +114,12 @@ async def a_correction(person: Person) -> None:
     await person.press("1", "j", "c")
 
 
+async def a_context(person: Person) -> None:
+    await person.command("context when do we deploy")
+    await person.until(lambda: person.at == "context" and "deploy" in person.main.view.question)
+    await person.press("j", "j", "j")
+
+
 async def palette(person: Person) -> None:
     await person.press("ctrl+p", *"forget")
     await person.until(lambda: any("Hide facts" in line for line in person.lines))
@@ -138,7 +144,8 @@ SCREENS: dict[str, Reach] = {
     "checkpoints": keys("3"),
     "history": keys("4", "j", "j"),
     "tasks": keys("5", "H", "j"),
-    "context": keys("7", "j", "j"),
+    "inbox": keys("6", "j"),
+    "context": a_context,
     "restore": restore,
     "undo of an origin": undo_of_an_origin,
     "changed since": changed_since,

@@ -106,7 +106,7 @@ def test_a_session_with_the_mouse(story: Story, size: tuple[int, int]) -> None:
         click(terminal, "Uses Jenkins", button=2)
         click(terminal, "Pin the fact")
         sees(terminal, "Pinned F#")
-        click(terminal, "2 timeline")
+        click(terminal, "2 time")
         sees(terminal, "supersede" if size[0] > 100 else "a add  enter open")
         click(terminal, "Facturas en PDF/A", button=2)
         click(terminal, "supersede  ")

@@ -19,7 +19,8 @@ SORT_WORDS = {"oldest": "by age", "newest": "newest first"}
 DOMAIN_ORDER = (None, *DOMAINS)
 KIND_ORDER = (None, "decision", "commit", "event", "iteration", "checkpoint")
 WIDE, HUGE = 100, 180  # columns from which two lists, and three, stand beside the preview
-ALL_NAMED = sum(len(pane) + 3 for pane in PANES) - 1  # cells of the panes' tabs, if each has its name
+SHORT = {TIMELINE: "time", CHECKPOINTS: "check", HISTORY: "hist", CONTEXT: "ctx"}  # names where there is little room
+ALL_NAMED = sum(len(SHORT.get(pane, pane)) + 3 for pane in PANES) - 1  # cells of the tabs, if each has its short name
 DIM, FAINT, STRONG = "$dim", "$faint", "bold $text-accent"
 
 
@@ -73,18 +74,18 @@ def slots(form: str, current: str, second: str, third: str) -> tuple[str, ...]:
     return (FACTS, TIMELINE, third)
 
 
-def tabs(seen: Sequence[str], current: str, size: str, room: int, named: bool = False) -> list[Piece]:
-    """All panes by number and name; closer together, and at last by number alone but for the ones that are seen, where
-    there is little room; not by number alone if they are to be `named`."""
-    names = {pane: f"{number} {pane}" for number, pane in enumerate(PANES, 1)}
-    if size:
-        names[current] += f" {size}"
-    gap = 2
-    if sum(len(name) + gap for name in names.values()) > room:
-        gap = 1
-    if not named and sum(len(name) + gap for name in names.values()) > room:
-        names |= {pane: str(number) for number, pane in enumerate(PANES, 1) if pane not in seen}
-        gap = 2
+def tabs(seen: Sequence[str], current: str, size: str, room: int) -> list[Piece]:
+    """All panes by number and name; where there is little room closer together, by a shorter name, and at last by
+    number alone but for the ones that are seen."""
+    number = {pane: str(place) for place, pane in enumerate(PANES, 1)}
+    whole = {pane: f"{number[pane]} {pane}" for pane in PANES}
+    short = {pane: f"{number[pane]} {SHORT.get(pane, pane)}" for pane in PANES}
+    bare = {pane: whole[pane] if pane in seen else number[pane] for pane in PANES}
+    for names, gap in ((whole, 2), (whole, 1), (short, 1), (bare, 2)):
+        if size:
+            names[current] += f" {size}"
+        if sum(len(name) + gap for name in names.values()) - gap <= room:
+            break
     looks = {pane: STRONG if pane == current else "" if pane in seen else FAINT for pane in PANES}
     pieces: list[Piece] = []
     for pane, name in names.items():
@@ -93,29 +94,38 @@ def tabs(seen: Sequence[str], current: str, size: str, room: int, named: bool = 
 
 
 def about(pane: str, view: View, counts: Mapping[str, int], short: int) -> list[Piece]:
-    """The order and the filters of a pane, and what they leave out; in fewer words the higher `short`, up to 2. A click
+    """The order and the filters of a pane, and what they leave out; in fewer words the higher `short`, up to 3. A click
     changes what it names."""
     key = named("list.hidden")
+    newest = None if short > 2 else "newest first"
+
+    def left_out(count: int, told: str) -> str:
+        """What is left out, or shown all the same; where there is little room by the key and the number alone."""
+        if short > 2:
+            told = "all" if view.hidden else f"+{count:,}"
+        return f"{told}: {key}"
+
     if pane == FACTS:
         gone = [f"{counts[word]:,} {word}" for word in ("forgotten", "superseded") if counts.get(word)]
-        words = f"{counts.get('forgotten', 0) + counts.get('superseded', 0):,}" if short else ", ".join(gone)
+        count = counts.get("forgotten", 0) + counts.get("superseded", 0)
+        words = f"{count:,}" if short else ", ".join(gone)
         shown = "all" if short else "all shown"
         filters = [
             (view.domain, "filter"),
             (view.origin, "origin"),
             (f"“{view.words}”" if view.words else None, "all_facts"),
             (None if short > 1 and view.sort == "oldest" else SORT_WORDS.get(view.sort, f"by {view.sort}"), "sort"),
-            ((f"{shown}: {key}" if view.hidden else f"{words} hidden: {key}") if gone else None, "hidden"),
+            (left_out(count, shown if view.hidden else f"{words} hidden") if gone else None, "hidden"),
         ]
     elif pane == TIMELINE:
         filters = [
             (view.kind and f"only {view.kind}s", "filter"),
-            (None if short and view.kind else "newest first", "filter"),
+            (None if short and view.kind else newest, "filter"),
         ]
     elif pane == HISTORY:
         filters = [
             (view.actor and f"only {view.actor}", "origin"),
-            (None if short and view.actor else "newest first", "origin"),
+            (None if short and view.actor else newest, "origin"),
         ]
     elif pane == CONTEXT:
         taken = f"{counts['tokens']:,}{' tokens' if short > 1 else ' of 3,050 tokens'}" if "tokens" in counts else None
@@ -127,16 +137,19 @@ def about(pane: str, view: View, counts: Mapping[str, int], short: int) -> list[
     elif pane == INBOX:
         filters = [
             (view.asker and f"only from {view.asker}", "origin"),
-            (None if short and view.asker else "newest first", "origin"),
+            (None if short and view.asker else newest, "origin"),
         ]
     elif pane == TASKS:
         done = counts.get("done", 0)
-        hidden = f"{done:,} done {'shown' if view.hidden else 'hidden'}: {key}"
+        hidden = left_out(done, f"{done:,} done {'shown' if view.hidden else 'hidden'}")
         filters = [(hidden if done else None, "hidden")]
     else:
         alone = counts.get("alone", 0)
-        words = f"{alone:,} automatic {'shown' if view.hidden else 'hidden'}: {key}"
-        filters = [("newest first" if not (short and alone) else None, ""), (words if alone else None, "hidden")]
+        words = left_out(alone, f"{alone:,} automatic {'shown' if view.hidden else 'hidden'}")
+        filters = [
+            (None if (short and alone) or short > 2 else "newest first", ""),
+            (words if alone else None, "hidden"),
+        ]
     pieces: list[Piece] = []
     for word, action in filters:
         if word:
@@ -149,11 +162,11 @@ def title(
 ) -> tuple[list[Piece], list[Piece]]:
     """(left, right) of a pane's title, `room` cells wide. Where it is narrow, its left part are the tabs."""
     marks: list[Piece] = [(f"  {marked:,} marked", "$text-accent", "unmark")] if marked else []
-    for short in range(3):
+    for short in range(4):
         right = about(pane, view, counts, short)
         left: list[Piece] = [(pane.upper(), ""), (f" {size}", DIM)]
         if form == "-narrow":
-            left = tabs((pane,), pane, size, max(ALL_NAMED + len(size) + 2, room - width(right) - width(marks) - 1))
+            left = tabs((pane,), pane, size, max(ALL_NAMED + len(size) + 1, room - width(right) - width(marks) - 1))
         if width(left) + width(marks) + width(right) < room:
             return [*left, *marks], right
     if form == "-narrow":
