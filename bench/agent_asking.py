@@ -5,17 +5,21 @@ With a model they are asked as the application does: what rules find stays, and 
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import hashlib
 import json
 import os
+import shutil
+import tempfile
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bench import agent_answers
-from bench.agent_scores import folded, has, has_all, rests
+from bench.agent_scores import has, has_all, rests
 from store import snapshots
 from store.agent import extraction
 from store.agent.confirming import compare
@@ -181,11 +185,23 @@ def _extract_rule(case: Case) -> list[tuple[str, str]]:
 
 
 def _extract_model(heard: Heard, case: Case, ruled: list[tuple[str, str]]) -> list[tuple[str, str]]:
-    from store.agent.tasks import extract_facts
+    """What rules found, and what the model adds to it."""
+    from store.agent.afterwards import added
 
-    found = extract_facts.ask(_asking(heard, "extract"), case["role"], case["text"]).facts
-    known = {folded(text) for text, _ in ruled}
-    return [*ruled, *((one.text, one.domain) for one in found if folded(one.text) not in known)]
+    turn = Turn(1, "bench", 1, case["role"], "", case["text"], NOW, 0, None, "agent")
+    found = [lesson.found for lesson in added(_asking(heard, "extract"), turn, _nothing_known())]
+    return [*ruled, *((one.text, one.domain) for one in found)]
+
+
+@cache
+def _nothing_known() -> Any:
+    """What a memory of nothing knows; it lives as long as the bench."""
+    from store.agent.known import Known
+    from store.memory import Memory
+
+    folder = tempfile.mkdtemp(prefix="memoranda-bench-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Known(Memory.open(os.path.join(folder, "memory.db")).database)
 
 
 def _extract_score(case: Case, given: list[tuple[str, str]]) -> Counter[str]:
