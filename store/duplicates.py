@@ -135,7 +135,7 @@ def alike(database: Database, facts: "Facts", text: str, without: Iterable[int] 
     said = taken_apart(text)
     left_out = set(without)
     found = []
-    for fact in facts.many([number for number in _sharing(database, said) if number not in left_out]):
+    for fact in facts.many([number for number in sharing(database, said) if number not in left_out]):
         if fact.status != "active":
             continue
         other = taken_apart(fact.fact)
@@ -146,7 +146,7 @@ def alike(database: Database, facts: "Facts", text: str, without: Iterable[int] 
     return sorted(found, key=lambda like: (-like.score, like.fact.id))
 
 
-def _sharing(database: Database, said: Said) -> list[int]:
+def sharing(database: Database, said: Said) -> list[int]:
     """The facts that share words with a text, the rarest words counting most."""
     words = [word for word in (*said.words, *(one for one in said.values if not one.startswith("="))) if word.isalnum()]
     if not words:

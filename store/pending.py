@@ -58,13 +58,7 @@ def take(write: Write, most: int, *, model: bool = False) -> list[Entry]:
     """The next entries that are due, counted as tried: whoever dies of one has tried it too. One that was tried before
     comes alone, so that it spoils no other's. Those for rules, or for a `model`, the newest first."""
     now = to_ms(write.at)
-    order = "attempts, id DESC" if model else "attempts, id"
-    rows = list(
-        write.rows(
-            f"SELECT id, turn, task, attempts FROM pending_extraction WHERE {_due(model)} ORDER BY {order} LIMIT ?",
-            (*map(Verbatim, _bounds(write.at)), ATTEMPTS, most),
-        )
-    )
+    rows = list(write.rows(taking(model), (*map(Verbatim, _bounds(write.at)), ATTEMPTS, most)))
     if rows and rows[0][3] > 0:
         del rows[1:]
     taken = [Entry(number, turn, task, attempts + 1) for number, turn, task, attempts in rows if attempts == rows[0][3]]
@@ -74,6 +68,12 @@ def take(write: Write, most: int, *, model: bool = False) -> list[Entry]:
             (entry.attempts, Verbatim(from_ms(now + BACKOFF_MS[entry.attempts - 1])), entry.id),
         )
     return taken
+
+
+def taking(model: bool) -> str:
+    """The query for the entries that are due."""
+    order = "attempts, id DESC" if model else "attempts, id"
+    return f"SELECT id, turn, task, attempts FROM pending_extraction WHERE {_due(model)} ORDER BY {order} LIMIT ?"
 
 
 def done(write: Write, entries: Sequence[Entry]) -> list[Entry]:

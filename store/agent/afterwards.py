@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from store import cues, pending
+from store import cues, duplicates, pending
 from store.agent import breaker, model
 from store.agent.asking import Asking
 from store.agent.confirming import CONFIRM, NONE, SUPERSEDE, Words, kin, said
@@ -22,6 +22,7 @@ from store.agent.queue import RENEW_SECONDS
 from store.agent.telling import worth
 from store.agent.voice import Sentence, fold
 from store.citations import cite
+from store.database import Database
 from store.database.lease import Lease, LeaseLost
 from store.errors import MemorandaError, ModelFailed
 from store.memory import Memory
@@ -165,7 +166,7 @@ class _Reading:
             if entry.task == pending.MODEL + "extract_facts":
                 planned = added(asking, turn, self._known)
             else:
-                planned = said_again(asking, turn, self._known, self._meant)
+                planned = said_again(asking, turn, self._known, self._meant, memory.database)
             planned = _new(memory, turn, planned)
         with memory.database.write(f"{MODEL}{asking.name}"[:80], "extraction") as write:
             self._lease.renew(write)
@@ -212,7 +213,7 @@ def added(asking: Asking, turn: "Turn", known: Known) -> list[Lesson]:
     return planned
 
 
-def said_again(asking: Asking, turn: "Turn", known: Known, meant: Meant) -> list[Lesson]:
+def said_again(asking: Asking, turn: "Turn", known: Known, meant: Meant, database: Database) -> list[Lesson]:
     """Which facts a model says that a turn says again, or speaks against, where rules left it open. Writes nothing.
     Raises ModelFailed."""
     from store.agent.tasks import reconfirm
@@ -223,10 +224,10 @@ def said_again(asking: Asking, turn: "Turn", known: Known, meant: Meant) -> list
         words = said(sentence)
         if judged(words, known)[0] != NONE:
             continue  # the rule has asked, or knows
-        near = [number for number in known.touched(words, NEAR) if number not in touched]
-        meaning = meant.nearest(turn, sentence, words)
-        if meaning is not None:
+        if meant.nearest(turn, sentence, words) is not None:
             continue  # by its meaning the rule has asked already
+        sharing = duplicates.sharing(database, cues.taken_apart(sentence.text))
+        near = [number for number in sharing if number not in touched and known.share(words, number) >= NEAR]
         verdicts = reconfirm.ask(asking, sentence.text, [(number, known.text(number)) for number in near[:FACTS]])
         for number, verdict in verdicts.facts.items():
             touched.add(number)

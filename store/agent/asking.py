@@ -8,7 +8,7 @@ model was shown (`grounding`). Nothing it says is ever called, opened or obeyed.
 import json
 import time
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from store import tokens
 from store.agent import use
@@ -18,10 +18,7 @@ from store.database import Database
 from store.errors import ModelFailed
 from store.search.language import language
 
-if TYPE_CHECKING:
-    from pydantic import BaseModel
-
-    Form = TypeVar("Form", bound=BaseModel)
+Form = TypeVar("Form")
 Result = TypeVar("Result")
 
 LONGEST = 1_800  # tokens of what one question is about
@@ -40,7 +37,7 @@ class Asking:
         """Who answers."""
         return self.chat.name
 
-    def ask(self, task: str, form: "type[Form]", messages: Sequence[Message], predict: int) -> "Form":
+    def ask(self, task: str, form: type[Form], messages: Sequence[Message], predict: int) -> Form:
         """An answer of this form, which the last message is told to have. Raises ModelFailed."""
         shape = schema(form)
         (role, system), *rest = messages
@@ -86,10 +83,23 @@ def numbered(texts: Sequence[str], limit: int = LONGEST) -> str:
     )
 
 
-def schema(form: "type[BaseModel]") -> dict[str, Any]:
+class Choice:
+    """Of a form's text: a word of this list. The model is told so; another word is not refused, but looked at by
+    whoever reads it, for one wrong word should not cost the whole answer."""
+
+    def __init__(self, words: Sequence[str]) -> None:
+        self._words = list(words)
+
+    def __get_pydantic_json_schema__(self, core: Any, handler: Any) -> dict[str, Any]:
+        return {**handler(core), "enum": self._words}
+
+
+def schema(form: type) -> dict[str, Any]:
     """The JSON schema of a form, without what only a reader needs, its parts in place: servers differ in what else
     they understand."""
-    raw = form.model_json_schema()
+    from pydantic import TypeAdapter
+
+    raw = TypeAdapter(form).json_schema()
     parts = raw.pop("$defs", {})
 
     def plain(node: Any) -> Any:
@@ -109,13 +119,13 @@ def schema(form: "type[BaseModel]") -> dict[str, Any]:
     return found
 
 
-def read(raw: str, form: "type[Form]") -> "Form":
+def read(raw: str, form: type[Form]) -> Form:
     """An answer as its form, whatever stands before and after the JSON. Raises ModelFailed."""
-    from pydantic import ValidationError
+    from pydantic import TypeAdapter, ValidationError
 
     start = raw.find("{")
     try:
         value, _ = json.JSONDecoder().raw_decode(raw, start) if start >= 0 else (json.loads(raw), 0)
-        return form.model_validate(value)
+        return TypeAdapter(form).validate_python(value)
     except (ValueError, RecursionError, ValidationError):
         raise ModelFailed("broken", "The model's answer is not of the form it was told.", "") from None

@@ -63,13 +63,13 @@ class OllamaChat:
             import httpx
             import ollama
 
-            from store.agent.wire import Call, Wire
+            from store.agent.wire import Call, transport
         except ImportError:
             raise ModelFailed("absent", "The client of Ollama is not installed.", "pip install ollama") from None
         self._call = Call(cancelled)
         try:
             # no redirects and no proxies: texts go to the address that was written down, and to no other
-            self._client = ollama.Client(address, transport=Wire(self._call), follow_redirects=False)
+            self._client = ollama.Client(address, transport=transport(self._call), follow_redirects=False)
         except (ValueError, httpx.InvalidURL):
             raise _no_address(address) from None
 

@@ -18,6 +18,7 @@ SHARE = 0.75  # of the words that tell something, at least, that must stand in w
 _WORD = re.compile(r"[^\W_]+(?:[.:'’+#/@-][^\W_]+)*[+#]*")
 _CLAUSE = re.compile(
     r"[,;:.!?…—()]+(?=\s|$)|\b(?:pero|but|sino|aunque|although|though|while|mientras|porque|because|asi que)\b"
+    r"|\b(?:y|and)\s+(?=(?:no|not|nunca|never|ya no|tampoco|don't|doesn't|didn't)\b)"
 )
 # words that say little: a sentence may be told with others of them
 _SLIGHT = frozenset(
@@ -45,13 +46,14 @@ _TURNS = {
     ),
     "weighed": re.compile(
         r"\b(?:pensando|pensaba\w*|pense|pensamos|consider\w*|thinking (?:of|about)|thought (?:of|about)"
-        r"|podria\w*|could"
+        r"|look(?:ed|ing) (?:at|into)|viendo|mirando|probando|podria\w*|could"
         r"|might|tal vez|quizas?|capaz|maybe|perhaps|evalua\w*|evaluat\w*|between|entre|whether|duda\w*|ojala|wish"
         r"|me gustaria|would)\b"
     ),
     "supposed": re.compile(r"\b(?:si|if|unless|a menos que|suppos\w*|supon\w*|imagin\w*)\b"),
 }
-_INSTEAD = re.compile(r"\b(?:instead of|rather than|en vez de|en lugar de|y no|and not|over)\b")
+_INSTEAD = re.compile(r"\b(?:instead of|rather than|en vez de|en lugar de|over)\b")
+_TAIL = re.compile(r"(?:porque|because|asi que|so that|y|and|o|or|que|which|but|pero|para que)\b")
 _FROM_NOW = re.compile(
     r"\b(?:a partir de|desde|from|starting|de) (?:ahora|hoy|manana|now|today|tomorrow)(?: on| en (?:mas|adelante))?\b"
 )
@@ -113,6 +115,10 @@ class Ground:
 
         return _WORD.sub(given_back, told)
 
+    def tells_for_now(self) -> bool:
+        """Whether it speaks of the moment: what stands beside it then hardly lasts longer."""
+        return any(clause.passing for clause in self._clauses)
+
     def has(self, word: str) -> bool:
         """Whether it holds a word, or another form of it."""
         word = fold(word)
@@ -166,6 +172,12 @@ def _clauses(folded: str) -> Iterable[_Clause]:
 def _clause(part: str, turned: set[str], passing: bool) -> _Clause:
     words = frozenset(word for word in _WORD.findall(part) if word not in _SLIGHT)
     return _Clause(words, frozenset(turned), passing)
+
+
+def open_ended(told: str) -> bool:
+    """Whether something is only weighed or supposed, or no more than the end of a sentence."""
+    folded = fold(told)
+    return bool(_TAIL.match(folded) or _TURNS["weighed"].search(folded) or _TURNS["supposed"].search(folded))
 
 
 def best(told: str, grounds: Sequence[Ground], first: int | None = None) -> int | None:

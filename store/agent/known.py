@@ -65,14 +65,18 @@ class Known:
         """A fact's text, normalised."""
         return self._texts[number]
 
-    def touched(self, words: Words, least: float = TOUCHED) -> list[int]:
-        """The facts that share so many words with a sentence that it may speak of them, `least` of theirs; most first.
-        Of those that share less than TOUCHED, not all are found."""
+    def share(self, words: Words, number: int) -> float:
+        """How many of an active fact's words a sentence has, from 0 to 1; 0 of any other fact."""
+        keys = self._keys.get(number)
+        return len(keys & {word[:KEY] for word in words.words}) / len(keys) if keys else 0.0
+
+    def touched(self, words: Words) -> list[int]:
+        """The facts that share so many words with a sentence that it may speak of them; most first."""
         keys = {word[:KEY] for word in words.words}
         near = {}
         for number in set().union(*(self._by.get(key, ()) for key in keys)):
             share = len(keys & self._keys[number]) / len(self._keys[number])
-            if share >= least:
+            if share >= TOUCHED:
                 near[number] = share
         return sorted(near, key=lambda number: (-near[number], number))
 

@@ -1,14 +1,16 @@
 """The wire to a server on which every call ends in time, whatever comes over it, and as soon as nobody wants it.
 
 The timeouts of a client hold for each read alone: a server that sends a byte now and then would be waited for for ever.
-Here a call has one end, kept at the socket. Imports the client's parts: only for whoever asks a model.
+Here a call has one end, kept at the socket.
 """
 
 import time
 from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, cast
 
-import httpcore
-import httpx
+if TYPE_CHECKING:
+    import httpcore
+    import httpx
 
 CONNECT = 2.0  # seconds in which a server takes up a call
 SLICE = 0.05  # seconds after which it is looked whether a call is still wanted
@@ -63,14 +65,16 @@ class Call:
             raise TooMuch
 
 
-class _Stream(httpcore.NetworkStream):
-    """A connection that a call keeps its time on."""
+class _Stream:
+    """A connection that a call keeps its time on: httpcore's NetworkStream."""
 
-    def __init__(self, stream: httpcore.NetworkStream, call: Call) -> None:
+    def __init__(self, stream: "httpcore.NetworkStream", call: Call) -> None:
         self._stream = stream
         self._call = call
 
     def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        import httpcore
+
         while True:
             try:
                 found = self._stream.read(max_bytes, min(SLICE, self._call.seconds))
@@ -80,6 +84,8 @@ class _Stream(httpcore.NetworkStream):
             return found
 
     def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        import httpcore
+
         try:
             self._stream.write(buffer, self._call.seconds)
         except httpcore.WriteTimeout:
@@ -89,17 +95,22 @@ class _Stream(httpcore.NetworkStream):
         self._stream.close()
 
     def start_tls(
-        self, ssl_context: object, server_hostname: str | None = None, timeout: float | None = None
-    ) -> httpcore.NetworkStream:
-        inner = self._stream.start_tls(ssl_context, server_hostname, min(CONNECT, self._call.seconds))  # type: ignore[arg-type]
-        return _Stream(inner, self._call)
+        self, ssl_context: Any, server_hostname: str | None = None, timeout: float | None = None
+    ) -> "_Stream":
+        return _Stream(
+            self._stream.start_tls(ssl_context, server_hostname, min(CONNECT, self._call.seconds)), self._call
+        )
 
     def get_extra_info(self, info: str) -> object:
         return self._stream.get_extra_info(info)
 
 
-class _Network(httpcore.NetworkBackend):
+class _Network:
+    """Where connections come from: httpcore's NetworkBackend."""
+
     def __init__(self, call: Call) -> None:
+        import httpcore
+
         self._call = call
         self._inner = httpcore.SyncBackend()
 
@@ -109,41 +120,46 @@ class _Network(httpcore.NetworkBackend):
         port: int,
         timeout: float | None = None,
         local_address: str | None = None,
-        socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
-    ) -> httpcore.NetworkStream:
+        socket_options: "Iterable[httpcore.SOCKET_OPTION] | None" = None,
+    ) -> _Stream:
         seconds = min(CONNECT, self._call.seconds)
         return _Stream(self._inner.connect_tcp(host, port, seconds, local_address, socket_options), self._call)
 
 
-class _Body(httpx.SyncByteStream):
-    def __init__(self, answer: httpcore.Response) -> None:
-        self._answer = answer
+def transport(call: Call) -> "httpx.BaseTransport":
+    """For a client that makes one call at a time. It knows no proxy: nothing goes to any other address."""
+    import httpcore
+    import httpx
 
-    def __iter__(self) -> Iterator[bytes]:
-        yield from self._answer.iter_stream()
+    class Body(httpx.SyncByteStream):
+        def __init__(self, answer: httpcore.Response) -> None:
+            self._answer = answer
 
-    def close(self) -> None:
-        self._answer.close()
+        def __iter__(self) -> Iterator[bytes]:
+            yield from self._answer.iter_stream()
 
+        def close(self) -> None:
+            self._answer.close()
 
-class Wire(httpx.BaseTransport):
-    """A client's transport for one call at a time. It knows no proxy: nothing goes to any other address."""
+    class Transport(httpx.BaseTransport):
+        def __init__(self) -> None:
+            network = cast(httpcore.NetworkBackend, _Network(call))
+            self._pool = httpcore.ConnectionPool(max_keepalive_connections=0, network_backend=network)
 
-    def __init__(self, call: Call) -> None:
-        self._pool = httpcore.ConnectionPool(max_keepalive_connections=0, network_backend=_Network(call))
-
-    def handle_request(self, request: httpx.Request) -> httpx.Response:
-        url = request.url
-        assert isinstance(request.stream, httpx.SyncByteStream)
-        answer = self._pool.handle_request(
-            httpcore.Request(
-                request.method,
-                httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
-                headers=request.headers.raw,
-                content=request.stream,
+        def handle_request(self, request: httpx.Request) -> httpx.Response:
+            url = request.url
+            assert isinstance(request.stream, httpx.SyncByteStream)
+            answer = self._pool.handle_request(
+                httpcore.Request(
+                    request.method,
+                    httpcore.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
+                    headers=request.headers.raw,
+                    content=request.stream,
+                )
             )
-        )
-        return httpx.Response(answer.status, headers=answer.headers, stream=_Body(answer))
+            return httpx.Response(answer.status, headers=answer.headers, stream=Body(answer))
 
-    def close(self) -> None:
-        self._pool.close()
+        def close(self) -> None:
+            self._pool.close()
+
+    return Transport()

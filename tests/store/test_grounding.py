@@ -2,7 +2,7 @@
 
 import pytest
 
-from store.agent.grounding import Ground, best
+from store.agent.grounding import Ground, best, open_ended
 
 HOLDS = [
     ("Trabajo en una fintech, somos 5 en el equipo.", "Trabaja en una fintech"),
@@ -19,6 +19,8 @@ HOLDS = [
     ("A partir de hoy los deploys van los jueves.", "Los deploys van los jueves"),
     ("Ya no como carne.", "Ya no come carne"),
     ("The staging server is called zeus-02.", "Staging server: zeus-02"),
+    ("Uso Neovim y no me llevo con los IDE.", "Usa Neovim"),
+    ("Uso Neovim y no me llevo con los IDE.", "No se lleva con los IDE"),
     ("Podríamos usar Redis para la cola.", "Podrían usar Redis para la cola"),
 ]
 FALLS = [
@@ -41,6 +43,8 @@ FALLS = [
     ("Podríamos usar Redis para la cola.", "Usan Redis para la cola", "only weighed"),
     ("Descartamos Kafka por el costo.", "Usan Kafka", "left"),
     ("Dejé de fumar.", "Fuma", "it ended"),
+    ("Usamos SQLite y no Postgres.", "Usan Postgres", "the option that was not taken"),
+    ("We looked at Pulumi; Terraform won.", "They use Pulumi", "only weighed"),
     ("Si usamos Redis, el costo sube.", "Usan Redis", "supposed"),
     ("Hoy el build tardó 20 minutos.", "El build tarda 20 minutos", "of the moment"),
     ("Estoy cansado del proyecto.", "Está cansado del proyecto", "a feeling"),
@@ -71,3 +75,15 @@ def test_what_is_told_belongs_to_the_sentence_it_rests_on() -> None:
     assert best("No come carne", grounds, 0) == 1, "whatever number the model gives"
     assert best("No come pescado", grounds, 1) is None
     assert best("Trabaja en una fintech", grounds, 99) == 0
+
+
+def test_what_is_weighed_or_the_end_of_a_sentence_is_no_fact_of_its_own() -> None:
+    assert all(
+        map(open_ended, ("Estuvimos evaluando Kafka", "Looked at Pulumi", "Porque es más simple", "Si usan Redis"))
+    )
+    assert not any(map(open_ended, ("Nos quedamos con RabbitMQ", "Terraform won because ops knows it")))
+
+
+def test_what_stands_beside_the_moment_is_of_the_moment() -> None:
+    assert Ground("Hoy estoy muerto, dormí cuatro horas.").tells_for_now()
+    assert not Ground("A partir de hoy los deploys van los jueves.").tells_for_now()

@@ -54,7 +54,9 @@ def waiting(memory: Memory) -> list[tuple[str, str, int | None]]:
 
 
 def entries(memory: Memory) -> list[tuple[int, str, int]]:
-    return memory.database.rows("SELECT turn, task, attempts FROM pending_extraction ORDER BY id")
+    return memory.database.rows(
+        f"SELECT turn, task, attempts FROM pending_extraction WHERE {pending.FOR_RULES} ORDER BY id"
+    )
 
 
 def kept_since(memory: Memory, text: str, days: int) -> int:
@@ -326,7 +328,9 @@ def test_what_fails_is_tried_three_times_later_and_later_and_keeps_nothing_else_
     done = queue.run(memory)
     assert texts(memory) == ["It works"] and done.failed == 2
     assert entries(memory) == [(bad, "extract_facts", 1), (bad, "reconfirm", 1)]
-    assert {row[0] for row in memory.database.rows("SELECT error FROM pending_extraction")} == {"ValueError"}
+    assert {
+        row[0] for row in memory.database.rows(f"SELECT error FROM pending_extraction WHERE {pending.FOR_RULES}")
+    } == {"ValueError"}
     assert queue.run(memory).failed == 0, "not before a minute has passed"
     for wait in (70_000, 700_000):
         clock.advance(milliseconds=wait)
@@ -349,9 +353,10 @@ def test_a_clock_that_was_set_back_does_not_keep_a_turn_waiting(memory: Memory, 
 
 
 def test_a_long_queue_is_taken_from_without_sorting_it(memory: Memory) -> None:
-    sql = f"EXPLAIN QUERY PLAN {pending.TAKE.format(pending.DUE)}"
-    plan = " ".join(row[-1] for row in memory.database.rows(sql, ("", "", 3, 50)))
-    assert "pending_extraction_next" in plan and "TEMP B-TREE" not in plan
+    for model, index in ((False, "pending_extraction_next"), (True, "pending_extraction_model")):
+        sql = f"EXPLAIN QUERY PLAN {pending.taking(model)}"
+        plan = " ".join(row[-1] for row in memory.database.rows(sql, ("", "", 3, 50)))
+        assert index in plan and "TEMP B-TREE" not in plan
 
 
 def test_a_turn_that_is_gone_leaves_no_entry(memory: Memory) -> None:

@@ -266,10 +266,11 @@ def test_a_summary_never_takes_more_than_its_tokens() -> None:
 
 def test_where_nothing_of_it_holds_the_rules_words_stand() -> None:
     way, _ = asking(
-        {"topic": "Buying a boat", "outcome": "We sail", "decisions": ["Buy it"], "open_questions": ["When?"]}
+        {"topic": "Buying a boat", "outcome": "We sail", "decisions": ["Buy it"], "open_questions": ["Eh?"]}
     )
     one, rule = summarize.ask(way, turns(*TALK)), by_rule(turns(*TALK))
-    assert (one.topic, one.outcome, one.decisions, one.open_questions) == (rule.topic, rule.outcome, (), ())
+    assert (one.topic, one.decisions, one.open_questions) == (rule.topic, rule.decisions, rule.open_questions)
+    assert rule.decisions and rule.open_questions, "what the rule finds is never left out"
 
 
 # reconfirm ------------------------------------------------------------------------------------------------------------
@@ -289,6 +290,25 @@ def test_a_fact_said_again_in_other_words_is_told_by_its_own_number() -> None:
 def test_a_number_that_was_not_shown_is_no_fact() -> None:
     way, _ = asking({"answers": [{"fact": number, "says": "again"} for number in (0, -1, 4, 7, 10**9)]})
     assert reconfirm.ask(way, "Sigo usando Kimi como modelo en Salto", FACTS).facts == {}
+
+
+@pytest.mark.parametrize(
+    ("said", "says"),
+    [
+        ("El modelo de Pedro anda mal", "again"),
+        ("Pedro me habló de Kimi ayer", "against"),
+        ("Kimi", "again"),
+        ("Me gusta Salto", "against"),
+    ],
+)
+def test_a_name_in_common_is_not_the_same_fact(said: str, says: str) -> None:
+    way, _ = asking({"answers": [{"fact": number, "says": says} for number in (1, 2, 3)]})
+    assert reconfirm.ask(way, said, [*FACTS[:1], *FACTS[2:]]).facts == {}
+
+
+def test_a_denial_of_something_else_speaks_against_nothing() -> None:
+    way, _ = asking({"answers": [{"fact": 1, "says": "again"}]})
+    assert reconfirm.ask(way, "Sigo feliz con Kimi como modelo, no lo cambio por nada", FACTS).facts == {7: PROPOSE}
 
 
 def test_what_a_denial_or_a_number_says_is_believed_before_the_model() -> None:

@@ -1,12 +1,11 @@
 """Task `classify_domain`: what a question or a text is about."""
 
+from dataclasses import dataclass, field
 from typing import Annotated
-
-from pydantic import BaseModel, Field
 
 from store import tokens
 from store.agent import domains
-from store.agent.asking import Asking, spanish
+from store.agent.asking import Asking, Choice, spanish
 from store.agent.domains import Domain
 from store.agent.model import Message
 from store.agent.voice import fold
@@ -19,9 +18,10 @@ LONGEST = 300  # tokens that are looked at
 CHOICES = tuple(domain for domain in DOMAINS if domain != "self_correction")
 
 
-class Form(BaseModel):
-    domain: Annotated[str, Field(json_schema_extra={"enum": list(CHOICES)})]
-    keywords: list[str] = Field(default_factory=list)
+@dataclass(frozen=True, slots=True)
+class Form:
+    domain: Annotated[str, Choice(CHOICES)]
+    keywords: list[str] = field(default_factory=list)
 
 
 SPANISH: tuple[Message, ...] = (

@@ -1,8 +1,7 @@
 """Task `consolidate`: several facts about one thing in one sentence that says all of them and nothing else."""
 
 from collections.abc import Sequence
-
-from pydantic import BaseModel
+from dataclasses import dataclass
 
 from store import cues
 from store.agent.asking import Asking, numbered, spanish
@@ -15,7 +14,8 @@ PREDICT = 200
 SAID = 0.5  # of the words of each fact, at least, that the sentence must have
 
 
-class Form(BaseModel):
+@dataclass(frozen=True, slots=True)
+class Form:
     sentence: str
 
 

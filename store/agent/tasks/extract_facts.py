@@ -5,15 +5,14 @@ Only sentences in the person's own voice are shown, so what they quoted, pasted 
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import BaseModel, Field
-
 from store.agent import extraction
-from store.agent.asking import Asking, numbered, spanish
+from store.agent.asking import Asking, Choice, numbered, spanish
 from store.agent.domains import classify
 from store.agent.extraction import WORDS, Extraction, Found
-from store.agent.grounding import Ground, best
+from store.agent.grounding import Ground, best, open_ended
 from store.agent.model import Message
 from store.agent.telling import worth
 from store.agent.voice import Sentence, fold
@@ -25,14 +24,16 @@ PREDICT = 400
 OWN_DOMAINS = tuple(domain for domain in DOMAINS if domain != "self_correction")
 
 
-class One(BaseModel):
+@dataclass(frozen=True, slots=True)
+class One:
     sentence: int
     fact: str
-    domain: Annotated[str, Field(json_schema_extra={"enum": list(OWN_DOMAINS)})] = "general"
-    confidence: Annotated[str, Field(json_schema_extra={"enum": list(CONFIDENCES)})] = "medium"
+    domain: Annotated[str, Choice(OWN_DOMAINS)] = "general"
+    confidence: Annotated[str, Choice(CONFIDENCES)] = "medium"
 
 
-class Form(BaseModel):
+@dataclass(frozen=True, slots=True)
+class Form:
     facts: list[One]
 
 
@@ -113,11 +114,13 @@ def _held(told: Sequence[One], shown: Sequence[Sentence], name: str) -> list[Fou
     for one in told[: 2 * MOST]:
         text = " ".join(_SUBJECT.sub("", one.fact.strip()).split()).rstrip(".!;,… ")
         place = best(text, grounds, one.sentence - 1)
-        if place is None or len(text.split()) < WORDS:
+        if place is None or len(text.split()) < WORDS or open_ended(text) or grounds[place].tells_for_now():
             continue
         text = grounds[place].mended(text)
         text = text[0].upper() + text[1:]
-        domain = one.domain if one.domain in OWN_DOMAINS and one.domain != "general" else classify(text).name
+        domain = classify(text).name  # the words that tell are surer than a small model
+        if domain == "general" and one.domain in OWN_DOMAINS:
+            domain = one.domain
         confidence = "low" if one.confidence == "low" else "medium"
         why = f"{name} reads it so"
         found.setdefault(fold(text), Found(text, domain, confidence, shown[place].quote, False, False, why))

@@ -1,8 +1,7 @@
 """Task `rank_facts`: which of some facts bear on a question, the ones that do first. None is lost and none is added."""
 
 from collections.abc import Sequence
-
-from pydantic import BaseModel
+from dataclasses import dataclass
 
 from store.agent import ranking
 from store.agent.asking import Asking, numbered, spanish
@@ -15,7 +14,8 @@ PREDICT = 120
 SHOWN = 12  # facts of one question; the rest follow as they came
 
 
-class Form(BaseModel):
+@dataclass(frozen=True, slots=True)
+class Form:
     order: list[int]
 
 

@@ -4,14 +4,13 @@ The model is shown facts that share words or meaning with it, and answers about 
 the rule left open, and what it answers is only ever asked of the person.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated
 
-from pydantic import BaseModel, Field
-
 from store.agent import confirming
-from store.agent.asking import Asking, numbered, spanish
+from store.agent.asking import Asking, Choice, numbered, spanish
 from store.agent.confirming import NONE, PROPOSE, SUPERSEDE, Words
 from store.agent.model import Message
 from store.agent.voice import Sentence, fold
@@ -20,6 +19,17 @@ from store.context.fence import harmless
 TASK = "reconfirm"
 PREDICT = 160
 SHOWN = 5  # facts of one question
+HALF = 0.5  # of a fact's words, that what says it again has at least …
+LEAST = 0.2  # … or where it says that it still holds, or that it changed
+_PART = re.compile(r"[,;:.!?…]+(?=\s|$)")
+_STILL = re.compile(
+    r"\b(?:sigo|seguimos|sigue|siguen|todavia|aun|como siempre|still|keep|keeps|kept|continu\w+|as always|as ever)\b"
+)
+_CHANGED = re.compile(
+    r"\b(?:ya no|no longer|any ?more|pase|paso|pasamos|pasaron|cambi\w+|migr\w+|mud[eo]\w*|mudamos|switch\w*|move[ds]?"
+    r"|movimos|chang\w+|replac\w+|reemplaz\w+|deje|dejo|dejamos|stopp?\w*|ahora|now|instead|en vez|en lugar|al final"
+    r"|used to|antes)\b"
+)
 SAYS = ("again", "against", "nothing")
 
 
@@ -32,12 +42,14 @@ class Verdicts:
     by: str = "rules"
 
 
-class One(BaseModel):
+@dataclass(frozen=True, slots=True)
+class One:
     fact: int
-    says: Annotated[str, Field(json_schema_extra={"enum": list(SAYS)})]
+    says: Annotated[str, Choice(SAYS)]
 
 
-class Form(BaseModel):
+@dataclass(frozen=True, slots=True)
+class Form:
     answers: list[One]
 
 
@@ -74,17 +86,33 @@ def ask(asking: Asking, said: str, facts: Sequence[tuple[int, str]]) -> Verdicts
     listed = numbered([text for _, text in facts])
     form = asking.ask(TASK, Form, [*(SPANISH if es else ENGLISH), ("user", f"{question}\n{listed}")], PREDICT)
     found: dict[int, str] = {}
-    mine = Words(fold(said))
     for one in form.answers:
-        if not 0 < one.fact <= len(facts) or one.says not in ("again", "against"):
-            continue
-        number, text = facts[one.fact - 1]
-        theirs = Words(fold(text))
-        if not any(confirming.kin(word, other) for word in theirs.words for other in mine.words):
-            continue  # they have nothing in common
-        against = one.says == "against" or confirming.against(mine, theirs)
-        found.setdefault(number, SUPERSEDE if against else PROPOSE)
+        if 0 < one.fact <= len(facts) and one.says in ("again", "against"):
+            number, text = facts[one.fact - 1]
+            verdict = _held(one.says, fold(said), Words(fold(text)))
+            if verdict != NONE:
+                found.setdefault(number, verdict)
     return Verdicts(found, asking.name)
+
+
+def _held(says: str, said: str, fact: Words) -> str:
+    """What of a model's answer may be asked of a person. What a number or a denial says is believed before the model;
+    and a model sees the same in two sentences that have no more than a name in common."""
+    share = _share(Words(said), fact)
+    nearest = max((Words(part) for part in _PART.split(said)), key=lambda part: _share(part, fact))
+    contrary = confirming.against(nearest, fact)
+    if not share:
+        return NONE
+    if says == "against" or contrary:
+        changed = contrary or _CHANGED.search(said)
+        return SUPERSEDE if changed and share >= LEAST else NONE
+    return PROPOSE if share >= HALF or (share >= LEAST and _STILL.search(said)) else NONE
+
+
+def _share(words: Words, fact: Words) -> float:
+    """How many of a fact's words some words have."""
+    shared = [word for word in fact.words if any(confirming.kin(word, other) for other in words.words)]
+    return len(shared) / len(fact.words) if fact.words else 0.0
 
 
 def by_rule(said: Sentence, facts: Sequence[tuple[int, str]]) -> Verdicts:

@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from pydantic import BaseModel
-
 from store import snapshots, tokens
 from store.agent.asking import LONGEST, Asking, spanish
 from store.agent.grounding import Ground
@@ -25,7 +23,8 @@ class Slug:
     by: str = "rules"
 
 
-class Form(BaseModel):
+@dataclass(frozen=True, slots=True)
+class Form:
     words: list[str]
 
 

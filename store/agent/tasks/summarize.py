@@ -1,8 +1,7 @@
 """Task `summarize`: a few turns in a few words. What was decided and what is open must have been said."""
 
 from collections.abc import Iterable, Sequence
-
-from pydantic import BaseModel, Field
+from dataclasses import dataclass, field
 
 from store import tokens
 from store.agent.asking import LONGEST, Asking, spanish
@@ -17,12 +16,13 @@ TASK = "summarize"
 PREDICT = 300
 
 
-class Form(BaseModel):
+@dataclass(frozen=True, slots=True)
+class Form:
     topic: str
-    discussed: list[str] = Field(default_factory=list)
+    discussed: list[str] = field(default_factory=list)
     outcome: str | None = ""
-    decisions: list[str] = Field(default_factory=list)
-    open_questions: list[str] = Field(default_factory=list)
+    decisions: list[str] = field(default_factory=list)
+    open_questions: list[str] = field(default_factory=list)
 
 
 SPANISH: tuple[Message, ...] = (
@@ -69,8 +69,8 @@ ENGLISH: tuple[Message, ...] = (
 
 
 def ask(asking: Asking, turns: Sequence[Turn]) -> Summarised:
-    """What a model makes of a few turns, TOKENS at most; its topic and outcome are the rule's where they do not hold.
-    Raises ModelFailed."""
+    """What a model makes of a few turns, TOKENS at most; its topic and outcome are the rule's where they do not hold,
+    and what the rule finds decided or open is never left out. Raises ModelFailed."""
     each = LONGEST // max(1, len(turns))
     said = "\n".join(f"{turn.role}: {tokens.cut(' '.join(harmless(turn.text).split()), each)}" for turn in turns)
     form = asking.ask(TASK, Form, [*(SPANISH if spanish(said) else ENGLISH), ("user", said)], PREDICT)
@@ -79,12 +79,17 @@ def ask(asking: Asking, turns: Sequence[Turn]) -> Summarised:
     told = [Ground(sentence) for sentence in sentences if not sentence.endswith("?")]
     asked = [Ground(sentence) for sentence in said_in(turns[-1].text) if sentence.endswith("?")] if turns else []
     whole = Ground(" ".join(sentences))
+    decided = _held(form.decisions, told)
+    decided += [one for one in rule.decisions if not any(Ground(one).holds(other) for other in decided)]
+    outcome = next(iter(_held([form.outcome or ""], told)), rule.outcome)
+    open_questions = _held(form.open_questions, asked)
+    open_questions += [one for one in rule.open_questions if not any(Ground(one).holds(q) for q in open_questions)]
     return fitted(
         whole.mended(form.topic) if whole.mentions(form.topic) else rule.topic,
         [whole.mended(one) for one in form.discussed[:4] if whole.mentions(one)] or rule.discussed,
-        next(iter(_held([form.outcome or ""], told)), rule.outcome),
-        _held(form.decisions, told)[:MOST],
-        _held(form.open_questions, asked)[:MOST],
+        outcome if outcome not in decided and not any(Ground(one).holds(outcome) for one in decided) else "",
+        decided[:MOST],
+        open_questions[:MOST],
         by=asking.name,
     )
 

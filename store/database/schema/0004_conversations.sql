@@ -115,7 +115,7 @@ CREATE TABLE pending_extraction(
   UNIQUE(turn, task)
 );
 CREATE INDEX pending_extraction_next ON pending_extraction(attempts, id);  -- the order in which they are taken
-CREATE INDEX pending_extraction_model ON pending_extraction(attempts, id) WHERE task GLOB 'model.*';  -- the same, of those
+CREATE INDEX pending_extraction_model ON pending_extraction(attempts, id DESC) WHERE task GLOB 'model.*';  -- the same, of those
 -- what was forgotten or superseded is asked for by its text before old words may bring it back
 CREATE INDEX facts_text_hash_gone ON facts(text_hash) WHERE status <> 'active';
 -- recorded: mutes -----------------------------------------------------------------------------------------------------
