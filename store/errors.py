@@ -129,7 +129,8 @@ class ModelFailed(MemorandaError):
 
     `kind` is one of absent (nothing listens), missing (the server has no such model), busy, slow (out of time), cut
     (the answer ends too soon), broken (it is no answer), refused (the server will not, or the question is too long),
-    and stopped (whoever asked did not want it any more).
+    stopped (whoever asked did not want it any more), and cold (it would have to be loaded first, and whoever asked does
+    not wait for that).
     """
 
     code = "model"

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from store.agent import queue
+from store.agent import queue, summing_up
 from store.agent.queue import Read
 from store.clock import from_ms, to_ms
 from store.conversation.sessions import QUIET_MS
@@ -90,12 +90,13 @@ def clear(memory: Memory, name: str = "") -> Cleared:
     turns = memory.turns.last(session.id, snapshots.MESSAGES)
     if not turns:
         raise NotFound("Nothing is left of that session.", "There is nothing to clear.")
-    called = snapshots.slug(turns, memory.now[:10])
+    called = summing_up.name(memory, turns, memory.now[:10])
     title = by_rule(turns).topic
     path = snapshots.write(
         places(memory.location, memory.config).base,
         called,
         snapshots.text(session.id, title, turns, session.turns, memory.now),
+        memory.database.path,
     )
     memory.summaries.write(session.id, all_of_it=True)
     taken = memory.checkpoints.session_end(session=session.id, actor="user")

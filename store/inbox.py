@@ -414,7 +414,10 @@ def _tidy(change: Mapping[str, Any]) -> dict[str, Any]:
 def _quoted(one: Mapping[str, str]) -> dict[str, str]:
     """A piece of evidence as it is kept. Raises InvalidInput."""
     quote = str(one.get("quote", "")).strip()
-    return {"citation": str(parse(one["citation"])), "quote": quote[:MAX_QUOTE]}
+    return {
+        "citation": str(parse(one["citation"])),
+        "quote": quote if len(quote) <= MAX_QUOTE else quote[:MAX_QUOTE].rsplit(None, 1)[0],
+    }
 
 
 def _reason(verb: str, numbers: Sequence[int]) -> str:

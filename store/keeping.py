@@ -66,6 +66,9 @@ def sweep(memory: Memory) -> int:
         return 0
     newest = memory.turns.newest_session()
     recent = days_before(memory.now, OFFERED_DAYS)
+    for session in found:  # before it is over: nobody comes back to one that is
+        if session.last_at >= recent:
+            memory.summaries.write(session.id, all_of_it=True)
     with memory.database.write("agent", "session end") as write:
         open_now = {name for (name,) in write.rows("SELECT id FROM sessions WHERE ended_at IS NULL")}
         over = [session for session in found if session.id in open_now]  # another process may be at it too
@@ -73,9 +76,6 @@ def sweep(memory: Memory) -> int:
             memory.sessions.end(write, session.id, session.last_at)
             if session.id == newest and session.last_at >= recent and _may(memory):
                 mark(write, "", "session_end", "macro", session.id)
-    for session in over:
-        if session.last_at >= recent:
-            memory.summaries.write(session.id, all_of_it=True)
     return len(over)
 
 

@@ -14,6 +14,7 @@ TASKS = ("extract_facts", "reconfirm")
 MODEL = "model."  # what the tasks of a model begin with
 WAITING = 400  # entries that wait for a model, at most: the newest
 ATTEMPTS = 3
+READ, FAILED = "extraction.read", "extraction.failed"  # in meta: how many tries of rules came to an end, how many not
 BACKOFF_MS = (60_000, 600_000, 0)  # after the first, second and last attempt
 DUE = "{} AND (next_at <= ? OR next_at > ?) AND attempts < ?"
 FOR_RULES, FOR_MODEL = f"task NOT GLOB '{MODEL}*'", f"task GLOB '{MODEL}*'"
@@ -79,11 +80,13 @@ def taking(model: bool) -> str:
 def done(write: Write, entries: Sequence[Entry]) -> list[Entry]:
     """Take entries off, in the transaction that keeps what came of them; those that were still there. What somebody
     else did meanwhile is not to be done again."""
-    return [
+    taken = [
         entry
         for entry in entries
         if write.execute("DELETE FROM pending_extraction WHERE id = ? RETURNING 1", (entry.id,)).get is not None
     ]
+    _counted(write, READ, sum(not entry.task.startswith(MODEL) for entry in taken))
+    return taken
 
 
 def untouched(write: Write, entries: Sequence[Entry]) -> None:
@@ -98,6 +101,7 @@ def untouched(write: Write, entries: Sequence[Entry]) -> None:
 def failed(write: Write, entry: Entry, error: str) -> None:
     """Say why an entry could not be done; `error` holds no record's text."""
     write.execute("UPDATE pending_extraction SET error = ? WHERE id = ?", (error, entry.id))
+    _counted(write, FAILED, int(not entry.task.startswith(MODEL)))
 
 
 def again(database: Database) -> int:
@@ -119,6 +123,31 @@ def counts(database: Database, *, model: bool = False) -> tuple[int, int]:
         (ATTEMPTS,),
     )[0]
     return waiting, given_up
+
+
+def tries(database: Database) -> tuple[int, int]:
+    """(how many tries to read a turn for a task came to an end, how many failed), since this is counted."""
+    read, failed = (
+        int(database.value("SELECT value FROM meta WHERE key = ?", (name,)) or 0) for name in (READ, FAILED)
+    )
+    return read, failed
+
+
+def given_up(database: Database, limit: int) -> list[tuple[int, str]]:
+    """(turn, why) of those that were given up, the newest first; `why` is the code or the name of an error."""
+    return database.rows(
+        f"SELECT turn, max(error) FROM pending_extraction WHERE {FOR_RULES} AND attempts >= ?"
+        " GROUP BY turn ORDER BY turn DESC LIMIT ?",
+        (ATTEMPTS, limit),
+    )
+
+
+def _counted(write: Write, name: str, more: int) -> None:
+    if more:
+        write.execute(
+            "INSERT INTO meta(key, value) VALUES (?1, ?2) ON CONFLICT(key) DO UPDATE SET value = value + ?2",
+            (Verbatim(name), more),
+        )
 
 
 def due(database: Database, now: str, *, model: bool = False) -> bool:

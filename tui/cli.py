@@ -79,6 +79,7 @@ def _run(arguments: list[str]) -> int:
                 _catch_up_with_meaning(memory, late)
         outcome = _execute(verb, session, given)
         _print(outcome, as_json)
+        outcome.after()
     return outcome.status
 
 

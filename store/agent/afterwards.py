@@ -18,7 +18,8 @@ from store.agent.extraction import Found, extract
 from store.agent.known import ALIKE, Known
 from store.agent.learning import Learned, Lesson, disagrees, is_own, judged, keep
 from store.agent.meant import Meant
-from store.agent.queue import RENEW_SECONDS
+from store.agent.queue import RENEW_SECONDS, stands
+from store.agent.settled import Settled
 from store.agent.telling import worth
 from store.agent.voice import Sentence, fold
 from store.citations import cite
@@ -113,6 +114,7 @@ class _Reading:
         self._lost = False
         self._known = Known(memory.database)
         self._meant = Meant(memory.database, memory.config, memory.now)
+        self._settled = Settled(memory.database)
         self._asked = list[int]()
         self._read = self._failed = 0
         self._name = ""
@@ -167,7 +169,7 @@ class _Reading:
                 planned = added(asking, turn, self._known)
             else:
                 planned = said_again(asking, turn, self._known, self._meant, memory.database)
-            planned = _new(memory, turn, planned)
+            planned = _new(memory, turn, [one for one in planned if not self._settled.after(turn, one.found.text)])
         with memory.database.write(f"{MODEL}{asking.name}"[:80], "extraction") as write:
             self._lease.renew(write)
             if not pending.done(write, [entry]):
@@ -175,7 +177,7 @@ class _Reading:
             self._read += 1
             if turn is None or not planned:
                 return
-            if write.execute("SELECT 1 FROM turns WHERE id = ?", (turn.id,)).get is None:
+            if not stands(write, turn):
                 return  # it was purged while the model thought
             self._asked += keep(write, turn, planned, memory.inbox).proposed
 

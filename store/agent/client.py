@@ -51,7 +51,11 @@ class OllamaChat:
     """One model of one server, for one thread. It is asked by `name`."""
 
     def __init__(
-        self, address: str, cancelled: Callable[[], bool], loading: Callable[[], None], name: str = ""
+        self,
+        address: str,
+        cancelled: Callable[[], bool],
+        loading: Callable[[], None] | None,
+        name: str = "",
     ) -> None:
         """Raises ModelFailed: no client is installed, or that is no address."""
         self.name = name
@@ -191,6 +195,8 @@ class OllamaChat:
         if any((model.model or model.name) in names and model.context_length in (None, CONTEXT) for model in running):
             self._warm_until = time.monotonic() + KEEP_SECONDS
             return
+        if self._loading is None:
+            raise ModelFailed("cold", f"{self.name} is not loaded.", f"Load it: ollama run {self.name}")
         self._loading()
         self._call.begin(LOADING)
         try:

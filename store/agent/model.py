@@ -75,13 +75,13 @@ def _quietly() -> None:
 
 
 def found(
-    config: "Config", *, cancelled: Callable[[], bool] = _never, loading: Callable[[], None] = _quietly
+    config: "Config", *, cancelled: Callable[[], bool] = _never, loading: Callable[[], None] | None = _quietly
 ) -> "OllamaChat | None":
     """The model that may be asked, None where there is none and rules answer. Asks the server for its list, within two
     seconds; whoever gets a chat closes it.
 
     A question ends within a twentieth of a second once `cancelled`, which is asked as often. `loading` is called before
-    a cold model is loaded, which may take a minute.
+    a cold model is loaded, which may take a minute; with None it is not loaded, and asking it fails.
     """
     way, chat = _look(config, cancelled, loading)
     if chat is not None and not way.model:
@@ -104,7 +104,7 @@ def address(config: "Config") -> str:
 
 
 def _look(
-    config: "Config", cancelled: Callable[[], bool], loading: Callable[[], None]
+    config: "Config", cancelled: Callable[[], bool], loading: Callable[[], None] | None
 ) -> "tuple[Way, OllamaChat | None]":
     where = address(config)
 

@@ -12,6 +12,7 @@ from store import pending
 from store.agent.known import Known
 from store.agent.learning import Learned, Lesson, is_own, keep, lessons, origin
 from store.agent.meant import Meant
+from store.agent.settled import Settled
 from store.agent.telling import worth
 from store.clock import days_before
 from store.database import Write
@@ -66,6 +67,7 @@ class _Reading:
         self._memory = memory
         self._lease = lease
         self._known = Known(memory.database)
+        self._settled = Settled(memory.database)
         self._meant = Meant(memory.database, memory.config, memory.now)
         self._read = self._failed = 0
         self._renewed = time.monotonic()
@@ -91,6 +93,8 @@ class _Reading:
             try:
                 self._known.refresh()
                 planned = lessons(entry.task, turn, self._known, self._meant) if turn else []
+                if turn and planned:
+                    planned = [one for one in planned if not self._settled.after(turn, one.found.text)]
                 if turn and planned:
                     self._keep(entry, turn, planned)
                 else:
@@ -118,7 +122,7 @@ class _Reading:
     def _keep(self, entry: Entry, turn: Turn, planned: list[Lesson]) -> None:
         with self._memory.database.write(origin(turn), "extraction") as write:
             self._lease.renew(write)
-            if not pending.done(write, [entry]):
+            if not pending.done(write, [entry]) or not stands(write, turn):
                 return
             learned = keep(write, turn, planned, self._memory.inbox)
             self._hand_on(write, entry, turn)
@@ -151,6 +155,11 @@ class _Reading:
 
     def told(self, busy: bool = False) -> Read:
         return Read(self._read, self._learned, self._failed, _left(self._memory), busy)
+
+
+def stands(write: Write, turn: Turn) -> bool:
+    """Whether a turn still says what was read of it: it may have been purged since, or scrubbed."""
+    return bool(write.execute("SELECT text FROM turns WHERE id = ?", (turn.id,)).get == turn.text)
 
 
 def _left(memory: Memory) -> int:

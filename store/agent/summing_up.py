@@ -1,14 +1,21 @@
-"""Summaries by a model, in the background. One is written once, so the model is asked before the rule writes it."""
+"""What a model sums up: turns, facts about one thing, a conversation in a name; and where there is none, the rule.
 
+Summaries of turns are made in the background, and written once, so the model is asked before the rule writes them. A
+person waits for the rest: there it is asked only if they want it so (`agent.mode = smart`), and not for long.
+"""
+
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from store import snapshots
 from store.agent import model
 from store.agent.asking import Asking
 from store.clock import days_before
 from store.conversation.summarising import Summarised, by_rule
 from store.memory import Memory
+from store.summing import summed_up
 
 if TYPE_CHECKING:
     from store.agent.client import OllamaChat
@@ -29,6 +36,44 @@ def by_model(memory: Memory, cancelled: Callable[[], bool]) -> "Iterator[Summari
         yield maker.make
     finally:
         maker.close()
+
+
+@contextmanager
+def before_an_answer(memory: Memory) -> Iterator[Asking | None]:
+    """A model that may be asked while a person waits; None where they did not want that, or there is none. A cold one
+    is not waited for: the rule answers."""
+    chat = model.found(memory.config, loading=None) if memory.config["agent.mode"] == "smart" else None
+    try:
+        yield Asking(chat, float(memory.config["agent.seconds"]), memory.database) if chat else None
+    finally:
+        if chat is not None:
+            chat.close()
+
+
+@contextmanager
+def of_facts(memory: Memory) -> "Iterator[Callable[[Sequence[str]], str]]":
+    """What says several facts in one sentence, for `duplicates`: by a model as long as a person may be kept waiting."""
+    with before_an_answer(memory) as asking:
+        ends = time.monotonic() + (asking.seconds if asking else 0.0)
+
+        def said(texts: Sequence[str]) -> str:
+            if asking is None or time.monotonic() > ends:
+                return summed_up(texts)
+            from store.agent.tasks import consolidate
+
+            return consolidate.answer(asking, texts).sentence
+
+        yield said
+
+
+def name(memory: Memory, turns: "Sequence[Turn]", day: str) -> str:
+    """What the snapshot of a conversation is called."""
+    with before_an_answer(memory) as asking:
+        if asking is None:
+            return snapshots.slug(turns, day)
+        from store.agent.tasks import slug
+
+        return slug.answer(asking, turns, day).name
 
 
 class _Maker:

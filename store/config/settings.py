@@ -160,7 +160,7 @@ SETTINGS = (
         "agent.mode",
         "choice",
         "fast",
-        "When the agent's model is asked: fast, only after an answer; smart, also before one; off, never",
+        "When the agent's model is asked: fast, after an answer; smart, also before one, if it is loaded; off, never",
         ("fast", "smart", "off"),
     ),
     Setting("agent.model", "text", "", "The agent's model, by the name Ollama has for it; empty: the first qwen2.5"),

@@ -5,6 +5,7 @@ The newest ACTIVE of a session are what a prompt is given; the older ones are ke
 
 import json
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 
 from store.citations import cite
 from store.database import Database, Json, Verbatim, Write, clean
@@ -82,18 +83,16 @@ class Summaries:
     ) -> list[int]:
         """Summarise what is due of a session, the newest unless named: the ids of the summaries. `by` makes them, the
         rule unless somebody else does; it works outside of any transaction, and what was summarised meanwhile by
-        another process is not again."""
+        another process is not again, nor what was purged meanwhile."""
         from store.conversation.summarising import by_rule
 
         name = clean(session.strip()) or self._newest_session()
         made: list[int] = []
         while parts := self.due(name, all_of_it=all_of_it):
-            told = [(part, (by or by_rule)(part)) for part in parts]
+            told = [(part[0].number, part[-1].number, (by or by_rule)(part)) for part in parts]
             with self._database.write(actor, "summarise") as write:
-                fresh = [
-                    put(write, name, part[0].number, part[-1].number, one) if _stand(write, part) else None
-                    for part, one in told
-                ]
+                stand = takewhile(lambda one: _stand(write, one[0]), zip(parts, told, strict=True))
+                fresh = [put(write, name, *one) for _, one in stand]
             made += [number for number in fresh if number is not None]
             if None in fresh:
                 break
@@ -121,10 +120,10 @@ def drop(write: Write, turns: Sequence[int]) -> None:
 
 
 def _stand(write: Write, part: "Sequence[Turn]") -> bool:
-    """Whether turns still say what was summarised: they may have been purged meanwhile."""
-    sql = "SELECT count(*) FROM turns t JOIN json_each(?) j ON t.id = j.value ->> 0 AND t.text = j.value ->> 1"
-    now = write.execute(sql, (Verbatim(json.dumps([(turn.id, turn.text) for turn in part])),)).get
-    return bool(now == len(part))
+    """Whether turns still say what was read of them: one may have been purged since, or scrubbed."""
+    numbers = Json([turn.id for turn in part])
+    rows = write.rows("SELECT id, text FROM turns WHERE id IN (SELECT value FROM json_each(?))", (numbers,))
+    return dict(rows) == {turn.id: turn.text for turn in part}
 
 
 def _read(place: int, value: "Any") -> "Any":

@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from store.agent import use
 from store.agent.model import Chat
 from store.context.builder import Context
 from store.context.choosing import accepted
@@ -25,7 +26,7 @@ from store.memory import Memory
 from store.models import Fact
 
 PREDICT = 300  # tokens of an answer
-SECONDS = 60.0  # that a model may take, a cold load among them
+TASK = "answer"  # as its use is counted
 SENTENCES = 6  # of an answer
 EMBEDDED = 1_000  # characters of a record that a sentence's meaning is held against
 
@@ -115,6 +116,7 @@ class _Asking:
         self._sentences: list[str] = []
         self._citations: dict[str, None] = {}
         self._doubts: list[str] = []
+        self._patience = float(memory.config["agent.patience"])
 
     def answer(self, question: str, seconds: Callable[[], float]) -> Answer:
         memory, last = self._memory, self._last
@@ -175,11 +177,17 @@ class _Asking:
         check = Check(given, self._near)
         note, nothing = "", False
         before = (last.question, last.text) if last and asked.follows else None
+        kind, began = "", time.monotonic()
         try:
             nothing = self._listen(chat, prompting.messages(built, before), check)
         except ModelFailed as error:
-            note = str(error)
-        if self._doubts and not self._sentences and not nothing and not note:
+            note, kind = str(error), error.kind
+        if not (self._sentences or nothing or kind):
+            kind = "broken"  # nothing of it stood
+        self._count(chat.name, began, kind)
+        if nothing and found.sure and not self._sentences:
+            nothing, note = False, f"{chat.name} sees no answer in them; these are the nearest records"
+        elif self._doubts and not self._sentences and not nothing and not note:
             note = "what the model said does not stand in the records; here they are themselves"
         if number is not None:
             memory.context.sent.answered(number, valid=not self._doubts and not note, cited=list(self._citations))
@@ -187,9 +195,18 @@ class _Asking:
             memory.answers.keep(asked.text, " ".join(self._sentences), list(self._citations), seq=newest)
         return chat.name, note, nothing and not self._sentences
 
+    def _count(self, name: str, began: float, kind: str) -> None:
+        """Count the answer among what the model was asked; one that nobody wants any more is none."""
+        database = self._memory.database
+        if database.read_only or database.moment or kind == "stopped" or self._cancelled():
+            return
+        use.count(database, TASK, name, round((time.monotonic() - began) * 1000), kind)
+        if not self._sentences and kind:
+            use.fell_back(database, TASK)
+
     def _listen(self, chat: Chat, messages: list[prompting.Message], check: Check) -> bool:
         """Say each sentence that stands, as it comes; whether the model said that nothing is recorded."""
-        stream, whole = chat.stream(messages, predict=PREDICT, seconds=SECONDS), Sentences()
+        stream, whole = chat.stream(messages, predict=PREDICT, seconds=self._patience), Sentences()
         nothing = False
         try:
             for piece in stream:

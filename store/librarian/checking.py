@@ -1,8 +1,10 @@
 """The check of a model's answer, sentence by sentence, before anything is shown.
 
 A sentence stands if it cites, if all that it cites was among the records the model was given, and if what it says
-stands in the records that it cites: numbers and names as they are, dates as days, of its other words a good part. One
-that cites nothing is cut, but for "there are no records of that", said in our own words. What is cut is counted.
+stands in the records that it cites: numbers and names as they are, dates as days, of its other words a good part. Small
+models often forget to cite: a sentence that says nothing but what one of the records says gets that citation from us.
+Any other that cites nothing is cut, but for "there are no records of that", said in our own words. What is cut is
+counted.
 """
 
 import re
@@ -17,6 +19,9 @@ from store.librarian.sources import Source
 from store.questions import words
 from store.search.language import foreign, language
 
+WHOLE = 0.8  # of the words of one that cites nothing, that must stand in one record for it to be cited
+CLAUSE = 0.7  # of the words of a clause, that a sentence about the same has
+LEAST = 2  # words of it that tell something
 COVERED = 0.5  # of a sentence's words, that must stand in the records it cites
 ACROSS = 0.25  # of them, where the record is in another language: names and cognates
 MEANT = 0.45  # calibrated similarity from which a sentence in another language says what the record says
@@ -73,6 +78,7 @@ _INSTEAD = re.compile(
     re.I,
 )
 
+_CLAUSE = re.compile(r"(?<=[.!?;:,])\s+|\s+(?:and|but|y|pero)\s+")
 _REFUSED = re.compile(
     r"\b(?:was not|were not|wasn|not chosen|reject\w+|discard\w+|replaced|considered|no se|descart\w+|rechaz\w+"
     r"|reemplaz\w+|consider\w+|fue descart\w+)\b"
@@ -154,7 +160,7 @@ class Check:
         if not spans:
             if _NO_RECORDS.search(cues.folded(text)) or _NO_RECORDS.search(text):
                 return Checked("", nothing=True)
-            return Checked("", why="cites nothing")
+            return self._attributed(text)
         cited = [self._meant(citation) for _, _, citation in spans]
         if None in cited:
             return Checked("", why="cites what it was not given")
@@ -163,8 +169,17 @@ class Check:
         why = self._doubt(said, those)
         if why:
             return Checked("", why=why)
-        names = tuple(source.citation for source in those)
-        return Checked(f"{said.rstrip(' .,;:')} {' '.join(f'[{name}]' for name in names)}{_mark(said)}", names)
+        meant = [(start, end, source.citation) for (start, end, _), source in zip(spans, cited, strict=True) if source]
+        return Checked(_bracketed(text, meant), tuple(source.citation for source in those))
+
+    def _attributed(self, said: str) -> Checked:
+        """A sentence that cites nothing, with the citation of the first record that says all of it."""
+        told = [word for word in _known(said) if word not in _PLAIN]
+        if len(told) >= LEAST:
+            for source in self._sources.values():
+                if not self._doubt(said, [source], WHOLE):
+                    return Checked(f"{said.rstrip(' .,;:!?…')} [{source.citation}].", (source.citation,))
+        return Checked("", why="cites nothing")
 
     def _meant(self, citation: Citation) -> Source | None:
         """The source that a citation means; a sha may be cut short, or given in full."""
@@ -179,9 +194,9 @@ class Check:
                     return source
         return None
 
-    def _doubt(self, said: str, those: Sequence[Source]) -> str:
-        """Why what a sentence says does not stand in these records; empty if it does."""
-        basis = _known("\n".join(source.text for source in those))
+    def _doubt(self, said: str, those: Sequence[Source], needed: float = COVERED) -> str:
+        """Why what a sentence says does not stand in these records; empty if it does. So much of its words must."""
+        basis = _known("\n".join(f"{source.at[:10]} {source.text}" for source in those))
         told = _known(said)
         if any(
             any(map(str.isdigit, word)) and not word.startswith("month")
@@ -203,8 +218,10 @@ class Check:
         across = all(foreign(language(said), language(source.text)) for source in those)
         if _turned_round(said, those):
             return "the contrary of what the record says"
-        if share >= COVERED:
+        if share >= needed:
             return ""
+        if needed > COVERED and share < ACROSS:
+            return "words that the record does not have"
         near = max((value for source in those if (value := self._near(said, source)) is not None), default=None)
         if across and share > 0 and near is None:
             return "" if share >= ACROSS else "words that the record does not have"
@@ -229,9 +246,15 @@ def _without(text: str, spans: Sequence[tuple[int, int]]) -> str:
     return re.sub(r"\s+([.,;:!?…])", r"\1", " ".join(text.replace("\0", " ").split())).strip()
 
 
-def _mark(said: str) -> str:
-    """The sign that a sentence ends with."""
-    return said[-1] if said[-1:] in ("!", "?", "…") else "."
+def _bracketed(text: str, cited: Sequence[tuple[int, int, str]]) -> str:
+    """A sentence with each citation in brackets of its own, as ours are written, and its full stop at the end."""
+    for start, end, name in reversed(cited):
+        text = f"{text[:start].rstrip()} \0{name}\0{text[end:]}"
+    text = re.sub(r"[\[(]\s*(?=\0)|(?<=\0)\s*[\])]", "", text)
+    text = re.sub(r"(?<=\0)\s*(?:[,;]|\band\b|\by\b)?\s*(?=\0\S)", " ", text)
+    text = " ".join(re.sub(r"\0([^\0 ]+)\0", r"[\1]", text).split())
+    text = re.sub(r"\s*([.!?…])((?:\s*\[[^\]]+\])+)[.]?$", r"\2\1", text)
+    return text if text[-1:] in (".", "!", "?", "…") else f"{text.rstrip(' ,;:')}."
 
 
 def _known(text: str) -> frozenset[str]:
@@ -239,6 +262,7 @@ def _known(text: str) -> frozenset[str]:
     the parts of a joined word beside it."""
     text = re.sub(r"\bMay\b", "mayo", text)  # small it is a verb
     told = [_MONTHS.get(word, word) for word in words(cues.folded(text))]
+    told += [value for value in cues.taken_apart(text).values if not value.startswith("=")]  # `three` is 3
     parts = [part for word in told for part in re.split(r"[-/'’.:_]", word) if part]
     return frozenset((*told, *(_MONTHS.get(part, part) for part in parts)))
 
@@ -289,10 +313,10 @@ def _turned_round(said: str, those: Sequence[Source]) -> bool:
     if len(one.words) < 3:
         return False
     for source in those:
-        for part in re.split(r"(?<=[.!?;:])\s+", source.text):
+        for part in _CLAUSE.split(source.text):
             other = cues.taken_apart(part)
             shared = sum(_stands(word, frozenset(other.words)) for word in set(one.words))
             whole = min(len(set(one.words)), len(set(other.words)))
-            if whole >= 3 and shared >= 0.8 * whole and (one.negations + other.negations) % 2:
+            if whole >= 3 and shared >= CLAUSE * whole and (one.negations + other.negations) % 2:
                 return True
     return False

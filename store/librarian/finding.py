@@ -17,6 +17,7 @@ from store.search.keyword import Keywords
 
 MOST = 8  # sources of one answer
 LOOKED = 16  # hits of the search that are judged
+SURE = 0.25  # by how much the nearest must pass, so that it is told though a model sees no answer there
 TOLD = 12  # entries of the timeline
 # what is likely to answer: a decision says what was chosen and why, a commit only that something was done
 LIKELY = {
@@ -29,11 +30,12 @@ _BELONG = ("decisions", "commits", "events")  # to an iteration
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The sources of an answer, the best first: `direct` of them answer, the rest is linked to those; or what was
-    counted."""
+    """The sources of an answer, the best first: `direct` of them answer, the rest is linked to those; `sure` that
+    they do, whatever a small model makes of them; or what was counted."""
 
     sources: tuple[Source, ...]
     direct: int = 0
+    sure: bool = False
     tally: Tally | None = None
 
 
@@ -43,17 +45,18 @@ def find(memory: Memory, asked: Asked, last: Sequence[str] = (), question: str =
     if asked.kind == STATISTICS:
         counted = tally(memory, asked)
         ends = sources(memory.database, _ends(counted), memory.now)
-        return Found(tuple(ends), len(ends), counted)
+        return Found(tuple(ends), len(ends), True, counted)
     if asked.cited:
-        return _found(memory, asked, _with_belonging(memory, _looked_up(memory, asked.cited)))
+        return _found(memory, asked, _with_belonging(memory, _looked_up(memory, asked.cited)), sure=True)
     if asked.follows:
         return _following(memory, asked, last, question)
     if (asked.since or asked.before) and not asked.words:
-        return _found(memory, asked, _of_time(memory, asked), TOLD)
-    return _found(memory, asked, _searched(memory, asked, asked.text))
+        return _found(memory, asked, _of_time(memory, asked), TOLD, sure=True)
+    those, best = _searched(memory, asked, asked.text)
+    return _found(memory, asked, those, sure=best >= SURE)
 
 
-def _found(memory: Memory, asked: Asked, those: Sequence[Record], most: int = MOST) -> Found:
+def _found(memory: Memory, asked: Asked, those: Sequence[Record], most: int = MOST, sure: bool = False) -> Found:
     """These records as sources, with what they are linked to where the question is about that."""
     found = sources(memory.database, those[:most], memory.now)
     beside: list[Record] = []
@@ -68,11 +71,11 @@ def _found(memory: Memory, asked: Asked, those: Sequence[Record], most: int = MO
     if asked.kind == IMPLEMENTATION and not any(isinstance(source.record, Commit) for source in found[:2]):
         every.sort(key=lambda source: not isinstance(source.record, Commit))  # a link says it, where no message does
         direct = len(every)
-    return Found(tuple(every), direct)
+    return Found(tuple(every), direct, sure)
 
 
-def _searched(memory: Memory, asked: Asked, text: str) -> list[Record]:
-    """What a search for a text finds that answers the question, the likeliest first."""
+def _searched(memory: Memory, asked: Asked, text: str) -> tuple[list[Record], float]:
+    """What a search for a text finds that answers the question, the likeliest first; and how near the nearest is."""
     query = " ".join(text.replace(":", " ").split())
     hits = memory.search(query, LOOKED, since=asked.since, before=asked.before).hits
     if asked.kind == IMPLEMENTATION:
@@ -85,8 +88,9 @@ def _searched(memory: Memory, asked: Asked, text: str) -> list[Record]:
     for place, (source, hit) in enumerate(zip(found, hits, strict=True)):
         score, bias = judge.score(source.text, hit.similarity), likely.get(source.kind, 0.0)
         if score + min(0.0, bias) >= 0:  # to be likely puts a record before others; it makes none an answer
-            scored.append((score + bias, -place, source.record))
-    return [record for _, _, record in sorted(scored, key=lambda one: one[:2], reverse=True)]
+            scored.append((score + bias, -place, source.record, score))
+    scored.sort(key=lambda one: one[:2], reverse=True)
+    return [record for _, _, record, _ in scored], max((score for *_, score in scored), default=0.0)
 
 
 def _following(memory: Memory, asked: Asked, last: Sequence[str], question: str) -> Found:
@@ -99,7 +103,7 @@ def _following(memory: Memory, asked: Asked, last: Sequence[str], question: str)
     near = [
         source.record for source in sources(memory.database, before, memory.now) if judge.score(source.text, None) >= 0
     ]
-    return _found(memory, asked, [*near, *_searched(memory, asked, f"{question} {asked.text}")])
+    return _found(memory, asked, [*near, *_searched(memory, asked, f"{question} {asked.text}")[0]])
 
 
 def _of_time(memory: Memory, asked: Asked) -> list[Record]:

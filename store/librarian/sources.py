@@ -26,7 +26,7 @@ from store.records import kind_of
 from store.suspicion import suspicious
 from store.vocabulary import PERSON
 
-LONG = 700  # characters of a text that are taken
+LONG = 500  # characters of a text that are taken
 LINKS = 6  # commits of a decision, or decisions of a commit, that are named
 
 
@@ -98,19 +98,21 @@ def _source(database: Database, record: Record, now: str) -> Source:
     links = tuple(_links(database, record))
     said = _said(record, now)
     told = [*said, *(f"{link.kind} {link.citation} “{link.title}”" for link in links)]
-    text = f"{day(at)} ({at[:10]}). {'. '.join(part.rstrip('. ') for part in told if part)}."
+    text = f"{day(at)}. {'. '.join(part.rstrip('. ') for part in told if part)}."
     rejected = record.alternatives if isinstance(record, Decision) else ()
     return Source(record.citation, record, at, text, links, rejected, suspicious("\n".join(said)))
 
 
 def _said(record: Record, now: str) -> Sequence[str]:
     """What a record says, part by part, each under its name."""
-    by = "" if getattr(record, "origin", PERSON) == PERSON else f"Recorded by {getattr(record, 'origin', '')}"
+    by = "" if getattr(record, "origin", PERSON) == PERSON else f"recorded by {getattr(record, 'origin', '')}"
     match record:
         case Fact():
             old = state(now, record.last_confirmed_at, record.confidence, record.pinned)
-            age = f"{old}: last confirmed {day(record.last_confirmed_at)}" if old != "fresh" else ""
-            return (_short(record.fact), by, age, "" if record.status == "active" else record.status)
+            notes = [f"last confirmed {day(record.last_confirmed_at)}"] if old != "fresh" else []
+            notes += [word for word in (by, "" if record.status == "active" else record.status) if word]
+            told = ", ".join(notes)
+            return (f"{_short(record.fact)} ({told})" if told else _short(record.fact),)
         case Decision():
             return (
                 f"Decision: {record.title}",

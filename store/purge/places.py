@@ -26,6 +26,7 @@ SILENT = (
     "month_words",
     "sent",
     "answers_cache",
+    "searches",
     "tombstones",
     "ingested",
     "answers",

@@ -5,6 +5,7 @@ synchronisation of a file. Every n is tried, or a sample of them; the next run, 
 facts, confirmations and questions as one that never was.
 """
 
+import json
 import os
 import shutil
 import signal
@@ -14,9 +15,10 @@ from pathlib import Path
 
 import pytest
 from conftest import NOON, Clock
+from support.ollama_server import OllamaServer
 
 from store import pending
-from store.agent import queue
+from store.agent import afterwards, queue
 from store.clock import days_before
 from store.conversation import Said
 from store.memory import Memory
@@ -64,9 +66,11 @@ class Killing(apsw.VFS):
         return File(name, flags)
 
 
-from store.agent import queue
+import importlib
+
 from store.memory import Memory
 
+reading = importlib.import_module(f"store.agent.{sys.argv[5]}")
 if kind == "file":
     vfs = Killing()
     apsw.set_default_vfs("killing")
@@ -74,7 +78,7 @@ with Memory.open(path, "worker", lambda: sys.argv[4]) as memory:
     if kind == "statement":
         memory.database.connection.trace_v2(apsw.SQLITE_TRACE_STMT, lambda event: count())
     counting = True
-    queue.run(memory)
+    reading.run(memory)
     counting = False
     memory.database.connection.trace_v2(0, None)
 print(number - left)
@@ -101,16 +105,18 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def read(told: Path, folder: Path, kind: str, number: int) -> tuple[Path, int, str]:
+def read(
+    told: Path, folder: Path, kind: str, number: int, reading: str = "queue", host: str = ""
+) -> tuple[Path, int, str]:
     """Read a copy, killed at the `number`th event: (the copy's path, the exit status, what was counted)."""
     path = Path(shutil.copytree(told.parent, folder / f"{kind}-{number}" / ".memoranda")) / told.name
     done = subprocess.run(
-        [sys.executable, "-c", CHILD, str(path), kind, str(number), NOON],
+        [sys.executable, "-c", CHILD, str(path), kind, str(number), NOON, reading],
         cwd=ROOT,
         capture_output=True,
         text=True,
         check=False,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "MEMORANDA_WITHOUT": "model"},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "MEMORANDA_WITHOUT": "model", "OLLAMA_HOST": host or "127.0.0.1:9"},
     )
     assert done.returncode in (0, -signal.SIGKILL), done.stderr
     return path, done.returncode, done.stdout.strip()
@@ -149,3 +155,52 @@ def test_a_reading_that_is_killed_loses_nothing_and_writes_nothing_twice(told: P
             assert learned(memory) == whole, f"killed at {kind} {number} of {events}"
             assert pending.counts(memory.database) == (0, 0)
     assert len(halves) > 2, "it was killed before, between and after what it wrote"
+
+
+def by_model(messages: list[dict[str, str]]) -> str:
+    """A model that takes each sentence it is shown for a fact, and says of each fact that it was said again."""
+    shown = messages[-1]["content"].splitlines()
+    if '"answers"' in messages[0]["content"]:
+        return json.dumps({"answers": [{"fact": number, "says": "again"} for number in range(1, len(shown))]})
+    facts = [{"sentence": number, "fact": line.partition(" ")[2]} for number, line in enumerate(shown, 1)]
+    return json.dumps({"facts": facts})
+
+
+@pytest.mark.parametrize("kind", ["statement", "file"])
+def test_a_model_that_is_killed_as_it_reads_loses_nothing_and_asks_nothing_twice(
+    told: Path, tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What rules have read waits for the model; it asks the same questions however often it was killed."""
+    server = OllamaServer(by_model)
+    monkeypatch.setenv("OLLAMA_HOST", server.address)
+    try:
+        ready = Path(shutil.copytree(told.parent, tmp_path / "ready" / ".memoranda")) / told.name
+        with Memory.open(str(ready), "worker", Clock(days_before(NOON, 0.1))) as memory:
+            memory.turns.add("tuesday", [Said("user", "My brother bakes bread in Salto. The boat is painted blue.")])
+            memory.turns.add("tuesday", [Said("user", "We still ship the API freeze notes in May, as we said.")])
+            queue.run(memory)
+            before = learned(memory)
+            assert afterwards.due(memory)
+        path, status, counted = read(ready, tmp_path, kind, 10**9, "afterwards", server.address)
+        assert status == 0
+        with Memory.open(str(path)) as memory:
+            whole = learned(memory)
+            assert len(whole[1]) > len(before[1]) and whole[0] == before[0]
+            assert pending.counts(memory.database, model=True) == (0, 0)
+        events = int(counted)
+        halves = set()
+        for number in sorted({1 + round(place * (events - 1) / (KILLS - 1)) for place in range(KILLS)}):
+            path, status, _ = read(ready, tmp_path, kind, number, "afterwards", server.address)
+            # the lease is renewed as time passes, so that no two runs have quite as many
+            assert status == -signal.SIGKILL or number > 0.8 * events, number
+            with Memory.open(str(path), "worker", Clock(NOON)) as memory:
+                memory.database.clock.advance(days=1)  # type: ignore[attr-defined]
+                assert memory.database.value("PRAGMA integrity_check") == "ok"
+                halves.add(len(learned(memory)[1]))
+                while afterwards.run(memory).read:
+                    memory.database.clock.advance(milliseconds=60_000)  # type: ignore[attr-defined]
+                assert learned(memory) == whole, f"killed at {kind} {number} of {events}"
+                assert pending.counts(memory.database, model=True) == (0, 0)
+        assert len(halves) > 1, "it was killed before and after what it asked"
+    finally:
+        server.close()

@@ -14,6 +14,7 @@ from store.agent.afterwards import Added
 from store.clock import days_before
 from store.conversation import Said
 from store.database.lease import Lease
+from store.duplicates import nominate
 from store.errors import ModelFailed
 from store.memory import Memory
 
@@ -170,6 +171,14 @@ def test_what_was_rejected_is_never_asked_again_in_other_words(
     mind.facts = {"panadería": "El viejo tiene una panadería en Salto"}
     say(memory, "Mi viejo tiene una panadería en Salto, te conté.", session="tuesday")
     assert read(memory).asked == () and len(server.asked) > 1
+
+
+def test_what_an_undo_took_out_is_not_asked_again(memory: Memory, mind: Mind, server: OllamaServer) -> None:
+    (turn,) = say(memory, "Mi viejo tiene una panadería en Salto.")
+    memory.facts.remember("Mi viejo tiene una panadería en Salto")
+    memory.history.undo(memory.history.steps(limit=1)[0].seq)
+    mind.facts = {"panadería": "Mi viejo tiene una panadería en Salto"}
+    assert read(memory).asked == () and server.asked and turn
 
 
 def test_what_is_known_is_not_asked(memory: Memory, mind: Mind, server: OllamaServer) -> None:
@@ -511,3 +520,40 @@ def test_a_flush_by_itself_breaks_off_with_its_model(memory: Memory) -> None:
         raise ModelFailed("stopped", "The question was taken back.")
 
     assert flushing.tick(memory, stopped) == 0 and memory.summaries.of("s") == []
+
+
+# while a person waits -------------------------------------------------------------------------------------------------
+
+
+def old_facts(memory: Memory) -> None:
+    """Three facts about one thing, old, that nobody opens."""
+    clock = memory.database.clock
+    now, clock.now = clock.now, days_before(clock.now, 100)  # type: ignore[attr-defined]
+    for text in ("Jenkins tarda 20 minutos", "Jenkins tiene dos agentes", "Jenkins no manda correos"):
+        memory.facts.remember(text)
+    clock.now = now  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(("mode", "asks"), [("fast", False), ("smart", True)])
+def test_a_model_is_asked_before_an_answer_only_where_a_person_wants_it(
+    memory: Memory, mind: Mind, server: OllamaServer, mode: str, asks: bool
+) -> None:
+    memory.config.find("agent.mode").value = mode  # type: ignore[union-attr]
+    told = "Jenkins tarda 20 minutos, tiene dos agentes y no manda correos"
+    mind.raw = json.dumps({"sentence": told})
+    old_facts(memory)
+    with summing_up.of_facts(memory) as summary:
+        nominate(memory.database, memory.facts, memory.inbox, memory.now, summary=summary)
+    (asked,) = [one for one in memory.inbox.waiting() if one.kind == "merge"]
+    assert (asked.text == told) is asks and bool(server.asked) is asks
+    mind.raw = json.dumps({"words": ["Jenkins", "tarda"]})
+    turns = memory.turns.many(say(memory, "Otra vez lo mismo: Jenkins tarda una eternidad."))
+    assert (summing_up.name(memory, turns, "2026-11-21") == "2026-11-21-jenkins-tarda") is asks
+
+
+def test_a_person_waits_for_no_cold_model(memory: Memory, mind: Mind, server: OllamaServer) -> None:
+    memory.config.find("agent.mode").value = "smart"  # type: ignore[union-attr]
+    server.loaded.clear()
+    turns = memory.turns.many(say(memory, "Otra vez lo mismo: Jenkins tarda una eternidad."))
+    assert summing_up.name(memory, turns, "2026-11-21").startswith("2026-11-21-otra-vez")
+    assert server.loads == 0 and not server.asked

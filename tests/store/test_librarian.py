@@ -7,6 +7,7 @@ from conftest import Clock
 from support.chats import Scripted
 from support.strangers import PAYLOADS
 
+from store.agent import use
 from store.conversation import Said
 from store.errors import ModelFailed
 from store.librarian import Answer, Librarian
@@ -235,7 +236,7 @@ def test_a_models_sentences_are_shown_once_they_stand(told: Memory) -> None:
         ("SQLite in WAL mode was chosen in 2019 [D#2].", "a number that the record does not have"),
         ("SQLite was chosen on 3 May 2026 [D#2].", "a number that the record does not have"),
         ("It was decided in May: SQLite in WAL mode [D#2].", "a date or a number that the record does not have"),
-        ("SQLite needs three files [D#2].", "a date or a number that the record does not have"),
+        ("SQLite needs three files [D#2].", "a number that the record does not have"),
         ("MongoDB was chosen for one file and no service [D#2].", "an option that was not taken, told as the choice"),
         ("Deployment depends on an external service [D#2].", "the contrary of what the record says"),
         ("The office cat prefers warm laptops [D#2].", "words that the record does not have"),
@@ -275,8 +276,31 @@ def test_where_nothing_stands_the_records_speak_themselves(told: Memory) -> None
 
 def test_a_model_may_say_that_there_are_no_records(told: Memory) -> None:
     for words in ("There are no records about that.", "No hay registros sobre eso.", "The records do not mention it."):
-        answer = ask(told, "why do we use SQLite?", Scripted(words))
+        answer = ask(told, "what service may the deployment depend on at night?", Scripted(words))
         assert answer.nothing and answer.text == NOTHING["en"] and answer.by == "scripted:1b"
+
+
+def test_a_record_that_surely_answers_is_told_though_a_model_sees_nothing_there(told: Memory) -> None:
+    answer = ask(told, "why do we use SQLite?", Scripted("There are no records about that."))
+    assert not answer.nothing and answer.by == "" and "[D#2]" in answer.text
+    assert answer.note == "scripted:1b sees no answer in them; these are the nearest records"
+
+
+@pytest.mark.parametrize(
+    "said, shown",
+    [
+        ("Ana is allergic to peanuts.", "Ana is allergic to peanuts [F#1]."),
+        ("It is peanuts, says Ana.", "It is peanuts, says Ana [F#1]."),
+        ("Ana is allergic to cats.", None),
+        ("Allergic (F#1).", "Allergic [F#1]."),
+        ("As [F#1] says, Ana is allergic to peanuts.", "As [F#1] says, Ana is allergic to peanuts."),
+    ],
+)
+def test_a_model_that_forgets_to_cite_is_helped_where_a_record_says_just_that(
+    told: Memory, said: str, shown: str | None
+) -> None:
+    answer = ask(told, "what is Ana allergic to?", Scripted(said))
+    assert (answer.sentences, bool(answer.by)) == ((shown,), True) if shown else not answer.by
 
 
 def test_a_model_is_not_asked_where_nothing_is_recorded(told: Memory) -> None:
@@ -321,6 +345,15 @@ def test_what_was_sent_and_what_came_of_it_is_noted(told: Memory) -> None:
     ask(told, "why do we use SQLite?", Scripted("One file and no service to run [D#2]."))
     assert told.context.sent.last("librarian") == ("librarian", "why do we use SQLite?")
     assert told.context.sent.useful()
+
+
+def test_what_the_model_made_of_it_is_counted(told: Memory) -> None:
+    ask(told, "why do we use SQLite?", Scripted("One file and no service to run [D#2]."))
+    ask(told, "what is Ana allergic to?", Scripted("Cats, dogs and Barack Obama."))
+    ask(told, "why SQLite in WAL mode?", Scripted("", fails=ModelFailed("slow", "Too slow.")))
+    (counted,) = use.by_task(told.database)
+    assert (counted.task, counted.asked, counted.valid, counted.fell_back) == ("answer", 3, 1, 2)
+    assert (counted.kind, counted.model) == ("slow", "scripted:1b")
 
 
 def test_a_model_hears_the_exchange_before(told: Memory) -> None:

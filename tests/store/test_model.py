@@ -196,6 +196,13 @@ def test_a_load_is_broken_off_with_the_question(server: OllamaServer) -> None:
     assert failure(asking).kind == "stopped"
 
 
+def test_whoever_does_not_wait_for_a_load_is_told_and_nothing_is_loaded(server: OllamaServer) -> None:
+    server.loaded.clear()
+    assert failure(chat(server, loading=None)).kind == "cold" and server.loads == 0
+    assert failure(chat(server, loading=None)).kind == "cold", "and the server is not to blame"
+    assert model.found(configured(server)) is not None
+
+
 # a dead server --------------------------------------------------------------------------------------------------------
 
 

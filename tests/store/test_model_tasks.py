@@ -325,6 +325,9 @@ def test_a_domain_is_one_of_ours_and_its_words_are_the_texts() -> None:
     found = classify_domain.ask(way, "¿Qué decidimos sobre el deploy?")
     assert (found.name, found.words, found.by) == ("decisions", ("deploy",), "qwen2.5:test")
     assert classify_domain.ask(way, "Me duele la cabeza").name == "general"
+    way, _ = asking({"domain": "preferences"})
+    found = classify_domain.ask(way, "¿Por qué elegimos RabbitMQ?")
+    assert (found.name, found.by) == ("decisions", "rules"), "words that tell are surer than a small model"
 
 
 def test_ranking_loses_no_fact_and_adds_none() -> None:

@@ -73,10 +73,12 @@ def merge(session: Session, given: "Given") -> Outcome:
 
 
 def duplicates(session: Session, given: "Given") -> Outcome:
+    from store.agent import summing_up
     from store.duplicates import nominate
 
     memory = session.memory
-    found = nominate(memory.database, memory.facts, memory.inbox, memory.now)
+    with summing_up.of_facts(memory) as summary:
+        found = nominate(memory.database, memory.facts, memory.inbox, memory.now, summary=summary)
     lines = [proposal_line(one, memory.now) for one in memory.inbox.many(found.proposals)]
     seen = (
         f"{count(found.facts, 'fact')} looked at{'' if found.meaning else ', by words alone'}:"

@@ -12,7 +12,7 @@ from textual import work
 from store.errors import MemorandaError
 from tui.keys import LIBRARIAN, named
 from tui.librarian import KEPT, Desk, Exchange
-from tui.screens.contexts import ContextScreen
+from tui.screens.health import HealthScreen
 from tui.widgets.bars import Footer
 from tui.widgets.preview import Preview
 from tui.widgets.talk import Question, Talk, TalkPane
@@ -32,7 +32,7 @@ EXAMPLES = (
 )
 
 
-class LibrarianScreen(ContextScreen):
+class LibrarianScreen(HealthScreen):
     """The screen's way to the Librarian, and back from what it cites."""
 
     _answered: Answer | None = None  # the last one, on which the next question may lean
@@ -162,10 +162,10 @@ class LibrarianScreen(ContextScreen):
         self.teach()
         self.talk.to_end()
         self.draw_footer()
-        self._answer(exchange, self._answered)
+        self._give(exchange, self._answered)
 
     @work(thread=True, group="librarian", exit_on_error=False, description="answer a question")
-    def _answer(self, exchange: Exchange, last: Answer | None) -> None:
+    def _give(self, exchange: Exchange, last: Answer | None) -> None:
         engine = self.engine
         if engine is None:
             return

@@ -13,7 +13,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 
 from store.errors import MemorandaError
-from tui.keys import CHECKPOINTS, CONTEXT, FACTS, HISTORY, INBOX, KEYS, LIBRARIAN, LOOKS, TASKS, TIMELINE
+from tui.keys import CHECKPOINTS, CONTEXT, FACTS, HEALTH, HISTORY, INBOX, KEYS, LIBRARIAN, LOOKS, TASKS, TIMELINE
 from tui.screens.browsing import TYPING
 from tui.screens.librarian import LibrarianScreen
 from tui.screens.view import HUGE, WIDE, empty
@@ -127,7 +127,7 @@ class MainScreen(LibrarianScreen):
 
         super()._complete()
         self.query_one(SearchBar).add_input()
-        names = (CHECKPOINTS, HISTORY, TASKS, INBOX, CONTEXT)
+        names = (CHECKPOINTS, HISTORY, TASKS, INBOX, CONTEXT, HEALTH)
         others = (_list_pane(name, "list", "-behind", empty_text=empty(name)) for name in names)
         hits = _list_pane("hits", empty_text=empty("hits"))
         talk = TalkPane(id=f"{LIBRARIAN}-pane", classes="pane list -behind")

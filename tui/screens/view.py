@@ -6,8 +6,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from store.clock import from_ms, local_time
 from store.vocabulary import DOMAINS
-from tui.keys import CHECKPOINTS, CONTEXT, FACTS, HISTORY, HITS, INBOX, LIBRARIAN, PANES, TASKS, TIMELINE, named
+from tui.keys import (
+    CHECKPOINTS,
+    CONTEXT,
+    FACTS,
+    HEALTH,
+    HISTORY,
+    HITS,
+    INBOX,
+    LIBRARIAN,
+    NUMBERS,
+    PANES,
+    TASKS,
+    TIMELINE,
+    named,
+)
 from tui.visible import visible
 from tui.widgets.bars import Piece, width
 
@@ -19,7 +34,13 @@ SORT_WORDS = {"oldest": "by age", "newest": "newest first"}
 DOMAIN_ORDER = (None, *DOMAINS)
 KIND_ORDER = (None, "decision", "commit", "event", "iteration", "checkpoint")
 WIDE, HUGE = 100, 180  # columns from which two lists, and three, stand beside the preview
-SHORT = {TIMELINE: "time", CHECKPOINTS: "check", HISTORY: "hist", CONTEXT: "ctx"}  # names where there is little room
+SHORT = {
+    TIMELINE: "time",
+    CHECKPOINTS: "check",
+    HISTORY: "hist",
+    CONTEXT: "ctx",
+    LIBRARIAN: "ask",
+}  # names where there is little room
 ALL_NAMED = sum(len(SHORT.get(pane, pane)) + 3 for pane in PANES) - 1  # cells of the tabs, if each has its short name
 DIM, FAINT, STRONG = "$dim", "$faint", "bold $text-accent"
 
@@ -69,18 +90,17 @@ def slots(form: str, current: str, second: str, third: str) -> tuple[str, ...]:
     """The lists that are seen, from the left: where the person is, and the last ones they were in beside it."""
     if form == "-narrow":
         return (current,)
-    if form == "-wide":  # what is decided, and what is answered, needs room to be read
-        return (current,) if current in (INBOX, LIBRARIAN) else (FACTS, second)
+    if form == "-wide":  # what is decided, answered or drawn needs room to be read
+        return (current,) if current in (INBOX, LIBRARIAN, HEALTH) else (FACTS, second)
     return (FACTS, TIMELINE, third)
 
 
 def tabs(seen: Sequence[str], current: str, size: str, room: int) -> list[Piece]:
     """All panes by number and name; where there is little room closer together, by a shorter name, and at last by
     number alone but for the ones that are seen."""
-    number = {pane: str(place) for place, pane in enumerate(PANES, 1)}
-    whole = {pane: f"{number[pane]} {pane}" for pane in PANES}
-    short = {pane: f"{number[pane]} {SHORT.get(pane, pane)}" for pane in PANES}
-    bare = {pane: whole[pane] if pane in seen else number[pane] for pane in PANES}
+    whole = {pane: f"{NUMBERS[pane]} {pane}" for pane in PANES}
+    short = {pane: f"{NUMBERS[pane]} {SHORT.get(pane, pane)}" for pane in PANES}
+    bare = {pane: whole[pane] if pane in seen else NUMBERS[pane] for pane in PANES}
     for names, gap in ((whole, 2), (whole, 1), (short, 1), (bare, 2)):
         if size:
             names[current] += f" {size}"
@@ -134,6 +154,9 @@ def about(pane: str, view: View, counts: Mapping[str, int], short: int) -> list[
         filters = [(question, "ask_for('context.ask')"), (taken, "")]
     elif pane == LIBRARIAN:
         filters = [("every sentence cites its record" if not short else None, "")]
+    elif pane == HEALTH:
+        at = local_time(from_ms(counts["measured"])) if "measured" in counts else ""
+        filters = [(f"as of {at.rpartition(' ')[2] if short else at}" if at else None, "")]
     elif pane == INBOX:
         filters = [
             (view.asker and f"only from {view.asker}", "origin"),
@@ -188,6 +211,8 @@ def empty(pane: str) -> str:
         TASKS: f"No tasks to be done. Press {add} to add one; {named('task.move')} starts and finishes it.",
         CONTEXT: "What an agent would be sent will stand here, with what it costs and why each fact is in or out. "
         f"Press {named('context.ask')} to ask a question.",
+        HEALTH: "How the memory fares will stand here: how old its facts are, what conversations and contexts cost, "
+        "how searches and the reading of turns went.",
         INBOX: "Nothing waits for you. What agents, imports and files would have remembered stands here, with its "
         f"evidence, until you accept it ({named('record.confirm')}) or reject it ({named('record.forget')}): nobody "
         f"believes it before. {named('inbox.duplicates')} looks for facts that say the same, or contradict each other.",

@@ -41,6 +41,7 @@ INSERT INTO sessions(id, started_at) SELECT session, min(at) FROM turns GROUP BY
 CREATE TABLE sources(
   path TEXT PRIMARY KEY NOT NULL,
   size INTEGER NOT NULL,            -- bytes that were read
+  looked INTEGER NOT NULL DEFAULT 0,  -- how many there were when it was last looked at: the last line may be unfinished
   lines INTEGER NOT NULL,
   mark BLOB NOT NULL,               -- a digest of the first of them and the last
   at TEXT NOT NULL
@@ -166,6 +167,18 @@ CREATE TABLE answers_cache(
   hits INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX answers_cache_at ON answers_cache(at);
+
+-- operational: how searches fared --------------------------------------------------------------------------------------
+
+ALTER TABLE queries ADD COLUMN times INTEGER NOT NULL DEFAULT 1;  -- how often somebody went on from it
+-- The last searches that somebody went on from (store/search/timed.py): figures, and none of their words.
+CREATE TABLE searches(
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  at TEXT NOT NULL,
+  milliseconds REAL NOT NULL,
+  meaning INTEGER NOT NULL CHECK(meaning IN (0, 1)),  -- whether a model had a part in the answer
+  found INTEGER NOT NULL
+);
 
 -- operational: the agent's model --------------------------------------------------------------------------------------
 
