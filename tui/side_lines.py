@@ -6,6 +6,7 @@ from rich.cells import cell_len
 
 from store.clock import ago, local_time
 from store.models import Checkpoint, Proposal, Step, Task
+from store.vocabulary import MODEL
 from tui.badges import KIND_GLYPHS, TASK_GLYPHS
 from tui.display import fit
 from tui.proposal import WARNING, flagged
@@ -101,7 +102,7 @@ def proposal_segments(proposal: Proposal, width: int, now: str) -> Pairs:
     when = f" {ago(now, proposal.created_at):>6}"
     warned = flagged(proposal)
     by = (
-        visible(proposal.origin).removeprefix("mcp:").removeprefix("import:")
+        visible(proposal.origin).removeprefix("mcp:").removeprefix("import:").removeprefix(MODEL)
         if width < WIDE
         else visible(proposal.origin)
     )

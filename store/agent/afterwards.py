@@ -241,8 +241,8 @@ def _asked_again(sentence: Sentence, number: int, verdict: str, by: str) -> Less
     text = sentence.text.rstrip(".!;,… ")
     found = Found(text[:1].upper() + text[1:], "", "medium", sentence.quote, False, False, "")
     if verdict == SUPERSEDE:
-        return Lesson("ask", found, number, "supersede", f"{by} reads that {disagrees(number).removeprefix('it ')}")
-    return Lesson("ask", found, number, "confirm", f"{by} reads in it the same as {cite('fact', number)}")
+        return Lesson("ask", found, number, "supersede", f"{disagrees(number)}, as {by} reads it")
+    return Lesson("ask", found, number, "confirm", f"it says the same as {cite('fact', number)}, as {by} reads it")
 
 
 def _within(words: Sequence[str], others: Sequence[str]) -> bool:

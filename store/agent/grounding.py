@@ -54,7 +54,9 @@ _TURNS = {
 }
 _INSTEAD = re.compile(r"\b(?:instead of|rather than|en vez de|en lugar de|over)\b")
 _TAIL = re.compile(r"(?:porque|because|asi que|so that|y|and|o|or|que|which|but|pero|para que)\b")
-_FROM_NOW = re.compile(
+# words of the moment that speak of no moment
+_LASTING = re.compile(
+    r"\b(?:(?:de|por|a|cada|toda) (?:la )?mananas?|todas las mananas|every (?:day|morning|night))\b|"
     r"\b(?:a partir de|desde|from|starting|de) (?:ahora|hoy|manana|now|today|tomorrow)(?: on| en (?:mas|adelante))?\b"
 )
 _FEELING = re.compile(r"\b(?:estoy|me siento|i feel|i'm (?:so |very |really )?(?:tired|sad|happy|hungry|stuck|busy))\b")
@@ -161,7 +163,7 @@ def _clauses(folded: str) -> Iterable[_Clause]:
     for match in [*_CLAUSE.finditer(folded), None]:
         part = folded[start : match.start() if match else len(folded)]
         start = match.end() if match else start
-        passing = bool(phrases.PASSING.search(_FROM_NOW.sub("", part)) or _FEELING.search(part))
+        passing = bool(phrases.PASSING.search(_LASTING.sub("", part)) or _FEELING.search(part))
         instead = _INSTEAD.search(part)
         if instead:
             yield _clause(part[instead.end() :], {"instead"}, passing)

@@ -114,7 +114,7 @@ def test_a_model_finds_what_rules_do_not_and_asks(memory: Memory, mind: Mind, se
         f"T#{turn}",
         "Mi viejo tiene una panadería en Salto.",
     )
-    assert asked.reason == "Qwen2.5:3b-instruct reads it so." and asked.change["confidence"] == "medium"
+    assert asked.reason == "It is what qwen2.5:3b-instruct makes of it." and asked.change["confidence"] == "medium"
     assert (done.read, done.asked, done.by, done.left) == (2, (asked.id,), "qwen2.5:3b-instruct", 0)
     assert entries(memory) == []
     assert memory.history.steps(limit=1)[0].reason == f"propose {asked.citation}: T#{turn}"
@@ -196,7 +196,7 @@ def test_a_fact_said_again_in_other_words_is_asked_about(memory: Memory, mind: M
     read(memory)
     (asked,) = memory.inbox.waiting()
     assert (asked.kind, asked.target, asked.origin) == ("confirm", kimi, NAME)
-    assert asked.reason == f"Qwen2.5:3b-instruct reads in it the same as F#{kimi}."
+    assert asked.reason == f"It says the same as F#{kimi}, as qwen2.5:3b-instruct reads it."
     assert memory.facts.get(kimi).last_confirmed_at == memory.facts.get(kimi).created_at, "nothing is confirmed by it"
     memory.inbox.reject([asked.id])
     say(memory, "Y sigo contento con Kimi en el router, rinde mucho.", session="tuesday")

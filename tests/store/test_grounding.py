@@ -17,6 +17,7 @@ HOLDS = [
     ("Pensamos en Kubernetes, pero vamos con Docker Compose.", "Vamos con Docker Compose"),
     ("Descartamos Kafka por el costo.", "Descartaron Kafka por el costo"),
     ("A partir de hoy los deploys van los jueves.", "Los deploys van los jueves"),
+    ("El pan sale a las cinco de la mañana.", "El pan sale a las cinco de la mañana"),
     ("Ya no como carne.", "Ya no come carne"),
     ("The staging server is called zeus-02.", "Staging server: zeus-02"),
     ("Uso Neovim y no me llevo con los IDE.", "Usa Neovim"),

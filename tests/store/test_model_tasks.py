@@ -164,7 +164,7 @@ def test_a_fact_keeps_the_words_the_sentence_and_who_read_it() -> None:
         ("Trabaja en una fintech", "work", "Trabajo en una fintech, somos 5."),
         ("Alérgico al maní", "personal", "Soy alérgico al maní."),
     ]
-    assert found.by == "qwen2.5:test" and all(one.why == "qwen2.5:test reads it so" for one in found.facts)
+    assert found.by == "qwen2.5:test" and all(one.why == "it is what qwen2.5:test makes of it" for one in found.facts)
     assert not any(one.explicit or one.own for one in found.facts), "it is never the person's own word"
     assert {one.confidence for one in found.facts} == {"medium"}, "and never as sure as that"
 

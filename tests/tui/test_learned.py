@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.ollama_server import OllamaServer
 from support.screen import NARROW, WIDE, opened, utc  # noqa: F401  (a fixture)
 from support.stories import Story, copy
 
-from store.agent import queue
+from store.agent import breaker, queue
 from store.conversation import Said
 from store.models import Fact, Turn
 from tui import cli
@@ -118,3 +121,63 @@ def test_on_the_command_line_its_steps_are_listed_and_taken_back(
 )
 def test_a_fact_is_quoted_by_the_sentence_that_says_it(text: str, fact: str, sentence: str) -> None:
     assert sentence_with(text, fact) == sentence
+
+
+# a model --------------------------------------------------------------------------------------------------------------
+
+
+def reads(messages: list[dict[str, str]]) -> str:
+    """A model that takes a bakery for something to remember."""
+    lines = enumerate(messages[-1]["content"].splitlines(), 1)
+    facts = [{"sentence": number, "fact": line.partition(" ")[2]} for number, line in lines if "panadería" in line]
+    return json.dumps({"facts": facts, "answers": []})
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OllamaServer]:
+    breaker.reset()
+    server = OllamaServer(reads)
+    monkeypatch.setenv("OLLAMA_HOST", server.address)
+    yield server
+    server.close()
+    breaker.reset()
+
+
+def mention(story: Story) -> None:
+    """Somebody tells an agent in another window what no phrase gives away."""
+    with story.open() as memory:
+        memory.turns.add("monday", [Said("user", "Mi viejo tiene una panadería en Salto.", at="2026-11-21T09:00")])
+
+
+async def test_what_a_model_reads_in_it_waits_in_the_inbox(story: Story, server: OllamaServer) -> None:
+    with story.open() as memory:
+        before = len(memory.inbox.waiting())
+    async with opened(story.folder, WIDE) as person:
+        mention(story)
+        await person.until(lambda: any("1 question waits in the inbox" in toast for toast in person.toasts))
+        await person.settle()
+    with story.open() as memory:
+        asked, *_ = memory.inbox.waiting()
+        assert len(memory.inbox.waiting()) == before + 1
+        assert (asked.text, asked.origin) == ("Mi viejo tiene una panadería en Salto", "model:qwen2.5:3b-instruct")
+
+
+async def test_a_key_breaks_off_what_a_model_thinks_and_it_thinks_again_later(
+    story: Story, server: OllamaServer
+) -> None:
+    server.faults = ["hangs"]
+    async with opened(story.folder, WIDE) as person:
+        mention(story)
+        await person.until(server.begun.is_set)
+        await person.press("j")
+        await person.until(server.left.is_set)
+        await person.until(lambda: any("1 question waits in the inbox" in toast for toast in person.toasts))
+    assert len(server.asked) >= 2
+
+
+async def test_closing_waits_for_no_model(story: Story, server: OllamaServer) -> None:
+    server.fault = "hangs"
+    async with opened(story.folder, WIDE) as person:
+        mention(story)
+        await person.until(server.begun.is_set)
+    assert server.left.wait(5)

@@ -122,6 +122,6 @@ def _held(told: Sequence[One], shown: Sequence[Sentence], name: str) -> list[Fou
         if domain == "general" and one.domain in OWN_DOMAINS:
             domain = one.domain
         confidence = "low" if one.confidence == "low" else "medium"
-        why = f"{name} reads it so"
+        why = f"it is what {name} makes of it"
         found.setdefault(fold(text), Found(text, domain, confidence, shown[place].quote, False, False, why))
     return list(found.values())[:MOST]
