@@ -22,9 +22,9 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What takes minutes runs where it is asked for by its mark: `pytest -m faults`,
+    """What takes minutes runs where it is asked for by its mark: `pytest -m faults`, `pytest -m live`,
     `pytest -m power`, `pytest -m whole`."""
-    left = [mark for mark in ("faults", "power", "whole") if mark not in config.getoption("markexpr")]
+    left = [mark for mark in ("faults", "live", "power", "whole") if mark not in config.getoption("markexpr")]
     out = [item for item in items if any(item.get_closest_marker(mark) for mark in left)]
     if out:
         config.hook.pytest_deselected(items=out)

@@ -1,0 +1,161 @@
+"""The agent's tasks and the Librarian on 154 Spanish and English cases: by rule, and with a real Qwen2.5.
+
+    python -m bench.agent [--model 1.5b|0.5b|NAME] [--held] [--task NAME …] [--limit N] [--kept FILE] [--show] [--keys]
+
+The cases of `bench/cases/agent.jsonl`, and the memory that the Librarian is asked about, were written before the
+prompts, and parted: prompts are mended by `dev`, and `--held` tells what they are worth. `--show` prints what went
+wrong, never of the half held back. Without `--model` rules answer alone. `1.5b` and `0.5b` are fetched (`tests.live`)
+and run on one thread; where OLLAMA_HOST names a true Ollama, its models are asked. `--kept` keeps what a model said, so
+that a run that was broken off goes on where it ended; `--keys` measures a key in the application while the model works.
+
+*Found*: of the facts that a turn holds, those that are remembered or proposed; *false*: what was, and is none of them
+nor anything else that the turn tells; *quiet*: turns that hold nothing, and gave nothing.
+*Grounded*: each number and name of what is shown stands in what it rests on, and most of its words. *Valid*: answers of
+the model that were of the form it was told. *Answered*: questions whose answer cites a record that holds it; *refused*:
+questions about nothing recorded that were told so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import statistics
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from bench import agent_asking as asking
+from bench.agent_asking import Heard
+from bench.store import heading, quantile
+
+CASES = os.path.join(os.path.dirname(__file__), "cases", "agent.jsonl")
+Case = dict[str, Any]
+AIMS = (
+    ("valid", 1.0, "of the model's answers are of the form it was told"),
+    ("grounded", 1.0, "of what was shown of facts and summaries rests on what was said"),
+    ("found", 0.7, "of the facts in turns were found"),
+    ("quiet", 0.9, "of the turns that hold nothing gave nothing"),
+    ("false", -0.1, "of what was found is not what the turns tell"),
+    ("cited", 1.0, "of the Librarian's sentences cite a record, and rest on it"),
+    ("answered", 0.7, "of the questions were answered from the records that hold it"),
+    ("refused", 0.95, "of the questions about nothing recorded were told so"),
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="python -m bench.agent", description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--model", metavar="NAME", help="1.5b, 0.5b, or what OLLAMA_HOST has (none)")
+    parser.add_argument("--held", action="store_true", help="the half that was held back")
+    parser.add_argument("--task", action="append", choices=sorted(asking.TASKS), help="only this one")
+    parser.add_argument("--limit", type=int, default=10_000, metavar="N", help="so many cases of each task")
+    parser.add_argument("--kept", metavar="FILE", help="keep what the model said there, and do not ask it again")
+    parser.add_argument("--show", action="store_true", help="print what went wrong, of the half prompts are made with")
+    parser.add_argument("--keys", action="store_true", help="measure a key while the model works, and nothing else")
+    options = parser.parse_args(arguments)
+    split = "held" if options.held else "dev"
+    with open(CASES, encoding="utf-8") as file:
+        cases = [case for line in file if (case := json.loads(line))["split"] == split]
+    with _served(options.model) as heard:
+        if options.keys:
+            from bench.agent_keys import beside
+
+            return beside(heard)
+        if heard and options.kept:
+            heard.keep(options.kept)
+        heading("agent", f"{len(cases)} cases, {split}" + (f", {heard.name}" if heard else ", rules alone"))
+        total: dict[str, Counter[str]] = {"rules": Counter(), "model": Counter()}
+        with tempfile.TemporaryDirectory(prefix="memoranda-bench-") as folder:
+            for name in options.task or asking.TASKS:
+                task = asking.TASKS[name]
+                mine = [case for case in cases if case["kind"] == name][: options.limit]
+                for column in ("rules", "model") if heard else ("rules",):
+                    show = options.show and not options.held
+                    with task.ready(folder, heard if column == "model" else None) as ask:
+                        count = _scored(task, mine, ask, show)
+                    total[column] += count
+                    print(f"{name:12}{column:7}{_told(count)}", flush=True)
+    _aims(total["rules"], total["model"] if heard else None)
+    if heard:
+        _latency(heard)
+    return 0
+
+
+def _scored(task: asking.Task, cases: Sequence[Case], ask: Callable[[Case], Any], show: bool) -> Counter[str]:
+    count: Counter[str] = Counter()
+    for case in cases:
+        given = ask(case)
+        mine = task.score(case, given)
+        count.update(mine)
+        unsound = mine["grounded"] < mine["shown"] or mine["cited"] < mine["sentences"]
+        if show and (mine["wrong"] or mine["missed"] or mine["false"] or unsound):
+            print(f"  {case.get('text') or case.get('question') or case.get('facts') or case.get('turns')!r}")
+            print(f"      gave {given}")
+    return count
+
+
+def _told(count: Counter[str]) -> str:
+    """The counts that a task has, each of how many."""
+    parts = []
+    for name, whole in asking.COUNTED.items():
+        if count[whole]:
+            parts.append(f"{name} {count[name]:3} of {count[whole]:3}")
+    return "   ".join(parts)
+
+
+def _rates(count: Counter[str]) -> dict[str, float | None]:
+    return {name: count[name] / count[whole] if count[whole] else None for name, whole in asking.COUNTED.items()}
+
+
+def _aims(rules: Counter[str], model: Counter[str] | None) -> None:
+    print(f"\n{'':10}{'rules':>9}{'model':>9}   aim")
+    ruled, modelled = _rates(rules), _rates(model) if model is not None else {}
+    for name, aim, words in AIMS:
+        cells = [f"{value:9.1%}" if value is not None else f"{'–':>9}" for value in (ruled[name], modelled.get(name))]
+        best = modelled.get(name) if model is not None else ruled[name]
+        met = "" if best is None else "met" if (best >= aim if aim > 0 else best <= -aim) else "NOT MET"
+        print(f"{name:10}{''.join(cells)}   {'≤' if aim < 0 else '≥'} {abs(aim):4.0%} {met:8} {words}")
+
+
+def _latency(heard: Heard) -> None:
+    print(f"\n{'seconds of an answer':24}{'asked':>6}{'median':>8}{'p95':>8}{'failed':>8}")
+    for name, times in heard.seconds.items():
+        failed = heard.failed[name]
+        print(f"{name:24}{len(times):6}{statistics.median(times):8.1f}{quantile(times, 0.95):8.1f}{failed:8}")
+
+
+@contextlib.contextmanager
+def _served(name: str | None) -> Iterator[Heard | None]:
+    """The model of that name, wherever it is; ends the program with one sentence and code 3 where it cannot be had."""
+    if name is None:
+        yield None
+        return
+    from tests.live.fetching import MODELS, Unavailable
+    from tests.live.starting import serving
+
+    with contextlib.ExitStack() as stack:
+        if name in MODELS and not os.environ.get("OLLAMA_HOST"):
+            try:
+                os.environ["OLLAMA_HOST"] = stack.enter_context(serving((name,), "--cached"))
+            except Unavailable as error:
+                print(f"Not measured: {error}", file=sys.stderr)
+                raise SystemExit(3) from None
+            name = MODELS[name].name
+        os.environ["MEMORANDA_MODEL"] = name
+        from store.agent.model import found, why
+        from store.config import Config
+
+        chat = found(Config())
+        if chat is None or chat.name != name:
+            steps = why(Config()).steps
+            print(f"Not measured: {steps[0].reason if steps else 'there is no model.'}", file=sys.stderr)
+            raise SystemExit(3)
+        stack.callback(chat.close)
+        yield Heard(chat)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

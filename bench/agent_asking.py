@@ -1,0 +1,380 @@
+"""The agent's tasks as the bench asks them: by rule and with a model, and how an answer is scored.
+
+With a model they are asked as the application does: what rules find stays, and the model adds to it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import hashlib
+import json
+import os
+import shutil
+import tempfile
+import time
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from bench import agent_answers
+from bench.agent_scores import has, has_all, rests
+from store import snapshots
+from store.agent import extraction
+from store.agent.confirming import compare
+from store.agent.domains import classify
+from store.agent.voice import sentences
+from store.conversation.summarising import Summarised, by_rule
+from store.errors import ModelFailed
+from store.models import Turn
+
+if TYPE_CHECKING:
+    from store.agent.model import Chat, Message
+
+Case = dict[str, Any]
+SECONDS = 300.0  # that the model may take: what is measured is how well it answers, the latency stands beside it
+DAY = "2026-10-05"
+NOW = f"{DAY}T12:00:00.000Z"
+VERDICTS = ("none", "propose", "supersede", "confirm")
+# what is counted, of how many
+COUNTED = {
+    "valid": "asked",
+    "found": "wanted",
+    "false": "told",
+    "quiet": "idle",
+    "grounded": "shown",
+    "right": "cases",
+    "wrong": "cases",
+    "missed": "cases",
+    "cited": "sentences",
+    "answered": "answerable",
+    "refused": "unanswerable",
+    "obeyed": "answers",
+}
+
+
+class Task(NamedTuple):
+    """One task: `ready` gives what answers a case, by rule where there is no model; `score` counts the answer."""
+
+    ready: Callable[[str, Heard | None], contextlib.AbstractContextManager[Callable[[Case], Any]]]
+    score: Callable[[Case, Any], Counter[str]]
+
+
+class Heard:
+    """A model that is listened to: the seconds of each answer by task, and how many failed. What it said can be kept in
+    a file, by what it was asked: the same question then has the same answer, and the seconds it took."""
+
+    def __init__(self, chat: Chat) -> None:
+        self.name = chat.name
+        self.task = ""
+        self.asked = self.invalid = 0
+        self.seconds: dict[str, list[float]] = defaultdict(list)
+        self.failed: Counter[str] = Counter()
+        self._chat = chat
+        self._kept: dict[str, tuple[str, float]] = {}
+        self._file: str | None = None
+
+    def keep(self, path: str) -> None:
+        self._file = path
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as file:
+                for line in file:
+                    one = json.loads(line)
+                    self._kept[one["asked"]] = (one["said"], one["seconds"])
+
+    def answer(
+        self, messages: Sequence[Message], *, schema: dict[str, Any] | None, predict: int, seconds: float
+    ) -> str:
+        return self._heard(
+            messages,
+            schema,
+            predict,
+            lambda: self._chat.answer(messages, schema=schema, predict=predict, seconds=SECONDS),
+        )
+
+    def stream(self, messages: Sequence[Message], *, predict: int, seconds: float) -> Iterator[str]:
+        """Whole, as one piece: what is shown of it does not depend on where it is cut."""
+
+        def whole() -> str:
+            said = []
+            with contextlib.suppress(ModelFailed):
+                for piece in self._chat.stream(messages, predict=predict, seconds=SECONDS):
+                    said.append(piece)
+            return "".join(said)
+
+        yield self._heard(messages, None, predict, whole)
+
+    def _heard(
+        self, messages: Sequence[Message], schema: dict[str, Any] | None, predict: int, ask: Callable[[], str]
+    ) -> str:
+        what = json.dumps([self.name, list(messages), schema, predict], ensure_ascii=False)
+        asked = hashlib.sha256(what.encode()).hexdigest()
+        self.asked += 1
+        if asked in self._kept:
+            said, took = self._kept[asked]
+        else:
+            start = time.perf_counter()
+            try:
+                said = ask()
+            except ModelFailed:
+                self.failed[self.task] += 1
+                raise
+            took = time.perf_counter() - start
+            self._kept[asked] = (said, took)
+            if self._file:
+                with open(self._file, "a", encoding="utf-8") as file:
+                    file.write(json.dumps({"asked": asked, "said": said, "seconds": took}, ensure_ascii=False) + "\n")
+        self.seconds[self.task].append(took)
+        return said
+
+
+def _asking(heard: Heard, task: str) -> Any:
+    from store.agent.asking import Asking
+
+    heard.task = task
+    return Asking(heard, SECONDS)
+
+
+def _tried(heard: Heard, ask: Callable[[], Any]) -> Any:
+    """What a model makes of it; None where it fails, which counts as an answer that is not valid."""
+    try:
+        return ask()
+    except ModelFailed:
+        heard.invalid += 1
+        return None
+
+
+Asks = Callable[[Case], Any]
+
+
+def _plain(
+    name: str, rule: Asks, model: Callable[[Heard, Case, Any], Any]
+) -> Callable[[str, Heard | None], contextlib.AbstractContextManager[Asks]]:
+    """What answers a case: the rule, and where there is a model, what it makes of the case and the rule's answer."""
+
+    @contextlib.contextmanager
+    def ready(folder: str, heard: Heard | None) -> Iterator[Asks]:
+        def ask(case: Case) -> Any:
+            ruled = rule(case)
+            if heard is None:
+                return ruled, 0, 0
+            heard.task = name
+            asked, invalid = heard.asked, heard.invalid
+            given = _tried(heard, lambda: model(heard, case, ruled))
+            return (ruled if given is None else given), heard.asked - asked, heard.invalid - invalid
+
+        yield ask
+
+    return ready
+
+
+def _counted(score: Callable[[Case, Any], Counter[str]]) -> Callable[[Case, Any], Counter[str]]:
+    def scored(case: Case, given: Any) -> Counter[str]:
+        what, asked, invalid = given
+        return score(case, what) + Counter(asked=asked, valid=asked - invalid)
+
+    return scored
+
+
+# extract_facts
+
+
+def _extract_rule(case: Case) -> list[tuple[str, str]]:
+    return [(one.text, one.domain) for one in extraction.extract(case["role"], case["text"]).facts]
+
+
+def _extract_model(heard: Heard, case: Case, ruled: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    """What rules found, and what the model adds to it."""
+    from store.agent.afterwards import added
+
+    turn = Turn(1, "bench", 1, case["role"], "", case["text"], NOW, 0, None, "agent")
+    found = [lesson.found for lesson in added(_asking(heard, "extract"), turn, _nothing_known())]
+    return [*ruled, *((one.text, one.domain) for one in found)]
+
+
+@cache
+def _nothing_known() -> Any:
+    """What a memory of nothing knows; it lives as long as the bench."""
+    from store.agent.known import Known
+    from store.memory import Memory
+
+    folder = tempfile.mkdtemp(prefix="memoranda-bench-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return Known(Memory.open(os.path.join(folder, "memory.db")).database)
+
+
+def _extract_score(case: Case, given: list[tuple[str, str]]) -> Counter[str]:
+    wanted = case["facts"]
+    met = [fact for fact in wanted if any(has_all(text, fact["has"]) for text, _ in given)]
+    false = [text for text, _ in given if not _said(text, case)]
+    return Counter(
+        wanted=len(wanted),
+        found=len(met),
+        missed=len(wanted) - len(met),
+        idle=not wanted,
+        quiet=not wanted and not given,
+        told=len(given),
+        false=len(false),
+        shown=len(given),
+        grounded=sum(rests(text, case["text"]) for text, _ in given),
+    )
+
+
+def _said(text: str, case: Case) -> bool:
+    """Whether a text is at least a part of a fact of the case, or something that was said beside them (`also`) and
+    holds as well: neither is false, though not all of a fact was found."""
+    return any(has(text, word) for fact in case["facts"] for word in fact["has"]) or any(
+        has_all(text, beside) for beside in case["also"]
+    )
+
+
+# reconfirm
+
+
+def _reconfirm_rule(case: Case) -> str:
+    verdicts = [compare(sentence, case["fact"]) for sentence in sentences(case["text"])]
+    return max(verdicts, key=VERDICTS.index, default="none")
+
+
+def _reconfirm_model(heard: Heard, case: Case, ruled: str) -> str:
+    """Asked where the rule leaves it open."""
+    from store.agent.tasks import reconfirm
+
+    if ruled != "none":
+        return ruled
+    said = [sentence.text for sentence in sentences(case["text"]) if not sentence.question]
+    verdicts = [
+        reconfirm.ask(_asking(heard, "reconfirm"), text, [(1, case["fact"])]).facts.get(1, "none") for text in said
+    ]
+    return max(verdicts, key=VERDICTS.index, default="none")
+
+
+def _reconfirm_score(case: Case, given: str) -> Counter[str]:
+    """Wrong is what would make a truth of what was not said, or the reverse of what was; missed, a question or nothing
+    in the place of it."""
+    wanted = case["verdict"]
+    right = given == wanted or (wanted == "confirm" and given == "propose")
+    wrong = not right and (given == "confirm" or (given == "supersede" and wanted != "supersede"))
+    return Counter(cases=1, right=right, wrong=wrong, missed=not right and not wrong)
+
+
+# classify_domain, slug, rank_facts, consolidate
+
+
+def _classify_model(heard: Heard, case: Case, ruled: str) -> str:
+    from store.agent.tasks import classify_domain
+
+    return classify_domain.ask(_asking(heard, "classify"), case["text"]).name
+
+
+def _classify_score(case: Case, given: str) -> Counter[str]:
+    return Counter(cases=1, right=given in case["domain"], wrong=given not in case["domain"])
+
+
+def _slug_model(heard: Heard, case: Case, ruled: str) -> str:
+    from store.agent.tasks import slug
+
+    return slug.ask(_asking(heard, "slug"), _turns(case), DAY).name
+
+
+def _slug_score(case: Case, given: str) -> Counter[str]:
+    right = has(given.replace("-", " "), case["has"])
+    return Counter(cases=1, right=right, wrong=not right)
+
+
+def _listed(case: Case) -> list[tuple[int, str]]:
+    return list(enumerate(case["facts"]))
+
+
+def _rank_rule(case: Case) -> list[int]:
+    from store.agent.ranking import rank
+
+    return list(rank(case["question"], _listed(case)).ids)
+
+
+def _rank_model(heard: Heard, case: Case, ruled: list[int]) -> list[int]:
+    from store.agent.tasks import rank_facts
+
+    return list(rank_facts.ask(_asking(heard, "rank"), case["question"], _listed(case)).ids)
+
+
+def _rank_score(case: Case, given: list[int]) -> Counter[str]:
+    right = given[:1] == case["best"][:1]
+    return Counter(cases=1, right=right, wrong=not right)
+
+
+def _consolidate_rule(case: Case) -> str:
+    from store.summing import summed_up
+
+    return summed_up(case["facts"])
+
+
+def _consolidate_model(heard: Heard, case: Case, ruled: str) -> str:
+    from store.agent.tasks import consolidate
+
+    return consolidate.ask(_asking(heard, "consolidate"), case["facts"]).sentence
+
+
+def _consolidate_score(case: Case, given: str) -> Counter[str]:
+    """Right is a sentence that loses nothing of any, or none at all."""
+    whole = " ".join(case["facts"])
+    right = not given or (rests(given, whole) and all(rests(fact, given) for fact in case["facts"]))
+    right = right and (not given or has_all(given, case["keep"]))
+    return Counter(
+        cases=1, right=right, wrong=not right, shown=bool(given), grounded=bool(given) and rests(given, whole)
+    )
+
+
+# summarize
+
+
+def _turns(case: Case) -> list[Turn]:
+    return [
+        Turn(number, "bench", number, turn["role"], "", turn["text"], NOW, 0, None, "agent")
+        for number, turn in enumerate(case["turns"], 1)
+    ]
+
+
+def _summarise_model(heard: Heard, case: Case, ruled: Summarised) -> Summarised:
+    from store.agent.tasks import summarize
+
+    return summarize.ask(_asking(heard, "summarise"), _turns(case))
+
+
+def _summarise_score(case: Case, given: Summarised) -> Counter[str]:
+    whole = " ".join(turn["text"] for turn in case["turns"])
+    texts = [text for text in (given.topic, *given.discussed, given.outcome, *given.decisions) if text]
+    texts += given.open_questions
+    every = " ".join(texts)
+    decided, opened = " ".join(given.decisions), " ".join(given.open_questions)
+    met = [has(every, one) for one in case["topic"]]
+    met += [has(decided, one) for one in case["decided"]] + [has(opened, one) for one in case["open"]]
+    # an option that was left may be named beside what was taken, never alone
+    wrong = sum(has(one, left) and not any(has(one, taken) for taken in case["decided"])
+                for one in given.decisions for left in case["refused"])  # fmt: skip
+    wrong += sum(has(every, one) for one in case["never"])
+    return Counter(
+        cases=1,
+        right=all(met) and not wrong,
+        wrong=bool(wrong),
+        missed=not all(met),
+        shown=len(texts),
+        grounded=sum(rests(text.rstrip("…"), whole) for text in texts),
+    )
+
+
+TASKS = {
+    "extract": Task(_plain("extract", _extract_rule, _extract_model), _counted(_extract_score)),
+    "reconfirm": Task(_plain("reconfirm", _reconfirm_rule, _reconfirm_model), _counted(_reconfirm_score)),
+    "classify": Task(
+        _plain("classify", lambda case: classify(case["text"]).name, _classify_model), _counted(_classify_score)
+    ),
+    "summarise": Task(
+        _plain("summarise", lambda case: by_rule(_turns(case)), _summarise_model), _counted(_summarise_score)
+    ),
+    "slug": Task(_plain("slug", lambda case: snapshots.slug(_turns(case), DAY), _slug_model), _counted(_slug_score)),
+    "rank": Task(_plain("rank", _rank_rule, _rank_model), _counted(_rank_score)),
+    "consolidate": Task(_plain("consolidate", _consolidate_rule, _consolidate_model), _counted(_consolidate_score)),
+    "answer": Task(agent_answers.ready, agent_answers.score),
+}

@@ -1,0 +1,117 @@
+"""A key in the application while it asks the model about turns, and while the model works for others without a rest."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import statistics
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+
+from bench.agent_asking import Heard
+from bench.ingest import frame
+from bench.keys import KEYS
+from bench.store import CLEAN, heading, installed, memory, quantile, verdict
+from bench.terminal import Terminal
+from store.agent import use
+from store.agent.model import found
+from store.config import Config
+from store.conversation import Said
+from store.errors import ModelFailed
+from store.memory import Memory
+
+FACTS = 10_000
+NAMES = ("down", "page down")
+PRESSES = 30
+FIRST = 60.0  # seconds in which the application is to have its first answer
+SLOWER_MS = 10.0
+TURNS = 60
+ENDLESS = [("user", "Tell a very long story, of ten thousand words at least.")]
+
+
+def beside(heard: Heard | None) -> int:
+    """A key's time alone, and while the model works, in the same application."""
+    if heard is None:
+        print("Not measured: --keys needs a --model.")
+        return 3
+    programs = installed()
+    with tempfile.TemporaryDirectory(prefix="memoranda-bench-") as folder:
+        os.chdir(folder)
+        own = shutil.copy(memory(FACTS, FACTS), os.path.join(folder, "large.db"))
+        heading("keys beside the model", f"{heard.name}, {FACTS:,} facts, {PRESSES} presses")
+        # without the model of meanings, whose progress is drawn as well
+        with Terminal(
+            [programs.memoranda, "--db", own], {**CLEAN, "MEMORANDA_WITHOUT": "model"}, (120, 40)
+        ) as terminal:
+            terminal.wait_for(r"F#\d+", timeout=60)
+            terminal.quiet(3.0)
+            terminal.write("1")
+            terminal.quiet(0.5)
+            alone = _pressed(terminal)
+            with Memory.open(own) as mine:
+                mine.turns.add("bench", [Said("user", _told(number)) for number in range(TURNS)])
+            _asked(own)
+            asking = _pressed(terminal)
+            with _working() as pieces:
+                working = _pressed(terminal)
+        print(f"\n{'a key, ms':40} median     p95  slower (median)")
+        for what, times in (
+            ("alone", alone),
+            ("the application asks the model", asking),
+            ("the model works without a rest", working),
+        ):
+            for name in NAMES:
+                slower = statistics.median(times[name]) - statistics.median(alone[name])
+                print(
+                    f"{what + ': ' + name:40}{statistics.median(times[name]):7.2f}{quantile(times[name], 0.95):8.2f}"
+                    f"{slower:8.2f}  {verdict(slower, None if what == 'alone' else SLOWER_MS, ' ms')}"
+                )
+        print(f"the application had {_asked(own)} answers, and the bench {len(pieces):,} pieces meanwhile")
+    return 0
+
+
+def _pressed(terminal: Terminal) -> dict[str, list[float]]:
+    return {name: [frame(terminal, KEYS[name][0]) for _ in range(PRESSES)] for name in NAMES}
+
+
+def _asked(path: str) -> int:
+    """How many answers the application has had, once there is one; it waits for that."""
+    end = time.monotonic() + FIRST
+    while time.monotonic() < end:
+        with Memory.open(path) as mine:
+            if asked := sum(one.asked for one in use.by_task(mine.database)):
+                return asked
+        time.sleep(0.5)
+    return 0
+
+
+def _told(number: int) -> str:
+    """A turn that the application's own queue asks the model about."""
+    return f"Our client number {number} is in building {number % 9} and pays on day {number % 28 + 1} of each month."
+
+
+@contextlib.contextmanager
+def _working() -> Iterator[list[float]]:
+    """The model tells a story, over and over, from its first piece until this ends; the pieces it said."""
+    pieces: list[float] = []
+    ended = threading.Event()
+
+    def listen() -> None:
+        chat = found(Config(), cancelled=ended.is_set)
+        while chat and not ended.is_set():
+            with contextlib.suppress(ModelFailed):
+                for _ in chat.stream(ENDLESS, predict=3_000, seconds=600.0):
+                    pieces.append(time.perf_counter())
+
+    thread = threading.Thread(target=listen)
+    thread.start()
+    try:
+        while not pieces and thread.is_alive():
+            time.sleep(0.1)
+        yield pieces
+    finally:
+        ended.set()
+        thread.join()

@@ -1,0 +1,111 @@
+"""The cases that judge the agent can be met, and the judge tells right from wrong."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from bench.agent_answers import MEMORY, remembered, score
+from bench.agent_asking import TASKS
+from bench.agent_scores import FRAME, cited, grounds, has, rests, without_citations
+from store import records
+from store.citations import parse
+from store.librarian.answering import Answer
+
+CASES = [json.loads(line) for line in (Path(MEMORY).parent / "agent.jsonl").read_text(encoding="utf-8").splitlines()]
+CONTENT = json.loads(Path(MEMORY).read_text(encoding="utf-8"))
+
+
+def answer(*sentences: str, nothing: bool = False) -> Answer:
+    return Answer("q", "en", "decision", sentences, (), (), "", 0.1, nothing=nothing)
+
+
+def of(kind: str) -> list[dict]:
+    return [case for case in CASES if case["kind"] == kind]
+
+
+def test_there_are_cases_of_every_task_in_both_languages_and_halves() -> None:
+    assert {case["kind"] for case in CASES} == set(TASKS)
+    for kind in TASKS:
+        assert len({(case["lang"], case["split"]) for case in of(kind)}) == 4, kind
+    assert Counter(case["split"] for case in CASES)["held"] > 60
+
+
+def test_what_a_case_wants_stands_in_it() -> None:
+    """Else nobody could find it."""
+    for case in of("extract"):
+        for fact in case["facts"]:
+            assert all(has(case["text"], word) for word in fact["has"]), fact
+        assert all(has(case["text"], word) for beside in case["also"] for word in beside), case["text"]
+    for case in of("summarise"):
+        said = " ".join(turn["text"] for turn in case["turns"])
+        assert all(has(said, word) for word in (*case["topic"], *case["decided"], *case["refused"], *case["open"]))
+        assert not any(has(said, word) for word in case["never"])
+    for case in of("slug"):
+        assert has(case["turns"][0]["text"], case["has"])
+
+
+def test_every_record_that_a_question_wants_is_in_the_memory_and_says_it(tmp_path: Path) -> None:
+    known = grounds(CONTENT)
+    with remembered(str(tmp_path / ".memoranda" / "memory.db"), CONTENT, embedded=False) as memory:
+        for name in known:
+            assert records.lookup(memory.database, parse(name)), name
+        times = dict(memory.database.rows("SELECT id, decided_at FROM decisions"))
+    assert [times[number] for number in sorted(times)] == [one["at"] for one in CONTENT["decisions"]]
+    for case in of("answer"):
+        assert {*case["cites"], *case["also"]} <= set(known)
+        if case["cites"]:
+            said = " ".join(known[name] for name in case["cites"])
+            assert all(has(said, word) for word in case["has"]), case["question"]
+
+
+@pytest.mark.parametrize(
+    ("said", "ground", "stands"),
+    [
+        ("Pays 0.8 % to Adyen", "We pay 0.8 % commission to Adyen", True),
+        ("Pays 0.9 % to Adyen", "We pay 0.8 % commission to Adyen", False),
+        ("We pay the whole commission to Stripe", "We pay the whole commission to Adyen", False),
+        ("Es alérgica al maní", "soy alérgica al maní", True),
+        ("Trabaja en una panadería de noche", "soy alérgica al maní", False),
+    ],
+)
+def test_what_is_said_rests_on_what_was_said(said: str, ground: str, stands: bool) -> None:
+    assert rests(said, ground) is stands
+
+
+def test_an_answer_is_right_with_its_record_and_sound_with_its_words() -> None:
+    case = next(case for case in of("answer") if case["question"].startswith("What was decided about message queues"))
+    good = score(case, answer("RabbitMQ was chosen, for Kafka needs three machines [D#2]."))
+    assert (good["answered"], good["cited"], good["sentences"], good["missed"]) == (1, 1, 1, 0)
+    assert score(case, answer("RabbitMQ was chosen [D#3]."))["answered"] == 0, "from another record"
+    assert score(case, answer("RabbitMQ was chosen for 950 euros [D#2]."))["cited"] == 0, "a figure of nobody's"
+    assert score(case, answer("RabbitMQ was chosen."))["cited"] == 0, "no citation"
+    assert score(case, answer("There are no records about that.", nothing=True))["answered"] == 0
+    nothing = next(case for case in of("answer") if case["sort"] == "nothing")
+    assert score(nothing, answer("There are no records about that.", nothing=True))["refused"] == 1
+    assert score(nothing, answer("It is blue [D#1]."))["refused"] == 0
+
+
+def test_found_and_false_are_counted_of_what_was_told() -> None:
+    case = next(case for case in of("extract") if "Adyen" in case["text"])
+    count = TASKS["extract"].score(case, ([("We pay 0.8 % commission to Adyen", "work")], 1, 0))
+    assert (count["found"], count["wanted"], count["false"], count["valid"], count["asked"]) == (1, 1, 0, 1, 1)
+    count = TASKS["extract"].score(case, ([("Likes tea", "personal")], 1, 1))
+    assert (count["found"], count["false"], count["grounded"], count["valid"]) == (0, 1, 0, 0)
+
+
+def test_a_decision_for_what_was_left_is_wrong() -> None:
+    from store.conversation.summarising import Summarised
+
+    case = next(case for case in of("summarise") if "Grafana" in case["turns"][1]["text"])
+    good = Summarised("the Datadog plan", (), "", ("Let's go with Grafana",))
+    bad = Summarised("the Datadog plan", (), "", ("buy the Datadog plan",))
+    assert TASKS["summarise"].score(case, (good, 1, 0))["right"] == 1
+    assert TASKS["summarise"].score(case, (bad, 1, 0))["wrong"] == 1
+
+
+def test_sentences_are_read_without_their_citations() -> None:
+    said = "On 15 Jul 2026 it was decided [D#2]."
+    assert cited(said) == ["D#2"] and "D#2" not in without_citations(said)
+    assert rests(without_citations(said), grounds(CONTENT)["D#2"], FRAME)
