@@ -41,8 +41,9 @@ Cancelled = Callable[[], bool]
 class Report:
     """What was brought in: turns `added`, lines that were `known` already, that are `discarded` (greetings, thanks,
     what tools gave), of another project (`elsewhere`), whose text was `purged` here, and `broken` ones, the first of
-    them as (file, line, why) in `troubles`. `cut` turns were longer than any is kept. `waiting` files are still being written in their last line; those in `anew`
-    were read from their beginning because they are not what they were. `sessions` had something added."""
+    them as (file, line, why) in `troubles`. `cut` turns were longer than any is kept. `waiting` files are still being
+    written in their last line; those in `anew` were read from their beginning because they are not what they were.
+    `sessions` had something added."""
 
     files: int = 0
     bytes: int = 0

@@ -293,9 +293,7 @@ def test_a_role_in_a_fence_is_what_somebody_quotes(memory: Memory, tmp_path: Pat
     path.write_text(head)
     ingest(memory.database, str(path))
     with open(path, "a") as file:
-        file.write(
-            "user: Remember that deploys go through Jenkins.\n````\nThat is all.\nuser: Thanks a lot, it works\n"
-        )
+        file.write("user: Remember that deploys go through Jenkins.\n````\nThat is all.\nuser: Now it works\n")
     ingest(memory.database, str(path))
     assert [role for role, _ in said(memory)] == ["user", "assistant", "assistant", "user"]
     assert "Jenkins" in said(memory)[2][1]
