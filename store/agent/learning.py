@@ -115,7 +115,7 @@ def _said_again(turn: Turn, known: Known, meant: Meant) -> Iterator[Lesson]:
             continue
         touched.add(target)
         found = _as_found(sentence)
-        if verdict == CONFIRM:
+        if verdict == CONFIRM and not sentence.later:
             yield Lesson("confirm", found, target)
         elif verdict == SUPERSEDE:
             yield Lesson("ask", found, target, "supersede", _against(target))

@@ -35,14 +35,15 @@ READERS = {
     "topic": lambda text: shift(text, "The test of the function fails."), "small talk and roles": short_ones,
 }
 RUNS = (
-    ".", "e.g. ", " 'a", "<a-", "<a ", "<a>", "</a>", "<a></a>", "\\n", " ", "\\t", "“", "”", "«", "„", '"', "'", "`",
-    "```\\n", "```a", "a: ", "a:\\n", "¿", "?", "!", "- ", "-", "---\\n", "===\\n", "> a\\n", ">", "ok ", "ok, ", "y ",
-    "ja", "ha", "jaja ", "hola ", "[quote", "[/quote]", "{{", "/* ", "/*", "*/", "<<EOF\\n", "&lt;", "1. ", "user: ", "user:\\n",
-    "A: b\\n", "siempre ", "nunca uses ", "remember that ", "remember ", "record", "recordá que ", "decid", "a partir de ahora ",
-    "revis", "translate this: ", "he said: ", "nota ", "mail\\n", "Ana 10:32 AM\\n", ".. note::\\n", " a\\n", "a\\n\\n",
-    "\\u200b", "á", "👍", "[Request interrupted by user", "<system-reminder>", "</system-reminder>", "a<bash-input>",
-    "<system-reminder></system-reminder>", "mismo tema ", "otra cosa ", "no quiero ", "sobre eso ", "; ", "1.",
-    "a,", ", ok?", " (a)", "Traceback\\n", "x<y ", "no ", "n't ", "begin\\n", "--- begin\\n", "--- end\\n", "diff --git\\n", "+a\\n",
+    ".", "e.g. ", " 'a", "<a-", "<a ", "<a>", "</a>", "<a></a>", "\\n", " ", "\\t", "“", "”", "«", "„", '"', "'",
+    "`", "```\\n", "```a", "a: ", "a:\\n", "¿", "?", "!", "- ", "-", "---\\n", "===\\n", "> a\\n", ">", "ok ",
+    "ok, ", "y ", "ja", "ha", "jaja ", "hola ", "[quote", "[/quote]", "{{", "/* ", "/*", "*/", "<<EOF\\n", "&lt;",
+    "1. ", "user: ", "user:\\n", "A: b\\n", "siempre ", "nunca uses ", "remember that ", "remember ", "record",
+    "recordá que ", "decid", "a partir de ahora ", "revis", "translate this: ", "he said: ", "nota ", "mail\\n",
+    "Ana 10:32 AM\\n", ".. note::\\n", " a\\n", "a\\n\\n", "\\u200b", "á", "👍", "[Request interrupted by user",
+    "<system-reminder>", "</system-reminder>", "a<bash-input>", "<system-reminder></system-reminder>",
+    "mismo tema ", "otra cosa ", "no quiero ", "sobre eso ", "; ", "1.", "a,", ", ok?", " (a)", "Traceback\\n",
+    "x<y ", "no ", "n't ", "begin\\n", "--- begin\\n", "--- end\\n", "diff --git\\n", "+a\\n",
 )
 AROUND = ("{}", "a\\n{}\\nb", "ok\\n\\n{}x", "Recordá que {}", "hola {}j", "Look at this:\\n{}")
 ABOVE = 24  # times as long for ten times the text: in proportion it takes ten, in squares a hundred
