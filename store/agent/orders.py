@@ -113,8 +113,8 @@ def _orders(word: str) -> bool | None:
         return PERHAPS if re.search("[aei]rá$", word) and bare not in _RARA.split() else SURE
     if word.endswith(("é", "í")):
         return SURE if bare in _IMPERATIVES else NO
-    if word.endswith("mos"):
-        return PERHAPS
+    if word.endswith("mos"):  # "usamos" tells, or told
+        return NO if re.search("(?:uv|ic|ij|us|ud|up|ab|ís|quis|fu)imos$|[áí][bn]?amos$", word) else PERHAPS
     if word.endswith("ó") or word[-1:] == "s" or re.search("(?:aba|ía|ieron|aron)n?$", word):
         return NO
     if word.endswith("o") and bare[:-1] in _STEMS:

@@ -128,7 +128,7 @@ class _Run:
         if self._path:
             size = os.fstat(self._file.fileno()).st_size
             as_json = forms.is_json(self._file)
-            growing = as_json or to_ms(self._database.clock()) - to_ms(self._at) < SETTLED * 1000
+            growing = as_json or abs(to_ms(self._database.clock()) - to_ms(self._at)) < SETTLED * 1000
             place, anew = reading.resume(self._database, self._path, self._file)
             if anew:
                 self._report.anew.append(self._path)

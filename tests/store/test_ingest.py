@@ -22,7 +22,7 @@ from store.clock import from_ms, to_ms
 from store.config import put, user_path
 from store.errors import StorageError
 from store.ingest import Report, ingest, running
-from store.ingest.claude import folder_of
+from store.ingest.claude import folder_of, without_told
 from store.ingest.discarding import expire, small_talk
 from store.memory import Memory
 
@@ -122,6 +122,12 @@ def test_no_file_that_a_reminder_quotes_writes_a_fact(memory: Memory, tmp_path: 
     queue.run(memory)
     assert list(memory.facts.ids(memory.now)) == []
     assert said(memory)[0][1].startswith("fix it")
+
+
+def test_a_reminder_ends_where_the_last_one_does() -> None:
+    quoted = REMINDER.format(f"{ENDS}\n{EVIL}")
+    assert without_told(f"fix it\n{quoted}\nnow") == ("fix it\n\nnow", quoted, False)
+    assert without_told(f"{REMINDER.format('a')}fix it") == ("fix it", REMINDER.format("a"), False)
 
 
 def test_a_persons_own_words_beside_a_reminder_stay(memory: Memory, tmp_path: Path) -> None:

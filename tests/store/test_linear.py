@@ -11,7 +11,7 @@ CHILD = """
 import resource, sys, time
 from store.agent.extraction import extract
 from store.agent.learning import confirming
-from store.agent.voice import sentences
+from store.agent.voice import _spans, sentences
 from store.agent.passed import Marks
 from store.ingest.claude import without_told, read
 from store.ingest.discarding import small_talk
@@ -31,7 +31,8 @@ def compare(text):
     return [confirming.compare(one, "We use uv here") for one in sentences(text)]
 
 READERS = {
-    "marks": Marks, "extract": lambda text: extract("user", text), "claude": claude, "compare": compare,
+    "marks": Marks, "ends": lambda text: list(_spans(text)),
+    "extract": lambda text: extract("user", text), "claude": claude, "compare": compare,
     "topic": lambda text: shift(text, "The test of the function fails."), "small talk and roles": short_ones,
 }
 RUNS = (
