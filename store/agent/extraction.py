@@ -70,10 +70,8 @@ def _every(said: Iterable[Sentence]) -> Iterable[Found]:
         yield found
 
 
-def _asked(found: Found | None, why: str) -> Found | None:
-    if found is None or not found.explicit:
-        return found
-    return Found(found.text, found.domain, "medium", found.quote, False, False, why)
+def _asked(found: Found, why: str) -> Found:
+    return Found(found.text, found.domain, "medium", found.quote, False, False, why) if found.explicit else found
 
 
 def _in(sentence: Sentence) -> Found | None:
@@ -95,9 +93,8 @@ def _in(sentence: Sentence) -> Found | None:
             if sure is False:
                 return None
             said_so = f"you said “{match[0]}”"
-            if sure and sentence.later and not sentence.doubt:
-                return _asked(_found(sentence, start, trigger.domain, said_so), LATER)
-            return _found(sentence, start, trigger.domain, said_so, explicit=bool(sure))
+            found = _found(sentence, start, trigger.domain, said_so, explicit=bool(sure))
+            return _asked(found, LATER) if found and sentence.later and not sentence.doubt else found
     if to_do := phrases.TO_DO.match(said):
         return _found(sentence, start + to_do.end(), "preferences", "perhaps it holds for every time", explicit=False)
     if phrases.PASSING.search(said):
