@@ -9,6 +9,7 @@ import pytest
 
 from store.conversation import Said
 from store.errors import Conflict, InvalidInput, NotFound, Purged
+from store.evidence import stands
 from store.inbox import Choice, Doubtful
 from store.memory import Memory
 
@@ -314,3 +315,18 @@ def test_remembering_loads_nothing_of_the_inbox(tmp_path):
         [sys.executable, "-c", code, str(tmp_path / "memory.db")], capture_output=True, text=True, env={**os.environ}
     )
     assert "inbox" not in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize(
+    "quote, text, holds",
+    [
+        ("port 80", "We deploy on port 80.", True),
+        ("port 80", "We deploy on port 8080 now.", False),
+        ("team of 5", "a team of 50", False),
+        ("We  Deploy on\nport 80!", "first: we deploy on port 80", True),
+        ("«sí», dijo", "y «sí», dijo ella", True),
+        ("art of it", "part of it", False),
+    ],
+)
+def test_a_quote_stands_only_whole(quote: str, text: str, holds: bool) -> None:
+    assert stands(quote, text) is holds
