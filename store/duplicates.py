@@ -10,12 +10,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
+from store.asking import Question
 from store.citations import cite
 from store.clock import days_before
 from store.cues import AGAINST, APART, SAME, Said, compare, taken_apart
 from store.database import Database
 from store.embedding import slots
-from store.inbox import Inbox, Question
+from store.inbox import Inbox
 from store.keys import pack
 from store.likeness import by_vectors, by_words, centred, groups, paraphrase
 from store.models import Fact

@@ -9,23 +9,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from store import proposals, tombstones
+from store import asking, proposals, tombstones
 from store.accepting import Accepting
-from store.citations import cite, parse
+from store.asking import Question
+from store.citations import cite
 from store.database import Database, Json, Verbatim, Write
-from store.digest import sha256
+from store.database.capture import PURGED
 from store.documents import Documents
 from store.errors import Conflict, InvalidInput, MemorandaError, NotFound
 from store.evidence import Doubt, doubts
-from store.facts import checked, same, text_hash
+from store.facts import checked, same
 from store.models import Proposal
-from store.vocabulary import CONFIDENCES, DOMAINS, PERSON, PROPOSAL_KINDS, PROPOSAL_STATES
+from store.vocabulary import PERSON, PROPOSAL_KINDS, PROPOSAL_STATES
 
 # what `change` may hold besides the text, "fact"
 CHANGES = ("fact", "domain", "confidence", "importance", "pinned", "tags", "others")
 ABOUT_ONE = ("correct", "confirm", "supersede", "forget", "conflict")  # kinds that have a target
 VERBS = ("accept", "reject", "merge", "supersede")
-MAX_QUOTE = 1_000  # characters of a quoted span; what is longer is told by its beginning
 
 
 class Doubtful(Conflict):
@@ -39,18 +39,6 @@ class Doubtful(Conflict):
             f"Look with `show {proposal.citation}`; `--anyway` accepts it all the same.",
         )
         self.doubts = tuple(found)
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A proposal to be made; see `Inbox.propose`."""
-
-    kind: str
-    change: Mapping[str, Any]
-    target: int | None = None
-    evidence: tuple[Mapping[str, str], ...] = ()
-    origin: str = "agent"
-    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +86,10 @@ class Inbox:
 
         `kind` is one of vocabulary.PROPOSAL_KINDS; `change` holds the text, `fact`, and what else the fact would have
         (CHANGES; `others` are ids of further facts to be merged); `target` is the fact it is about; `evidence` lists
-        {"citation", "quote"}. The same question that waits already, or that was answered before (same text, same
-        origin, whatever the answer), is not asked again: its id is the answer. An `add` of what an active fact says
-        asks to confirm that one. With a `key` that was given before nothing is written.
+        {"citation", "quote"}. The same question (`asking.asked`) of the same origin is not asked again while it waits,
+        after a no, and while the fact that came of it holds: its id is the answer. An `add` of what an active fact says
+        asks to confirm that one; to `confirm` and `forget` take the fact's own text, and other words become a part of
+        the reason. With a `key` that was given before nothing is written.
 
         Raises InvalidInput, NotFound, Conflict (the target is not active), and Purged.
         """
@@ -138,6 +127,8 @@ class Inbox:
             raise InvalidInput("Merging takes two facts.", "Name one as the target, the rest as others.")
         if kind in ABOUT_ONE and target is None:
             raise InvalidInput(f"To {kind} takes a fact.", "Name it as the target.")
+        if kind == "add" and target is not None:
+            raise InvalidInput("What is added is about no other fact.", "To change one, propose to correct it.")
         text = checked(text) if text else ""
         if kind == "add" and text:
             known = same(write, text)
@@ -145,27 +136,28 @@ class Inbox:
                 kind, target = "confirm", known
         about = [_holding(write, number) for number in ([] if target is None else [target]) + others]
         text = text or (about[0][0] if about else checked(text))
+        reason = question.reason.strip()
         if kind not in ("confirm", "forget"):
             tombstones.refuse(write, text, again=False)
-        based_on = _digest(about)
-        asked = _asked(kind, text, target, others, based_on, [confirmed for *_, confirmed in about])
-        before = write.execute(
-            "SELECT id FROM proposals WHERE asked = ? AND origin = ? ORDER BY id DESC LIMIT 1",
-            (Verbatim(asked), question.origin),
-        ).get
+        elif tombstones.normal(text) != tombstones.normal(about[0][0]):
+            tombstones.refuse(write, text, again=False)
+            text, reason = about[0][0], f"{reason} “{text}”".strip()
+        based_on = asking.based_on(write, about)
+        asked = asking.asked(write, kind, text, target, others, based_on, [confirmed for *_, confirmed in about])
+        before = asking.asked_before(write, asked, kind, question)
         if before is not None:
-            return int(before), False
+            return before, False
         number = write.insert(
             "proposals",
             kind=Verbatim(kind),
             text=text,
             asked=Verbatim(asked),
-            change=Json(_tidy(change)),
+            change=Json(asking.tidy(change)),
             target=target,
             others=Json([cite("fact", number) for number in others]),
             based_on=Verbatim(based_on),
-            evidence=Json([_quoted(one) for one in question.evidence]),
-            reason=question.reason.strip(),
+            evidence=Json([asking.quoted(one) for one in question.evidence]),
+            reason=reason,
             origin=question.origin,
             state=Verbatim("waiting"),
             created_at=Verbatim(write.at),
@@ -219,9 +211,7 @@ class Inbox:
         return [*doubts(self._database, self._documents, proposal.evidence), *self._moved(proposal)]
 
     def _moved(self, proposal: Proposal) -> list[Doubt]:
-        """What became of the facts that a proposal is about."""
-        if not proposal.based_on:
-            return []
+        """What became of the facts that a proposal is about. Their texts stay, but for what a purge cuts."""
         about = proposals.about(proposal)
         rows = self._database.rows(
             "SELECT id, fact, status, (SELECT max(id) FROM facts AS newer WHERE newer.supersedes = facts.id)"
@@ -229,8 +219,6 @@ class Inbox:
             (json.dumps(about),),
         )
         found = {row[0]: row[1:] for row in rows}
-        if len(found) == len(about) and _digest([found[number][:2] for number in about]) == proposal.based_on:
-            return []
         said = []
         for number in about:
             cited = cite("fact", number)
@@ -242,7 +230,9 @@ class Inbox:
                 now = self._database.value("SELECT fact FROM facts WHERE id = ?", (newer,)) if newer else ""
                 place = f" by {cite('fact', newer)}" if newer else ""
                 said.append(Doubt(f"{cited}, which it is about, is {status}{place} since.", text, now or ""))
-        return said or [Doubt("A fact that it is about is not as it was.", "", "")]
+            elif PURGED in text and PURGED not in proposal.text:
+                said.append(Doubt(f"Words of {cited}, which it is about, were purged since.", "", text))
+        return said
 
     # deciding: a person's part
 
@@ -369,52 +359,6 @@ def _holding(write: Write, number: int) -> tuple[str, str, str]:
     if row[1] != "active":
         raise Conflict(f"{cite('fact', number)} is {row[1]}.", "Propose something about a fact that holds.")
     return row
-
-
-def _digest(about: Sequence[Sequence[str]]) -> str:
-    """Of the texts and states of the facts that a proposal is about; empty without any."""
-    if not about:
-        return ""
-    return _sum(json.dumps([list(one[:2]) for one in about], ensure_ascii=False))
-
-
-def _asked(
-    kind: str, text: str, target: int | None, others: Sequence[int], based_on: str, confirmed: Sequence[str]
-) -> str:
-    """Of a question: by its text; of one that only changes facts, by them, and to confirm one by when it last was."""
-    if others:
-        return _sum(json.dumps([kind, sorted([target, *others], key=str)]))
-    if kind in ("confirm", "forget"):
-        return _sum(json.dumps([kind, target, based_on, *(confirmed if kind == "confirm" else ())]))
-    return text_hash(text)
-
-
-def _sum(text: str) -> str:
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-
-
-def _tidy(change: Mapping[str, Any]) -> dict[str, Any]:
-    """What else the fact would have, as `Facts.remember` would have it. Raises InvalidInput."""
-    told = {name: value for name, value in change.items() if value not in (None, "", [], ())}
-    domain = str(told.get("domain", "general")).strip().lower()
-    if domain not in DOMAINS:
-        told["tags"] = [*told.get("tags", ()), domain[:40]]
-        told["domain"] = "general"
-    elif "domain" in told:
-        told["domain"] = domain
-    if told.get("confidence", "high") not in CONFIDENCES:
-        raise InvalidInput("There is no such confidence.", f"Choose one of: {', '.join(CONFIDENCES)}.")
-    if not 0 <= float(told.get("importance", 0)) <= 1:
-        raise InvalidInput("Importance is a number from 0 to 1.")
-    if "tags" in told:
-        told["tags"] = [str(tag) for tag in told["tags"]]
-    return told
-
-
-def _quoted(one: Mapping[str, str]) -> dict[str, str]:
-    """A piece of evidence as it is kept. Raises InvalidInput."""
-    quote = str(one.get("quote", "")).strip()
-    return {"citation": str(parse(one["citation"])), "quote": quote[:MAX_QUOTE]}
 
 
 def _reason(verb: str, numbers: Sequence[int]) -> str:
