@@ -5,7 +5,8 @@ them since, and they say what they said), and what a search for the question fin
 While a text waits for its vector nobody knows what it is near to, and nothing is given again. A purge empties it.
 
 A question that only means the same is answered too, from a calibrated similarity of ALIKE on and if `questions` and
-`cues` find nothing that tells the two apart; with a note of ours, never the model's, that names the question it was given to.
+`cues` find nothing that tells the two apart; with a note of ours, never the model's, that names the question it was
+given to.
 """
 
 import json

@@ -130,7 +130,6 @@ def _index(lists: Iterable[str]) -> dict[str, tuple[int, int]]:
 
 _IN_LIST = _index(_LISTS)
 _OPPOSED = _index(_OPPOSITES)
-_TOLD_APART = _index(_CONTRARY)
 _FIXED = frozenset((*_IN_LIST, *_OPPOSED))  # words of which another form may say the contrary
 
 
@@ -259,13 +258,12 @@ def _opposed(mine: Iterable[str], yours: Iterable[str]) -> bool:
 def contrary(one: str, other: str) -> bool:
     """Whether of two questions the one asks for the opposite of the other: they hold opposites, or other members of a
     closed list, that the other does not hold too."""
-    for told in (_TOLD_APART, _IN_LIST):
-        first, second = (
-            {told[match[0]] for match in _WORD.finditer(folded(text)) if match[0] in told} for text in (one, other)
-        )
-        for which, place in first - second:
-            if any(list_ == which and at != place for list_, at in second - first):
-                return True
+    first, second = ({match[0] for match in _WORD.finditer(folded(text))} for text in (one, other))
+    for group in (*_CONTRARY, *_LISTS):
+        places = [set(words.split()) for words in group.split("|")]
+        held = [{place for place, words in enumerate(places) if words & said} for said in (first, second)]
+        if held[0] - held[1] and held[1] - held[0]:
+            return True
     return False
 
 

@@ -13,9 +13,9 @@ _ACCENTS = str.maketrans("áàâéèêíìîóòôúùûü", "aaaeeeiiiooouuuu")
 # what makes the answer depend on when it is given
 _MOMENT = """
     now nowadays today tonight yesterday tomorrow current currently presently recent recently lately ago just yet
-    still anymore already latest newest new
+    still anymore already latest newest new next
     ahora hoy ayer anteayer mañana anoche recien recientemente ultimamente actual actuales actualmente reciente
-    recientes todavia aun sigue siguen seguimos seguis nuevo nueva nuevos nuevas
+    recientes todavia aun ya sigue siguen seguimos proximo proxima siguiente nuevo nueva nuevos nuevas
 """
 _DAYS = "monday|tuesday|wednesday|thursday|friday|saturday|sunday|lunes|martes|miercoles|jueves|viernes|sabado|domingo"
 _TIMES = (
@@ -25,8 +25,10 @@ _TIMES = (
 _RELATIVE = "this|next|last|past|coming|previous|este|esta|estos|estas|proxim[oa]|pasad[oa]|ultim[oa]s?|es[ae]"
 _PERIOD = re.compile(
     rf"\b(?:(?:{_RELATIVE}) (?:{_TIMES}|{_DAYS})(?:e?s)?|(?:{_TIMES}|{_DAYS}) (?:pasad[oa]|que viene|proxim[oa])"
-    r"|(?:what|the)(?: is the| s the)? (?:time|day|date|month|year)$|what (?:time|day|date|month|year)|these days|so far|right away|at the moment|how (?:long|many days|much time)"
-    r"|que (?:hora|dia|fecha|mes|año)|estos dias|la (?:hora|fecha)$|hasta el momento|de momento|cuanto (?:falta|tiempo)|cuantos dias"
+    r"|(?:what|the) (?:time|day|date|month|year)$|what (?:time|day|date|month|year)|these days|so far|right away"
+    r"|at (?:the moment|present)|how (?:long|old|many days|much time)|since when|as of|up to date"
+    r"|que (?:hora|dia|fecha|mes|año|edad)|estos dias|la (?:hora|fecha)$|hasta el momento|de momento"
+    r"|cuanto (?:falta|tiempo)|cuantos dias"
     r"|hace (?:\d+|un|una|unos|unas|dos|tres|poco|mucho|cuanto|rato))\b"
 )
 # what is about how somebody feels: it wants an answer of its own each time
@@ -104,7 +106,7 @@ def may_be_same(one: str, other: str) -> bool:
     for the same sort of thing, both or neither deny, and are neither the same words in another order nor the same but
     for one place: nobody asks `what did we reject` for another way to say `what did we choose`."""
     first, second = words(one), words(other)
-    if first != second and (sorted(first) == sorted(second) or _one_place(first, second)):
+    if first != second and (sorted(first) == sorted(second) or _one_place(*sorted((first, second)))):
         return False
     return (
         _numbers(first) == _numbers(second)

@@ -253,6 +253,16 @@ def test_only_what_a_person_let_in_is_sent(memory: Memory):
     assert "F#1" in included(memory.context("where is the cache?")), "the person said it again"
 
 
+def test_what_a_person_replaced_they_said_no_to(memory: Memory):
+    """Brought back by a checkpoint, it waits for their yes as before."""
+    memory.facts.remember("the cache is in Redis", actor="mcp:claude")
+    before = memory.checkpoints.take("before")
+    memory.facts.correct(1, "the cache is in a file")
+    memory.checkpoints.restore(before)
+    assert memory.facts.get(1).status == "active"
+    assert reasons(memory.context("where is the cache?"))["F#1"] == "unaccepted"
+
+
 def test_what_no_longer_holds_is_never_sent(memory: Memory):
     memory.facts.remember("the team is five")
     memory.facts.correct(1, "the team is six")
@@ -341,7 +351,12 @@ def test_what_was_said_in_the_last_three_turns_is_not_said_again(memory: Memory)
     memory.facts.remember("The team is five.")
     memory.facts.remember("The team likes tea", evidence=["T#2"])
     memory.facts.remember("The team meets at ten")
-    say(memory, ("user", "You know: the team is FIVE"), ("user", "and we drink tea"), ("assistant", "Noted [F#3]"))
+    say(
+        memory,
+        ("user", "You know: the team is FIVE"),
+        ("user", "and we drink tea"),
+        ("assistant", "Noted, the team meets at ten [F#3]"),
+    )
     context = memory.context("what do you know of the team?")
     assert included(context) == [] and set(reasons(context).values()) == {"said"}
     say(memory, ("user", "something else"))
@@ -352,6 +367,31 @@ def test_what_was_said_where_a_turn_is_cut_off_is_said_again(memory: Memory):
     memory.facts.remember("the team is five")
     say(memory, ("user", "word " * 4_000 + "the team is five"), ("assistant", "noted"))
     assert included(memory.context("what of the team?")) == ["F#1"]
+
+
+def test_the_end_of_a_turn_that_is_cut_off_was_said_to_nobody(memory: Memory):
+    say(memory, ("user", "word " * 4_000 + "Remember that we deploy on Fridays"), ("assistant", "noted"))
+    memory.facts.remember("Deploys are on Fridays", evidence=["T#1"])
+    assert included(memory.context("when are deploys?")) == ["F#1"]
+
+
+def test_a_citation_alone_says_nothing(memory: Memory):
+    memory.facts.remember("Allergic to peanuts", pinned=True)
+    say(memory, ("user", "hello"), ("assistant", "see [F#1] [F#2] [F#3]"))
+    assert included(memory.context("what is for breakfast?")) == ["F#1"]
+    say(memory, ("assistant", "no peanuts, for you are allergic [F#1]"))
+    assert included(memory.context("what is for breakfast?")) == []
+
+
+def test_the_end_of_a_pasted_question_is_sent_and_searched_for(memory: Memory):
+    memory.facts.remember("billing fails to deploy without its key")
+    log = "ERROR line in the log of server 12\n" * 300
+    for question in (f"{log}\nWhy does the deploy of billing fail?", f"Why does the deploy of billing fail?\n{log}"):
+        context = memory.context(question)
+        asked = part(context, "question")
+        assert "Why does the deploy of billing fail?" in asked and "tokens left out" in asked
+        assert included(context) == ["F#1"], "it is searched for, too"
+        assert context.parts[-1].left_out == 1 and "its middle is left out" in context.notes[0]
 
 
 def test_what_was_sent_lately_is_not_sent_again_and_comes_back_later(memory: Memory):
