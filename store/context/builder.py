@@ -139,7 +139,7 @@ class Contexts:
         seen = {piece.citation: piece.text for piece in window.pieces}  # as far as they are sent
         shown = next((turn.number for turn in turns if turn.citation in seen), 0)
         latest = [replace(turn, text=seen[turn.citation]) for turn in turns[-TURNS:] if turn.citation in seen]
-        whole_turns = {turn.citation for turn in turns[-TURNS:] if seen.get(turn.citation) == turn.text}
+        uncut = {turn.citation for turn in turns[-TURNS:] if seen.get(turn.citation) == turn.text}
         sent = self.sent.lately(session, number)
         chosen = choose(
             self._database,
@@ -149,7 +149,7 @@ class Contexts:
             latest,
             sent,
             self._began(session),
-            whole_turns,
+            uncut,
         )
         notes = [*([CUT] if asked.left_out else []), *chosen.notes]
         written = self._log()

@@ -54,8 +54,8 @@ def choose(
     whole: Collection[str] = (),
 ) -> Chosen:
     """The facts for a question. `turns` are the last ones that the model sees anyway, `sent` the keys of what the
-    session was sent lately and with which turn, `since` when the session began (empty without one), `whole` the citations
-    of those turns that are sent as a whole."""
+    session was sent lately and with which turn, `since` when the session began (empty without one), `whole` the
+    citations of those turns that are sent as a whole."""
     answer = search(_words(question), POOL, kinds=("fact",)) if _words(question) else None
     hits = {hit.record.id: hit for hit in answer.hits} if answer else {}
     rows = database.rows(
