@@ -13,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 from store.asking import Question
 from store.citations import cite
 from store.clock import days_before
-from store.cues import AGAINST, APART, SAME, Said, compare, taken_apart
+from store.cues import AGAINST, ALIKE, APART, CLOSE, SAME, Said, compare, taken_apart
 from store.database import Database
 from store.embedding import slots
 from store.inbox import Inbox
 from store.keys import pack
-from store.likeness import by_vectors, by_words, centred, groups, paraphrase
+from store.likeness import BEGINNING, by_vectors, by_words, centred, groups, paraphrase
 from store.models import Fact
 from store.search import space
-from store.search.language import language
+from store.search.language import foreign, language
 from store.summing import summed_up
 from store.vocabulary import PERSON
 
@@ -34,6 +34,7 @@ MOST = 40  # new proposals of one pass: more would not be looked at
 EACH = 2  # that a fact may be in
 SERIES = 3  # facts of the same words with other numbers or days, from which on they are a list and no contradiction
 TOLD = 0.75  # calibrated similarity from which two facts are looked at [DESIGN §10]
+BEYOND_DOUBT = 0.9  # and from which two of one language are the same though they share no word
 # The product of two facts in the memory's own space that counts as 1. Paraphrases have .53 there (median) and unrelated
 # texts .01, .27 at the most of a thousand; two facts about one thing of one project have more (bench.duplicates).
 IN_SPACE = 0.6
@@ -120,12 +121,25 @@ def compared(database: Database, known: Sequence[Fact]) -> tuple[list[Pair], dic
         likeness = ratio(apart[one].plain, apart[other].plain) / 100
         meaning = None if near is None else near.get((one, other), 0.0)
         how = compare(apart[one], apart[other], likeness, meaning)
+        if how == ALIKE and likeness < CLOSE and not _about_one_thing(known[one], known[other], meaning or 0.0):
+            continue
         listed = frozenset(apart[one].words) == frozenset(apart[other].words) and frames[frozenset(apart[one].words)]
         if how != APART and not (how == AGAINST and listed >= SERIES):
             score = 1.0 if how == SAME else max(likeness, meaning or 0.0)
             found.append(Pair(known[one], known[other], how, round(score, 3)))
     found.sort(key=lambda pair: (-pair.score, pair.one.id, pair.other.id))
     return found, near
+
+
+def _about_one_thing(one: Fact, other: Fact, meaning: float) -> bool:
+    """Whether two facts that a model holds for the same may be: in one language they share a word, or their meaning
+    leaves no doubt. It leaves some where all that they share is a day or a number, to which a model gives too much."""
+    if foreign(language(one.fact), language(other.fact)):
+        return True
+    first, second = taken_apart(one.fact), taken_apart(other.fact)
+    if {word[:BEGINNING] for word in first.words} & {word[:BEGINNING] for word in second.words}:
+        return True
+    return meaning >= BEYOND_DOUBT and not first.values & second.values
 
 
 def alike(database: Database, facts: "Facts", text: str, without: Iterable[int] = ()) -> list[Like]:

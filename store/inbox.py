@@ -208,7 +208,13 @@ class Inbox:
 
     def doubts(self, proposal: Proposal) -> list[Doubt]:
         """What a proposal rests on and is no longer what it was: quotes that stand nowhere now, facts that changed."""
-        return [*doubts(self._database, self._documents, proposal.evidence), *self._moved(proposal)]
+        return [*self._doubted(proposal), *self._moved(proposal)]
+
+    def _doubted(self, proposal: Proposal) -> list[Doubt]:
+        """What became of its evidence, but for the facts that it is about: of these `_moved` tells more."""
+        about = {cite("fact", number) for number in proposals.about(proposal)}
+        rest = [one for one in proposal.evidence if one.citation not in about]
+        return list(doubts(self._database, self._documents, rest))
 
     def _moved(self, proposal: Proposal) -> list[Doubt]:
         """What became of the facts that a proposal is about. Their texts stay, but for what a purge cuts."""
@@ -294,8 +300,7 @@ class Inbox:
             raise InvalidInput("No proposal was named.", "Name them by their numbers: accept 8 9.")
         asked = {one.id: one for one in self.many([choice.number for choice in choices])}
         found = {  # files are read, so it is done before anything is locked
-            number: list(doubts(self._database, self._documents, one.evidence)) if not anyway else []
-            for number, one in asked.items()
+            number: self._doubted(one) if not anyway else [] for number, one in asked.items()
         }
         made: dict[int, int | None] = {}
         rejected: list[int] = []

@@ -148,7 +148,7 @@ class Contexts:
             self._database.clock(),
             latest,
             sent,
-            self._began(session),
+            session,
             uncut,
         )
         notes = [*([CUT] if asked.left_out else []), *chosen.notes]
@@ -191,9 +191,6 @@ class Contexts:
                 return turns[number].text, turns[: number + 1]
         last = self.sent.last(session)
         return (last[1] if last else ""), turns
-
-    def _began(self, session: str) -> str:
-        return self._database.value("SELECT min(at) FROM turns WHERE session = ?", (session,)) or ""
 
     def _summaries(self, session: str, shown: int) -> list[Piece]:
         """The active summaries of a session, oldest first, of what came before turn number `shown`, the first that is

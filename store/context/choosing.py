@@ -50,11 +50,11 @@ def choose(
     now: str,
     turns: Sequence[Turn],
     sent: dict[int, int],
-    since: str,
+    session: str,
     whole: Collection[str] = (),
 ) -> Chosen:
     """The facts for a question. `turns` are the last ones that the model sees anyway, `sent` the keys of what the
-    session was sent lately and with which turn, `since` when the session began (empty without one), `whole` the
+    session was sent lately and with which turn, `session` its name (empty without one), `whole` the
     citations of those turns that are sent as a whole."""
     answer = search(_words(question), POOL, kinds=("fact",)) if _words(question) else None
     hits = {hit.record.id: hit for hit in answer.hits} if answer else {}
@@ -79,7 +79,7 @@ def choose(
             accepted=fact.id in accepted,
             muted=fact.id in muted,
             said=_said(fact, turns, sent, whole),
-            of_session=fact.scope != "session" or (bool(since) and fact.created_at >= since),
+            of_session=fact.scope != "session" or (bool(session) and _told_in(database, fact) == session),
         )
         included, word, why = judge(fact, now, known)
         judged.append(Considered(fact, included, word, why, known.similarity))
@@ -162,6 +162,17 @@ def _said(fact: Fact, turns: Sequence[Turn], sent: dict[int, int], whole: Collec
             return turn.citation
     key = pack("fact", fact.id)
     return f"sent with turn {sent[key]}" if key in sent else ""
+
+
+def _told_in(database: Database, fact: Fact) -> str:
+    """The session that a fact was remembered in: that which it came from, else the one in which somebody had spoken
+    last."""
+    if fact.origin.startswith(TALK):
+        return fact.origin.removeprefix(TALK)
+    found: str | None = database.value(
+        "SELECT session FROM turns WHERE at <= ? ORDER BY at DESC, id DESC LIMIT 1", (fact.created_at,)
+    )
+    return found or ""
 
 
 def _tells(text: str, fact: str) -> bool:

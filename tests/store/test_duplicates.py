@@ -7,7 +7,7 @@ from rapidfuzz.fuzz import ratio
 from support.likeness import BY_MEANING, DEVELOPED, HELD
 
 from store.cues import compare, taken_apart
-from store.duplicates import ORIGIN, alike, nominate
+from store.duplicates import ORIGIN, _about_one_thing, alike, nominate
 from store.inbox import Doubtful
 from store.memory import Memory
 from store.summing import summed_up
@@ -192,6 +192,25 @@ def test_a_model_sees_what_words_do_not(memory, embedded):
     assert len(right) >= 6, told
     wrong = [pair for pair in BY_MEANING if pair[2] == "apart" and tuple(sorted(pair[:2])) in told]
     assert wrong == []
+
+
+def test_a_day_that_both_name_does_not_make_them_one(memory, embedded):
+    """In one language two that say the same share more than that."""
+    for text in (
+        "The famous cent was found on a Thursday",
+        "The retro is on the last Thursday of the month",
+        "Greta trabaja de martes a jueves",
+        "Se despliega los martes y los jueves, antes de comer",
+        "Deploy on Tuesdays and Thursdays, before lunch",
+    ):
+        memory.facts.remember(text)
+    embedded()
+    known = memory.facts.many([1, 2, 3, 4, 5])
+    assert not _about_one_thing(known[0], known[1], 0.95) and not _about_one_thing(known[2], known[3], 0.95)
+    assert _about_one_thing(known[3], known[4], 0.76), "two languages share no words"
+    look(memory)
+    told = {tuple(sorted(quote.citation for quote in one.evidence)) for one in memory.inbox.waiting()}
+    assert told <= {("F#4", "F#5")}
 
 
 def test_a_model_does_not_unsay_the_cues(memory, embedded):

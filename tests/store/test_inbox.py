@@ -235,6 +235,21 @@ def test_evidence_is_looked_at_again(memory, said, tmp_path):
         memory.inbox.accept(number)
 
 
+def test_evidence_that_no_longer_holds_is_told(memory):
+    """A fact that was forgotten, a decision that another took the place of, say what they said, and mean it no more."""
+    fact, _ = memory.facts.remember("The database is Postgres")
+    chosen = memory.decisions.decide("Cache", "Redis")
+    for citation, quote in ((f"F#{fact}", "database is Postgres"), (f"D#{chosen}", "Redis")):
+        evidence = [{"citation": citation, "quote": quote}]
+        number = memory.inbox.propose("add", {"fact": f"As {citation} says"}, evidence=evidence, origin=AGENT)
+        assert memory.inbox.doubts(memory.inbox.get(number)) == []
+    memory.facts.forget([fact])
+    memory.decisions.decide("Cache", "a file", supersedes=chosen)
+    for number, says in ((1, "F#1 is forgotten since"), (2, "D#1 is superseded since")):
+        with pytest.raises(Doubtful, match=says):
+            memory.inbox.accept(number)
+
+
 def test_a_target_that_changed_is_told_with_what_took_its_place(memory):
     old, _ = memory.facts.remember("Team of 5")
     number = memory.inbox.propose("correct", {"fact": "Team of 6"}, target=old, origin=AGENT)
