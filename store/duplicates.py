@@ -132,14 +132,12 @@ def compared(database: Database, known: Sequence[Fact]) -> tuple[list[Pair], dic
 
 
 def _about_one_thing(one: Fact, other: Fact, meaning: float) -> bool:
-    """Whether two facts that a model holds for the same may be: in one language they share a word, or their meaning
-    leaves no doubt. It leaves some where all that they share is a day or a number, to which a model gives too much."""
-    if foreign(language(one.fact), language(other.fact)):
+    """Whether two facts that a model holds for the same may be: in one language they share a word, other than a day or
+    a number, to which a model gives too much; or their meaning leaves no doubt."""
+    if meaning >= BEYOND_DOUBT or foreign(language(one.fact), language(other.fact)):
         return True
-    first, second = taken_apart(one.fact), taken_apart(other.fact)
-    if {word[:BEGINNING] for word in first.words} & {word[:BEGINNING] for word in second.words}:
-        return True
-    return meaning >= BEYOND_DOUBT and not first.values & second.values
+    first, second = ({word[:BEGINNING] for word in taken_apart(fact.fact).words} for fact in (one, other))
+    return bool(first & second)
 
 
 def alike(database: Database, facts: "Facts", text: str, without: Iterable[int] = ()) -> list[Like]:
