@@ -386,9 +386,10 @@ def test_what_was_said_where_a_turn_is_cut_off_is_said_again(memory: Memory):
 
 
 def test_the_end_of_a_turn_that_is_cut_off_was_said_to_nobody(memory: Memory):
-    say(memory, ("user", "word " * 4_000 + "Remember that we deploy on Fridays"), ("assistant", "noted"))
-    memory.facts.remember("Deploys are on Fridays", evidence=["T#1"])
-    assert included(memory.context("when are deploys?")) == ["F#1"]
+    say(memory, ("user", "hello"), ("user", "word " * 4_000 + "Remember that we deploy on Fridays"))
+    memory.facts.remember("Deploys are on Fridays", evidence=["T#2"])
+    context = memory.context("when are deploys?")
+    assert "[T#2]" in context.text and included(context) == ["F#1"]
 
 
 def test_a_citation_alone_says_nothing(memory: Memory):

@@ -195,7 +195,8 @@ def test_a_model_sees_what_words_do_not(memory, embedded):
 
 
 def test_a_day_that_both_name_does_not_make_them_one(memory):
-    """In one language two that say the same share a word beside it, or leave no doubt: in the demo these have .82, .75."""
+    """In one language two that say the same share a word beside it, or leave no doubt. In the demo these have .82 and
+    .75."""
     for text in (
         "The famous cent was found on a Thursday",
         "The retro is on the last Thursday of the month",

@@ -348,6 +348,9 @@ def test_what_no_longer_holds_may_be_asked_again(memory):
         assert memory.inbox.ids() == [number]
         fact = memory.inbox.accept(number)
     assert active(memory) == ["Team of 6"]
+    tea = memory.inbox.propose("add", {"fact": "Likes tea"}, origin=AGENT)
+    fact = memory.facts.correct(memory.inbox.accept(tea), "Likes coffee")
+    assert memory.inbox.propose("add", {"fact": "Likes tea"}, origin=AGENT) != tea
 
 
 def test_one_text_for_two_facts_is_two_questions(memory):
