@@ -230,13 +230,21 @@ async def test_what_it_rested_on_is_asked_about_when_it_changed(asked: Story) ->
             memory.facts.correct(target, "The team is seven")
         await person.until(lambda: not person.main._reading)
         await person.press("j", "y")
-        assert person.sees("Accept it all the same? y/n") and waiting(asked)[1] == "The team is six"
+        assert person.sees("Accept P#2 all the same? F#") and waiting(asked)[1] == "The team is six"
         await person.press("n")
         assert len(waiting(asked)) == 3
         text = " ".join(" ".join(person.preview).split())
         assert "is superseded by F#" in text and "now The team is seven" in text, "and both are shown"
         await person.press("y", "y")
         assert len(waiting(asked)) == 2
+
+
+async def test_at_80_columns_a_question_keeps_its_verb_and_its_choice(asked: Story) -> None:
+    async with opened(asked.folder, size=(80, 24)) as person:
+        await at_inbox(person)
+        person.main.ask_first(f"Accept P#8 all the same? {'for this reason and that ' * 5}", lambda: None)
+        await person.settle()
+        assert person.sees(" Accept P#8 all the same? for this") and person.sees("that  y/n")
 
 
 async def test_looking_for_more_from_here(story: Story) -> None:

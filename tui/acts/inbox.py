@@ -206,7 +206,9 @@ def _left(screen: MainScreen, choices: Sequence[Choice], done: Decided) -> None:
     again = [choice for choice in choices if isinstance(done.left.get(choice.number), Doubtful | Purged)]
     if len(done.left) == 1 and again:
         error = next(iter(done.left.values()))
-        screen.ask_first(f"{error.message} Accept it all the same?", lambda: decide(screen, again, anyway=True))
+        why = error.doubts[0].says if isinstance(error, Doubtful) else error.message
+        question = f"Accept {cite('proposal', again[0].number)} all the same? {why}"
+        screen.ask_first(question, lambda: decide(screen, again, anyway=True))
         return
     first = next(iter(done.left.values()))
     more = f" And {count(len(done.left) - 1, 'other')} more." if len(done.left) > 1 else ""
