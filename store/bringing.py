@@ -11,11 +11,11 @@ import time
 from collections.abc import Callable, Iterator
 
 from store import flushing
-from store.database import clean
 from store.database.lease import Lease, LeaseLost
 from store.errors import MemorandaError
 from store.ingest import Report, ingest
 from store.ingest.claude import folder_of
+from store.ingest.reading import looked, name
 from store.memory import Memory
 
 SUFFIX = ".jsonl"
@@ -49,12 +49,12 @@ def _files(path: str) -> Iterator[str]:
 
 
 def due(memory: Memory) -> list[str]:
-    """Those of them that are not as long as what was read of them; a cheap look."""
+    """Those of them that are not as long as when they were last looked at; a cheap look."""
     files = sources(memory)
     if not files:
         return []
-    read = dict(memory.database.rows("SELECT path, size FROM sources"))
-    return [path for path in files if read.get(clean(path)) != _size(path)]
+    known = {path: sizes for path, *sizes in memory.database.rows("SELECT path, size, looked FROM sources")}
+    return [path for path in files if _size(path) not in known.get(name(path), ())]
 
 
 def _size(path: str) -> int | None:
@@ -85,16 +85,20 @@ def bring_in(memory: Memory, cancelled: Callable[[], bool] = lambda: False) -> R
 
     try:
         for path in files:
+            size = _size(path)
             try:
                 ingest(memory.database, path, project=memory.location.project or "", report=report, cancelled=ends)
             except LeaseLost:
                 return None
             except MemorandaError as error:
-                report.troubles.append((path, 0, str(error)))
+                report.troubles.append((name(path), 0, str(error)))
+            except (ValueError, OSError) as error:
+                report.troubles.append((name(path), 0, type(error).__name__))
             if cancelled():
                 break
-        if report.added:
-            flushing.tick(memory)
+            if size is not None:
+                looked(memory.database, path, size)
+        flushing.tick(memory)
         return report
     finally:
         lease.release()

@@ -1,5 +1,6 @@
 """Evidence: whether the words that somebody quoted still stand where they were quoted from."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -43,8 +44,8 @@ def doubts(database: Database, documents: Documents, evidence: Iterable[Quote]) 
 
 
 def stands(quote: str, text: str) -> bool:
-    """Whether a text holds these words, in whatever capitals and spaces."""
-    return normal(quote) in normal(text)
+    """Whether a text holds these words, whole, in whatever capitals and spaces."""
+    return bool(re.search(rf"(?<!\w){re.escape(normal(quote))}(?!\w)", normal(text)))
 
 
 def said(record: Record) -> str:

@@ -91,6 +91,7 @@ def clear(memory: Memory, name: str = "") -> Cleared:
         places(memory.location, memory.config).base,
         called,
         snapshots.text(session.id, title, turns, session.turns, memory.now),
+        memory.database.path,
     )
     memory.summaries.write(session.id, all_of_it=True)
     taken = memory.checkpoints.session_end(session=session.id, actor="user")

@@ -9,9 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from store import asking, proposals, tombstones
+from store import proposals, questioning, tombstones
 from store.accepting import Accepting
-from store.asking import Question
 from store.citations import cite
 from store.database import Database, Json, Verbatim, Write
 from store.database.capture import PURGED
@@ -20,6 +19,7 @@ from store.errors import Conflict, InvalidInput, MemorandaError, NotFound
 from store.evidence import Doubt, doubts
 from store.facts import checked, same
 from store.models import Proposal
+from store.questioning import Question as Question
 from store.vocabulary import PERSON, PROPOSAL_KINDS, PROPOSAL_STATES
 
 # what `change` may hold besides the text, "fact"
@@ -86,10 +86,10 @@ class Inbox:
 
         `kind` is one of vocabulary.PROPOSAL_KINDS; `change` holds the text, `fact`, and what else the fact would have
         (CHANGES; `others` are ids of further facts to be merged); `target` is the fact it is about; `evidence` lists
-        {"citation", "quote"}. The same question (`asking.asked`) of the same origin is not asked again while it waits,
-        after a no, and while the fact that came of it holds: its id is the answer. An `add` of what an active fact says
-        asks to confirm that one; to `confirm` and `forget` take the fact's own text, and other words become a part of
-        the reason. With a `key` that was given before nothing is written.
+        {"citation", "quote"}. The same question (`questioning.asked`) of the same origin is not asked again while it
+        waits, after a no, and while the fact that came of it holds: its id is the answer. An `add` of what an active
+        fact says asks to confirm that one; to `confirm` and `forget` take the fact's own text, and other words become a
+        part of the reason. With a `key` that was given before nothing is written.
 
         Raises InvalidInput, NotFound, Conflict (the target is not active), and Purged.
         """
@@ -134,7 +134,7 @@ class Inbox:
             known = same(write, text)
             if known is not None:
                 kind, target = "confirm", known
-        about = [_holding(write, number) for number in ([] if target is None else [target]) + others]
+        about = [questioning.holding(write, number) for number in ([] if target is None else [target]) + others]
         text = text or (about[0][0] if about else checked(text))
         reason = question.reason.strip()
         if kind not in ("confirm", "forget"):
@@ -142,9 +142,9 @@ class Inbox:
         elif tombstones.normal(text) != tombstones.normal(about[0][0]):
             tombstones.refuse(write, text, again=False)
             text, reason = about[0][0], f"{reason} “{text}”".strip()
-        based_on = asking.based_on(write, about)
-        asked = asking.asked(write, kind, text, target, others, based_on, [confirmed for *_, confirmed in about])
-        before = asking.asked_before(write, asked, kind, question)
+        based_on = questioning.based_on(write, about)
+        asked = questioning.asked(write, kind, text, target, others, based_on, [confirmed for *_, confirmed in about])
+        before = questioning.asked_before(write, asked, kind, question)
         if before is not None:
             return before, False
         number = write.insert(
@@ -152,17 +152,21 @@ class Inbox:
             kind=Verbatim(kind),
             text=text,
             asked=Verbatim(asked),
-            change=Json(asking.tidy(change)),
+            change=Json(questioning.tidy(change)),
             target=target,
             others=Json([cite("fact", number) for number in others]),
             based_on=Verbatim(based_on),
-            evidence=Json([asking.quoted(one) for one in question.evidence]),
+            evidence=Json([questioning.quoted(one) for one in question.evidence]),
             reason=reason,
             origin=question.origin,
             state=Verbatim("waiting"),
             created_at=Verbatim(write.at),
         )
         return number, True
+
+    def proposed(self, numbers: Sequence[int]) -> str:
+        """The reason of a step of history that asked these."""
+        return _reason("propose", numbers)
 
     # reading
 
@@ -272,7 +276,7 @@ class Inbox:
         if not rest:
             raise InvalidInput("Merging takes two facts.", "Name another: merge 12 13.")
         with self._database.write(actor, f"merge {' '.join(cite('fact', one) for one in (fact, *rest)[:10])}") as write:
-            said = text or _holding(write, fact)[0]
+            said = text or questioning.holding(write, fact)[0]
             both = Proposal(
                 id=0, kind="merge", text=said, change={}, target=fact,
                 others=tuple(cite("fact", one) for one in rest), based_on="", evidence=(), reason="", origin=actor,
@@ -352,18 +356,6 @@ def _still_waiting(write: Write, proposal: Proposal) -> None:
         raise _missing(proposal.id)
     if state != "waiting":
         raise Conflict(f"{proposal.citation} was {state} already.", "Undo lets it wait again.")
-
-
-def _holding(write: Write, number: int) -> tuple[str, str, str]:
-    """(text, status, last confirmed) of a fact that holds today. Raises NotFound, Conflict."""
-    row: tuple[str, str, str] | None = write.execute(
-        "SELECT fact, status, last_confirmed_at FROM facts WHERE id = ?", (number,)
-    ).get
-    if row is None:
-        raise NotFound(f"There is no fact {cite('fact', number)}.", "List them with `memoranda facts --all`.")
-    if row[1] != "active":
-        raise Conflict(f"{cite('fact', number)} is {row[1]}.", "Propose something about a fact that holds.")
-    return row
 
 
 def _reason(verb: str, numbers: Sequence[int]) -> str:

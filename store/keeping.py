@@ -1,4 +1,5 @@
-"""Checkpoints that nobody asks for: taken as time passes, dropped when old, offered when a session broke off."""
+"""Checkpoints that nobody asks for: taken as time passes, dropped when old, offered when a session broke off; and the
+sessions that they are of, from their start to their end."""
 
 from store.checkpoints import OFFERED_DAYS
 from store.clock import days_before
@@ -10,8 +11,9 @@ from store.vocabulary import CHECKPOINT_LEVELS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.models import Checkpoint
+    from store.models import Checkpoint, Session
 
+LONGEST_NAME = 200  # characters of a session's name
 OFFERED = "checkpoints.offered"
 
 
@@ -59,6 +61,16 @@ def offer(memory: Memory) -> "Checkpoint | None":
     return found
 
 
+def start(memory: Memory, name: str = "", cwd: str = "") -> "Session":
+    """Begin a session, or go on with one that was over; first those that broke off are ended (`sweep`). Without a name
+    it is called by the moment. Raises StorageError."""
+    sweep(memory)
+    called = name.strip()[:LONGEST_NAME] or f"session-{memory.now[:19].replace(':', '')}"
+    with memory.database.write("user", "session start") as write:
+        memory.sessions.start(write, called, cwd)
+    return memory.sessions.get(called)
+
+
 def sweep(memory: Memory) -> int:
     """Say of sessions in which nothing was said for a while, and that nobody ended, that they are over; how many. Of
     the newest one, if somebody may still go on with it, a checkpoint of its end is taken, as if it had been told."""
@@ -66,6 +78,9 @@ def sweep(memory: Memory) -> int:
         return 0
     newest = memory.turns.newest_session()
     recent = days_before(memory.now, OFFERED_DAYS)
+    for session in found:  # before it is over: nobody comes back to one that is
+        if session.last_at >= recent:
+            memory.summaries.write(session.id, all_of_it=True)
     with memory.database.write("agent", "session end") as write:
         open_now = {name for (name,) in write.rows("SELECT id FROM sessions WHERE ended_at IS NULL")}
         over = [session for session in found if session.id in open_now]  # another process may be at it too
@@ -73,9 +88,6 @@ def sweep(memory: Memory) -> int:
             memory.sessions.end(write, session.id, session.last_at)
             if session.id == newest and session.last_at >= recent and _may(memory):
                 mark(write, "", "session_end", "macro", session.id)
-    for session in over:
-        if session.last_at >= recent:
-            memory.summaries.write(session.id, all_of_it=True)
     return len(over)
 
 

@@ -1,70 +1,157 @@
 """How a memory fares, in numbers [003] §9, [002] §6: how old its facts are, what conversations and contexts cost, how
-much of that was of use, how often an answer was at hand, and which sessions could be gone on with."""
+much of that was of use, how the reading of turns and searches went, which sessions could be gone on with.
+
+None of it reads the texts of the memory: each figure comes from an index, or from a bounded number of rows.
+"""
 
 import os
 from dataclasses import dataclass
-from statistics import median
 
+from store import pending
 from store.ageing import STATES
 from store.memory import Memory
 
 SESSIONS = 8  # conversations that are told, the newest first
 QUERIES = 5
+GIVEN_UP = 5  # turns that are named
+RECORDS = ("facts", "decisions", "commits", "tasks", "turns", "checkpoints", "documents")
 FILES = ("", "-wal", "-shm")
+# each session with its newest turn, without looking at the turns between; and whether it can be gone on with
+TOLD = (
+    "WITH RECURSIVE told(session) AS (SELECT min(session) FROM turns UNION ALL"
+    " SELECT (SELECT min(session) FROM turns WHERE session > told.session) FROM told WHERE session IS NOT NULL)"
+    " SELECT session, (SELECT id FROM turns t WHERE t.session = told.session ORDER BY number DESC LIMIT 1) AS newest,"
+    " EXISTS (SELECT 1 FROM checkpoints c WHERE c.session = told.session)"
+    " FROM told WHERE session IS NOT NULL ORDER BY newest DESC"
+)
+SPOKEN = "SELECT count(*), sum(coalesce(tokens, (octet_length(text) + 3) / 4)) FROM turns WHERE session = ?"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A conversation: how many turns it has, their tokens, how many contexts agents were handed for it lately, and the
+    tokens of these together."""
+
+    name: str
+    turns: int
+    tokens: int
+    contexts: int
+    sent: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How the reading of turns went: tries that came to an end and tries that failed, turns that wait, turns that were
+    given up, and of some of these (turn, why)."""
+
+    read: int
+    failed: int
+    waiting: int
+    given_up: int
+    turns: tuple[tuple[int, str], ...]
+
+    @property
+    def success(self) -> float | None:
+        """The share of tries that came to an end; None before the first."""
+        return self.read / (self.read + self.failed) if self.read + self.failed else None
+
+
+@dataclass(frozen=True, slots=True)
+class Searches:
+    """The last searches: what each took in milliseconds, the newest last; the medians of those by `keywords` alone and
+    of those with `meaning`, None without any; the share that `found` something, None without any."""
+
+    milliseconds: tuple[float, ...]
+    keywords: float | None
+    meaning: float | None
+    found: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Measures:
-    """`states` of active facts, by name; `oldest` is when the fact was confirmed that was not for longest, empty
-    without facts. `sessions` are (name, turns, tokens); `contexts` how many agents were handed lately, `context_tokens`
-    what one took (median), `useful` the share of these tokens that answers cited, None until one was answered.
-    `answers` are (looked for, given again, kept). `queries` were asked last, and a search for one of them took
-    `search_ms` by keywords (median), None where there are none. `covered` is the share of sessions with a checkpoint to
-    go on from, None without sessions. `sizes` in bytes, by what they are of."""
+    """All of it, as it was `at`. `states` of active facts, by name; `pinned` of the fresh ones; `oldest` is (id, when
+    it was confirmed) of the fact that waits for that the longest, of those that age. `contexts` were handed to agents
+    lately, `answered` of them were, `context_tokens` is what one takes (median); `useful` the share of these tokens
+    that answers cited. `answers` are (looked for, given again, kept). `queries` are (query, how often it was asked).
+    `covered` is how many of `conversations` have a checkpoint to go on from. `sizes` in bytes, by what they are of,
+    and how many `backups` there are. What cannot be known yet is None."""
 
+    at: str
     states: dict[str, int]
-    oldest: str
-    sessions: tuple[tuple[str, int, int], ...]
+    pinned: int
+    oldest: tuple[int, str] | None
+    sessions: tuple[Told, ...]
     contexts: int
+    answered: int
     context_tokens: int | None
     useful: float | None
+    reading: Reading
+    searches: Searches
+    queries: tuple[tuple[str, int], ...]
     answers: tuple[int, int, int]
-    queries: tuple[str, ...]
-    search_ms: float | None
-    covered: float | None
+    conversations: int
+    covered: int
+    records: dict[str, int]
     sizes: dict[str, int]
+    backups: int
 
 
 def measure(memory: Memory) -> Measures:
-    """All of it; some 50 ms in a memory of 10,000 facts."""
+    """All of it; for a thread that may wait. `python -m bench.health` prints how long."""
     database = memory.database
-    counts = memory.facts.counts(memory.now)
-    oldest = database.value("SELECT min(last_confirmed_at) FROM facts WHERE status = 'active'") or ""
-    sessions = database.rows(
-        "SELECT session, count(*), sum(coalesce(tokens, (octet_length(text) + 3) / 4)) FROM turns"
-        " GROUP BY session ORDER BY max(id) DESC LIMIT ?",
-        (SESSIONS,),
+    with database.one_moment():
+        counts = memory.facts.counts(memory.now)
+        told = database.rows(TOLD)
+        sent = memory.context.sent
+        contexts, answered, taken = sent.figures()
+        waiting, given_up = pending.counts(database)
+        backups, size = _backups(memory)
+        return Measures(
+            at=memory.now,
+            states={state: counts[state] for state in STATES},
+            pinned=database.value("SELECT count(*) FROM facts WHERE status = 'active' AND pinned"),
+            oldest=database.row(
+                "SELECT id, last_confirmed_at FROM facts WHERE status = 'active' AND NOT pinned"
+                " ORDER BY last_confirmed_at, id LIMIT 1"
+            ),
+            sessions=_sessions(memory, [name for name, _, _ in told[:SESSIONS]]),
+            contexts=contexts,
+            answered=answered,
+            context_tokens=taken if contexts else None,
+            useful=sent.useful(),
+            reading=Reading(*pending.tries(database), waiting, given_up, tuple(pending.given_up(database, GIVEN_UP))),
+            searches=_searches(memory.search.timed.last()),
+            queries=tuple(memory.search.asked.most(QUERIES)),
+            answers=memory.answers.figures(),
+            conversations=len(told),
+            covered=sum(can for _, _, can in told),
+            records={table: database.value(f"SELECT count(*) FROM {table}") for table in RECORDS},
+            sizes={"memory": sum(_size(memory.location.path + end) for end in FILES), "backups": size},
+            backups=backups,
+        )
+
+
+def _sessions(memory: Memory, names: list[str]) -> tuple[Told, ...]:
+    sent = {name: (contexts, tokens) for name, contexts, tokens in memory.context.sent.per_session(-1)}
+    found = []
+    for name in names:
+        turns, tokens = memory.database.rows(SPOKEN, (name,))[0]
+        found.append(Told(name, turns, tokens, *sent.get(name, (0, 0))))
+    return tuple(found)
+
+
+def _searches(last: list[tuple[float, bool, int]]) -> Searches:
+    return Searches(
+        tuple(milliseconds for milliseconds, _, _ in last),
+        _median([milliseconds for milliseconds, meaning, _ in last if not meaning]),
+        _median([milliseconds for milliseconds, meaning, _ in last if meaning]),
+        sum(found > 0 for _, _, found in last) / len(last) if last else None,
     )
-    tokens = [taken for (taken,) in database.rows("SELECT tokens FROM contexts")]
-    told, covered = database.row(
-        "SELECT count(*), count(*) FILTER (WHERE session IN (SELECT session FROM checkpoints))"
-        " FROM (SELECT DISTINCT session FROM turns)"
-    ) or (0, 0)
-    queries = memory.search.asked.recent(QUERIES)
-    times = [memory.search(query, meaning=False).milliseconds for query in queries]
-    return Measures(
-        {state: counts[state] for state in STATES},
-        oldest,
-        tuple(sessions),
-        len(tokens),
-        round(median(tokens)) if tokens else None,
-        memory.context.sent.useful(),
-        memory.answers.figures(),
-        tuple(queries),
-        median(times) if times else None,
-        covered / told if told else None,
-        {"memory": sum(map(_size, (memory.location.path + end for end in FILES))), "backups": _backups(memory)},
-    )
+
+
+def _median(values: list[float]) -> float | None:
+    """The upper one of two in the middle; `statistics` takes longer to import than all this to measure."""
+    return sorted(values)[len(values) // 2] if values else None
 
 
 def _size(path: str) -> int:
@@ -74,9 +161,12 @@ def _size(path: str) -> int:
         return 0
 
 
-def _backups(memory: Memory) -> int:
+def _backups(memory: Memory) -> tuple[int, int]:
+    """(how many, bytes)."""
     folder = os.path.join(os.path.dirname(memory.location.path), "backups")
     try:
-        return sum(entry.stat(follow_symlinks=False).st_size for entry in os.scandir(folder))
+        with os.scandir(folder) as entries:
+            sizes = [entry.stat(follow_symlinks=False).st_size for entry in entries if entry.name.endswith(".db")]
     except OSError:
-        return 0
+        return 0, 0
+    return len(sizes), sum(sizes)

@@ -11,6 +11,7 @@ from store.database import Database, Verbatim, Write
 
 TASKS = ("extract_facts", "reconfirm")
 ATTEMPTS = 3
+READ, FAILED = "extraction.read", "extraction.failed"  # in meta: how many tries came to an end, and how many did not
 BACKOFF_MS = (60_000, 600_000, 0)  # after the first, second and last attempt
 TAKE = "SELECT id, turn, task, attempts FROM pending_extraction WHERE {} ORDER BY attempts, id LIMIT ?"
 DUE = "(next_at <= ? OR next_at > ?) AND attempts < ?"
@@ -56,11 +57,13 @@ def take(write: Write, most: int) -> list[Entry]:
 def done(write: Write, entries: Sequence[Entry]) -> list[Entry]:
     """Take entries off, in the transaction that keeps what came of them; those that were still there. What somebody
     else did meanwhile is not to be done again."""
-    return [
+    taken = [
         entry
         for entry in entries
         if write.execute("DELETE FROM pending_extraction WHERE id = ? RETURNING 1", (entry.id,)).get is not None
     ]
+    _counted(write, READ, len(taken))
+    return taken
 
 
 def untouched(write: Write, entries: Sequence[Entry]) -> None:
@@ -75,6 +78,7 @@ def untouched(write: Write, entries: Sequence[Entry]) -> None:
 def failed(write: Write, entry: Entry, error: str) -> None:
     """Say why an entry could not be done; `error` holds no record's text."""
     write.execute("UPDATE pending_extraction SET error = ? WHERE id = ?", (error, entry.id))
+    _counted(write, FAILED, 1)
 
 
 def again(database: Database) -> int:
@@ -96,6 +100,30 @@ def counts(database: Database) -> tuple[int, int]:
         (ATTEMPTS,),
     )[0]
     return waiting, given_up
+
+
+def tries(database: Database) -> tuple[int, int]:
+    """(how many tries to read a turn for a task came to an end, how many failed), since this is counted."""
+    read, failed = (
+        int(database.value("SELECT value FROM meta WHERE key = ?", (name,)) or 0) for name in (READ, FAILED)
+    )
+    return read, failed
+
+
+def given_up(database: Database, limit: int) -> list[tuple[int, str]]:
+    """(turn, why) of those that were given up, the newest first; `why` is the code or the name of an error."""
+    return database.rows(
+        "SELECT turn, max(error) FROM pending_extraction WHERE attempts >= ? GROUP BY turn ORDER BY turn DESC LIMIT ?",
+        (ATTEMPTS, limit),
+    )
+
+
+def _counted(write: Write, name: str, more: int) -> None:
+    if more:
+        write.execute(
+            "INSERT INTO meta(key, value) VALUES (?1, ?2) ON CONFLICT(key) DO UPDATE SET value = value + ?2",
+            (Verbatim(name), more),
+        )
 
 
 def due(database: Database, now: str) -> bool:

@@ -3,20 +3,30 @@
 `memory/snapshots/<slug>.md`: private, whole or not there at all, and never written over another.
 """
 
+import errno
 import os
 import re
+import time
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from store.clock import local_time
 from store.errors import StorageError
 from store.models import Turn
+from store.names import one_line
 from store.vocabulary import PERSON
 
 MESSAGES = 15
 FOLDER = ("memory", "snapshots")
 WORDS, LONGEST = 6, 48  # of a slug: words, characters
 MOST = 1_000  # snapshots of one slug
+PART = ".snapshot-"  # what is being written, beside the memory
+STALE_SECONDS = 60
+# links are not to be had on this file system, or not from the other one
+NO_LINKS = (errno.EPERM, errno.EXDEV, errno.EMLINK, errno.ENOTSUP, errno.ENOSYS)
+_DAY = re.compile(r"\d{4}-\d\d-\d\d(?=-)")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 _STOP = frozenset(
     """
@@ -43,22 +53,23 @@ def text(session: str, title: str, turns: Sequence[Turn], said: int, now: str) -
     """A snapshot's Markdown: every line of what was said is indented, so that none passes for a heading of ours. With
     spaces alone, for a purge looks for a text whatever spaces are in it."""
     lines = [
-        f"# {' '.join(title.split())}",
+        f"# {one_line(title)}",
         "",
-        f"The last {len(turns)} of {said:,} messages of session `{session}`, cleared on {local_time(now)}.",
+        f"The last {len(turns)} of {said:,} messages of session `{one_line(session)}`, cleared on {local_time(now)}.",
     ]
     for turn in turns:
-        lines += ["", f"## {turn.speaker or turn.role}, {local_time(turn.at)} [{turn.citation}]", ""]
-        lines += [f"    {line}".rstrip() for line in turn.text.splitlines()]
+        lines += ["", f"## {one_line(turn.speaker) or turn.role}, {local_time(turn.at)} [{turn.citation}]", ""]
+        lines += [f"    {_CONTROL.sub('', line)}".rstrip() for line in turn.text.splitlines()]
     return "\n".join(lines) + "\n"
 
 
-def write(base: str, name: str, content: str) -> str:
-    """Write a snapshot below the folder `base`; its path. Raises StorageError; nothing is left of it then."""
+def write(base: str, name: str, content: str, memory: str) -> str:
+    """Write a snapshot below the folder `base`; its path. It is first written beside the file `memory`, among what a
+    proof reads and `tidy` removes. Raises StorageError; nothing is left of it then."""
     try:
         folder = _folder(base)
         try:
-            return os.path.join(base, *FOLDER, _put(folder, name, content.encode("utf-8", "replace")))
+            return os.path.join(base, *FOLDER, _put(folder, name, content.encode("utf-8", "replace"), memory))
         finally:
             os.close(folder)
     except OSError as error:
@@ -85,23 +96,69 @@ def _folder(base: str) -> int:
     return handle
 
 
-def _put(folder: int, name: str, raw: bytes) -> str:
+def tidy(memory: str) -> None:
+    """Remove what killed processes left half written beside the file `memory`; not what is being written now."""
+    folder, name = os.path.split(memory)
+    for left in os.listdir(folder):
+        path = os.path.join(folder, left)
+        with suppress(FileNotFoundError):
+            if left.startswith(f"{name}{PART}") and time.time() - os.stat(path).st_mtime > STALE_SECONDS:
+                os.unlink(path)
+
+
+def unsaid(path: str) -> str:
+    """Give the snapshot at `path`, of which something was cut, a name that does not tell it; its path by now."""
+    folder, name = os.path.split(path)
+    if not folder.endswith(os.path.join(*FOLDER)) or not (day := _DAY.match(name)):
+        return path
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        final = _first_free(f"{day[0]}-session", lambda free: _link(path, free, handle))
+        os.unlink(path)
+        return os.path.join(folder, final)
+    finally:
+        os.close(handle)
+
+
+def _put(folder: int, name: str, raw: bytes, memory: str) -> str:
     """Write a new file, under the first free name; that name."""
-    part = f".{name}.{os.urandom(4).hex()}.part"
-    handle = os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=folder)
+    part = f"{memory}{PART}{os.urandom(4).hex()}"
+    try:
+        _written(part, None, raw)
+        try:
+            return _first_free(name, lambda free: _link(part, free, folder))
+        except OSError as error:
+            if error.errno not in NO_LINKS:
+                raise
+            return _first_free(name, lambda free: _written(free, folder, raw))
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(part)
+
+
+def _first_free(name: str, make: Callable[[str], None]) -> str:
+    for number in range(1, MOST):
+        final = f"{name}.md" if number == 1 else f"{name}-{number}.md"
+        try:
+            make(final)
+        except FileExistsError:
+            continue
+        return final
+    raise FileExistsError(17, "there are too many of that name")
+
+
+def _link(path: str, name: str, folder: int) -> None:
+    os.link(path, name, dst_dir_fd=folder, follow_symlinks=False)
+    os.fsync(folder)
+
+
+def _written(name: str, folder: int | None, raw: bytes) -> None:
+    handle = os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=folder)
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(raw)
             file.flush()
             os.fsync(file.fileno())
-        for number in range(1, MOST):
-            final = f"{name}.md" if number == 1 else f"{name}-{number}.md"
-            try:
-                os.link(part, final, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
-            except FileExistsError:
-                continue
-            os.fsync(folder)
-            return final
-        raise FileExistsError(17, "there are too many of that name")
-    finally:
-        os.unlink(part, dir_fd=folder)
+    except OSError:
+        os.unlink(name, dir_fd=folder)
+        raise

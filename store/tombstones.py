@@ -95,6 +95,6 @@ def _key(database: Database) -> bytes | None:
 
 
 def _hash(key: bytes, text: str) -> bytes:
-    inner: bytes = sha256(key + normal(text).encode()).digest()
+    inner: bytes = sha256(key + normal(text).encode("utf-8", "replace")).digest()
     outer: bytes = sha256(key + inner).digest()
     return outer

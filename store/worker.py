@@ -70,11 +70,13 @@ def start(
 def tidy(memory: Memory, trouble: Say = _quiet) -> None:
     """What other processes left to be done: the spool is brought in, a purge finished, half a backup and answers that
     nobody asks for any more are dropped, the ballast is there again. `trouble` is told what could not be done."""
+    from store import snapshots
     from store.exchange import backup
 
     database = memory.database
     ballast.keep(database.path)
     backup.tidy(database)
+    snapshots.tidy(database.path)
     brought = spool.drain(database)
     if brought.trouble:
         trouble(f"What hooks left to be written still waits: {brought.trouble}")

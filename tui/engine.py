@@ -12,6 +12,7 @@ from array import array
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from time import monotonic
 
 from textual.cache import LRUCache
 
@@ -26,12 +27,12 @@ from store.memory import Memory
 from store.models import Chunk, Commit, Record, Step
 from store.packing import every_row
 from tui import readings
+from tui.against import Against
 from tui.bringer import Bringer
 from tui.compare import Line
-from tui.context_rows import ContextRows
 from tui.describe import describe, describe_step
 from tui.embedder import Embedder
-from tui.keys import CHECKPOINTS, CONTEXT, FACTS, HISTORY, INBOX, TASKS
+from tui.keys import CHECKPOINTS, CONTEXT, FACTS, HEALTH, HISTORY, INBOX, TASKS
 from tui.learner import Learner
 from tui.pen import Done, Pen
 from tui.reader import Reader
@@ -44,15 +45,18 @@ from tui.verbs import Verb
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from store.measures import Measures
     from store.past import Past, Then
     from store.plans import Plan
     from tui.arguments import Given
-    from tui.readings import Target
+    from tui.health_rows import HealthRows
+    from tui.readings import SideRows, Target
 
 FIRST = 256  # rows of a list that are shown before its whole order is known
 DIFF_BYTES = 120_000
 CACHE = -256  # kB of the file that are kept while an order is read: each page is needed once
 M_MMAP_THRESHOLD, M_ARENA_MAX = -3, -8  # of mallopt(3)
+MEASURED_REST = 10  # times what measuring the health took: the pause before it is measured again
 LARGE = 1 << 19  # bytes of a block that is given back by itself
 
 
@@ -86,8 +90,10 @@ class Engine:
         self._reader = ThreadPoolExecutor(1, thread_name_prefix="lists")
         self.seeker = Seeker(location, clock)
         self._closed = False
+        self._measured: tuple[Measures, float] | None = None  # the last figures, and until when they do
         self.subjects: LRUCache[int, str] = LRUCache(4096)  # what the steps of history that are on screen are about
         self._steps: tuple[str | None, array[int]] = (None, array("I"))  # whose steps of history were read last
+        self._against = Against()
         self.documents = Reader(location, clock)
         self.embedder = Embedder(location, clock)
         self.bringer = Bringer(location, clock)
@@ -297,11 +303,13 @@ class Engine:
                 timeline, entries = TimelineRows(keys, days, self.read_entries, self.links), len(keys)
             return Lists(facts, timeline, counts, entries, limit < 0, view, step, journal)
 
-    def side(self, view: View, names: Sequence[str]) -> dict[str, KeyedRows | ContextRows]:
+    def side(self, view: View, names: Sequence[str]) -> dict[str, SideRows]:
         """Read the order of those of the other lists that are named."""
         with self._open(view.past) as memory:
             now, newest = memory.now, self.newest_step(memory)
-            lists: dict[str, KeyedRows | ContextRows] = {}
+            lists: dict[str, SideRows] = {}
+            if HEALTH in names:
+                lists[HEALTH] = self._health(memory, view.past is not None)
             if CONTEXT in names:
                 lists[CONTEXT] = readings.context(memory, view.question, view.session)
             if CHECKPOINTS in names:
@@ -325,10 +333,28 @@ class Engine:
             if INBOX in names:
                 numbers = memory.inbox.ids(origin=view.asker)
                 keys = array("q", (pack("proposal", number) for number in numbers))
+                against = {} if view.past else self._against.read(memory, numbers)
                 lists[INBOX] = KeyedRows(
-                    keys, self.read_entries, lambda record, width: proposal_segments(record, width, now)
+                    keys,
+                    self.read_entries,
+                    lambda record, width: proposal_segments(record, width, now, against.get(record.id, "")),
                 )
             return lists
+
+    def _health(self, memory: Memory, past: bool) -> HealthRows:
+        """The figures; those of now not measured more often than takes a small part of the time."""
+        from store.measures import measure
+
+        if past:
+            return readings.health(memory, measure(memory), True)
+        start = monotonic()
+        if self._measured is not None and start < self._measured[1]:
+            found, until = self._measured
+            return readings.health(memory, found, False, until - start)
+        found = measure(memory)
+        end = monotonic()
+        self._measured = (found, end + MEASURED_REST * (end - start))
+        return readings.health(memory, found, False)
 
     def _step_order(self, memory: Memory, actor: str | None) -> array[int]:
         """The numbers of the steps of history, newest first. Only what came since the last reading is read: a step

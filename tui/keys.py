@@ -84,11 +84,13 @@ class Key:
         return show(remapped.get(self.id, self.keys).split(",")[0])
 
 
-FACTS, TIMELINE, CHECKPOINTS, HISTORY, TASKS, INBOX, CONTEXT = PANES = (
-    *("facts", "timeline", "checkpoints", "history", "tasks", "inbox", "context"),
+FACTS, TIMELINE, CHECKPOINTS, HISTORY, TASKS, INBOX, CONTEXT, HEALTH = PANES = (
+    *("facts", "timeline", "checkpoints", "history", "tasks", "inbox", "context", "health"),
 )
+NUMBERS = dict(zip(PANES, "12345679", strict=True))  # the keys that lead to them, as their tabs name them
 HITS, PREVIEW = "hits", "preview"
 LISTS = (*PANES, HITS)
+OF_RECORDS = tuple(name for name in LISTS if name != HEALTH)
 RECORDS = (FACTS, TIMELINE, HITS, CONTEXT)  # the lists of what can be forgotten and corrected
 
 KEYS = (
@@ -208,8 +210,9 @@ KEYS = (
         "enter",
         "open",
         "open",
-        "Go into the preview; there, open the citation",
-        panes=(TIMELINE, CHECKPOINTS, HISTORY, HITS, CONTEXT),
+        "Go into the preview, there open the citation; in the health, go where a figure leads",
+        panes=(TIMELINE, CHECKPOINTS, HISTORY, HITS, CONTEXT, HEALTH),
+        words={HEALTH: "go there"},
     ),
     Key("search.why", "w", "why", "why", "Why a hit is there: what each signal gave to its place", panes=(HITS,)),
     Key("search.related", "r", "related", "related", "Search what is related to the record", panes=(HITS,)),
@@ -231,11 +234,16 @@ KEYS = (
         panes=(*LISTS, PREVIEW),
     ),
     Key(
-        "mark.toggle", "space", "mark", "mark", "Mark the record and move on; verbs then act on all marked", panes=LISTS
+        "mark.toggle",
+        "space",
+        "mark",
+        "mark",
+        "Mark the record and move on; verbs then act on all marked",
+        panes=OF_RECORDS,
     ),
     Key("mark.range", "v", "mark_range", "", "Mark from here to where the cursor goes; again to end it"),
-    Key("mark.all", "ctrl+a", "mark_all", "", "Mark all of the list, or none", panes=LISTS),
-    Key("record.copy", "Y", "change('out.copy')", "copy", "Copy the citations", panes=LISTS),
+    Key("mark.all", "ctrl+a", "mark_all", "", "Mark all of the list, or none", panes=OF_RECORDS),
+    Key("record.copy", "Y", "change('out.copy')", "copy", "Copy the citations", panes=OF_RECORDS),
     Key("record.copy-text", "ctrl+y", "change('out.copy_text')", "", "Copy the texts", panes=LISTS),
     Key(
         "record.edit",
@@ -341,6 +349,7 @@ KEYS = (
     Key("pane.tasks", "5", "pane('tasks')", "", "To the tasks"),
     Key("pane.inbox", "6", "pane('inbox')", "", "To the inbox"),
     Key("pane.context", "7", "pane('context')", "", "To the context: what an agent would be sent"),
+    Key("pane.health", "9", "pane('health')", "", "To the health: how the memory fares, in figures"),
     Key("pane.next", "tab", "next_pane(1)", "", "To the next pane"),
     Key("pane.previous", "shift+tab", "next_pane(-1)", "", "To the pane before"),
     Key("preview.down", "J", "scroll_preview(1)", "", "Scroll the preview down"),

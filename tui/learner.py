@@ -1,4 +1,5 @@
-"""The app's learning: what was said in conversations is read, on a thread that gives way to whoever presses keys."""
+"""The app's learning: what was said in conversations is read, and what was remembered compared with the rest, on a
+thread that gives way to whoever presses keys."""
 
 from __future__ import annotations
 
@@ -23,14 +24,18 @@ class Learner:
         self._give_way = give_way
 
     def due(self, memory: Memory) -> bool:
-        """Whether something was said that is still to be read; a cheap look, with a memory of the caller's."""
-        from store import pending
+        """Whether something was said or remembered that is still to be looked at; a cheap look, with a memory of the
+        caller's."""
+        from store import comparing, pending
 
-        return not memory.database.read_only and pending.due(memory.database, memory.now)
+        database = memory.database
+        return comparing.due(database) or (not database.read_only and pending.due(database, memory.now))
 
-    def run(self) -> Read:
-        """Read what waits."""
+    def run(self) -> tuple[Read, int]:
+        """Look at what waits: what was learned of what was said, and how many questions came of what was remembered."""
+        from store import comparing
         from store.agent import queue
 
         with Memory(self._location, "worker", self._clock, create=False) as memory:
-            return queue.run(memory, cancelled=self._give_way)
+            asked = comparing.compare(memory.database, memory.facts, memory.inbox, self._give_way)
+            return queue.run(memory, cancelled=self._give_way), len(asked)

@@ -14,11 +14,16 @@ from store.memory import Memory
 from store.moments import Moment, moment
 from tui.commands import count
 from tui.context_rows import ContextRows, cited
+from tui.health_rows import HealthRows
 from tui.keys import named
+from tui.measured import sections
+from tui.rows import KeyedRows
 
 if TYPE_CHECKING:
+    from store.measures import Measures
     from store.plans import Plan
 
+SideRows = KeyedRows | ContextRows | HealthRows  # what the lists beside facts and timeline show
 Target = int | str | tuple[str | Moment, str]  # a checkpoint or a step; an origin; two moments to compare
 
 
@@ -62,6 +67,19 @@ def context(memory: Memory, question: str, session: str) -> ContextRows:
         except MemorandaError:
             continue  # a document that the index does not have yet
     return ContextRows(built, found, memory.now)
+
+
+def health(memory: Memory, found: Measures, past: bool, due: float = 0) -> HealthRows:
+    """The figures, with the records that they name."""
+    shown = sections(found, past)
+    named = {}
+    for citation in (one.record for _, figures in shown for one in figures if one.record):
+        try:
+            named[citation] = records.lookup(memory.database, parse(citation))
+        except MemorandaError:
+            continue  # it went since it was counted
+    notes = ("the rest is of now: the past has none of it",) if past else ()
+    return HealthRows(shown, named, found.at, due, notes)
 
 
 def welcome(memory: Memory, cwd: str) -> list[str]:

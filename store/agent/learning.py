@@ -13,7 +13,6 @@ from store.agent.extraction import Found, extract
 from store.agent.known import Known
 from store.agent.meant import Meant
 from store.agent.voice import Sentence, fold, sentences
-from store.asking import Question
 from store.citations import cite
 from store.database import Database, Json, Verbatim, Write
 from store.errors import MemorandaError
@@ -22,6 +21,7 @@ from store.history import History
 from store.inbox import Inbox
 from store.ingest.running import ORIGIN
 from store.models import Turn
+from store.questioning import Question
 from store.tombstones import purged_at
 from store.vocabulary import TALK
 

@@ -12,6 +12,8 @@ from store import pending
 from store.agent.known import Known
 from store.agent.learning import Learned, Lesson, keep, lessons, origin
 from store.agent.meant import Meant
+from store.agent.settled import Settled
+from store.database import Write
 from store.database.lease import Lease, LeaseLost
 from store.errors import MemorandaError
 from store.memory import Memory
@@ -62,6 +64,7 @@ class _Reading:
         self._memory = memory
         self._lease = lease
         self._known = Known(memory.database)
+        self._settled = Settled(memory.database)
         self._meant = Meant(memory.database, memory.config, memory.now)
         self._read = self._failed = 0
         self._renewed = time.monotonic()
@@ -84,6 +87,8 @@ class _Reading:
             try:
                 self._known.refresh()
                 planned = lessons(entry.task, turn, self._known, self._meant) if turn else []
+                if turn and planned:
+                    planned = [one for one in planned if not self._settled.after(turn, one.found.text)]
                 if turn and planned:
                     self._keep(entry, turn, planned)
                 else:
@@ -109,7 +114,7 @@ class _Reading:
     def _keep(self, entry: Entry, turn: Turn, planned: list[Lesson]) -> None:
         with self._memory.database.write(origin(turn), "extraction") as write:
             self._lease.renew(write)
-            if not pending.done(write, [entry]):
+            if not pending.done(write, [entry]) or not _stands(write, turn):
                 return
             learned = keep(write, turn, planned, self._memory.inbox)
         self._known.changed(learned.facts)
@@ -130,6 +135,11 @@ class _Reading:
 
     def told(self, busy: bool = False) -> Read:
         return Read(self._read, self._learned, self._failed, _left(self._memory), busy)
+
+
+def _stands(write: Write, turn: Turn) -> bool:
+    """Whether a turn still says what was read of it: it may have been purged since, or scrubbed."""
+    return bool(write.execute("SELECT text FROM turns WHERE id = ?", (turn.id,)).get == turn.text)
 
 
 def _left(memory: Memory) -> int:

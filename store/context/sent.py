@@ -85,6 +85,12 @@ class Sent:
         )
         return None if found is None else (str(found[0]), str(found[1]))
 
+    def figures(self) -> tuple[int, int, int]:
+        """(how many contexts were handed out lately, how many of them were answered, what one takes: the median of
+        their tokens, 0 without any)."""
+        taken = self._database.rows("SELECT tokens, answered IS NOT NULL FROM contexts ORDER BY tokens")
+        return len(taken), sum(answered for _, answered in taken), taken[len(taken) // 2][0] if taken else 0
+
     def per_session(self, limit: int = 12) -> list[tuple[str, int, int]]:
         """(session, contexts, tokens) of the sessions that were sent something last, newest first."""
         return [

@@ -5,6 +5,7 @@ The newest ACTIVE of a session are what a prompt is given; the older ones are ke
 
 import json
 from collections.abc import Callable, Sequence
+from itertools import takewhile
 
 from store.citations import cite
 from store.database import Database, Json, Verbatim, Write, clean
@@ -82,7 +83,7 @@ class Summaries:
     ) -> list[int]:
         """Summarise what is due of a session, the newest unless named: the ids of the summaries. `by` makes them, the
         rule unless somebody else does; it works outside of any transaction, and what was summarised meanwhile by
-        another process is not again."""
+        another process is not again, nor what was purged meanwhile."""
         from store.conversation.summarising import by_rule
 
         name = clean(session.strip()) or self._newest_session()
@@ -90,7 +91,8 @@ class Summaries:
         while parts := self.due(name, all_of_it=all_of_it):
             told = [(part[0].number, part[-1].number, (by or by_rule)(part)) for part in parts]
             with self._database.write(actor, "summarise") as write:
-                fresh = [put(write, name, first, last, one) for first, last, one in told]
+                stand = takewhile(lambda one: _stand(write, one[0]), zip(parts, told, strict=True))
+                fresh = [put(write, name, *one) for _, one in stand]
             made += [number for number in fresh if number is not None]
             if None in fresh:
                 break
@@ -115,6 +117,13 @@ def drop(write: Write, turns: Sequence[int]) -> None:
         " AND t.session = summaries.session AND t.number BETWEEN summaries.first AND summaries.last)",
         (Json(list(turns)),),
     )
+
+
+def _stand(write: Write, part: "Sequence[Turn]") -> bool:
+    """Whether turns still say what was read of them: one may have been purged since, or scrubbed."""
+    numbers = Json([turn.id for turn in part])
+    rows = write.rows("SELECT id, text FROM turns WHERE id IN (SELECT value FROM json_each(?))", (numbers,))
+    return dict(rows) == {turn.id: turn.text for turn in part}
 
 
 def _read(place: int, value: "Any") -> "Any":

@@ -7,6 +7,7 @@ from store import pending
 from store.citations import cite
 from store.database import Database, Verbatim, Write, clean
 from store.errors import InvalidInput, NotFound
+from store.names import one_line
 from store.vocabulary import ROLES
 
 TYPE_CHECKING = False
@@ -134,9 +135,10 @@ class Turns:
 
 def named(session: str) -> str:
     """The name of a session, as it is kept. Raises InvalidInput."""
-    if not session.strip():
+    name = one_line(session)
+    if not name:
         raise InvalidInput("A session has a name.", "Name one: the id that the agent gives it will do.")
-    return clean(session.strip())
+    return clean(name)
 
 
 def put(write: Write, session: str, said: "Iterable[Said]", source: str = "", cwd: str = "") -> list[int]:
@@ -151,7 +153,7 @@ def put(write: Write, session: str, said: "Iterable[Said]", source: str = "", cw
                 session=session,
                 number=number,
                 role=Verbatim(turn.role),
-                speaker=turn.speaker.strip(),
+                speaker=one_line(turn.speaker),
                 text=turn.text,
                 at=Verbatim(turn.at),
                 origin=write.actor,

@@ -13,7 +13,7 @@ PACKED = ("history_block",)
 OPERATIONAL = (
     *("meta", "leases", "queries", "accesses", "month_words", "backups", "tombstones", "answers", "redactions"),
     *("context_usage", "sessions", "sources", "ingested", "discarded", "pending_extraction"),
-    *("contexts", "sent", "answers_cache"),
+    *("contexts", "sent", "answers_cache", "uncompared", "searches"),
 )
 # rebuilt from nothing
 DERIVED = (

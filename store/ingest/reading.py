@@ -60,10 +60,15 @@ def opened(path: str) -> BinaryIO:
         raise StorageError(f"{path} cannot be read: {error.strerror}.", "Look at its name and permissions.") from None
 
 
+def name(path: str) -> str:
+    """A path as text: a name that is not UTF-8 has its bytes written out."""
+    return clean(os.fsencode(path).decode("utf-8", "backslashreplace"))
+
+
 def resume(database: Database, path: str, file: BinaryIO) -> tuple[Place, bool]:
     """(where to go on, whether the file is another one than it was: rotated, truncated or written anew). The file
     stands there."""
-    row = database.row("SELECT size, lines, mark FROM sources WHERE path = ?", (clean(path),))
+    row = database.row("SELECT size, lines, mark FROM sources WHERE path = ?", (name(path),))
     if row is None:
         return Place(), False
     size, number, mark = row
@@ -82,8 +87,21 @@ def remember(write: Write, path: str, file: BinaryIO, place: Place) -> None:
     write.execute(
         "INSERT INTO sources(path, size, lines, mark, at) VALUES (?, ?, ?, ?, ?) ON CONFLICT(path) DO UPDATE SET"
         " size = excluded.size, lines = excluded.lines, mark = excluded.mark, at = excluded.at",
-        (path, place.offset, place.line, mark, Verbatim(write.at)),
+        (name(path), place.offset, place.line, mark, Verbatim(write.at)),
     )
+
+
+def looked(database: Database, path: str, size: int) -> None:
+    """Keep how long a file was when it was last looked at, whatever could be read of it."""
+    here = name(path)
+    if database.value("SELECT 1 FROM sources WHERE path = ? AND (size = ? OR looked = ?)", (here, size, size)):
+        return
+    with database.write("agent", "ingest") as write:
+        write.execute(
+            "INSERT INTO sources(path, size, lines, looked, mark, at) VALUES (?, 0, 0, ?, ?, ?)"
+            " ON CONFLICT(path) DO UPDATE SET looked = excluded.looked",
+            (here, size, sha256(b"\0").digest()[:16], Verbatim(write.at)),
+        )
 
 
 def _mark(file: BinaryIO, size: int) -> bytes:

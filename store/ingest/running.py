@@ -1,10 +1,12 @@
 """Bringing conversations in: once each line, in batches that let other writers in between.
 
-What tells a line from another is its own id; where it has none its moment; where it has neither its place in the file.
+What tells a line from another is its own id; where it has none its moment; where it has neither, that it is the first,
+second … of its kind that its source says in that session.
 A keyed digest of that stays, so that a turn that was scrubbed or purged does not come back by the same road.
 """
 
 import os
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,10 +20,11 @@ from store.database import Database, Verbatim, Write, clean
 from store.digest import sha256
 from store.errors import InvalidInput
 from store.ingest import forms, reading
-from store.ingest.discarding import keep, small_talk
+from store.ingest.discarding import expire, keep, small_talk
 from store.ingest.forms import Entry
 from store.ingest.lines import LONGEST, Line
 from store.ingest.reading import Place
+from store.names import one_line
 from store.tombstones import buried
 
 TURNS, BYTES = 100, 1 << 17  # of one transaction: some 30 ms, so that no writer waits long
@@ -30,6 +33,8 @@ TOLD = 20  # broken lines that are told one by one
 BREATH = 0.002  # seconds between two transactions, in which whoever waits for the file gets it
 KEY = "ingest.key"
 ORIGIN = "import:transcript"
+
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
 Progress = Callable[[int, int], None]
 Cancelled = Callable[[], bool]
@@ -112,8 +117,11 @@ class _Run:
         self._origin = origin
         self._report = report
         self._secret = _secret(database)
+        self._purges: object = None  # how many there were when they were read last
         self._buried = buried(database)
         self._inside: dict[str, bool] = {}
+        self._from_start = True
+        self._times: dict[bytes, int] = {}  # how often a line was seen that has neither id nor moment
         # a file that says no times was written when it was last changed; what is piped is said now
         self._at = from_ms(os.fstat(file.fileno()).st_mtime_ns // 1_000_000) if path else ""
         self._batch: list[tuple[Line, bytes]] = []
@@ -126,9 +134,10 @@ class _Run:
             as_json = forms.is_json(self._file)
             place, anew = reading.resume(self._database, self._path, self._file)
             if anew:
-                self._report.anew.append(self._path)
-            session = session or os.path.splitext(os.path.basename(self._path))[0]
-        session = clean(session.strip()) or "standard input"
+                self._report.anew.append(reading.name(self._path))
+            session = session or self._own_name()
+            self._from_start = place.offset == 0
+        session = clean(one_line(session)) or "standard input"
         start = place.offset
         role = self._last_role(session) if place.offset else ""
         raws = reading.lines(self._file, place)
@@ -147,8 +156,20 @@ class _Run:
                     break
                 time.sleep(BREATH)
         self._write(place)
+        expire(self._database, self._database.clock())
         self._report.bytes += place.offset - start
         progress(place.offset, size)
+
+    def _own_name(self) -> str:
+        """What a file calls its conversation that names none: as the file is called; with its folder, where another
+        file of that name was here first."""
+        folder, file = os.path.split(reading.name(self._path))
+        stem = os.path.splitext(file)[0]
+        for name in (stem, f"{os.path.basename(folder)}/{stem}"):
+            source = self._database.value("SELECT source FROM sessions WHERE id = ?", (clean(one_line(name)),))
+            if source in (None, "", reading.name(self._path)):
+                return name
+        return f"{folder}/{stem}"
 
     def _last_role(self, session: str) -> str:
         found: str | None = self._database.value(
@@ -162,26 +183,47 @@ class _Run:
         if entry.trouble:
             self._report.broken += 1
             if len(self._report.troubles) < TOLD:
-                self._report.troubles.append((self._path, entry.number, entry.trouble))
+                self._report.troubles.append((reading.name(self._path), entry.number, entry.trouble))
         for line in entry.said:
             if self._project and line.cwd and not self._is_inside(line.cwd):
                 self._report.elsewhere += 1
                 continue
             self._weight += min(len(line.text), LONGEST)
-            self._batch.append((line, self._name(line, entry.number)))
+            self._batch.append((line, self._name(line)))
 
     def _is_inside(self, cwd: str) -> bool:
         if cwd not in self._inside:
-            real = os.path.realpath(cwd)
+            try:
+                real = os.path.realpath(cwd)
+            except ValueError:  # no path: a zero byte in it, or half a character
+                real = ""
             self._inside[cwd] = real == self._project or real.startswith(os.path.join(self._project, ""))
         return self._inside[cwd]
 
-    def _name(self, line: Line, number: int) -> bytes:
+    def _name(self, line: Line) -> bytes:
         """What tells this line from all others, as a keyed digest."""
-        # a text without its secrets: not even a digest is made of them
-        told = ["id", line.id] if line.id else [line.at or str(number), clean(line.text)]
-        parts = "\0".join((line.session, line.role, *told)).encode("utf-8", "replace")
-        digest: bytes = sha256(self._secret + parts).digest()[:16]
+        if _UUID.fullmatch(line.id):  # a session that was forked repeats what was said before
+            return self._digest("id", line.role, line.id)
+        if line.id:
+            return self._digest(line.session, line.role, "id", line.id)
+        told = line.session, line.role, line.at, clean(line.text)  # not even a digest is made of a secret
+        return self._digest(*told) if line.at else self._counted(told)
+
+    def _counted(self, told: tuple[str, ...]) -> bytes:
+        """The name of a line that has neither id nor moment: the next of those that say the same."""
+        same = self._digest(*told)
+        if same not in self._times:
+            self._times[same] = 0
+            while not self._from_start and self._is_known(self._digest(*told, str(self._times[same] + 1))):
+                self._times[same] += 1
+        self._times[same] += 1
+        return self._digest(*told, str(self._times[same]))
+
+    def _is_known(self, key: bytes) -> bool:
+        return self._database.value("SELECT 1 FROM ingested WHERE key = ?", (key,)) is not None
+
+    def _digest(self, *told: str) -> bytes:
+        digest: bytes = sha256(self._secret + "\0".join(told).encode("utf-8", "replace")).digest()[:16]
         return digest
 
     # writing
@@ -193,9 +235,10 @@ class _Run:
         added: set[str] = set()
         with self._database.write(self._origin, "ingest") as write:
             report = _Counts()
+            self._look_at_purges()
             fresh = [line for line, key in self._batch if self._is_new(write, line, key, report)]
             for session, lines in groupby(fresh, key=lambda line: line.session):
-                self._put(write, clean(session), list(lines), added, report)
+                self._put(write, clean(one_line(session)) or "standard input", list(lines), added, report)
             if self._path:
                 reading.remember(write, self._path, self._file, place)
         for name in _Counts.__slots__:
@@ -203,12 +246,18 @@ class _Run:
         self._report.sessions |= added
         self._batch, self._weight = [], 0
 
+    def _look_at_purges(self) -> None:
+        """Read what was purged, if anything was since the last look."""
+        seen = self._database.row("SELECT count(*), max(at) FROM tombstones")
+        if seen != self._purges:
+            self._purges, self._buried = seen, buried(self._database)
+
     def _is_new(self, write: Write, line: Line, key: bytes, report: "_Counts") -> bool:
         write.execute("INSERT OR IGNORE INTO ingested(key) VALUES (?)", (key,))
         if not write.database.connection.changes() or self._is_there(write, line):
             report.known += 1
             return False
-        if self._buried(line.text):
+        if self._buried(clean(line.text)):
             report.purged += 1
             return False
         return True
@@ -236,7 +285,7 @@ class _Run:
             else:
                 turns.append(Said(line.role, line.text[:LONGEST], line.speaker, at))
         if turns:
-            put(write, session, turns, self._path, lines[0].cwd)
+            put(write, session, turns, reading.name(self._path) if self._path else "", lines[0].cwd)
             report.added += len(turns)
             added.add(session)
 

@@ -11,6 +11,7 @@ import re
 import stat
 from collections.abc import Collection, Iterable, Iterator
 
+from store import snapshots
 from store.citations import Citation
 from store.database import Database, Verbatim, Write, clean
 from store.digest import sha256
@@ -127,6 +128,7 @@ def cut(places: Places, chosen: Iterable[Place]) -> dict[Place, str]:
             for start, end in sorted((one.span for one in some), reverse=True):
                 text = text[:start] + text[end:]
             replace(place, some[0].digest, text.encode())
+            snapshots.unsaid(place.path)
         except FileNotFoundError:
             continue  # gone, and the words with it
         except (Unreadable, InvalidInput) as error:

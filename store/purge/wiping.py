@@ -47,6 +47,7 @@ def delete(write: Write, table: str, keys: list[str]) -> None:
     )
     if table == "turns":
         summaries.drop(write, json.loads(ids))
+        write.execute(f"DELETE FROM pending_extraction WHERE turn {among}", (ids,))
     write.execute(f"DELETE FROM {table} WHERE id {among}", (ids,))
     for (session,) in sessions:
         for told, name in (("context_usage", "session"), ("sessions", "id")):

@@ -18,7 +18,8 @@ class Asked:
             return
         with self._database.write("user", "query") as write:
             write.execute(
-                "INSERT INTO queries(text, at) VALUES (?, ?) ON CONFLICT(text) DO UPDATE SET at = excluded.at",
+                "INSERT INTO queries(text, at) VALUES (?, ?)"
+                " ON CONFLICT(text) DO UPDATE SET at = excluded.at, times = times + 1",
                 (text, Verbatim(write.at)),
             )
             write.execute(
@@ -29,6 +30,10 @@ class Asked:
         """The queries kept, the newest first."""
         rows = self._database.rows("SELECT text FROM queries ORDER BY at DESC LIMIT ?", (limit,))
         return [text for (text,) in rows]
+
+    def most(self, limit: int) -> list[tuple[str, int]]:
+        """(query, how often it was asked) of those kept, the most frequent first, of as frequent ones the newest."""
+        return self._database.rows("SELECT text, times FROM queries ORDER BY times DESC, at DESC LIMIT ?", (limit,))
 
     def forget(self) -> int:
         """Drop them all; how many there were."""

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from store.models import Record
     from store.search.meaning import Look, Meaning
     from store.search.settings import Settings
+    from store.search.timed import Timed
 
 # records from which on the keywords are looked up while the model reads the question: it needs all processors for its
 # 15 ms, and a second thread costs it more than a quick lookup takes
@@ -121,6 +122,13 @@ class Search:
     def asked(self) -> Asked:
         """What was asked before."""
         return Asked(self._database)
+
+    @property
+    def timed(self) -> "Timed":
+        """How the last searches fared."""
+        from store.search.timed import Timed
+
+        return Timed(self._database)
 
     @property
     def accesses(self) -> Accesses:

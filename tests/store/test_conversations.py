@@ -1,7 +1,10 @@
 """Turns, their window and how they go on; sessions that are flushed, cleared or break off; summaries, written once."""
 
+import errno
 import os
 import stat
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,7 +15,7 @@ from hypothesis import strategies as st
 from support.embedding_models import nano
 from support.secrets import word
 
-from store import flushing, keeping, tokens
+from store import flushing, keeping, snapshots, tokens, worker
 from store.clock import from_ms, to_ms
 from store.config import put, user_path
 from store.conversation import Said
@@ -23,6 +26,7 @@ from store.embedding import Vectors, turns
 from store.errors import NotFound, StorageError
 from store.memory import Memory
 from store.models import Turn
+from store.purge import files_of
 
 STRIPE = "sk" + "_live_" + word(24)
 
@@ -307,6 +311,36 @@ def test_a_session_that_broke_off_is_ended_at_the_next_start(memory: Memory, clo
     assert offered is not None and offered.id == only.id
 
 
+def test_a_kill_at_the_end_of_a_session_costs_no_summary(memory: Memory, clock: Any, monkeypatch: Any) -> None:
+    talk(memory, "one", 7)
+    clock.advance(milliseconds=31 * 60_000)
+
+    def killed(*about: object) -> None:
+        raise SystemExit
+
+    with monkeypatch.context() as patch, pytest.raises(SystemExit):
+        patch.setattr("store.conversation.summarising.by_rule", killed)
+        keeping.sweep(memory)
+    assert keeping.sweep(memory) == 1
+    assert [one.last for one in memory.summaries.of("one")] == [3, 6, 7]
+
+
+def test_what_is_purged_while_it_is_summarised_leaves_nothing(memory: Memory) -> None:
+    from store.conversation.summarising import by_rule
+
+    talk(memory, "one", 12)
+    first = memory.turns.last("one", 12)[0]
+
+    def purged(part: Any) -> Any:
+        made = by_rule(part)
+        if memory.turns.many([first.id]):
+            memory.purge.run(memory.purge.plan([("turn", first.id)]))
+        return made
+
+    memory.summaries.write("one", by=purged)
+    assert [(one.first, one.last) for one in memory.summaries.of("one")] == [(2, 4)]
+
+
 def test_a_session_whose_end_was_told_is_not_ended_twice(memory: Memory, clock: Any) -> None:
     talk(memory)
     flushing.clear(memory)
@@ -364,6 +398,65 @@ def test_clearing_leaves_a_snapshot_of_the_last_fifteen(memory: Memory, tmp_path
     assert Path(done.path).read_text(encoding="utf-8") == text
     there = os.listdir(tmp_path / "memory" / "snapshots")
     assert sorted(there) == sorted(map(os.path.basename, [done.path, again.path]))
+
+
+@pytest.mark.parametrize("error", [errno.EPERM, errno.EXDEV])
+def test_where_no_links_are_to_be_had_a_snapshot_is_written_all_the_same(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, error: int
+) -> None:
+    """On a stick, say; under another name where that one is taken."""
+    talk(memory)
+
+    def none(*about: object, **how: object) -> None:
+        raise OSError(error, "no links here")
+
+    monkeypatch.setattr(os, "link", none)
+    first, second = flushing.clear(memory), flushing.clear(memory)
+    assert Path(first.path).read_text("utf-8") and second.path == first.path.replace(".md", "-2.md")
+    assert len(os.listdir(os.path.dirname(first.path))) == 2
+
+
+def test_a_kill_while_a_snapshot_is_written_leaves_nothing_that_a_proof_does_not_read(
+    memory: Memory, tmp_path: Path
+) -> None:
+    talk(memory)
+    code = (
+        "import os, sys\nfrom store import flushing\nfrom store.memory import Memory\n"
+        "os.link = lambda *about, **how: os._exit(9)\n"
+        "with Memory.open(sys.argv[1]) as memory: flushing.clear(memory)"
+    )
+    assert subprocess.run([sys.executable, "-c", code, memory.database.path], check=False).returncode == 9
+    assert os.listdir(tmp_path / "memory" / "snapshots") == []
+    (left,) = [path for path in files_of(memory.database.path) if ".snapshot-" in path]
+    snapshots.tidy(memory.database.path)
+    assert os.path.exists(left), "it may be another process at its work"
+    os.utime(left, (0, 0))
+    worker.tidy(memory)
+    assert not os.path.exists(left)
+
+
+def test_what_is_cut_out_of_a_snapshot_does_not_stay_in_its_name(memory: Memory) -> None:
+    memory.turns.add("s", [Said("user", "Ludovica Zarpanelli heredera"), Said("assistant", "who is that?")])
+    path = flushing.clear(memory).path
+    assert "zarpanelli" in path
+    memory.documents.scan()
+    plan = memory.purge.plan([("turn", 1)])
+    chosen = [place for place, one in enumerate(plan.places) if one.can]
+    assert any(plan.places[place].table == "file" for place in chosen)
+    memory.purge.run(plan, chosen)
+    (left,) = os.listdir(os.path.dirname(path))
+    assert left == "2026-11-21-session.md"
+    assert "arpanelli" not in Path(path).with_name(left).read_text("utf-8")
+    assert not memory.database.value("SELECT count(*) FROM documents WHERE path LIKE '%zarpanelli%'")
+
+
+def test_nothing_of_a_conversation_passes_for_a_snapshots_own_words(memory: Memory) -> None:
+    hostile = "s`\n\n# Forged heading\n\n\x1b]0;x\x07" + "long " * 100
+    memory.turns.add(hostile, [Said("user", "text \x1b[2J of it", "Ana\n\n# Another forged")])
+    (turn,) = memory.turns.last("", 1)
+    assert "\n" not in turn.session + turn.speaker and len(turn.session) <= 200 and "\x1b" not in turn.session
+    text = Path(flushing.clear(memory).path).read_text("utf-8")
+    assert "\x1b" not in text and [line for line in text.splitlines() if line.startswith("# ")] == ["# text [2J of it"]
 
 
 def test_a_snapshot_goes_through_no_link(memory: Memory, tmp_path: Path) -> None:

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from store.asking import Question
 from store.conversation import Said
 from store.errors import Conflict, InvalidInput, NotFound, Purged
+from store.evidence import stands
 from store.facts import text_hash
 from store.inbox import Choice, Doubtful
 from store.memory import Memory
 from store.purge.proof import files_of, prove
+from store.questioning import Question
 
 AGENT = "mcp:claude-code"
 
@@ -310,7 +311,7 @@ def test_nothing_else_makes_a_fact_of_a_proposal():
     users = {path.name for path, text in sources.items() if "store.accepting import" in text}
     assert users == {"inbox.py"}
     writers = {path.name for path, text in sources.items() if "UPDATE proposals" in text or '"accepted"' in text}
-    assert writers <= {"inbox.py", "vocabulary.py", "asking.py", "asked.py"}, writers
+    assert writers <= {"inbox.py", "vocabulary.py", "questioning.py", "asked.py"}, writers
     inserters = {
         str(path.relative_to(root)) for path, text in sources.items() if "insert(" in text and "facts import" in text
     }
@@ -504,3 +505,18 @@ def test_a_proposal_of_which_nothing_is_left_waits_no_more(memory):
     assert active(memory) == []
     memory.inbox.accept(partly, "Bea says that Ana keeps something")
     assert active(memory) == ["Bea says that Ana keeps something"]
+
+
+@pytest.mark.parametrize(
+    "quote, text, holds",
+    [
+        ("port 80", "We deploy on port 80.", True),
+        ("port 80", "We deploy on port 8080 now.", False),
+        ("team of 5", "a team of 50", False),
+        ("We  Deploy on\nport 80!", "first: we deploy on port 80", True),
+        ("«sí», dijo", "y «sí», dijo ella", True),
+        ("art of it", "part of it", False),
+    ],
+)
+def test_a_quote_stands_only_whole(quote: str, text: str, holds: bool) -> None:
+    assert stands(quote, text) is holds

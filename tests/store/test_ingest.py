@@ -19,6 +19,7 @@ from support.secrets import word
 from store import bringing
 from store.clock import from_ms, to_ms
 from store.config import put, user_path
+from store.conversation import Said
 from store.errors import StorageError
 from store.ingest import Report, ingest, running
 from store.ingest.claude import folder_of
@@ -449,3 +450,88 @@ def test_a_project_cannot_name_files_of_the_person(memory: Memory, tmp_path: Pat
     with Memory.open(memory.database.path) as asked:
         assert asked.config["ingest.paths"] == []
         assert any("ingest.paths" in problem for problem in asked.config.problems)
+
+
+# each line once, where nothing but its words tells it from others ----------------------------------------------------
+
+
+def chat(*texts: str, session: str = "m") -> list[dict[str, str]]:
+    return [{"session": session, "role": "user", "text": text} for text in texts]
+
+
+def test_lines_without_id_or_moment_are_told_apart_by_how_often_they_were_said(memory: Memory, tmp_path: Path) -> None:
+    """An answer that is given twice is two turns; a pipe that slides over a conversation gives what is new, and a line
+    put above the others that one alone."""
+    path = tmp_path / "m.jsonl"
+    again = "yes, go on with the second one"
+    assert ingest(memory.database, write(path, chat("first thing to do", again, "third thing to do", again))).added == 4
+    assert ingest(memory.database, write(path, chat(again), "a")).added == 1, "the file grew by it"
+    lines = "\n".join(map(json.dumps, chat("third thing to do", again, again, again, "what comes now?")))
+    assert ingest(memory.database, piped(lines)).added == 1, "it slid"
+    above = chat("a line above them", "first thing to do", again, "third thing to do", again, again)
+    assert ingest(memory.database, write(path, above)).added == 1
+
+
+def test_a_session_that_was_forked_is_not_taken_in_twice(memory: Memory, tmp_path: Path) -> None:
+    line = claude("why is the importer slow?", 1, uuid="0b7c2f5e-8a41-4a8e-9a51-3f0c6d1e2b4a")
+    ingest(memory.database, write(tmp_path / "a.jsonl", [line]))
+    report = ingest(memory.database, write(tmp_path / "b.jsonl", [{**line, "sessionId": "s2"}]))
+    assert (report.added, report.known) == (0, 1)
+
+
+def test_two_files_of_one_name_are_two_conversations(memory: Memory, tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / folder).mkdir()
+        assert ingest(memory.database, write(tmp_path / folder / "chat.txt", ["user: the same line in both"])).added
+    assert memory.database.rows("SELECT DISTINCT session FROM turns ORDER BY id") == [("chat",), ("b/chat",)]
+
+
+# one bad line, one bad file -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cwd", ["/tmp/\0x", "/tmp/\ud800"])
+def test_a_folder_that_cannot_be_keeps_nothing_else_out(memory: Memory, tmp_path: Path, cwd: str) -> None:
+    lines = [claude("said nowhere at all", 1, cwd=cwd), claude("said in the project", 2, cwd=str(tmp_path))]
+    report = ingest(memory.database, write(tmp_path / "s1.jsonl", lines), project=str(tmp_path))
+    assert (report.added, report.elsewhere) == (1, 1)
+
+
+def test_half_a_character_is_no_trouble_once_something_was_purged(memory: Memory, tmp_path: Path) -> None:
+    number, _ = memory.facts.remember("something to be erased")
+    memory.purge.run(memory.purge.plan([("fact", number)]))
+    assert ingest(memory.database, write(tmp_path / "s1.jsonl", [claude("half \ud800 of it", 1)])).added == 1
+
+
+def test_what_cannot_be_finished_is_looked_at_once_and_keeps_no_summary_from_being_made(
+    memory: Memory, tmp_path: Path
+) -> None:
+    """A last line that a killed agent left unfinished, nothing but blank lines, a file whose name is no text."""
+    cut = tmp_path / "cut.jsonl"
+    cut.write_text('{"role": "user", "te')
+    (tmp_path / "blank.jsonl").write_text("\n\n")
+    odd = os.fsdecode(os.fsencode(str(tmp_path / "odd-")) + b"\xff.jsonl")
+    write(Path(odd), chat("from an odd file", session="odd"))
+    put(user_path(), "ingest.paths", str(tmp_path))
+    memory.turns.add("long", [Said("user", f"thing number {n} of the plan") for n in range(30)])
+    with Memory.open(memory.database.path, clock=memory.database.clock) as asked:
+        assert len(bringing.due(asked)) == 3
+        report = bringing.bring_in(asked)
+        assert report is not None and report.added == 1
+        assert bringing.due(asked) == [] and asked.summaries.active("long")
+        cut.write_text('{"role": "user", "text": "it is whole by now"}\n')
+        assert bringing.due(asked) == [str(cut)]
+
+
+def test_what_is_purged_while_others_are_read_does_not_come_in(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(running, "TURNS", 1)
+    path = write(tmp_path / "m.jsonl", chat("an ordinary thing to say", "the code of the safe is 4312"))
+
+    def purge(done: int, total: int) -> None:
+        if done < total and memory.database.value("SELECT count(*) FROM turns") == 1:
+            number, _ = memory.facts.remember("the code of the safe is 4312")
+            memory.purge.run(memory.purge.plan([("fact", number)]))
+
+    with Memory.open(memory.database.path) as asked:
+        assert ingest(asked.database, path, progress=purge).purged == 1

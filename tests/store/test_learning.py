@@ -267,6 +267,28 @@ def test_what_was_purged_does_not_come_back(memory: Memory) -> None:
     assert texts(memory) == [] and waiting(memory) == []
 
 
+@pytest.mark.parametrize("how", ["purged", "scrubbed"])
+def test_what_is_purged_while_it_is_read_leaves_nothing(
+    memory: Memory, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    """Between the reading of a turn and the writing of what it taught."""
+    (turn,) = say(memory, "Remember that the safe opens with 4312.")
+
+    def read(*about: object) -> list[learning.Lesson]:
+        found = learning.lessons(*about)  # type: ignore[arg-type]
+        with Memory.open(memory.database.path) as other:
+            if how == "purged":
+                other.purge.run(other.purge.plan([("turn", turn)]))
+            else:
+                with other.database.write("user", "scrub") as write:
+                    write.rewrite("UPDATE turns SET text = 'Remember that [purged]' WHERE id = ?", (turn,))
+        return found
+
+    monkeypatch.setattr(queue, "lessons", read)
+    queue.run(memory)
+    assert texts(memory) == [] and entries(memory) == []
+
+
 def test_old_words_do_not_bring_back_what_a_person_did_away_with_and_new_ones_do(memory: Memory) -> None:
     number, _ = memory.facts.remember("The standup is at nine")
     memory.facts.forget([number])
@@ -276,6 +298,19 @@ def test_old_words_do_not_bring_back_what_a_person_did_away_with_and_new_ones_do
 
 
 # taken back ----------------------------------------------------------------------------------------------------------
+
+
+def test_old_words_do_not_bring_back_what_was_undone_or_rejected_and_new_ones_do(memory: Memory) -> None:
+    hear(memory, "Remember that the standup is at nine.", days=3)
+    memory.history.undo(memory.history.steps()[0].seq)
+    assert texts(memory) == []
+    assert not hear(memory, "remember that the standup is at nine", session="older", days=4).learned
+    assert hear(memory, "remember that the standup is at nine", session="newer").learned.facts
+    memory.inbox.propose("add", {"fact": "The office closes at six"}, origin="mcp:claude-code")
+    (number,) = memory.inbox.ids()
+    memory.inbox.reject([number])
+    assert not hear(memory, "remember that the office closes at six", session="older", days=4).learned
+    assert texts(memory) == ["The standup is at nine"]
 
 
 def test_all_that_one_conversation_taught_is_taken_back_together(memory: Memory) -> None:
@@ -335,6 +370,7 @@ def test_what_fails_is_tried_three_times_later_and_later_and_keeps_nothing_else_
     assert queue.run(memory) == queue.Read() and pending.counts(memory.database) == (0, 1)
     (told,) = [one for one in examine(memory.location) if one.subject == "learning"]
     assert (told.state, told.command) == (WRONG, "flush") and "1 turn, tried 3 times" in told.says
+    assert pending.tries(memory.database) == (2, 6) and pending.given_up(memory.database, 5) == [(bad, "ValueError")]
     stumbling.clear()
     assert pending.again(memory.database) == 1
     queue.run(memory)

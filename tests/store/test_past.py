@@ -134,7 +134,7 @@ def test_nothing_can_be_changed_in_the_past(live: Live, plan: list[int], more: l
                 then.facts.remember("one more")
             for sql in (
                 "DELETE FROM main.facts",
-                "INSERT INTO main.queries VALUES ('a', 'b')",
+                "INSERT INTO main.queries(text, at) VALUES ('a', 'b')",
                 "DROP TABLE main.facts",
             ):
                 with pytest.raises(apsw.ReadOnlyError):

@@ -84,7 +84,7 @@ async def test_no_key_is_read_as_markup_by_the_palette(story: Story, monkeypatch
     """`search  [/]` was, and the app ended."""
     monkeypatch.setattr(Memoranda, "remapped", {"record.forget": "left_square_bracket"})
     async with mouse_on(story, (120, 60)) as (person, mouse):
-        await mouse.click("≡ memoranda")
+        await mouse.click("≡")
         await mouse.sees("search           /     Search everything", "forget           [     Hide facts")
         for query in ("search", "forget"):
             hits = [hit async for hit in Everything(person.main).search(query)]

@@ -74,8 +74,9 @@ def strange(told: Path, tmp_path: Path) -> Path:
 
 
 def drawn(person: Person) -> str:
-    """What is on the screen; how long a search took, in one digit or two, is nobody's to know beforehand."""
-    text = "\n".join(person.lines) + "\n"
+    """What is on the screen; how long a search took, in one digit or two, and how much room the file takes, is nobody's
+    to know beforehand."""
+    text = re.sub(r" [\d,.]+ [kM]B ", "  …  MB ", "\n".join(person.lines) + "\n")
     return re.sub(r" *(\d+) found +\d+ ms", r"  \1 found in … ms", text)
 
 
@@ -146,6 +147,7 @@ SCREENS: dict[str, Reach] = {
     "tasks": keys("5", "H", "j"),
     "inbox": keys("6", "j"),
     "context": a_context,
+    "health": keys("9", "j", "j"),
     "restore": restore,
     "undo of an origin": undo_of_an_origin,
     "changed since": changed_since,

@@ -56,9 +56,9 @@ class Session:
 class Outcome:
     """What a verb gave: one `message` for a person, `lines` to read, and for scripts a function that makes the `data`
     (a function, because only `--json` needs the records); or a `document` in pieces, the same for both. `status` is
-    the exit status of what was done."""
+    the exit status of what was done. `after` is done once all was said, and nobody waits for it."""
 
-    __slots__ = ("data", "document", "lines", "message", "status")
+    __slots__ = ("after", "data", "document", "lines", "message", "status")
 
     def __init__(
         self,
@@ -67,12 +67,14 @@ class Outcome:
         lines: list[str] | None = None,
         document: Callable[[], Iterator[str]] | None = None,
         status: int = 0,
+        after: Callable[[], object] = bool,
     ) -> None:
         self.message = message
         self.data = data
         self.lines = lines if lines is not None else []
         self.document = document
         self.status = status
+        self.after = after
 
 
 Ask = Callable[..., bool]

@@ -51,6 +51,7 @@ def search(session: Session, given: "Given") -> Outcome:
                 for hit in answer.hits
             ],
         },
+        after=lambda: session.memory.search.timed.add(answer),
     )
 
 
@@ -123,6 +124,7 @@ def stats(session: Session, given: "Given") -> Outcome:
 
     from store.measures import measure
     from tui.commands.measures import lines_of
+    from tui.measured import sections
 
     numbers, measures = figures(session), measure(session.memory)
     width = max(map(len, numbers))
@@ -131,7 +133,7 @@ def stats(session: Session, given: "Given") -> Outcome:
         lines=[
             *(f"{name:<{width}}  {_number(value)}" for name, value in numbers.items()),
             "",
-            *lines_of(measures, session.memory.now),
+            *lines_of(sections(measures, past=bool(session.memory.database.moment))),
         ],
     )
 

@@ -10,7 +10,7 @@ from textual.widgets import Input
 
 from store.citations import parse
 from store.errors import MemorandaError
-from tui.keys import FACTS, HISTORY, INBOX, PANES, PREVIEW, TIMELINE, named
+from tui.keys import FACTS, HEALTH, HISTORY, INBOX, PANES, PREVIEW, TIMELINE, named
 from tui.screens.searching import SearchingScreen
 from tui.screens.view import DOMAIN_ORDER, KIND_ORDER, SORT_ORDER, slots
 from tui.widgets.bars import Footer
@@ -75,6 +75,10 @@ class BrowsingScreen(SearchingScreen):
             self.follow(event.record_list)
 
     def on_record_list_chosen(self) -> None:
+        self.choose()
+
+    def choose(self) -> None:
+        """Go on from the row under the cursor: into the preview."""
         self._count_opening()
         self.pane.enter()
 
@@ -139,7 +143,7 @@ class BrowsingScreen(SearchingScreen):
 
     def show_pane(self, name: str) -> None:
         """Give a pane its place, and take those that have none out of sight."""
-        if name not in (FACTS, INBOX):
+        if name not in (FACTS, INBOX, HEALTH):
             self._second = name
         if name not in (FACTS, TIMELINE):
             self._third = name

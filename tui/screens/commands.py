@@ -99,6 +99,11 @@ def _in_place(screen: MainScreen, verb: Verb, given: Given) -> bool:
     elif verb.name == "context":
         screen.change_view(question=" ".join(given.query), session=given.session)
         screen.action_pane(verb.name)
+    elif verb.name == "stats" and screen.moment is None:  # how much there was then is counted, and read out
+        screen.action_pane("health")
+    elif verb.name == "inbox" and given.state in (None, "", "waiting"):
+        screen.change_view(asker=given.origin)
+        screen.action_pane(verb.name)
     elif verb.name == "timeline" and not (given.since or given.before) and len(given.kind) <= 1:
         _show_timeline(screen, given)
     elif verb.name == "diff":

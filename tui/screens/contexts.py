@@ -9,7 +9,9 @@ from tui.keys import CONTEXT
 from tui.screens.looking import LookingBackScreen
 
 if TYPE_CHECKING:
-    from tui.rows import KeyedRows
+    from collections.abc import Mapping
+
+    from tui.readings import SideRows
     from tui.screens.view import View
     from tui.widgets.record_list import RecordList
 
@@ -26,7 +28,7 @@ class ContextScreen(LookingBackScreen):
         else:
             self.pane.follow(rows.record(index), rows.above(index))
 
-    def _show_side(self, view: View, lists: dict[str, KeyedRows | ContextRows]) -> None:
+    def _show_side(self, view: View, lists: Mapping[str, SideRows]) -> None:
         super()._show_side(view, lists)
         rows = lists.get(CONTEXT)
         if isinstance(rows, ContextRows) and view == self.view:

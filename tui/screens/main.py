@@ -13,9 +13,9 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 
 from store.errors import MemorandaError
-from tui.keys import CHECKPOINTS, CONTEXT, FACTS, HISTORY, INBOX, KEYS, LOOKS, TASKS, TIMELINE
+from tui.keys import CHECKPOINTS, CONTEXT, FACTS, HEALTH, HISTORY, INBOX, KEYS, LOOKS, TASKS, TIMELINE
 from tui.screens.browsing import TYPING
-from tui.screens.contexts import ContextScreen
+from tui.screens.health import HealthScreen
 from tui.screens.view import HUGE, WIDE, empty
 from tui.widgets.bars import Footer, Piece, Split
 from tui.widgets.kept import Kept
@@ -40,7 +40,7 @@ class Body(Kept, Container):
     """The panes, beside or above each other."""
 
 
-class MainScreen(ContextScreen):
+class MainScreen(HealthScreen):
     """Lists left, the preview right (below, where it is narrow), one line of truth on top."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide"), (HUGE, "-huge")]  # noqa: RUF012 - as Screen declares it
@@ -124,7 +124,7 @@ class MainScreen(ContextScreen):
 
         super()._complete()
         self.query_one(SearchBar).add_input()
-        names = (CHECKPOINTS, HISTORY, TASKS, INBOX, CONTEXT)
+        names = (CHECKPOINTS, HISTORY, TASKS, INBOX, CONTEXT, HEALTH)
         others = (_list_pane(name, "list", "-behind", empty_text=empty(name)) for name in names)
         hits = _list_pane("hits", empty_text=empty("hits"))
         self.query_one("#body").mount(*others, hits, before="#preview-pane")

@@ -5,7 +5,7 @@ Nothing here waits for the memory: workers read, and hand what they read to the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from shutil import get_terminal_size
 from time import monotonic
 from typing import TYPE_CHECKING, cast
@@ -28,11 +28,12 @@ from tui.widgets.search_bar import SearchBar
 
 if TYPE_CHECKING:
     from store.models import Record, Step
-    from tui.context_rows import ContextRows
     from tui.engine import Engine, Lists
+    from tui.readings import SideRows
     from tui.rows import HitRows, KeyedRows, TimelineRows
 
 AGES = 120  # looks after which the facts are read anyway, for ages move on by themselves
+OTHERS = 1.0  # seconds, at least, from one reading of what others write to the next
 REST = 1  # times what a reading of the lists took: the pause before what others write is read again
 
 
@@ -209,7 +210,7 @@ class ReadingScreen(ResponsiveScreen[None]):
             return
         self.later(self._show_side, view, rows)
 
-    def _show_side(self, view: View, lists: dict[str, KeyedRows | ContextRows]) -> None:
+    def _show_side(self, view: View, lists: Mapping[str, SideRows]) -> None:
         if view != self.view:
             return  # a newer reading is under way
         for name, rows in lists.items():
@@ -235,7 +236,7 @@ class ReadingScreen(ResponsiveScreen[None]):
             self.later(self._failed, error)
             return
         end = monotonic()
-        self._rested = end + REST * (end - start)
+        self._rested = max(start + OTHERS, end + REST * (end - start))
         self._read = lists
         del lists  # what is passed to another thread, or to a worker, stays for a while; a million keys may not
         self.later(self._show_read)

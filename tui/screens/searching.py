@@ -24,6 +24,7 @@ from tui.widgets.record_list import RecordList
 from tui.widgets.search_bar import SearchBar
 
 if TYPE_CHECKING:
+    from store.memory import Memory
     from store.search import Answer, Hit
     from store.search.snippets import Marker
 
@@ -35,6 +36,7 @@ class SearchingScreen(RecoveringScreen):
     """Asks, and shows what was found."""
 
     _to_hits = False  # whether the person pressed Enter before all was found
+    _answer: Answer | None = None  # the newest, until it is noted how it fared
     _found: tuple[list[Piece], list[Piece]] = ([], [])  # both parts of the title over what was found
     _hits: Sequence[Hit] = ()  # in the order in which they are shown
     _marker: Marker | None = None  # of the words that were looked for
@@ -120,7 +122,7 @@ class SearchingScreen(RecoveringScreen):
     def on_search_bar_found(self, event: SearchBar.Found) -> None:
         if self.engine is None:
             return
-        answer = event.answer
+        answer = self._answer = event.answer
         new = not event.again and not event.late
         fresh = new or (event.late and self._to_hits)  # nobody has looked at anything yet
         if new:
@@ -234,13 +236,19 @@ class SearchingScreen(RecoveringScreen):
     def _keep(self) -> None:
         """Remember a question that the person went on from."""
         query = self.query_one(SearchBar).query_text
+        answer, self._answer = self._answer, None
+
+        def work(memory: Memory) -> None:
+            memory.search.asked.add(query)
+            if answer is not None:
+                memory.search.timed.add(answer)
 
         def done(result: object, error: MemorandaError | None) -> None:
             if error is not None:
                 self.later(self.say, str(error), "warning")
 
         if self.engine is not None and query.strip() and self.has_class("-searching") and not self.view.past:
-            self.engine.write(lambda memory: memory.search.asked.add(query), done)
+            self.engine.write(work, done)
 
     def on_search_bar_cleared(self, event: SearchBar.Cleared) -> None:
         if event.left:

@@ -6,8 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from store.clock import from_ms, local_time
 from store.vocabulary import DOMAINS
-from tui.keys import CHECKPOINTS, CONTEXT, FACTS, HISTORY, HITS, INBOX, PANES, TASKS, TIMELINE, named
+from tui.keys import (
+    CHECKPOINTS,
+    CONTEXT,
+    FACTS,
+    HEALTH,
+    HISTORY,
+    HITS,
+    INBOX,
+    NUMBERS,
+    PANES,
+    TASKS,
+    TIMELINE,
+    named,
+)
 from tui.visible import visible
 from tui.widgets.bars import Piece, width
 
@@ -69,18 +83,17 @@ def slots(form: str, current: str, second: str, third: str) -> tuple[str, ...]:
     """The lists that are seen, from the left: where the person is, and the last ones they were in beside it."""
     if form == "-narrow":
         return (current,)
-    if form == "-wide":  # what is decided needs room to be read
-        return (INBOX,) if current == INBOX else (FACTS, second)
+    if form == "-wide":  # what is decided, and what is drawn, needs room to be read
+        return (current,) if current in (INBOX, HEALTH) else (FACTS, second)
     return (FACTS, TIMELINE, third)
 
 
 def tabs(seen: Sequence[str], current: str, size: str, room: int) -> list[Piece]:
     """All panes by number and name; where there is little room closer together, by a shorter name, and at last by
     number alone but for the ones that are seen."""
-    number = {pane: str(place) for place, pane in enumerate(PANES, 1)}
-    whole = {pane: f"{number[pane]} {pane}" for pane in PANES}
-    short = {pane: f"{number[pane]} {SHORT.get(pane, pane)}" for pane in PANES}
-    bare = {pane: whole[pane] if pane in seen else number[pane] for pane in PANES}
+    whole = {pane: f"{NUMBERS[pane]} {pane}" for pane in PANES}
+    short = {pane: f"{NUMBERS[pane]} {SHORT.get(pane, pane)}" for pane in PANES}
+    bare = {pane: whole[pane] if pane in seen else NUMBERS[pane] for pane in PANES}
     for names, gap in ((whole, 2), (whole, 1), (short, 1), (bare, 2)):
         if size:
             names[current] += f" {size}"
@@ -132,6 +145,9 @@ def about(pane: str, view: View, counts: Mapping[str, int], short: int) -> list[
         words = visible(view.question)
         question = f"“{words if len(words) <= 30 else f'{words[:29]}…'}”" if words and not short else None
         filters = [(question, "ask_for('context.ask')"), (taken, "")]
+    elif pane == HEALTH:
+        at = local_time(from_ms(counts["measured"])) if "measured" in counts else ""
+        filters = [(f"as of {at.rpartition(' ')[2] if short else at}" if at else None, "")]
     elif pane == INBOX:
         filters = [
             (view.asker and f"only from {view.asker}", "origin"),
@@ -186,6 +202,8 @@ def empty(pane: str) -> str:
         TASKS: f"No tasks to be done. Press {add} to add one; {named('task.move')} starts and finishes it.",
         CONTEXT: "What an agent would be sent will stand here, with what it costs and why each fact is in or out. "
         f"Press {named('context.ask')} to ask a question.",
+        HEALTH: "How the memory fares will stand here: how old its facts are, what conversations and contexts cost, "
+        "how searches and the reading of turns went.",
         INBOX: "Nothing waits for you. What agents, imports and files would have remembered stands here, with its "
         f"evidence, until you accept it ({named('record.confirm')}) or reject it ({named('record.forget')}): nobody "
         f"believes it before. {named('inbox.duplicates')} looks for facts that say the same, or contradict each other.",

@@ -41,6 +41,7 @@ INSERT INTO sessions(id, started_at) SELECT session, min(at) FROM turns GROUP BY
 CREATE TABLE sources(
   path TEXT PRIMARY KEY NOT NULL,
   size INTEGER NOT NULL,            -- bytes that were read
+  looked INTEGER NOT NULL DEFAULT 0,  -- how many there were when it was last looked at: the last line may be unfinished
   lines INTEGER NOT NULL,
   mark BLOB NOT NULL,               -- a digest of the first of them and the last
   at TEXT NOT NULL
@@ -117,6 +118,10 @@ CREATE TABLE pending_extraction(
 CREATE INDEX pending_extraction_next ON pending_extraction(attempts, id);  -- the order in which they are taken
 -- what was forgotten or superseded is asked for by its text before old words may bring it back
 CREATE INDEX facts_text_hash_gone ON facts(text_hash) WHERE status <> 'active';
+-- operational: facts that their person has just remembered, and that nobody compared with the others yet
+-- (store/comparing.py)
+CREATE TABLE uncompared(fact INTEGER PRIMARY KEY NOT NULL);
+
 -- recorded: mutes -----------------------------------------------------------------------------------------------------
 
 -- Facts that a person keeps out of every context (store/mutes.py). Without a foreign key: a mute keeps no fact from
@@ -165,3 +170,15 @@ CREATE TABLE answers_cache(
   hits INTEGER NOT NULL DEFAULT 0
 );
 CREATE INDEX answers_cache_at ON answers_cache(at);
+
+-- operational: how searches fared --------------------------------------------------------------------------------------
+
+ALTER TABLE queries ADD COLUMN times INTEGER NOT NULL DEFAULT 1;  -- how often somebody went on from it
+-- The last searches that somebody went on from (store/search/timed.py): figures, and none of their words.
+CREATE TABLE searches(
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  at TEXT NOT NULL,
+  milliseconds REAL NOT NULL,
+  meaning INTEGER NOT NULL CHECK(meaning IN (0, 1)),  -- whether a model had a part in the answer
+  found INTEGER NOT NULL
+);

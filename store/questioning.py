@@ -1,4 +1,5 @@
-"""What is asked of a person: a question before it waits in the inbox, and whether it was asked before."""
+"""What a question to a person rests on: the facts it is about as they are now, the digests by which the same one is
+known again, and what a proposal keeps of its change and its evidence. Called by the inbox alone."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -6,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from store import tombstones
-from store.citations import parse
+from store.citations import cite, parse
 from store.database import Verbatim, Write
-from store.errors import InvalidInput
+from store.errors import Conflict, InvalidInput, NotFound
 from store.vocabulary import CONFIDENCES, DOMAINS
 
 MAX_QUOTE = 1_000  # characters of a quoted span; what is longer is told by its beginning
@@ -27,6 +28,18 @@ class Question:
     reason: str = ""
     said: str = ""
     anyone: bool = False
+
+
+def holding(write: Write, number: int) -> tuple[str, str, str]:
+    """(text, status, last confirmed) of a fact that holds today. Raises NotFound, Conflict."""
+    row: tuple[str, str, str] | None = write.execute(
+        "SELECT fact, status, last_confirmed_at FROM facts WHERE id = ?", (number,)
+    ).get
+    if row is None:
+        raise NotFound(f"There is no fact {cite('fact', number)}.", "List them with `memoranda facts --all`.")
+    if row[1] != "active":
+        raise Conflict(f"{cite('fact', number)} is {row[1]}.", "Propose something about a fact that holds.")
+    return row
 
 
 def based_on(write: Write, about: Sequence[Sequence[str]]) -> str:
@@ -98,4 +111,7 @@ def tidy(change: Mapping[str, Any]) -> dict[str, Any]:
 def quoted(one: Mapping[str, str]) -> dict[str, str]:
     """A piece of evidence as it is kept. Raises InvalidInput."""
     quote = str(one.get("quote", "")).strip()
-    return {"citation": str(parse(one["citation"])), "quote": quote[:MAX_QUOTE]}
+    return {
+        "citation": str(parse(one["citation"])),
+        "quote": quote if len(quote) <= MAX_QUOTE else quote[:MAX_QUOTE].rsplit(None, 1)[0],
+    }
