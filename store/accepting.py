@@ -10,12 +10,17 @@ from typing import Any
 from store import tombstones
 from store.citations import cite, parse
 from store.database import Json, Verbatim, Write
+from store.database.capture import PURGED
 from store.errors import Conflict, InvalidInput, NotFound
 from store.facts import checked, insert, same
 from store.models import Proposal
+from store.mutes import hand_on
+from store.proposals import about
 from store.tags import joined
+from store.vocabulary import CONFIDENCES
 
 INSTEAD = ("correct", "supersede", "conflict")
+NARROWEST = ("session", "project", "global")
 
 
 class Accepting:
@@ -37,16 +42,30 @@ class Accepting:
             return self._new(None)
         if proposal.kind == "merge" or (proposal.kind in INSTEAD and proposal.others):
             return self._one_of_many(target)
+        if proposal.kind == "forget":
+            if self._own:
+                raise self._forgets("To say it in your own words, correct the fact itself.")
+            self._holds(target)
+            self._step_aside([target], "forgotten")
+            return None
         if self._own or proposal.kind in INSTEAD:
             return self._new(self._current(target))
         self._holds(target)
-        if proposal.kind == "forget":
-            self._step_aside([target], "forgotten")
-            return None
         return self._told_again(target)
 
     def merge(self, fact: int) -> int:
         """The proposal says what this fact says."""
+        proposal = self._proposal
+        if proposal.kind == "forget":
+            raise self._forgets("To make one of two facts, merge these.")
+        if proposal.kind == "merge":
+            if fact not in about(proposal):
+                cited = ", ".join(cite("fact", one) for one in about(proposal))
+                raise InvalidInput(
+                    f"{proposal.citation} asks to make one of {cited}.",
+                    f"Accept it, and merge {cite('fact', fact)} with what comes of it.",
+                )
+            return self._one_of_many(about(proposal)[0])
         self._holds(fact)
         if self._own:
             return self._new(fact)
@@ -54,28 +73,35 @@ class Accepting:
 
     def supersede(self, fact: int) -> int:
         """The proposal holds instead of this fact."""
+        if self._proposal.kind == "forget":
+            raise self._forgets("To put another text in its place, correct the fact itself.")
         self._holds(fact)
         return self._new(fact)
 
     # what is done
 
     def _new(self, instead_of: int | None) -> int:
-        """The fact with this text, where `instead_of` steps aside: a new one, or the one that says so already."""
+        """The fact with this text, where `instead_of` steps aside: a new one, or the one that says so already, which
+        then has what that one had."""
         write, text, change = self._write, self._text, self._proposal.change
+        self._refuse_cut()
         known = same(write, text)
-        if known is not None:
-            if instead_of not in (None, known):
-                self._step_aside([instead_of], "superseded")
-            return self._told_again(known)
-        tombstones.refuse(write, text, self._again)
         old: dict[str, Any] = {"domain": "general", "confidence": "medium", "scope": "project", "importance": 0.5}
         evidence, tags = self._evidence(), list(change.get("tags", ()))
-        if instead_of is not None:
+        if instead_of is not None and instead_of != known:
             old = _row(write, instead_of)
             evidence = list(dict.fromkeys([*json.loads(old["evidence"]), *evidence]))
             tags = joined(json.loads(old["tags"]), tags)
+        if known is not None:
+            if instead_of is not None and instead_of != known:
+                self._take_over(known, [instead_of], [old])
+                if known < instead_of:
+                    evidence.append(cite("fact", instead_of))
+            return self._told_again(known, evidence, tags)
+        tombstones.refuse(write, text, self._again)
+        if instead_of is not None:
             self._step_aside([instead_of], "superseded")
-        return insert(
+        new = insert(
             write,
             text,
             domain=change.get("domain", old["domain"]),
@@ -89,6 +115,9 @@ class Accepting:
             tags=Json(tags),
             supersedes=instead_of,
         )
+        if instead_of is not None:
+            hand_on(write, [instead_of], new)
+        return new
 
     def _one_of_many(self, target: int) -> int:
         """Of several facts one stays, the one that has this text, or takes the place of all."""
@@ -97,28 +126,25 @@ class Accepting:
         for fact in several:
             self._holds(fact)
         known = same(write, self._text)
+        if known not in several:
+            self._refuse_cut()
         rows = [_row(write, fact) for fact in several]
         gone = [fact for fact in several if fact != known]
         evidence = [one for row in rows for one in json.loads(row["evidence"])] + [cite("fact", one) for one in gone]
         tags = joined([], [tag for row in rows for tag in json.loads(row["tags"])])
-        if known is None:
-            tombstones.refuse(write, self._text, self._again)
-        self._step_aside(gone, "superseded")
         if known is not None:
-            write.execute(
-                "UPDATE facts SET supersedes = ? WHERE id = ? AND supersedes IS NULL AND id > ?",
-                (gone[-1], known, gone[-1]),
-            )
-            write.execute("UPDATE facts SET pinned = 1 WHERE id = ? AND ?", (known, max(row["pinned"] for row in rows)))
+            self._take_over(known, gone, rows)
             return self._told_again(known, evidence, tags)
+        tombstones.refuse(write, self._text, self._again)
+        self._step_aside(gone, "superseded")
         first = rows[0]
-        return insert(
+        new = insert(
             write,
             self._text,
             domain=self._proposal.change.get("domain", first["domain"]),
-            confidence="high" if self._own else first["confidence"],
+            confidence="high" if self._own else _surest(rows),
             source="explicit" if self._own else "inferred",
-            scope=first["scope"],
+            scope=_widest(rows),
             importance=max(row["importance"] for row in rows),
             pinned=max(row["pinned"] for row in rows),
             origin=self._proposal.origin,
@@ -126,6 +152,31 @@ class Accepting:
             tags=Json(tags),
             supersedes=target,
         )
+        hand_on(write, gone, new)
+        return new
+
+    def _take_over(self, known: int, gone: Sequence[int], rows: Sequence[dict[str, Any]]) -> None:
+        """A fact that is there already takes the place of others, `rows`: it is pinned, muted, as sure and as wide as
+        the one of them that is most so, and linked to the last where numbers allow (a chain never goes back)."""
+        write = self._write
+        self._step_aside(gone, "superseded")
+        rows = [_row(write, known), *rows]
+        write.execute(
+            "UPDATE facts SET pinned = ?, confidence = ?, scope = ?, importance = ? WHERE id = ?",
+            (
+                max(row["pinned"] for row in rows),
+                Verbatim(_surest(rows)),
+                Verbatim(_widest(rows)),
+                max(row["importance"] for row in rows),
+                known,
+            ),
+        )
+        if gone:
+            write.execute(
+                "UPDATE facts SET supersedes = ? WHERE id = ? AND supersedes IS NULL AND id > ?",
+                (gone[-1], known, gone[-1]),
+            )
+        hand_on(write, gone, known)
 
     def _told_again(self, fact: int, evidence: Iterable[str] = (), tags: Sequence[str] = ()) -> int:
         """A fact that is known is confirmed, and rests on this evidence as well."""
@@ -144,6 +195,16 @@ class Accepting:
             self._write.execute("UPDATE facts SET status = ? WHERE id = ?", (Verbatim(status), fact))
 
     # what is asked first
+
+    def _refuse_cut(self) -> None:
+        """Raise for a text of which a purge left but a part, unless the person wrote it so."""
+        if PURGED in self._text and not self._own:
+            raise Conflict(
+                f"Words of {self._proposal.citation} were purged.", "Say it in your own words, or reject it."
+            )
+
+    def _forgets(self, instead: str) -> InvalidInput:
+        return InvalidInput(f"{self._proposal.citation} asks to forget a fact: accept it or reject it.", instead)
 
     def _evidence(self) -> list[str]:
         return list(dict.fromkeys(one.citation for one in self._proposal.evidence))
@@ -166,6 +227,16 @@ class Accepting:
                 return seen
             seen = self._write.execute("SELECT max(id) FROM facts WHERE supersedes = ? AND id > ?", (seen, seen)).get
         return None
+
+
+def _surest(rows: Sequence[dict[str, Any]]) -> str:
+    """The highest confidence among these facts."""
+    return min((str(row["confidence"]) for row in rows), key=CONFIDENCES.index)
+
+
+def _widest(rows: Sequence[dict[str, Any]]) -> str:
+    """The widest scope among these facts: what one session said does not make the project's a session's."""
+    return max((str(row["scope"]) for row in rows), key=NARROWEST.index)
 
 
 def _row(write: Write, fact: int) -> dict[str, Any]:

@@ -4,8 +4,9 @@ An answer is given again only while all that it rests on is as it was: the recor
 them since, and they say what they said), and what a search for the question finds (nothing that it did not find then).
 While a text waits for its vector nobody knows what it is near to, and nothing is given again. A purge empties it.
 
-A question that only means the same is answered too, from a calibrated similarity of ALIKE on and if `questions` finds
-nothing that tells the two apart; with a note of ours, never the model's, that names the question it was given to.
+A question that only means the same is answered too, from a calibrated similarity of ALIKE on and if `questions` and
+`cues` find nothing that tells the two apart; with a note of ours, never the model's, that names the question it was
+given to.
 """
 
 import json
@@ -16,6 +17,7 @@ from store import records
 from store.ageing import state
 from store.citations import Citation, parse
 from store.clock import DAY_MS, ago, to_ms
+from store.cues import contrary
 from store.database import Database, Json, Verbatim
 from store.digest import sha256
 from store.effects import TABLES
@@ -162,7 +164,7 @@ class Answers:
         for similarity, row in sorted(near, key=lambda pair: -pair[0]):
             if similarity < ALIKE:
                 break
-            if not may_be_same(question, row[1]):
+            if not may_be_same(question, row[1]) or contrary(question, row[1]):
                 continue
             found = self._found(question, row[2])
             if not self._holds(row, self._found(row[1], row[2])):

@@ -82,6 +82,31 @@ _OPPOSITES = (
     "free gratis gratuito|paid pago",
     "use uses used usa usan usamos uso utiliza utilizamos|replaced reemplazo removed elimino eliminamos",
 )
+# and more of them, that tell two questions apart, though sentences may well hold both
+_CONTRARY = (
+    *_OPPOSITES,
+    "choose chose chosen pick picked adopt adopted elegimos elegir elegido adoptamos"
+    "|reject rejected drop dropped discard discarded descartamos descartar descartado rechazamos rechazar",
+    "first primero primera|last ultimo ultima",
+    "fast faster fastest rapido rapida|slow slower slowest lento lenta",
+    "best mejor mejores|worst peor peores",
+    "most maximum max maximo maxima|least minimum min minimo minima",
+    "add added adding agregar agregamos añadir anadir|remove removed removing delete deleted quitar borrar eliminar",
+    "import imports imported importar importan|export exports exported exportar exportan",
+    "accept accepts accepted approve approved acepta aceptar aprobar aprobo"
+    "|refuse refuses refused reject rejected rechaza rechazar rechazo",
+    "production prod produccion|staging preproduccion|development desarrollo",
+    "login|logout",
+    "install installed instalar|uninstall uninstalled desinstalar",
+    "upload subir|download bajar descargar",
+    "encrypt cifrar|decrypt descifrar",
+    "lock bloquear|unlock desbloquear",
+    "oldest antiguo antigua|newest",
+    "internal interno interna|external externo externa",
+    "input entrada|output salida",
+    "instead vez lugar|besides ademas",
+    "was were era eran fue|is are es son",
+)
 _IS = re.compile(r"^(?P<name>[^:=]{2,60}?)\s*(?::|=|->|→)\s+(?P<value>\S.*)$", re.DOTALL)
 _COPULA = re.compile(
     r"^(?P<name>(?:the|our|my|his|her|their|el|la|los|las|nuestr[oa]s?|mis?|sus?|[\w-]+'s)\b.{2,60}?)\s+"
@@ -228,6 +253,18 @@ def _opposed(mine: Iterable[str], yours: Iterable[str]) -> bool:
             which, place = _OPPOSED[word]
             places.setdefault(which, set()).add(place)
     return any(word in _OPPOSED and places.get(_OPPOSED[word][0], set()) - {_OPPOSED[word][1]} for word in mine)
+
+
+def contrary(one: str, other: str) -> bool:
+    """Whether of two questions the one asks for the opposite of the other: they hold opposites, or other members of a
+    closed list, that the other does not hold too."""
+    first, second = ({match[0] for match in _WORD.finditer(folded(text))} for text in (one, other))
+    for group in (*_CONTRARY, *_LISTS):
+        places = [set(words.split()) for words in group.split("|")]
+        held = [{place for place, words in enumerate(places) if words & said} for said in (first, second)]
+        if held[0] - held[1] and held[1] - held[0]:
+            return True
+    return False
 
 
 def _another_value(one: Said, other: Said) -> bool:

@@ -13,16 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 from store.citations import cite
 from store.clock import days_before
-from store.cues import AGAINST, APART, SAME, Said, compare, taken_apart
+from store.cues import AGAINST, ALIKE, APART, CLOSE, SAME, Said, compare, taken_apart
 from store.database import Database
 from store.decided import facts_against
 from store.embedding import slots
-from store.inbox import Inbox, Question
+from store.inbox import Inbox
 from store.keys import pack
-from store.likeness import by_vectors, by_words, centred, groups, paraphrase
+from store.likeness import BEGINNING, by_vectors, by_words, centred, groups, paraphrase
 from store.models import Decision, Fact
+from store.questioning import Question
 from store.search import space
-from store.search.language import language
+from store.search.language import foreign, language
 from store.summing import summed_up
 from store.vocabulary import PERSON
 
@@ -35,6 +36,7 @@ MOST = 40  # new proposals of one pass: more would not be looked at
 EACH = 2  # that a fact may be in
 SERIES = 3  # facts of the same words with other numbers or days, from which on they are a list and no contradiction
 TOLD = 0.75  # calibrated similarity from which two facts are looked at [DESIGN §10]
+BEYOND_DOUBT = 0.9  # and from which two of one language are the same though they share no word
 # The product of two facts in the memory's own space that counts as 1. Paraphrases have .53 there (median) and unrelated
 # texts .01, .27 at the most of a thousand; two facts about one thing of one project have more (bench.duplicates).
 IN_SPACE = 0.6
@@ -126,12 +128,23 @@ def compared(database: Database, known: Sequence[Fact]) -> tuple[list[Pair], dic
         likeness = ratio(apart[one].plain, apart[other].plain) / 100
         meaning = None if near is None else near.get((one, other), 0.0)
         how = compare(apart[one], apart[other], likeness, meaning)
+        if how == ALIKE and likeness < CLOSE and not _about_one_thing(known[one], known[other], meaning or 0.0):
+            continue
         listed = frozenset(apart[one].words) == frozenset(apart[other].words) and frames[frozenset(apart[one].words)]
         if how != APART and not (how == AGAINST and listed >= SERIES):
             score = 1.0 if how == SAME else max(likeness, meaning or 0.0)
             found.append(Pair(known[one], known[other], how, round(score, 3)))
     found.sort(key=lambda pair: (-pair.score, pair.one.id, pair.other.id))
     return found, near
+
+
+def _about_one_thing(one: Fact, other: Fact, meaning: float) -> bool:
+    """Whether two facts that a model holds for the same may be: in one language they share a word, other than a day or
+    a number, to which a model gives too much; or their meaning leaves no doubt."""
+    if meaning >= BEYOND_DOUBT or foreign(language(one.fact), language(other.fact)):
+        return True
+    first, second = ({word[:BEGINNING] for word in taken_apart(fact.fact).words} for fact in (one, other))
+    return bool(first & second)
 
 
 def alike(database: Database, facts: "Facts", text: str, without: Iterable[int] = ()) -> list[Like]:

@@ -31,7 +31,11 @@ def doubts(database: Database, documents: Documents, evidence: Iterable[Quote]) 
             if citation.kind == "document":
                 text = documents.read(str(citation.target)).text
             else:
-                text = said(lookup(database, citation))
+                record = lookup(database, citation)
+                text = said(record)
+                if isinstance(record, Fact | Decision) and record.status != "active":
+                    yield Doubt(f"{one.citation} is {record.status} since.", one.quote, "")
+                    continue
         except MemorandaError as error:
             yield Doubt(f"{one.citation} is not there any more: {error.message}", one.quote, "")
             continue

@@ -112,8 +112,8 @@ class Facts:
             return number, True
 
     def correct(self, number: int, text: str, *, actor: str = PERSON, again: bool = False) -> int:
-        """Replace a fact: the id of the new one, which supersedes the old. `again` is as in `remember`. Raises
-        NotFound, Conflict, InvalidInput, Purged."""
+        """Replace a fact: the id of the new one, which supersedes the old, and is muted if that was. `again` is as in
+        `remember`. Raises NotFound, Conflict, InvalidInput, Purged."""
         fact = checked(text)
         with self._database.write(actor, f"correct {cite('fact', number)}") as write:
             self._active(write, [number])
@@ -132,7 +132,7 @@ class Facts:
                 )
             tombstones.refuse(write, fact, again)
             write.execute("UPDATE facts SET status = 'superseded' WHERE id = ?", (number,))
-            return insert(
+            new = insert(
                 write,
                 fact,
                 domain=old[1],
@@ -146,6 +146,10 @@ class Facts:
                 evidence=Verbatim(old[6]),
                 tags=Verbatim(old[7]),
             )
+            from store.mutes import hand_on
+
+            hand_on(write, [number], new)
+            return new
 
     def confirm(self, numbers: Sequence[int], *, actor: str = PERSON) -> None:
         """Say that facts still hold: their clocks start again. All of them or none."""

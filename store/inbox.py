@@ -13,11 +13,13 @@ from store import proposals, questioning, tombstones
 from store.accepting import Accepting
 from store.citations import cite
 from store.database import Database, Json, Verbatim, Write
+from store.database.capture import PURGED
 from store.documents import Documents
 from store.errors import Conflict, InvalidInput, MemorandaError, NotFound
 from store.evidence import Doubt, doubts
 from store.facts import checked, same
 from store.models import Proposal
+from store.questioning import Question as Question
 from store.vocabulary import PERSON, PROPOSAL_KINDS, PROPOSAL_STATES
 
 # what `change` may hold besides the text, "fact"
@@ -37,18 +39,6 @@ class Doubtful(Conflict):
             f"Look with `show {proposal.citation}`; `--anyway` accepts it all the same.",
         )
         self.doubts = tuple(found)
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A proposal to be made; see `Inbox.propose`."""
-
-    kind: str
-    change: Mapping[str, Any]
-    target: int | None = None
-    evidence: tuple[Mapping[str, str], ...] = ()
-    origin: str = "agent"
-    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,9 +86,10 @@ class Inbox:
 
         `kind` is one of vocabulary.PROPOSAL_KINDS; `change` holds the text, `fact`, and what else the fact would have
         (CHANGES; `others` are ids of further facts to be merged); `target` is the fact it is about; `evidence` lists
-        {"citation", "quote"}. The same question that waits already, or that was answered before (same text, same
-        origin, whatever the answer), is not asked again: its id is the answer. An `add` of what an active fact says
-        asks to confirm that one. With a `key` that was given before nothing is written.
+        {"citation", "quote"}. The same question (`questioning.asked`) of the same origin is not asked again while it
+        waits, after a no, and while the fact that came of it holds: its id is the answer. An `add` of what an active
+        fact says asks to confirm that one; to `confirm` and `forget` take the fact's own text, and other words become a
+        part of the reason. With a `key` that was given before nothing is written.
 
         Raises InvalidInput, NotFound, Conflict (the target is not active), and Purged.
         """
@@ -136,6 +127,8 @@ class Inbox:
             raise InvalidInput("Merging takes two facts.", "Name one as the target, the rest as others.")
         if kind in ABOUT_ONE and target is None:
             raise InvalidInput(f"To {kind} takes a fact.", "Name it as the target.")
+        if kind == "add" and target is not None:
+            raise InvalidInput("What is added is about no other fact.", "To change one, propose to correct it.")
         text = checked(text) if text else ""
         if kind == "add" and text:
             known = same(write, text)
@@ -143,16 +136,17 @@ class Inbox:
                 kind, target = "confirm", known
         about = [questioning.holding(write, number) for number in ([] if target is None else [target]) + others]
         text = text or (about[0][0] if about else checked(text))
+        reason = question.reason.strip()
         if kind not in ("confirm", "forget"):
             tombstones.refuse(write, text, again=False)
-        based_on = questioning.digest(about)
-        asked = questioning.told_apart(kind, text, target, others, based_on, [confirmed for *_, confirmed in about])
-        before = write.execute(
-            "SELECT id FROM proposals WHERE asked = ? AND origin = ? ORDER BY id DESC LIMIT 1",
-            (Verbatim(asked), question.origin),
-        ).get
+        elif tombstones.normal(text) != tombstones.normal(about[0][0]):
+            tombstones.refuse(write, text, again=False)
+            text, reason = about[0][0], f"{reason} “{text}”".strip()
+        based_on = questioning.based_on(write, about)
+        asked = questioning.asked(write, kind, text, target, others, based_on, [confirmed for *_, confirmed in about])
+        before = questioning.asked_before(write, asked, kind, question)
         if before is not None:
-            return int(before), False
+            return before, False
         number = write.insert(
             "proposals",
             kind=Verbatim(kind),
@@ -163,7 +157,7 @@ class Inbox:
             others=Json([cite("fact", number) for number in others]),
             based_on=Verbatim(based_on),
             evidence=Json([questioning.quoted(one) for one in question.evidence]),
-            reason=question.reason.strip(),
+            reason=reason,
             origin=question.origin,
             state=Verbatim("waiting"),
             created_at=Verbatim(write.at),
@@ -218,12 +212,16 @@ class Inbox:
 
     def doubts(self, proposal: Proposal) -> list[Doubt]:
         """What a proposal rests on and is no longer what it was: quotes that stand nowhere now, facts that changed."""
-        return [*doubts(self._database, self._documents, proposal.evidence), *self._moved(proposal)]
+        return [*self._doubted(proposal), *self._moved(proposal)]
+
+    def _doubted(self, proposal: Proposal) -> list[Doubt]:
+        """What became of its evidence, but for the facts that it is about: of these `_moved` tells more."""
+        about = {cite("fact", number) for number in proposals.about(proposal)}
+        rest = [one for one in proposal.evidence if one.citation not in about]
+        return list(doubts(self._database, self._documents, rest))
 
     def _moved(self, proposal: Proposal) -> list[Doubt]:
-        """What became of the facts that a proposal is about."""
-        if not proposal.based_on:
-            return []
+        """What became of the facts that a proposal is about. Their texts stay, but for what a purge cuts."""
         about = proposals.about(proposal)
         rows = self._database.rows(
             "SELECT id, fact, status, (SELECT max(id) FROM facts AS newer WHERE newer.supersedes = facts.id)"
@@ -231,11 +229,6 @@ class Inbox:
             (json.dumps(about),),
         )
         found = {row[0]: row[1:] for row in rows}
-        if (
-            len(found) == len(about)
-            and questioning.digest([found[number][:2] for number in about]) == proposal.based_on
-        ):
-            return []
         said = []
         for number in about:
             cited = cite("fact", number)
@@ -247,7 +240,9 @@ class Inbox:
                 now = self._database.value("SELECT fact FROM facts WHERE id = ?", (newer,)) if newer else ""
                 place = f" by {cite('fact', newer)}" if newer else ""
                 said.append(Doubt(f"{cited}, which it is about, is {status}{place} since.", text, now or ""))
-        return said or [Doubt("A fact that it is about is not as it was.", "", "")]
+            elif PURGED in text and PURGED not in proposal.text:
+                said.append(Doubt(f"Words of {cited}, which it is about, were purged since.", "", text))
+        return said
 
     # deciding: a person's part
 
@@ -309,8 +304,7 @@ class Inbox:
             raise InvalidInput("No proposal was named.", "Name them by their numbers: accept 8 9.")
         asked = {one.id: one for one in self.many([choice.number for choice in choices])}
         found = {  # files are read, so it is done before anything is locked
-            number: list(doubts(self._database, self._documents, one.evidence)) if not anyway else []
-            for number, one in asked.items()
+            number: self._doubted(one) if not anyway else [] for number, one in asked.items()
         }
         made: dict[int, int | None] = {}
         rejected: list[int] = []

@@ -1,10 +1,10 @@
 """Mutes: facts that a person keeps out of every context. They stay facts: searched, listed, cited, and ageing."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from store.citations import cite
-from store.database import Database, Verbatim
+from store.database import Database, Verbatim, Write
 from store.errors import Conflict, InvalidInput, NotFound
 from store.vocabulary import PERSON
 
@@ -47,6 +47,16 @@ class Mutes:
             "SELECT fact_id FROM mutes WHERE fact_id IN (SELECT value FROM json_each(?))", (json.dumps(list(numbers)),)
         )
         return frozenset(number for (number,) in rows)
+
+
+def hand_on(write: Write, old: Iterable[int], new: int) -> None:
+    """A fact that takes the place of others is muted where one of them is, as part of the same transaction."""
+    write.execute(
+        "INSERT INTO mutes(fact_id, at, origin) SELECT ?1, ?2, ?3"
+        " WHERE EXISTS (SELECT 1 FROM mutes WHERE fact_id IN (SELECT value FROM json_each(?4)))"
+        " AND NOT EXISTS (SELECT 1 FROM mutes WHERE fact_id = ?1)",
+        (new, Verbatim(write.at), write.actor, Verbatim(json.dumps(list(old)))),
+    )
 
 
 def _reason(verb: str, numbers: Sequence[int]) -> str:

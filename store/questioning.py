@@ -3,16 +3,31 @@ known again, and what a proposal keeps of its change and its evidence. Called by
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+from store import tombstones
 from store.citations import cite, parse
-from store.database import Write
-from store.digest import sha256
+from store.database import Verbatim, Write
 from store.errors import Conflict, InvalidInput, NotFound
-from store.facts import text_hash
 from store.vocabulary import CONFIDENCES, DOMAINS
 
 MAX_QUOTE = 1_000  # characters of a quoted span; what is longer is told by its beginning
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A proposal to be made; see `Inbox.propose`. `said` is when a person said it in so many words: it is asked again
+    if their no is older. With `anyone` it counts as asked whoever asked it."""
+
+    kind: str
+    change: Mapping[str, Any]
+    target: int | None = None
+    evidence: tuple[Mapping[str, str], ...] = ()
+    origin: str = "agent"
+    reason: str = ""
+    said: str = ""
+    anyone: bool = False
 
 
 def holding(write: Write, number: int) -> tuple[str, str, str]:
@@ -27,26 +42,52 @@ def holding(write: Write, number: int) -> tuple[str, str, str]:
     return row
 
 
-def digest(about: Sequence[Sequence[str]]) -> str:
+def based_on(write: Write, about: Sequence[Sequence[str]]) -> str:
     """Of the texts and states of the facts that a proposal is about; empty without any."""
     if not about:
         return ""
-    return _sum(json.dumps([list(one[:2]) for one in about], ensure_ascii=False))
+    return tombstones.keyed(write, json.dumps([list(one[:2]) for one in about], ensure_ascii=False))
 
 
-def told_apart(
-    kind: str, text: str, target: int | None, others: Sequence[int], based_on: str, confirmed: Sequence[str]
+def asked(
+    write: Write,
+    kind: str,
+    text: str,
+    target: int | None,
+    others: Sequence[int],
+    based_on: str,
+    confirmed: Sequence[str],
 ) -> str:
-    """Of a question: by its text; of one that only changes facts, by them, and to confirm one by when it last was."""
+    """Of a question: what would be added by its text; what would take a fact's place by that fact as well; of one that
+    only changes facts, by them, and to confirm one by when it last was."""
+    told: list[object] = [kind]
     if others:
-        return _sum(json.dumps([kind, sorted([target, *others], key=str)]))
-    if kind in ("confirm", "forget"):
-        return _sum(json.dumps([kind, target, based_on, *(confirmed if kind == "confirm" else ())]))
-    return text_hash(text)
+        told += sorted([target or 0, *others])
+    elif kind in ("confirm", "forget"):
+        told += [target, based_on, *(confirmed if kind == "confirm" else ())]
+    else:
+        told += [target, based_on, tombstones.normal(text)]
+    return tombstones.keyed(write, json.dumps(told, ensure_ascii=False))
 
 
-def _sum(text: str) -> str:
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+def asked_before(write: Write, asked: str, kind: str, question: Question) -> int | None:
+    """The proposal that asked this and still counts: it waits, a person said no to it (and not the thing itself since),
+    or what came of their yes is there. A fact that they forgot later is a no as well."""
+    row = write.execute(
+        "SELECT p.id, p.state, coalesce(p.decided_at, ''), f.status FROM proposals AS p"
+        " LEFT JOIN facts AS f ON f.id = p.made WHERE p.asked = ? AND (? OR p.origin = ?)"
+        " ORDER BY p.state = 'waiting' DESC, p.id DESC LIMIT 1",
+        (Verbatim(asked), int(question.anyone), question.origin),
+    ).get
+    if row is None:
+        return None
+    number, state, decided, status = row
+    if state == "accepted" and status != "forgotten":
+        # of a merge and a forgetting the facts are there again, or nobody could ask
+        again = kind in ("merge", "forget") or status != "active"
+    else:
+        again = state != "waiting" and question.said > decided
+    return None if again else int(number)
 
 
 def tidy(change: Mapping[str, Any]) -> dict[str, Any]:

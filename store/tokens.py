@@ -12,6 +12,22 @@ def count(text: str) -> int:
     return -(-len(text.encode("utf-8", "replace")) // BYTES)
 
 
+LEFT_OUT = "\n[… {:,} tokens left out …]\n"
+
+
+def cut_middle(text: str, limit: int) -> tuple[str, int]:
+    """(the text, or so much of its beginning and its end as `limit` tokens hold, a third and two, with a mark between
+    them; how many tokens are left out): of what is pasted, the question stands at one end."""
+    if count(text) <= limit:
+        return text, 0
+    raw = text.encode("utf-8", "replace")
+    room = max(0, (limit - count(LEFT_OUT.format(len(raw)))) * BYTES)
+    first = raw[: room // 3].decode("utf-8", "ignore").rstrip()
+    last = raw[len(raw) - (room - room // 3) :].decode("utf-8", "ignore").lstrip()
+    gone = count(text) - count(first) - count(last)
+    return f"{first}{LEFT_OUT.format(gone)}{last}", gone
+
+
 def cut(text: str, limit: int) -> str:
     """The text, or as much of its beginning as `limit` tokens hold, ending in `…`."""
     if count(text) <= limit:

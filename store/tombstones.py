@@ -27,10 +27,7 @@ def normal(text: str) -> str:
 
 def bury(write: Write, texts: Iterable[str]) -> None:
     """Leave a tombstone for each of these texts; the first makes the key."""
-    key = _key(write.database)
-    if key is None:
-        key = os.urandom(KEY_BYTES)
-        write.execute("INSERT INTO meta(key, value) VALUES (?, ?)", (Verbatim(KEY), Verbatim(key.hex())))
+    key = _made_key(write)
     for text in texts:
         write.execute(
             "INSERT INTO tombstones(hash, at) VALUES (?, ?) ON CONFLICT(hash) DO UPDATE SET at = excluded.at",
@@ -70,9 +67,26 @@ def refuse(write: Write, text: str, again: bool) -> None:
     write.execute("DELETE FROM tombstones WHERE hash = ?", (_hash(key, text),))
 
 
+def keyed(write: Write, text: str) -> str:
+    """32 hexadecimal figures that tell one text from another in this memory, and nothing to whoever guesses at it from
+    elsewhere. As it is written: whoever wants `normal` says so."""
+    key = _made_key(write)
+    inner: bytes = sha256(key + text.encode("utf-8", "surrogatepass")).digest()
+    digest: str = sha256(key + inner).hexdigest()
+    return digest[:32]
+
+
 def decision_text(title: str, chosen: str) -> str:
     """What stands for a decision."""
     return f"{title}\n{chosen}"
+
+
+def _made_key(write: Write) -> bytes:
+    key = _key(write.database)
+    if key is None:
+        key = os.urandom(KEY_BYTES)
+        write.execute("INSERT INTO meta(key, value) VALUES (?, ?)", (Verbatim(KEY), Verbatim(key.hex())))
+    return key
 
 
 def _key(database: Database) -> bytes | None:

@@ -9,7 +9,9 @@ ALIKE = 0.4  # calibrated similarity to what was said before, below which the to
 BRIEF = 4  # words: less than so many ("sí, la segunda") is like nothing, and answers what was said
 TOLD = 2  # different words of a domain that make a text one of it
 
-_QUOTED = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`|\"[^\"\n]*\"|“[^”\n]*”|«[^»\n]*»|^\s*>.*$", re.DOTALL | re.MULTILINE)
+_QUOTED = re.compile(
+    r"```.*?(?:```|\Z)|`[^`\n]*+`|\"[^\"\n]*+\"|“[^“”\n]*+”|«[^«»\n]*+»|^[^\S\n]*+>[^\n]*+", re.DOTALL | re.MULTILINE
+)
 _SENTENCES = re.compile(r"(?<=[.!?…;:])\s+|\n+")
 _OPENING = (
     r"^\W*(?:(?:ok(?:ay)?|bueno|vale|dale|listo|perfecto|genial|gracias|bien|ah|eh|oye|che|mira|hola|y|pero"
@@ -64,6 +66,13 @@ _SAME = re.compile(
     r")",
     re.IGNORECASE,
 )
+CLAUSE = 60  # characters before such words in which they may be denied
+_ENOUGH = re.compile(
+    r"\b(?:no|not|don'?t|never|nunca|stop|basta|enough|sin)\b.*"
+    r"\b(?:quiero|hablar|hablemos|hables|sigas|sigamos|m[áa]s|want|talk\w*|thinking|more)\b",
+    re.IGNORECASE,
+)
+_OF_MINE = re.compile(r"\s+\w+ (?:of|from|for|to) my\b|\s+\w+ (?:de|con|para) mis?\b", re.IGNORECASE)
 _DOMAINS = {
     "code": re.compile(
         r"\b(?:c[óo]digo|funci[óo]n(?:es)?|clase|m[ée]todo|tests?|prueba unitaria|bugs?|error(?:es)?"
@@ -101,14 +110,28 @@ def shift(text: str, before: str = "", continuity: float | None = None) -> str:
     """Why what a person says turns to another topic than what was said `before`: `phrase`, `meaning` or `domain`;
     empty where it does not. `continuity` is the calibrated similarity of the two, None while it is unknown."""
     plain = _QUOTED.sub(" ", text)
-    if _SAME.search(plain):
+    parts = _SENTENCES.split(plain)
+    goes_on = [_goes_on(part) for part in parts]
+    for at, part in enumerate(parts):
+        if _ANOTHER.match(part) and goes_on[at] is None:
+            after = goes_on[at + 1] if part.endswith(":") and at + 1 < len(parts) else None
+            if after is None or after > 0:  # "otra cosa: en la misma línea …" goes on
+                return "phrase"
+    if any(place is not None for place in goes_on):
         return ""
-    if any(_ANOTHER.match(sentence) for sentence in _SENTENCES.split(plain)):
-        return "phrase"
     if continuity is not None:
         return "meaning" if continuity < ALIKE and len(plain.split()) >= BRIEF else ""
     now, then = domain(plain), domain(before)
     return "domain" if now and then and now != then else ""
+
+
+def _goes_on(sentence: str) -> int | None:
+    """Where a sentence says that it is about the same; None if it does not, or does not want to."""
+    for match in _SAME.finditer(sentence):
+        clause = sentence[max(0, match.start() - CLAUSE) : match.start()].rpartition(",")[2]
+        if not _ENOUGH.search(clause) and not _OF_MINE.match(sentence, match.end()):
+            return match.start()
+    return None
 
 
 def shifts(text: str, before: str = "", continuity: float | None = None) -> bool:

@@ -1,12 +1,13 @@
 """Many proposals as one text to be edited, a block each, as git lists commits to rebase; and what it then says."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
-from store.errors import InvalidInput
+from store.errors import InvalidInput, MemorandaError
 from store.inbox import Choice
+from store.memory import Memory
 from store.models import Proposal
-from tui.proposal import WARNING, flagged
+from tui.proposal import AGAINST, SHOWN, WARNING, flagged
 from tui.visible import visible
 
 MOST = 200  # proposals in one text
@@ -25,20 +26,42 @@ HEADER = """\
 VERBS = ("accept", "reject", "merge", "supersede", "wait")
 BLOCK = re.compile(r"(?P<word>\w+)\s+(?P<cited>\S+)(?:\s+(?P<rest>.*))?")
 INDENT = "    "
+SLIP = f"# {WARNING} Not yet: "
 
 
-def written(proposals: Sequence[Proposal]) -> str:
-    """The text to be edited: nothing is decided yet."""
-    return HEADER + "".join(f"\n{_block(one)}" for one in proposals)
+def written(proposals: Sequence[Proposal], beside: Callable[[Proposal], Sequence[str]] = lambda one: ()) -> str:
+    """The text to be edited: nothing is decided yet. `beside` says what each would stand beside."""
+    return HEADER + "".join(f"\n{_block(one, beside(one))}" for one in proposals)
 
 
-def _block(proposal: Proposal) -> str:
+def again(text: str, error: MemorandaError) -> str:
+    """A text in which something is wrong, which is said on top of it."""
+    lines = text.split("\n")
+    return "\n".join([f"{SLIP}{' '.join(visible(str(error)).split())}", *(lines[lines[0].startswith(SLIP) :])])
+
+
+def beside(memory: Memory, proposal: Proposal) -> list[str]:
+    """The facts that a proposal is about, and those that it is like, a line each."""
+    from store.duplicates import alike
+    from store.proposals import about
+
+    facts = memory.facts.many(about(proposal))
+    told = [(fact, "it is about this") for fact in facts if fact.fact != proposal.text or len(facts) > 1]
+    likes = alike(memory.database, memory.facts, proposal.text, [fact.id for fact in facts])
+    told += [
+        (like.fact, f"{WARNING if like.how == 'contradicts' else '='} {AGAINST[like.how]}") for like in likes[:SHOWN]
+    ]
+    return [f"{fact.citation} {how}: {' '.join(visible(fact.fact).split())}" for fact, how in told]
+
+
+def _block(proposal: Proposal, beside: Sequence[str]) -> str:
     about = " ".join(filter(None, (f"F#{proposal.target}" if proposal.target else "", *proposal.others)))
     told = [f"# {proposal.kind}{f' {about}' if about else ''}, from {visible(proposal.origin)}"]
     if proposal.reason:
         told.append(f"# {visible(proposal.reason)}")
     if flagged(proposal):
         told.append(f"# {WARNING} reads like an order to an agent")
+    told += [f"# {line}" for line in beside]
     told += [f"# {one.citation} «{visible(one.quote)}»" for one in proposal.evidence if one.quote]
     return "\n".join((*told, f"wait {proposal.citation}", *_shown(proposal))) + "\n"
 
@@ -70,7 +93,8 @@ def read(text: str, proposals: Sequence[Proposal]) -> list[Choice]:
         shown = "\n".join(one.removeprefix(INDENT) for one in _shown(asked[number])).strip()
         if not own and verb != "reject":
             raise InvalidInput(f"The block of line {line} has no text.", "Write one below it, or reject it.")
-        choices.append(Choice(number, verb, own if own != shown and verb != "reject" else None, fact))
+        touched = own.split() != shown.split()  # an editor may wrap lines or cut spaces by itself
+        choices.append(Choice(number, verb, own if touched and verb != "reject" else None, fact))
     return choices
 
 
@@ -78,6 +102,8 @@ def _blocks(text: str) -> list[tuple[int, str, int, str, list[str]]]:
     """(line, first word, proposal, what follows on the line, the lines of text) of each block."""
     found: list[tuple[int, str, int, str, list[str]]] = []
     for at, line in enumerate(text.splitlines(), start=1):
+        if not line.strip() and found:
+            found[-1][4].append("")
         if line.startswith("#") or not line.strip():
             continue
         if line[0] in " \t":

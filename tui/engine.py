@@ -437,9 +437,9 @@ def _changed(memory: Memory, since: int) -> set[str]:
     return {table for (table,) in memory.database.rows(f"SELECT DISTINCT tbl FROM {source} WHERE seq > ?", (since,))}
 
 
-def touched(step: Step, memory: Memory) -> int | None:
-    """The key of the first record that a step changed, to show it."""
-    for change in memory.history.changes(step.seq, limit=8):
-        if change.table in KINDS:
-            return pack(KINDS[change.table], int(change.key[0]))
+def touched(step: Step, memory: Memory, kind: str = "") -> int | None:
+    """The key of the first record that a step changed, to show it; of this `kind`, if it changed one."""
+    found = [change for change in memory.history.changes(step.seq, limit=64) if change.table in KINDS]
+    for change in sorted(found, key=lambda change: KINDS[change.table] != kind):
+        return pack(KINDS[change.table], int(change.key[0]))
     return None

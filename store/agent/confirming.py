@@ -1,7 +1,8 @@
 """Task `reconfirm`: whether a person said again what is known already, or took it back. Here by rule [003 §4].
 
-Only the same words confirm: another number, a negation, another order or one other word may be another truth, and the
-longer a sentence is, the less a ratio of letters sees of it. What is near, and not the same, is asked about.
+Only the same words in the same order confirm, but for articles, a plural and two letters exchanged: another number, a
+negation elsewhere, "or" for "and", one letter less ("cansado", "casado") may be another truth. What is near, and not
+the same, is asked about.
 """
 
 import re
@@ -10,12 +11,18 @@ from collections.abc import Sequence
 from store.agent import phrases
 from store.agent.voice import Sentence, fold
 
-RATIO = 0.9  # of the letters of two texts, at least, that one is taken for the other with a slip of the pen
 NEAR = 0.75  # of a fact's words that a sentence has, for a question whether it says the same
 TOUCHED = 0.6  # the same, where something in the sentence speaks against the fact
 LONGEST_KIN = 3  # letters that two forms of a word begin with, at least
 SLIPS = 6  # letters of a word in which a slip of the pen is told from another word
 
+_ARTICLES = frozenset("el la los las un una unos unas the an".split())
+# words that are others with two letters exchanged, in Spanish and English
+_OTHER_WORDS = frozenset(
+    "casual causal ciudad cuidad perjuicio prejuicio porvenir provenir prefecto perfecto preceptor perceptor marco"
+    " macro marcos macros complied compiled complies compiles perform preform silver sliver singer signer united untied"
+    " sacred scared marital martial casually causally untie unite".split()
+)
 _WORD = re.compile(r"\w+(?:[.'/+-]\w+)*")
 _HOLLOW = frozenset(
     "el la los las lo un una unos unas de del a al en y e o que se the an of to at on in for and or that as por para"
@@ -35,12 +42,14 @@ CONFIRM, PROPOSE, SUPERSEDE, NONE = "confirm", "propose", "supersede", "none"
 
 
 class Words:
-    """A text as it is compared: `text` folded, `words` those that tell something, in order; `negated`."""
+    """A text as it is compared: `text` folded, `every` word of it but articles, `words` those that tell something, in
+    order; `negated`."""
 
-    __slots__ = ("negated", "text", "words")
+    __slots__ = ("every", "negated", "text", "words")
 
     def __init__(self, folded: str) -> None:
         every = _WORD.findall(folded)
+        self.every = [word for word in every if word not in _ARTICLES]
         self.text = " ".join(every)
         self.negated = any(word in _NEGATIONS or word.endswith("n't") for word in every)
         self.words = [word for word in every if word not in _HOLLOW and word not in _NEGATIONS]
@@ -78,23 +87,18 @@ def judge(one: Words, fact: Words) -> str:
     if against(one, fact):
         return SUPERSEDE
     if len(one.words) == len(fact.words):
-        differing = sum(not _alike(*pair) for pair in zip(one.words, fact.words, strict=True))
+        differing = sum(not (_alike(*pair) or _exchanged(*pair)) for pair in zip(one.words, fact.words, strict=True))
         if (differing == 1 and len(fact.words) > 2) or sorted(one.words) == sorted(fact.words):
             return SUPERSEDE
     return PROPOSE if share >= NEAR and len(one.words) <= 2 * len(fact.words) else NONE
 
 
 def same(one: Words, fact: Words) -> bool:
-    """Whether two texts say the same: word by word, but for a plural and a slip of the pen."""
-    if one.text == fact.text:
-        return True
-    if one.negated != fact.negated or len(one.words) != len(fact.words):
+    """Whether two texts say the same: word by word, but for articles, a plural, and one slip of the pen."""
+    if len(one.every) != len(fact.every):
         return False
-    if not all(_alike(*pair) for pair in zip(one.words, fact.words, strict=True)):
-        return False
-    from rapidfuzz.fuzz import ratio
-
-    return ratio(one.text, fact.text) >= RATIO * 100
+    others = [pair for pair in zip(one.every, fact.every, strict=True) if not _alike(*pair)]
+    return not others or (len(others) == 1 and _exchanged(*others[0]))
 
 
 def against(one: Words, fact: Words) -> bool:
@@ -123,25 +127,25 @@ def kin(one: str, other: str) -> bool:
 
 
 def _alike(one: str, other: str) -> bool:
-    """Whether two words are one, but for a plural or a slip of the pen: two letters exchanged, one left out."""
+    """Whether two words are one, but for a plural."""
     if one == other:
         return True
-    if any(char.isdigit() for char in one + other):
-        return False
     short, long = sorted((one, other), key=len)
-    if long in (short + "s", short + "es") and len(short) > 2:
-        return True
-    if len(short) < SLIPS or one[0] != other[0]:
+    return long in (short + "s", short + "es") and len(short) > 2 and not any(char.isdigit() for char in long)
+
+
+def _exchanged(one: str, other: str) -> bool:
+    """Whether one word is the other with two letters exchanged, and not another word for that."""
+    if len(one) != len(other) or len(one) < SLIPS or one[0] != other[0] or any(char.isdigit() for char in one + other):
         return False
-    if len(short) == len(long):
-        apart = [at for at in range(len(one)) if one[at] != other[at]]
-        return (
-            len(apart) == 2
-            and apart[1] == apart[0] + 1
-            and one[apart[0]] == other[apart[1]]
-            and (one[apart[1]] == other[apart[0]])
-        )
-    return len(long) == len(short) + 1 and any(long[:at] + long[at + 1 :] == short for at in range(1, len(long) - 2))
+    apart = [at for at in range(len(one)) if one[at] != other[at]]
+    return (
+        len(apart) == 2
+        and apart[1] == apart[0] + 1
+        and one[apart[0]] == other[apart[1]]
+        and one[apart[1]] == other[apart[0]]
+        and not {one, one.removesuffix("s")} & _OTHER_WORDS
+    )
 
 
 def _numbers(words: Sequence[str]) -> list[str]:

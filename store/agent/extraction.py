@@ -16,6 +16,7 @@ from store.suspicion import suspicious
 MOST_AT_ONCE = 5  # things that a person asks for in one turn; more were pasted
 MOST = 20  # things of one turn in all
 WORDS = 2  # that a text must have
+LATER = "it stands behind a paragraph or a log, and may have been pasted with it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +84,17 @@ def _in(sentence: Sentence) -> Found | None:
         if phrases.ASKING.match(folded, rest):
             return None
         return _found(sentence, rest, "", "you asked for it")
+    if sentence.passed:
+        return None
     said = folded[start:]
-    for trigger in phrases.KEPT:
+    for trigger in (*phrases.KEPT, phrases.ALWAYS):
         if match := _tells(trigger, said):
-            return _found(sentence, start, trigger.domain, f"you said “{match[0]}”")
+            sure = trigger.sure(sentence.text[start:]) if trigger.sure else True
+            if sure is False:
+                return None
+            said_so = f"you said “{match[0]}”"
+            found = _found(sentence, start, trigger.domain, said_so, explicit=bool(sure))
+            return _asked(found, LATER) if found and sentence.later and not sentence.doubt else found
     if to_do := phrases.TO_DO.match(said):
         return _found(sentence, start + to_do.end(), "preferences", "perhaps it holds for every time", explicit=False)
     if phrases.PASSING.search(said):

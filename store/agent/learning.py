@@ -18,9 +18,10 @@ from store.database import Database, Json, Verbatim, Write
 from store.errors import MemorandaError
 from store.facts import insert, same, text_hash
 from store.history import History
-from store.inbox import Inbox, Question
+from store.inbox import Inbox
 from store.ingest.running import ORIGIN
 from store.models import Turn
+from store.questioning import Question
 from store.tombstones import purged_at
 from store.vocabulary import TALK
 
@@ -116,7 +117,7 @@ def _said_again(turn: Turn, known: Known, meant: Meant) -> Iterator[Lesson]:
             continue
         touched.add(target)
         found = _as_found(sentence)
-        if verdict == CONFIRM:
+        if verdict == CONFIRM and not sentence.later:
             yield Lesson("confirm", found, target)
         elif verdict == SUPERSEDE:
             yield Lesson("ask", found, target, "supersede", disagrees(target))
@@ -197,13 +198,9 @@ def _confirm(write: Write, turn: Turn, number: int) -> bool:
 
 
 def _ask(write: Write, turn: Turn, lesson: Lesson, inbox: Inbox) -> int | None:
-    """Put a question into the inbox; its id, None if it was asked before, in whatever conversation."""
+    """Put a question into the inbox; its id, None if it was asked before, in whatever conversation, and the person did
+    not ask for it in so many words since."""
     found = lesson.found
-    if (
-        lesson.kind == "add"
-        and write.execute("SELECT 1 FROM proposals WHERE asked = ? LIMIT 1", (Verbatim(text_hash(found.text)),)).get
-    ):
-        return None
     change = {} if lesson.kind == "confirm" else {"fact": found.text, "confidence": found.confidence}
     if change and found.domain:
         change["domain"] = found.domain
@@ -212,7 +209,14 @@ def _ask(write: Write, turn: Turn, lesson: Lesson, inbox: Inbox) -> int | None:
         number, new = inbox.ask(
             write,
             Question(
-                lesson.kind, change, lesson.target, evidence, write.actor, f"{lesson.why[:1].upper()}{lesson.why[1:]}."
+                lesson.kind,
+                change,
+                lesson.target,
+                evidence,
+                write.actor,
+                f"{lesson.why[:1].upper()}{lesson.why[1:]}.",
+                turn.at if found.explicit and _own(turn) else "",
+                anyone=True,
             ),
         )
     except MemorandaError:  # the fact it is about went meanwhile

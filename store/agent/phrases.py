@@ -6,7 +6,10 @@ anything. The first two are a person's own word and become facts (DESIGN §4), t
 """
 
 import re
+from collections.abc import Callable
 from typing import NamedTuple
+
+from store.agent import orders
 
 
 def _any(*phrases: str) -> re.Pattern[str]:
@@ -15,11 +18,14 @@ def _any(*phrases: str) -> re.Pattern[str]:
 
 
 class Trigger(NamedTuple):
-    """A phrase that tells, the domain it speaks for, and what the sentence must not be although it begins so."""
+    """A phrase that tells, the domain it speaks for, and what the sentence must not be although it begins so. `sure`
+    looks at the sentence as it was written: True where it is believed, None where it is asked about, False for
+    nothing."""
 
     domain: str
     phrase: re.Pattern[str]
     unless: re.Pattern[str] | None = None
+    sure: Callable[[str], bool | None] | None = None
 
 
 # what may stand before a trigger without saying anything
@@ -37,8 +43,9 @@ LEADS = re.compile(
 # asks for memory: cut off, the rest is what is remembered
 _SPANISH_ASKING = (
     r"(?:quiero|necesito|quisiera|me gustaria) que (?:recuerdes|te acuerdes|tengas (?:en cuenta|presente)|sepas)",
-    r"recorda|recuerda|recorden|recuerden|recordad|acordate|acuerdate|anota|anotate|apunta|memoriza|guarda",
-    r"(?:tene|ten|tened|tengan) (?:en cuenta|presente)|no (?:te )?olvides|que no se te olvide|toma nota",
+    r"recorda|recordate|recordar|recordemos|recuerda|recuerde|recorden|recuerden|recordad|acordate|acuerdate|acuerdese"
+    r"|anota|anotate|apunta|memoriza|guarda",
+    r"(?:tene|ten|tenga|tened|tengan) (?:en cuenta|presente)|no (?:te )?olvides|que no se te olvide|toma nota",
     r"que quede (?:claro|registrado)",
 )
 _ENGLISH_ASKING = (r"remember|keep in mind|bear in mind|do(?:n't| not) forget|make a note|take note|memori[sz]e",)
@@ -76,7 +83,8 @@ _NOT_AN_ORDER = _any(
     rf"{_ALWAYS} (?!(?:{_BASE_IN_S})\b)\w+s\b",
 )
 _WHIM = _any(
-    r".*\b(?:decidi|decidido|decidimos) (?:vos|tu|usted|ustedes)\b",
+    r".*\b(?:decidi|decidido|decidimos)(?: que)? (?:vos|tu|usted|ustedes)\b",
+    r".*\bdecid\w+ .*\b(?:tomorrow|tonight|today|later|manana|esta noche|hoy|luego|despues|un rato)\W*$",
     r".*\bdecid\w+ (?:tomar(?:me|nos)|ir(?:me|nos)?|salir|dormir|comer|almorzar|cenar|parar|descansar|volver)\b",
     r".*\bdecided to (?:grab|go (?:for|to|home|out)|take a|have a|eat|sleep|rest|call it|get some|stop)\b",
     r".*\bdecid\w+ (?:nada|eso|esto|yet|that\W*$|it\W*$|nothing)",
@@ -91,8 +99,8 @@ _THAT_ONE = re.compile(
 
 # belong to what is remembered
 KEPT = (
-    Trigger("preferences", _any(r"siempre\b|jamas\b|nunca\b"), _NOT_A_RULE),
-    Trigger("preferences", _any(rf"{_ALWAYS}\b"), _NOT_AN_ORDER),
+    Trigger("preferences", _any(r"siempre\b|jamas\b|nunca\b"), _NOT_A_RULE, orders.spanish),
+    Trigger("preferences", _any(rf"{_ALWAYS}\b"), _NOT_AN_ORDER, orders.english),
     Trigger(
         "decisions",
         _any(
@@ -112,16 +120,13 @@ KEPT = (
     ),
     Trigger(
         "preferences",
-        _any(
-            r"(?:a partir de|desde) (?:ahora|hoy|este momento|aca|aqui)\b",
-            r"(?:de (?:ahora|hoy|aca|aqui) )?en adelante\b|de (?:ahora|aca|hoy|aqui) en mas\b",
-            r"from (?:now|today|here) on(?:wards?)?\b|going forward\b|starting (?:now|today)\b",
-        ),
+        _any(*orders.FROM_NOW),
+        sure=orders.from_now,
     ),
     Trigger(
         "personal",
         _any(r"me llamo\b|mi nombre es\b|my name is\b|my name's\b"),
-        _any(r"me llamo (?:la atencion|por|ayer|hoy)\b"),
+        sure=orders.name,
     ),
 )
 
@@ -184,10 +189,23 @@ WEAK = (
     ),
 )
 # asks for something to be done, perhaps every time; the verb of remembering is cut off
+ALWAYS = Trigger(
+    "preferences",
+    _any(
+        r"(?:no )?\w+ (?:siempre|nunca|jamas)\b",
+        r"(?:quiero|necesito|quisiera|me gustaria) que (?:siempre|nunca|jamas)\b",
+        r"hay que (?:siempre|nunca|\w+ siempre)\b|no hay que \w+ nunca\b",
+        r"(?:i|we)(?: want| need|'d like| would like) you to (?:always|never)\b",
+        r"(?:you|we|claude|everyone) (?:should|must|have to|need to) (?:always|never)\b|let'?s (?:always|never)\b",
+    ),
+    sure=orders.turned_round,
+)
 TO_DO = _any(
     r"(?:recorda|recuerda|acordate|acuerdate)(?: siempre)?(?: de)? (?=\w+[aei]r(?:lo|la|los|las|me|le|se)?\b)",
     r"no (?:te )?olvides(?: de)? (?=\w+[aei]r(?:lo|la|los|las|me|le|se)?\b)",
     r"(?:remember|don't forget|make sure) to (?!me\b)|remember, ",
+    r"(?:please )?remember (?=(?:we|i|i'm|our|my|you|it's|all|every|no)\b)",
+    r"(?:recorda|recordate|recuerda|acordate|acuerdate),? (?=(?:\w+mos|no|la|el|los|las|en|es|hay)\b)",
 )
 HEDGED = re.compile(
     r"\b(?:creo|me parece|supongo|quiza|quizas|tal vez|capaz|probablemente|no estoy segur[oa]|i think|i guess|i believe"

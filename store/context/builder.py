@@ -46,6 +46,7 @@ LOG_LEAST = (
     100  # tokens of the room that log and summaries share, that the log may have however many summaries there are
 )
 ASKED = 1_200  # tokens of a question that are sent
+CUT = "The question is long: its middle is left out."
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,10 +139,19 @@ class Contexts:
         seen = {piece.citation: piece.text for piece in window.pieces}  # as far as they are sent
         shown = next((turn.number for turn in turns if turn.citation in seen), 0)
         latest = [replace(turn, text=seen[turn.citation]) for turn in turns[-TURNS:] if turn.citation in seen]
+        uncut = {turn.citation for turn in turns[-TURNS:] if seen.get(turn.citation) == turn.text}
         sent = self.sent.lately(session, number)
         chosen = choose(
-            self._database, self._search, question, self._database.clock(), latest, sent, self._began(session)
+            self._database,
+            self._search,
+            question,
+            self._database.clock(),
+            latest,
+            sent,
+            session,
+            uncut,
         )
+        notes = [*([CUT] if asked.left_out else []), *chosen.notes]
         written = self._log()
         log = last_that_fit("log", written, LIMITS["log"], cut=True)
         summaries = last_that_fit("summaries", self._summaries(session, shown), SHARED - min(log.tokens, LOG_LEAST))
@@ -166,7 +176,7 @@ class Contexts:
             tokens.count(text),
             tuple(parts.values()),
             tuple(chosen.considered),
-            tuple(chosen.notes),
+            tuple(notes),
             (time.perf_counter() - start) * 1000,
         )
 
@@ -181,9 +191,6 @@ class Contexts:
                 return turns[number].text, turns[: number + 1]
         last = self.sent.last(session)
         return (last[1] if last else ""), turns
-
-    def _began(self, session: str) -> str:
-        return self._database.value("SELECT min(at) FROM turns WHERE session = ?", (session,)) or ""
 
     def _summaries(self, session: str, shown: int) -> list[Piece]:
         """The active summaries of a session, oldest first, of what came before turn number `shown`, the first that is
@@ -229,8 +236,9 @@ def _asked(question: str) -> Part:
     text = harmless(question).strip()
     if not text:
         return empty("question")
-    shown = f"The person asks now:\n{tokens.cut(text, ASKED)}"
-    return Part("question", shown, tokens.count(shown))
+    text, gone = tokens.cut_middle(text, ASKED)
+    shown = f"The person asks now:\n{text}"
+    return Part("question", shown, tokens.count(shown), left_out=int(gone > 0))
 
 
 def _same(one: str, other: str) -> bool:

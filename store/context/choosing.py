@@ -22,8 +22,11 @@ from store.vocabulary import PERSON
 POOL = 40  # facts that a search may bring up
 PINNED = 40  # pinned facts that are thought of, the most important first
 PINNED_TOKENS = 90  # which those of them that the question is not about may take before those that it is about
-ASKED = 500  # characters of a question that are searched for
+ASKED = 500  # characters of a question that are searched for: of a longer one, its end before its beginning
+TOLD = 0.6  # of the words of a fact that whoever cites it must say, for it to be said
 SHORTEST = 4  # characters of a fact that is looked for in what was said
+BEGINNING = 5  # letters of a word that tell it from others
+_WORD = re.compile(r"\w+")
 TALK, IMPORT = "talk:", "import:"  # what the person said in a conversation, and what they brought in
 # what a person does to a fact that says yes to it
 YES = ("remember", "confirm", "correct", "pin", "accept", "decide", "merge", "supersede", "edit")
@@ -47,10 +50,12 @@ def choose(
     now: str,
     turns: Sequence[Turn],
     sent: dict[int, int],
-    since: str,
+    session: str,
+    whole: Collection[str] = (),
 ) -> Chosen:
     """The facts for a question. `turns` are the last ones that the model sees anyway, `sent` the keys of what the
-    session was sent lately and with which turn, `since` when the session began (empty without one)."""
+    session was sent lately and with which turn, `session` its name (empty without one), `whole` the
+    citations of those turns that are sent as a whole."""
     answer = search(_words(question), POOL, kinds=("fact",)) if _words(question) else None
     hits = {hit.record.id: hit for hit in answer.hits} if answer else {}
     rows = database.rows(
@@ -73,8 +78,8 @@ def choose(
             by_words=by_words or fact.id in named,
             accepted=fact.id in yes,
             muted=fact.id in muted,
-            said=_said(fact, turns, sent),
-            of_session=fact.scope != "session" or (bool(since) and fact.created_at >= since),
+            said=_said(fact, turns, sent, whole),
+            of_session=fact.scope != "session" or (bool(session) and _told_in(database, fact) == session),
         )
         included, word, why = judge(fact, now, known)
         judged.append(Considered(fact, included, word, why, known.similarity))
@@ -132,23 +137,49 @@ def _tokens(piece: Piece) -> int:
 
 def _words(question: str) -> str:
     """A question as it is searched for: not as filters, however it is punctuated."""
-    return " ".join(question.replace(":", " ").split())[:ASKED]
+    words = " ".join(question.replace(":", " ").split())
+    if len(words) <= ASKED:
+        return words
+    lines = [line for line in question.replace(":", " ").splitlines() if line.strip()]
+    first, last = " ".join(lines[:1]).split(), " ".join(lines[-2:]).split()  # of what is pasted, it stands at one end
+    return f"{' '.join(last)[-ASKED * 3 // 5 :]} {' '.join(first)[: ASKED * 2 // 5]}"
 
 
 def _matched(hit: Hit) -> bool:
     return bool(hit.marks) or "citation" in hit.why
 
 
-def _said(fact: Fact, turns: Sequence[Turn], sent: dict[int, int]) -> str:
-    """Where a fact was just said, or with which turn it was sent; empty if neither."""
+def _said(fact: Fact, turns: Sequence[Turn], sent: dict[int, int], whole: Collection[str]) -> str:
+    """Where a fact was just said, or with which turn it was sent; empty if neither. A turn of which a part is cut off
+    may have said it there, and a citation alone says nothing."""
     text = normal(fact.fact)
     for turn in reversed(turns):
-        if turn.citation in fact.evidence or f"[{fact.citation}]" in turn.text:
+        if turn.citation in fact.evidence and (turn.citation in whole or _tells(turn.text, text)):
+            return turn.citation
+        if f"[{fact.citation}]" in turn.text and _tells(turn.text, text):
             return turn.citation
         if len(text) >= SHORTEST and re.search(rf"(?<!\w){re.escape(text)}(?!\w)", normal(turn.text)):
             return turn.citation
     key = pack("fact", fact.id)
     return f"sent with turn {sent[key]}" if key in sent else ""
+
+
+def _told_in(database: Database, fact: Fact) -> str:
+    """The session that a fact was remembered in: that which it came from, else the one in which somebody had spoken
+    last."""
+    if fact.origin.startswith(TALK):
+        return fact.origin.removeprefix(TALK)
+    found: str | None = database.value(
+        "SELECT session FROM turns WHERE at <= ? ORDER BY at DESC, id DESC LIMIT 1", (fact.created_at,)
+    )
+    return found or ""
+
+
+def _tells(text: str, fact: str) -> bool:
+    """Whether a text holds most words of a fact, in whatever form."""
+    known = {word[:BEGINNING] for word in _WORD.findall(normal(text))}
+    wanted = {word[:BEGINNING] for word in _WORD.findall(fact) if len(word) >= SHORTEST or word.isdigit()}
+    return bool(wanted) and len(wanted & known) >= TOLD * len(wanted)
 
 
 def accepted(database: Database, facts: Sequence[Fact]) -> Collection[int]:
@@ -167,7 +198,9 @@ def accepted(database: Database, facts: Sequence[Fact]) -> Collection[int]:
             f"SELECT DISTINCT r.pk FROM json_each(?) AS j CROSS JOIN {every_row(database)} AS r"
             " ON r.tbl = 'facts' AND r.pk = j.value JOIN history AS h ON h.seq = r.seq"
             f" WHERE (h.actor = ? OR (h.actor LIKE '{TALK}%' AND r.op = 'UPDATE')) AND ({verbs})"
-            " AND h.undone_by IS NULL AND h.undoes IS NULL",
+            " AND h.undone_by IS NULL AND h.undoes IS NULL"
+            # what put another in its place said no to it, though it may have been brought back since
+            " AND coalesce(r.after ->> '$.status', 'active') = 'active'",
             (json.dumps(rest), PERSON),
         )
         yes |= {json.loads(key)[0] for (key,) in rows}

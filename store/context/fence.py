@@ -22,7 +22,8 @@ _LINES = re.compile("\r\n|[\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 # the marks by which chat templates tell who speaks, however they are spaced
 _TEMPLATE = re.compile(
     r"<\s*(?=/?\s*[|｜¦])|[|｜¦]\s*(?=>)|\[(?=\s*/?\s*(?:INST|SYS|TOOL_CALLS?|AVAILABLE_TOOLS)\b)"
-    r"|<(?=\s*/?\s*(?:s|sys|system|user|assistant|human|tool_call|tool_response|function_calls?|instructions?)\s*>)"
+    r"|<(?=\s*/?\s*(?:s|sys|eos|bos|sop|human)\s*>)"
+    r"|<(?=\s*/?\s*(?:system|user|assistant|think|tool|function|instruction|(?:start|end|begin)[_-]of[_-])[\w-]*(?:\s[^<>]*)?>)"
     r"|<(?=<\s*/?\s*SYS)",
     re.IGNORECASE,
 )

@@ -141,9 +141,11 @@ def named(session: str) -> str:
     return clean(name)
 
 
-def put(write: Write, session: str, said: "Iterable[Said]", source: str = "", cwd: str = "") -> list[int]:
+def put(
+    write: Write, session: str, said: "Iterable[Said]", source: str = "", cwd: str = "", origin: str = ""
+) -> list[int]:
     """Put turns at the end of a session, inside a transaction: their ids. Each has its moment, `at`, by now; the
-    session is there if it was not, and is under way again."""
+    session is there if it was not, and is under way again. `origin` is the writer's unless it is given."""
     last = write.execute("SELECT max(number) FROM turns WHERE session = ?", (session,)).get or 0
     ids = []
     for number, turn in enumerate(said, start=last + 1):
@@ -156,7 +158,7 @@ def put(write: Write, session: str, said: "Iterable[Said]", source: str = "", cw
                 speaker=one_line(turn.speaker),
                 text=turn.text,
                 at=Verbatim(turn.at),
-                origin=write.actor,
+                origin=origin or write.actor,
             )
         )
         if turn.role == "user":

@@ -35,7 +35,7 @@ TEXTS = {
         "phase": "",
     },
     "tasks": {"text": PURGED},
-    "proposals": {"text": PURGED, "asked": "", "change": "{}", "evidence": "[]", "reason": ""},
+    "proposals": {"text": PURGED, "asked": "", "based_on": "", "change": "{}", "evidence": "[]", "reason": ""},
 }
 
 

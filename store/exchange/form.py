@@ -36,7 +36,7 @@ JSON = {
 # texts of a form of their own, which are no words of anybody
 PATTERNS = {
     ("facts", "text_hash"): "[0-9a-f]{32}",
-    ("proposals", "asked"): "[0-9a-f]{32}",
+    ("proposals", "asked"): "([0-9a-f]{32})?",
     ("proposals", "based_on"): "([0-9a-f]{32})?",
     ("commits", "sha"): "[0-9a-f]{7,64}",
     ("history_row", "tbl"): "[a-z_]+",

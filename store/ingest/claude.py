@@ -6,6 +6,8 @@ system reminders, the summary of a compaction), what sub-agents said among thems
 
 import os
 import re
+from bisect import bisect
+from collections import Counter
 from typing import Any
 
 from store.ingest.lines import Broken, Line
@@ -17,8 +19,9 @@ _TAGS = (
     "|local-command-caveat|bash-input|bash-stdout|bash-stderr|task-notification|user-prompt-submit-hook"
     "|ide_opened_file|ide_selection|ide_diagnostics|new-diagnostics"
 )
-_TOLD = re.compile(rf"<({_TAGS})>.*?(?:</\1>|\Z)", re.DOTALL)
-_INTERRUPTED = re.compile(r"\[Request interrupted by user[^\]]*\]\s*")
+_TOLD = re.compile(rf"<(/?)({_TAGS})>")
+_SPACE = re.compile(r"\s*+")
+_INTERRUPTED = re.compile(r"\[Request interrupted by user[^\[\]\n]{0,60}+\]\s*+")
 
 
 def is_claude(value: Any) -> bool:
@@ -38,7 +41,7 @@ def read(value: Any) -> list[Line]:
         raise Broken("it names no session")
     if not isinstance(message, dict):
         raise Broken("it holds no message")
-    said, tools = _content(message.get("content"))
+    said, told, doubtful = _content(message.get("content"))
     made = {
         "session": session,
         "role": role,
@@ -47,11 +50,53 @@ def read(value: Any) -> list[Line]:
         "cwd": _text(value.get("cwd")),
     }
     ours = any(value.get(mark) for mark in ("isMeta", "isSidechain", "isCompactSummary", "isApiErrorMessage"))
-    text = _INTERRUPTED.sub("", _TOLD.sub("", said)).strip()
+    text = _INTERRUPTED.sub("", said).strip()
     if ours or not text:
-        noise = "\n".join(part for part in (said, tools) if part.strip())
+        noise = "\n".join(part for part in (said, told) if part.strip())
         return [Line(text=noise, kind=TOOL, **made)] if noise else []
-    return [Line(text=text, **made)]
+    return [Line(text=text, doubtful=doubtful, **made)]
+
+
+def without_told(text: str) -> tuple[str, str, bool]:
+    """(what a person wrote, what the program put into it, whether it may be the other way round).
+
+    What the program puts in quotes files, which may hold its tags: where more end than begin, all up to the last end is
+    the program's, and what stands between two of its texts, or beside an end without a beginning, is in doubt. A tag
+    that never ends cuts off the rest only where a text begins with it; elsewhere a person wrote it.
+    """
+    tags = list(_TOLD.finditer(text))
+    if not tags:
+        return text, "", False
+    begun = Counter(tag[2] for tag in tags if not tag[1])
+    ends: dict[str, list[int]] = {}
+    for number, tag in enumerate(tags):
+        if tag[1]:
+            ends.setdefault(tag[2], []).append(number)
+    own, told, place, after = list[str](), list[str](), 0, 0
+    begins = _after_space(text, 0)  # where begins what is not the program's
+    for number, tag in enumerate(tags):
+        if tag[1] or number < after:
+            continue
+        mine = ends.get(tag[2], [-1])
+        end = mine[min(bisect(mine, number), len(mine) - 1)] if len(mine) <= begun[tag[2]] else mine[-1]
+        if end > number:
+            own.append(text[place : tag.start()])
+            place, after = tags[end].end(), end + 1
+            told.append(text[tag.start() : place])
+            if begins == tag.start():
+                begins = _after_space(text, place)
+        elif begins == tag.start():
+            told.append(text[begins:])
+            return "", "\n".join(told), False
+    own.append(text[place:])
+    between = any(part.strip() for part in own[1:-1])
+    stray = any(tag[1] for part in own for tag in _TOLD.finditer(part))
+    return "".join(own), "\n".join(told), between or stray
+
+
+def _after_space(text: str, place: int) -> int:
+    found = _SPACE.match(text, place)
+    return found.end() if found else place
 
 
 def folder_of(project: str, home: str = "") -> str:
@@ -60,21 +105,28 @@ def folder_of(project: str, home: str = "") -> str:
     return os.path.join(base, "projects", re.sub(r"[^A-Za-z0-9]", "-", os.path.realpath(project)))
 
 
-def _content(content: Any) -> tuple[str, str]:
-    """(what was said, what tools were asked or gave). Raises Broken."""
+def _content(content: Any) -> tuple[str, str, bool]:
+    """(what was said, what tools were asked or gave or the program put in, whether that is in doubt). Raises Broken."""
     if isinstance(content, str):
-        return content, ""
+        return without_told(content)
     if not isinstance(content, list):
         raise Broken("its message holds no text")
-    said, tools = [], []
+    said, told, doubtful = list[str](), list[str](), False
     for block in content:
         if not isinstance(block, dict):
             raise Broken("a part of its message is no object")
         if block.get("type") == "text":
-            said.append(_text(block.get("text")))
+            text = _text(block.get("text"))
+            if (first := _TOLD.match(text.lstrip())) and not first[1]:
+                told.append(text)  # the program's as a whole, whatever it quotes
+                continue
+            own, theirs, doubt = without_told(text)
+            said.append(own)
+            told.append(theirs)
+            doubtful |= doubt
         elif block.get("type") in ("tool_result", "tool_use"):
-            tools.append(_short(block.get("content") or block.get("name")))
-    return "\n\n".join(part for part in said if part.strip()), "\n".join(tools)
+            told.append(_short(block.get("content") or block.get("name")))
+    return "\n\n".join(part for part in said if part.strip()), "\n".join(filter(None, told)), doubtful
 
 
 def _short(value: Any) -> str:

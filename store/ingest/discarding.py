@@ -22,7 +22,7 @@ _SMALL = (
     r"|te agradezco(?: mucho)?"
     r"|de nada|no hay de qué|con gusto|un placer|a vos|a ti|igualmente|chau|chao|adiós|adios|hasta (?:luego"
     r"|mañana|pronto|la próxima)"
-    r"|nos vemos|buen fin de semana|feliz (?:día|finde)|que (?:descanses|te vaya bien)|ja(?:ja)+|je(?:je)+"
+    r"|nos vemos|buen fin de semana|feliz (?:día|finde)|que (?:descanses|te vaya bien)|(?:ja){2,}+|(?:je){2,}+"
     r"|hi+|hello+|hey+|hiya|yo|good (?:morning|afternoon|evening|night)|morning"
     r"|how are you(?: doing)?(?: today)?|how'?s it going"
     r"|what'?s up|sup|nice to meet you|(?:many )?thanks?(?: (?:a (?:lot|ton|million)|so much|again|very much"
@@ -32,11 +32,11 @@ _SMALL = (
     r"|you(?:'re| are) (?:very |most )?welcome|no problem|my pleasure|anytime|happy to help|glad (?:i could|to) help"
     r"|(?:good)?bye+|see you(?: (?:later|tomorrow|soon))?|see ya|have a (?:great|good|nice) (?:day|one|weekend"
     r"|evening)|take care"
-    r"|ha(?:ha)+|lol|lmao|(?:en qué|cómo) (?:te )?(?:puedo ayudarte|puedo ayudar|ayudo)(?: hoy)?"
+    r"|(?:ha){2,}+|lol|lmao|(?:en qué|cómo) (?:te )?(?:puedo ayudarte|puedo ayudar|ayudo)(?: hoy)?"
     r"|(?:how|what) can i (?:help|do for) (?:you)?(?: with)?(?: today)?)"
 )
 _WHOLE = re.compile(
-    rf"[\s{_EMOJI}]*(?:{_SMALL}(?:[\s,]+(?:there|everyone|all|claude|amigo|amiga|equipo|team|che|todos|man|mate))?"
+    rf"[\s{_EMOJI}]*(?:{_SMALL}(?!\w)(?:[\s,]+(?:there|everyone|all|claude|amigo|amiga|equipo|team|che|todos|man|mate))?"
     rf"[\s,.!¡¿?:;)…{_EMOJI}-]*)+",
     re.IGNORECASE,
 )

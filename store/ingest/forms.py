@@ -31,12 +31,10 @@ def is_json(file: BinaryIO) -> bool:
     return head.startswith(b"{")
 
 
-def entries(
-    raws: Iterable[Raw], place: Place, session: str, growing: bool, as_json: bool, role: str
-) -> Iterator[Entry]:
-    """What the lines from `place` on say. `growing`: it is a file, whose last line may not be whole yet; `role` is
-    whose words go on in a `role: text` file that grew."""
-    return _json(raws, session, growing) if as_json else _plain(raws, place, session, role)
+def entries(raws: Iterable[Raw], place: Place, session: str, growing: bool, as_json: bool) -> Iterator[Entry]:
+    """What the lines from `place` on say; of a `role: text` file all of its lines are given. `growing`: it is a file
+    whose last line may not be whole yet."""
+    return _json(raws, session, growing) if as_json else _plain(raws, place, session, growing)
 
 
 def _json(raws: Iterable[Raw], session: str, growing: bool) -> Iterator[Entry]:
@@ -69,28 +67,33 @@ def _parsed(data: bytes) -> object:
     return value
 
 
-def _plain(raws: Iterable[Raw], place: Place, session: str, role: str) -> Iterator[Entry]:
-    """Turns that go on until the next begins."""
+def _plain(raws: Iterable[Raw], place: Place, session: str, growing: bool) -> Iterator[Entry]:
+    """Turns that go on until the next begins. They are read from the beginning of the source, so that whose words go on
+    at `place`, and whether they stand in a fence, is known; what stands before it is not said again."""
     said: list[str] = []
-    first, before, size = 0, place, 0
+    role, fence, first, before, size = "", "", 0, place, 0
     for raw in raws:
         text = raw.data.decode("utf-8", "replace")
         text = text.removeprefix("\ufeff") if raw.number == 1 else text
-        begins = plain.starts(text)
-        if begins or (said and not role):
+        begins = None if fence else plain.starts(text)
+        fence = plain.fenced(begins[1] if begins else text, fence)
+        if raw.after <= place.offset:
+            role = begins[0] if begins else role
+            continue
+        if growing and not raw.whole:
+            if first and begins:  # else the turn goes on in it
+                yield _turn(session, role, said, first, before, size)
+            yield Entry(before, raw.number, waiting=True)
+            return
+        if begins:
             if first:
                 yield _turn(session, role, said, first, before, size)
-            role, said, first, size = (begins[0], [begins[1]], raw.number, 0) if begins else (role, [], 0, 0)
-        if not begins:
-            if not said and not text.strip():
-                before = Place(raw.after, raw.number)
-                continue
-            if not role:
-                yield Entry(Place(raw.after, raw.number), raw.number, trouble="nobody says it: there is no `role:` yet")
-                before = Place(raw.after, raw.number)
-                continue
+            role, said, first, size = begins[0], [begins[1]], raw.number, 0
+        elif role and (said or text.strip()):
             first = first or raw.number
             said.append("" if raw.long else text)
+        elif text.strip():
+            yield Entry(Place(raw.after, raw.number), raw.number, trouble="nobody says it: there is no `role:` yet")
         size += len(raw.data)
         before = Place(raw.after, raw.number)
     if first:
@@ -99,4 +102,4 @@ def _plain(raws: Iterable[Raw], place: Place, session: str, role: str) -> Iterat
 
 def _turn(session: str, role: str, said: list[str], first: int, place: Place, size: int) -> Entry:
     text = "\n".join(said).strip()
-    return Entry(place, first, [Line(session, role, text)] if text else [], size=size)
+    return Entry(place, first, [Line(session, role, text, doubtful=True)] if text else [], size=size)

@@ -17,7 +17,7 @@ class Broken(Exception):
 class Line:
     """What was said in `session` by `role` at a moment (empty if nobody says when). `kind` says why it is discardable,
     empty for a turn. `id` tells it from other lines of its session, empty where it has none; `cwd` is the folder it was
-    said in, if that is known."""
+    said in, if that is known. `doubtful`: others may have written it, whatever role it has."""
 
     session: str
     role: str
@@ -27,3 +27,4 @@ class Line:
     kind: str = ""
     cwd: str = ""
     speaker: str = ""
+    doubtful: bool = False

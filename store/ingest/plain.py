@@ -8,6 +8,7 @@ from store.ingest.lines import ROLES, Broken, Line
 # fewer than in JSON: `model: x` in an answer begins no turn
 _NAMES = "user|human|usuario|usuaria|assistant|asistente|claude"
 _MARK = re.compile(rf"\s{{0,3}}(?:#{{1,6}}\s+)?(\*\*|__)?({_NAMES})(?:\1)?\s*:(?(1)(?:\1)?)(?:\s+|$)", re.IGNORECASE)
+_FENCE = re.compile(r" {0,3}(`{3,}+|~{3,}+)(.*)", re.DOTALL)
 
 
 def read_json(value: Any, session: str) -> list[Line]:
@@ -35,3 +36,13 @@ def starts(line: str) -> tuple[str, str] | None:
     """(role, the rest) of a line with which a turn begins: `user: …`, `**Assistant:** …`; else None."""
     match = _MARK.match(line)
     return (ROLES[match[2].lower()], line[match.end() :]) if match else None
+
+
+def fenced(line: str, fence: str) -> str:
+    """The fence that text behind a line stands in, of backticks or tildes: the one before it, none, or a new one."""
+    match = _FENCE.match(line)
+    if not match:
+        return fence
+    if fence:
+        return "" if match[1].startswith(fence) and not match[2].strip() else fence
+    return "" if match[1][0] == "`" and "`" in match[2] else match[1]

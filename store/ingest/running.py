@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import BinaryIO
 
-from store.clock import from_ms, parse_moment
+from store.clock import from_ms, parse_moment, to_ms
 from store.conversation.turns import Said, put
 from store.database import Database, Verbatim, Write, clean
 from store.digest import sha256
@@ -33,6 +33,8 @@ TOLD = 20  # broken lines that are told one by one
 BREATH = 0.002  # seconds between two transactions, in which whoever waits for the file gets it
 KEY = "ingest.key"
 ORIGIN = "import:transcript"
+DOUBTFUL = "import:text"  # the origin of turns that others may have written: what they teach is asked about
+SETTLED = 60  # seconds since a file was changed last, after which its last line counts as whole
 
 _UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
 
@@ -44,8 +46,9 @@ Cancelled = Callable[[], bool]
 class Report:
     """What was brought in: turns `added`, lines that were `known` already, that are `discarded` (greetings, thanks,
     what tools gave), of another project (`elsewhere`), whose text was `purged` here, and `broken` ones, the first of
-    them as (file, line, why) in `troubles`. `waiting` files are still being written in their last line; those in `anew`
-    were read from their beginning because they are not what they were. `sessions` had something added."""
+    them as (file, line, why) in `troubles`. `cut` turns were longer than any is kept. `waiting` files are still being
+    written in their last line; those in `anew` were read from their beginning because they are not what they were.
+    `sessions` had something added."""
 
     files: int = 0
     bytes: int = 0
@@ -55,6 +58,7 @@ class Report:
     elsewhere: int = 0
     purged: int = 0
     broken: int = 0
+    cut: int = 0
     waiting: int = 0
     troubles: list[tuple[str, int, str]] = field(default_factory=list)
     anew: list[str] = field(default_factory=list)
@@ -128,10 +132,11 @@ class _Run:
         self._weight = 0
 
     def work(self, session: str, progress: Progress, cancelled: Cancelled) -> None:
-        place, size, as_json = Place(), 0, None
+        place, size, as_json, growing = Place(), 0, None, False
         if self._path:
             size = os.fstat(self._file.fileno()).st_size
             as_json = forms.is_json(self._file)
+            growing = as_json or abs(to_ms(self._database.clock()) - to_ms(self._at)) < SETTLED * 1000
             place, anew = reading.resume(self._database, self._path, self._file)
             if anew:
                 self._report.anew.append(reading.name(self._path))
@@ -139,11 +144,12 @@ class _Run:
             self._from_start = place.offset == 0
         session = clean(one_line(session)) or "standard input"
         start = place.offset
-        role = self._last_role(session) if place.offset else ""
-        raws = reading.lines(self._file, place)
+        if as_json is False:
+            self._file.seek(0)
+        raws = reading.lines(self._file, place if as_json else Place())
         if as_json is None:
             raws, as_json = _peeked(raws)
-        for entry in forms.entries(raws, place, session, bool(self._path), as_json, role):
+        for entry in forms.entries(raws, place, session, growing, as_json):
             if entry.waiting:
                 self._report.waiting += 1
                 break
@@ -171,12 +177,6 @@ class _Run:
                 return name
         return f"{folder}/{stem}"
 
-    def _last_role(self, session: str) -> str:
-        found: str | None = self._database.value(
-            "SELECT role FROM turns WHERE session = ? ORDER BY number DESC LIMIT 1", (session,)
-        )
-        return found or ""
-
     def _take(self, entry: Entry) -> None:
         """Sort what an entry says."""
         self._weight += entry.size >> OVER
@@ -189,6 +189,8 @@ class _Run:
                 self._report.elsewhere += 1
                 continue
             self._weight += min(len(line.text), LONGEST)
+            if not line.kind and small_talk(line.text):
+                line.kind = "talk"
             self._batch.append((line, self._name(line)))
 
     def _is_inside(self, cwd: str) -> bool:
@@ -237,7 +239,7 @@ class _Run:
             report = _Counts()
             self._look_at_purges()
             fresh = [line for line, key in self._batch if self._is_new(write, line, key, report)]
-            for session, lines in groupby(fresh, key=lambda line: line.session):
+            for (session, _), lines in groupby(fresh, key=lambda line: (line.session, line.doubtful)):
                 self._put(write, clean(one_line(session)) or "standard input", list(lines), added, report)
             if self._path:
                 reading.remember(write, self._path, self._file, place)
@@ -278,14 +280,15 @@ class _Run:
         turns = []
         for line in lines:
             at = _moment(line.at, write.at) if line.at else self._at or write.at
-            kind = line.kind or ("talk" if small_talk(line.text) else "")
-            if kind:
-                keep(write, session, line.role, kind, line.text, at)
+            if line.kind:
+                keep(write, session, line.role, line.kind, line.text, at)
                 report.discarded += 1
             else:
                 turns.append(Said(line.role, line.text[:LONGEST], line.speaker, at))
+                report.cut += len(line.text) > LONGEST
         if turns:
-            put(write, session, turns, reading.name(self._path) if self._path else "", lines[0].cwd)
+            source = reading.name(self._path) if self._path else ""
+            put(write, session, turns, source, lines[0].cwd, DOUBTFUL if lines[0].doubtful else "")
             report.added += len(turns)
             added.add(session)
 
@@ -293,10 +296,10 @@ class _Run:
 class _Counts:
     """What one transaction did: counted when it is over."""
 
-    __slots__ = ("added", "discarded", "known", "purged")
+    __slots__ = ("added", "cut", "discarded", "known", "purged")
 
     def __init__(self) -> None:
-        self.added = self.discarded = self.known = self.purged = 0
+        self.added = self.cut = self.discarded = self.known = self.purged = 0
 
 
 def _moment(text: str, now: str) -> str:

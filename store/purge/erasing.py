@@ -15,7 +15,7 @@ from store.database.capture import TEXTS, columns
 from store.documents import Documents
 from store.errors import Conflict, InvalidInput, MemorandaError, NotFound
 from store.packing import every_row, unpack
-from store.purge import files, finishing, wiping
+from store.purge import asked, files, finishing, wiping
 from store.purge.places import Place, Ref, elsewhere
 from store.purge.words import Words
 from store.vocabulary import PERSON
@@ -251,12 +251,18 @@ class Purge:
             made = wiping.embeddings(write, [*named, *wiping.keys_of(places)])
             made |= wiping.cached(write, plan.texts)
             write.purged |= gone
-            unpack(write, gone | {(place.table, place.key) for place in places if place.table in TEXTS})
+            cut = {(place.table, place.key) for place in places if place.table in TEXTS}
+            facts = [int(key[1:-1]) for table, key in gone | cut if table == "facts"]
+            told = {key for table, key in cut if table == "proposals"} | asked.about(write, facts)
+            told = {key for key in told if ("proposals", key) not in gone}
+            unpack(write, gone | cut | {("proposals", key) for key in told})
             for table, keys in wiping.by_table(gone).items():
                 wiping.mask_history(write, table, keys)
                 wiping.delete(write, table, keys)
             for place in places:
                 wiping.scrub(write, place, words)
+            asked.drop_digests(write, told)
+            asked.close_emptied(write, told)
             made |= files.drop(write, indexed)
             wiping.drop_unused(write, made)
             finishing.note(write, [(place.table, place.key) for place in places])

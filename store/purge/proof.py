@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from store.database import Database
 from store.documents.places import Places
 from store.errors import StorageError
+from store.facts import text_hash
 from store.location import FOLDER
 
 READER = os.path.join(os.path.dirname(__file__), "reading.py")
@@ -61,7 +62,8 @@ def documents_of(database: Database, places: Places) -> list[str]:
 
 def prove(texts: Iterable[str], files: Sequence[str]) -> list[Verdict]:
     """Look for the texts in these files. Raises StorageError when the other process cannot do it."""
-    asked = json.dumps({"texts": list(texts), "files": list(files)})
+    texts = list(texts)
+    asked = json.dumps({"texts": texts, "digests": [text_hash(text) for text in texts], "files": list(files)})
     done = subprocess.run(
         [sys.executable, "-I", READER], input=asked, capture_output=True, text=True, encoding="utf-8", check=False
     )

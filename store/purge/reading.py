@@ -1,7 +1,8 @@
 """Looks for texts in the bytes of files: a process of its own, run by its path, with no more than Python and SQLite.
 
-Standard input is a JSON object, `texts` and `files`; standard output a list, one object a file: `file`, `size` (-1 if
-it could not be read), and `found`, the encodings in which a text, or a long piece of one, stands there.
+Standard input is a JSON object, `texts`, their `digests` and `files`; standard output a list, one object a file:
+`file`, `size` (-1 if it could not be read), and `found`, the encodings in which a text, or a long piece of one, stands
+there.
 
 Five encodings: raw UTF-8, the same in other capitals, with any space between words and with accents composed or not;
 escaped as JSON; UTF-16 of either end; base64 at its three alignments. Files that end in .gz are unpacked first, and
@@ -23,6 +24,7 @@ PIECE = 64  # letters: a longer text is looked for in pieces too, since SQLite s
 LEAST_BASE64 = 8  # signs: fewer would be met by chance
 
 MANY = 8  # texts: more are sifted, part by part, before each is looked for in all its ways of being written
+DIGEST = "digest"  # the plain one that a memory keeps beside a text: whoever guesses a text can tell it by that
 SIGNS = re.compile(rb"[A-Za-z0-9+/_-]{8,}")
 
 Finder = Callable[[bytes, bytes], bool]  # a part of a file, and the same in small letters
@@ -35,7 +37,8 @@ def main() -> None:
     finders = {name: [(text, finder(text)) for text in texts] for name, finder in ENCODINGS.items()}
     sift = sifting(texts) if len(texts) > MANY else None
     overlap = 24 * max(map(len, texts), default=0) + 64
-    told = [look(file, finders, sift, overlap) for file in wanted["files"]]
+    digests = [digest.encode() for digest in wanted["digests"]]
+    told = [look(file, finders, sift, overlap, digests) for file in wanted["files"]]
     json.dump(told, sys.stdout)
 
 
@@ -50,7 +53,11 @@ def pieces(texts: list[str]) -> list[str]:
 
 
 def look(
-    file: str, finders: dict[str, list[tuple[str, Finder]]], sift: "Sift | None", overlap: int
+    file: str,
+    finders: dict[str, list[tuple[str, Finder]]],
+    sift: "Sift | None",
+    overlap: int,
+    digests: list[bytes],
 ) -> dict[str, object]:
     found: list[str] = []
     size = 0
@@ -59,6 +66,8 @@ def look(
             size += len(part)
             small = part.lower()
             likely = sift(small) if sift else None
+            if DIGEST not in found and any(digest in small for digest in digests):
+                found.append(DIGEST)
             for name, among in finders.items():
                 if name in found:
                     continue
@@ -72,7 +81,7 @@ def look(
                     found.append(name)
     except (OSError, EOFError):
         return {"file": file, "size": -1, "found": []}
-    return {"file": file, "size": size, "found": [name for name in finders if name in found]}
+    return {"file": file, "size": size, "found": [name for name in (*finders, DIGEST) if name in found]}
 
 
 def parts(file: str, overlap: int) -> Iterator[bytes]:

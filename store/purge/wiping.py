@@ -12,6 +12,7 @@ from store.database.capture import TEXTS, masked
 from store.embedding.form import digest, form
 from store.facts import text_hash
 from store.keys import pack
+from store.purge.asked import DIGESTS
 from store.purge.places import NAMES, Place, Ref, text_columns, where_key
 from store.purge.words import Words
 
@@ -119,6 +120,8 @@ def _changed(table: str, row: dict[str, Any], words: Words) -> dict[str, Any]:
     changed = {name: value for name, value in cut.items() if value != row[name]}
     if table == "facts" and "fact" in changed:
         changed["text_hash"] = text_hash(changed["fact"])
+    if table == "proposals" and changed:
+        changed |= {name: "" for name in DIGESTS if name in row}
     return changed
 
 

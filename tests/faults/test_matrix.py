@@ -208,6 +208,8 @@ def _backed(folder: Path) -> None:
 
 
 def _begin(memory: Memory, older: bool) -> None:
+    if older:  # what is remembered today goes into a table, too, that schema 1 had not
+        memory.database.connection.execute("CREATE TEMP TABLE uncompared(fact INTEGER)")
     memory.facts.remember("the team is five")
     memory.facts.remember("deploys on Fridays")
     memory.decisions.decide("Use SQLite", "WAL", alternatives=["files"])

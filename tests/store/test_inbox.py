@@ -1,5 +1,6 @@
 """The inbox: what others would have remembered waits for a person's word, rests on evidence, and can be taken back."""
 
+import json
 import os
 import subprocess
 import sys
@@ -10,8 +11,11 @@ import pytest
 from store.conversation import Said
 from store.errors import Conflict, InvalidInput, NotFound, Purged
 from store.evidence import stands
+from store.facts import text_hash
 from store.inbox import Choice, Doubtful
 from store.memory import Memory
+from store.purge.proof import files_of, prove
+from store.questioning import Question
 
 AGENT = "mcp:claude-code"
 
@@ -232,6 +236,21 @@ def test_evidence_is_looked_at_again(memory, said, tmp_path):
         memory.inbox.accept(number)
 
 
+def test_evidence_that_no_longer_holds_is_told(memory):
+    """A fact that was forgotten, a decision that another took the place of, say what they said, and mean it no more."""
+    fact, _ = memory.facts.remember("The database is Postgres")
+    chosen = memory.decisions.decide("Cache", "Redis")
+    for citation, quote in ((f"F#{fact}", "database is Postgres"), (f"D#{chosen}", "Redis")):
+        evidence = [{"citation": citation, "quote": quote}]
+        number = memory.inbox.propose("add", {"fact": f"As {citation} says"}, evidence=evidence, origin=AGENT)
+        assert memory.inbox.doubts(memory.inbox.get(number)) == []
+    memory.facts.forget([fact])
+    memory.decisions.decide("Cache", "a file", supersedes=chosen)
+    for number, says in ((1, "F#1 is forgotten since"), (2, "D#1 is superseded since")):
+        with pytest.raises(Doubtful, match=says):
+            memory.inbox.accept(number)
+
+
 def test_a_target_that_changed_is_told_with_what_took_its_place(memory):
     old, _ = memory.facts.remember("Team of 5")
     number = memory.inbox.propose("correct", {"fact": "Team of 6"}, target=old, origin=AGENT)
@@ -285,13 +304,14 @@ def test_in_the_past_it_still_waited(memory, said):
 
 
 def test_nothing_else_makes_a_fact_of_a_proposal():
-    """Found in the source: only the inbox carries proposals out, and only it writes what became of one."""
+    """Found in the source: only the inbox carries proposals out, and only it writes what became of one; a purge
+    (asked.py) closes those that it emptied."""
     root = Path(__file__).parents[2]
     sources = {path: path.read_text() for folder in ("store", "tui") for path in (root / folder).rglob("*.py")}
     users = {path.name for path, text in sources.items() if "store.accepting import" in text}
     assert users == {"inbox.py"}
     writers = {path.name for path, text in sources.items() if "UPDATE proposals" in text or '"accepted"' in text}
-    assert writers <= {"inbox.py", "vocabulary.py"}, writers
+    assert writers <= {"inbox.py", "vocabulary.py", "questioning.py", "asked.py"}, writers
     inserters = {
         str(path.relative_to(root)) for path, text in sources.items() if "insert(" in text and "facts import" in text
     }
@@ -315,6 +335,176 @@ def test_remembering_loads_nothing_of_the_inbox(tmp_path):
         [sys.executable, "-c", code, str(tmp_path / "memory.db")], capture_output=True, text=True, env={**os.environ}
     )
     assert "inbox" not in done.stdout, done.stderr
+
+
+# what was asked before
+
+
+def test_what_no_longer_holds_may_be_asked_again(memory):
+    """A team of 5, of 6, of 7, and of 6 again: an old yes is no answer to that."""
+    fact, _ = memory.facts.remember("Team of 5")
+    for text in ("Team of 6", "Team of 7", "Team of 6"):
+        number = memory.inbox.propose("supersede", {"fact": text}, target=fact, origin=AGENT)
+        assert memory.inbox.propose("supersede", {"fact": text}, target=fact, origin=AGENT) == number
+        assert memory.inbox.ids() == [number]
+        fact = memory.inbox.accept(number)
+    assert active(memory) == ["Team of 6"]
+    tea = memory.inbox.propose("add", {"fact": "Likes tea"}, origin=AGENT)
+    fact = memory.facts.correct(memory.inbox.accept(tea), "Likes coffee")
+    assert memory.inbox.propose("add", {"fact": "Likes tea"}, origin=AGENT) != tea
+
+
+def test_one_text_for_two_facts_is_two_questions(memory):
+    one, _ = memory.facts.remember("Deploys are on Friday")
+    two, _ = memory.facts.remember("Ana signs off")
+    change = {"fact": "Nobody knows"}
+    asked = [memory.inbox.propose("correct", change, target=fact, origin=AGENT) for fact in (one, two)]
+    asked += [memory.inbox.propose("add", change, origin=AGENT)]
+    asked += [memory.inbox.propose("supersede", change, target=one, origin=AGENT)]
+    assert len({*asked}) == 4
+
+
+def test_a_no_stands_until_the_person_says_the_thing_itself(memory, clock):
+    number = memory.inbox.propose("add", {"fact": "Likes tea"}, origin=AGENT)
+    before = memory.now
+    clock.advance(days=1)
+    memory.inbox.reject([number])
+    clock.advance(days=1)
+
+    def again(said: str) -> bool:
+        question = Question("add", {"fact": "Likes tea"}, origin="talk:one", said=said, anyone=True)
+        return memory.inbox.propose_all([question], "talk:one") != [number]
+
+    assert not again("") and not again(before) and again(memory.now)
+
+
+def test_what_a_person_forgot_is_not_asked_back(memory):
+    number = memory.inbox.propose("add", {"fact": "Likes tea"}, origin=AGENT)
+    memory.facts.forget([memory.inbox.accept(number)])
+    assert memory.inbox.propose("add", {"fact": "Likes tea"}, origin=AGENT) == number and memory.inbox.count() == 0
+
+
+def test_a_question_is_about_what_it_says_it_is_about(memory):
+    fact, _ = memory.facts.remember("Peanuts make them ill")
+    with pytest.raises(InvalidInput):
+        memory.inbox.propose("add", {"fact": "The sea is green"}, target=fact, origin=AGENT)
+    for kind in ("confirm", "forget"):
+        waiting = memory.inbox.get(
+            memory.inbox.propose(kind, {"fact": "It was almonds"}, target=fact, origin=AGENT, reason="They said:")
+        )
+        assert (waiting.text, waiting.reason) == ("Peanuts make them ill", "They said: “It was almonds”")
+
+
+# what a yes does
+
+
+def test_a_question_to_merge_is_answered_by_merging(memory):
+    one, _ = memory.facts.remember("Deploys on Fridays")
+    two, _ = memory.facts.remember("Deploys happen on Friday")
+    other, _ = memory.facts.remember("Ana signs off")
+    number = memory.inbox.propose("merge", {"fact": "Deploys on Fridays", "others": [two]}, target=one, origin=AGENT)
+    with pytest.raises(InvalidInput, match="asks to make one of F#1, F#2"):
+        memory.inbox.merge(number, other)
+    assert memory.inbox.merge(number, two) == one
+    assert sorted(active(memory)) == ["Ana signs off", "Deploys on Fridays"]
+
+
+def test_a_question_to_forget_is_answered_by_yes_or_no_alone(memory):
+    fact, _ = memory.facts.remember("Uses Jenkins")
+    number = memory.inbox.propose("forget", {}, target=fact, origin=AGENT)
+    for wrong in (
+        lambda: memory.inbox.accept(number, "Uses GitHub"),
+        lambda: memory.inbox.merge(number, fact),
+        lambda: memory.inbox.supersede(number, fact),
+    ):
+        with pytest.raises(InvalidInput, match="asks to forget"):
+            wrong()
+    assert active(memory) == ["Uses Jenkins"] and memory.inbox.count() == 1
+
+
+def test_a_fact_that_says_so_already_takes_over_what_the_other_had(memory):
+    old, _ = memory.facts.remember("Team of 5", pinned=True, evidence=["T#9"], tags=["people"])
+    memory.mutes.mute([old])
+    known, _ = memory.facts.remember("Team of 6", confidence="low", scope="session")
+    number = memory.inbox.propose("supersede", {"fact": "team of 6"}, target=old, origin=AGENT)
+    assert memory.inbox.accept(number) == known
+    fact = memory.facts.get(known)
+    assert (fact.supersedes, fact.pinned, fact.confidence, fact.scope) == (old, True, "high", "project")
+    assert (fact.evidence, fact.tags) == (("T#9",), ("people",)) and memory.mutes.among([known])
+    memory.history.undo()
+    assert not memory.facts.get(known).pinned and not memory.mutes.among([known]) and memory.mutes.among([old])
+
+
+def test_a_fact_of_one_session_does_not_swallow_the_projects(memory):
+    one, _ = memory.facts.remember("We meet in the big room", scope="session", confidence="low")
+    two, _ = memory.facts.remember("We meet in the big room on Mondays")
+    made = memory.facts.get(memory.inbox.join(one, [two], "We meet in the big room each Monday"))
+    assert (made.scope, made.confidence) == ("project", "high")
+
+
+def test_a_mute_is_handed_on(memory):
+    """Whatever takes the place of a muted fact; an undo takes it back."""
+    first, _ = memory.facts.remember("Likes peanuts")
+    memory.mutes.mute([first])
+    second = memory.facts.correct(first, "Likes peanuts a lot")
+    third = memory.inbox.accept(
+        memory.inbox.propose("correct", {"fact": "Likes big peanuts"}, target=second, origin=AGENT)
+    )
+    other, _ = memory.facts.remember("Likes large peanuts")
+    fourth = memory.inbox.join(other, [third], "Likes big peanuts, a lot")
+    assert memory.mutes.among([first, second, third, other, fourth]) == {first, second, third, fourth}
+    memory.history.undo()
+    assert not memory.mutes.among([fourth])
+
+
+# purged
+
+
+def test_no_digest_of_a_purged_text_is_left(memory):
+    """Neither of its own text nor of what it was about, in the table and in its history; nor a plain one anywhere."""
+    old, _ = memory.facts.remember("The launch code is kept by Ana")
+    about = memory.inbox.propose("supersede", {"fact": "Nobody keeps it"}, target=old, origin=AGENT)
+    memory.inbox.reject([about])
+    words = memory.inbox.propose("add", {"fact": "Bea says: the launch code is kept by Ana"}, origin=AGENT)
+    apart = memory.inbox.propose("add", {"fact": "Likes tea"}, origin=AGENT)
+    plan = memory.purge.plan([("fact", old)])
+    memory.purge.run(plan)
+    digests = "SELECT asked, based_on FROM proposals WHERE id = ?"
+    assert memory.database.row(digests, (about,)) == memory.database.row(digests, (words,)) == ("", "")
+    assert memory.database.row(digests, (apart,)) != ("", "")
+    held = [
+        json.loads(state).get("asked", "")
+        for states in memory.database.rows(
+            "SELECT before, after FROM history_row WHERE tbl = 'proposals' AND pk IN ('[1]', '[2]')"
+        )
+        for state in states
+        if state
+    ]
+    assert held and set(held) == {""}
+    assert [one for one in prove(plan.texts, files_of(memory.database.path)) if one.found] == []
+    assert memory.history.undo() and memory.inbox.get(about).state in ("waiting", "rejected")
+
+
+def test_a_digest_is_no_plain_one_and_the_proof_finds_a_plain_one(memory, tmp_path):
+    memory.inbox.propose("add", {"fact": "The launch code is kept by Ana"}, origin=AGENT)
+    plain = text_hash("The launch code is kept by Ana")
+    assert memory.database.value("SELECT asked FROM proposals") != plain
+    (tmp_path / "left").write_text(f"x{plain}y")
+    assert prove(["The launch code is kept by Ana"], [str(tmp_path / "left")])[0].found == ("digest",)
+
+
+def test_a_proposal_of_which_nothing_is_left_waits_no_more(memory):
+    emptied = memory.inbox.propose("add", {"fact": "The launch code is kept by Ana."}, origin=AGENT)
+    partly = memory.inbox.propose("add", {"fact": "Bea says: the launch code is kept by Ana"}, origin=AGENT)
+    fact, _ = memory.facts.remember("The launch code  is kept by Ana")
+    memory.purge.run(memory.purge.plan([("fact", fact)]))
+    assert memory.inbox.ids() == [partly] and memory.inbox.get(emptied).state == "rejected"
+    for how in (memory.inbox.accept, lambda one: memory.inbox.accept(one, anyway=True)):
+        with pytest.raises(Conflict, match="were purged"):
+            how(partly)
+    assert active(memory) == []
+    memory.inbox.accept(partly, "Bea says that Ana keeps something")
+    assert active(memory) == ["Bea says that Ana keeps something"]
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,13 @@ PHRASES = [
     "I wanted to ask you about the licence",
     "Great, thanks! Now, new topic: the fair in May",
     "Completely unrelated, but is the office open?",
+    "Cambiemos de tema, no quiero hablar más sobre eso.",
+    "Let's change the subject, I don't want to talk about it anymore.",
+    "Pasemos a otro tema, ya no más con esto",
+    "By the way, about this invoice of my landlord",
+    "On a different topic: my sister's wedding, I forgot about it",
+    "Something else: let's plan the trip, still about 3 weeks left",
+    "New topic. We can do the same question later",
 ]
 GOES_ON = [
     "Mismo tema, pero con la otra tabla",
@@ -85,6 +92,8 @@ GOES_ON = [
     "Let's move on with this, write the test",
     "While we're at it, rename the variable",
     "Is there any other way to do it?",
+    "Otra cosa: en la misma línea del archivo hay un bug",
+    "Por cierto, lo mismo pasa en Windows",
     "¿Hay otra forma de hacerlo?",
     "Sí, la segunda",
     "ok",

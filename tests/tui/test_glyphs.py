@@ -28,6 +28,8 @@ OTHERS = (
     "store/context/fence.py",
     "store/cues.py",
     "store/agent/phrases.py",
+    "store/agent/folding.py",
+    "store/agent/passed.py",
     "store/agent/voice.py",
     "store/conversation/summarising.py",
     "store/ingest/discarding.py",

@@ -137,16 +137,23 @@ async def test_accepted_in_ones_own_words(asked: Story) -> None:
 
 
 async def test_merge_and_supersede_at_once_where_the_fact_is_plain(asked: Story) -> None:
+    with asked.open(now=EVENING) as memory:
+        known, _ = memory.facts.remember("Invoices are numbered by year")
+        again = ask(memory, "Invoices are numbered by year.", "confirm", target=known)
     async with opened(asked.folder) as person:
         await at_inbox(person)
-        await person.press("j", "S")
+        await person.put_cursor(2 * 16 + 10, "inbox")
+        await person.press("S")
         assert person.toasts[-1].startswith("Accepted P#2: F#")
         await person.press("u")
-        await person.put_cursor(2 * 16 + 10, "inbox")
+        assert person.record and person.record.citation == "P#2", "the cursor is on what came back"
+        await person.press("equals_sign")
+        assert person.sees("merge P#2 with which fact?"), "the fact it is about contradicts it"
+        await person.press("escape")
+        await person.put_cursor(again * 16 + 10, "inbox")
         await person.press("equals_sign")
         with asked.open() as memory:
-            proposal = memory.inbox.get(2)
-            assert (proposal.state, proposal.made) == ("accepted", proposal.target)
+            assert (memory.inbox.get(again).state, memory.inbox.get(again).made) == ("accepted", known)
         await person.press("u")
         await person.put_cursor(1 * 16 + 10, "inbox")
         await person.press("equals_sign")
@@ -155,6 +162,39 @@ async def test_merge_and_supersede_at_once_where_the_fact_is_plain(asked: Story)
         await person.press("enter")
         with asked.open() as memory:
             assert memory.inbox.get(1).made == 1
+
+
+async def test_a_question_to_merge_is_merged_by_either_key(asked: Story) -> None:
+    with asked.open(now=EVENING) as memory:
+        one, two = (memory.facts.remember(text)[0] for text in ("Deploys on Fridays", "Deploys happen on Friday"))
+        change = {"fact": "Deploys on Fridays", "others": [two]}
+        number = memory.inbox.propose("merge", change, target=one, origin=AGENT)
+    async with opened(asked.folder) as person:
+        await at_inbox(person)
+        await person.put_cursor(number * 16 + 10, "inbox")
+        await person.press("equals_sign")
+        with asked.open() as memory:
+            assert (memory.inbox.get(number).made, memory.facts.get(two).status) == (one, "superseded")
+
+
+async def test_what_a_key_cannot_do_it_says(asked: Story) -> None:
+    """Several proposals have no one fact to be merged with, and to forget takes no words."""
+    with asked.open(now=EVENING) as memory:
+        fact, _ = memory.facts.remember("Uses Jenkins")
+        number = memory.inbox.propose("forget", {}, target=fact, origin=AGENT)
+    async with opened(asked.folder) as person:
+        await at_inbox(person)
+        await person.put_cursor(number * 16 + 10, "inbox")
+        for key in ("c", "equals_sign", "S"):
+            await person.press(key)
+            assert "asks to forget a fact: accept it or reject it" in person.toasts.pop()
+            assert not person.sees("with which fact?") and person.at == "inbox"
+        await person.put_cursor(1 * 16 + 10, "inbox")
+        await person.press("space", "up", "space")
+        for key in ("equals_sign", "S"):
+            await person.press(key)
+            assert "Take them one by one" in person.toasts[-1]
+        assert len(waiting(asked)) == 4
 
 
 async def test_all_of_one_source_at_once(asked: Story) -> None:
@@ -193,13 +233,21 @@ async def test_what_it_rested_on_is_asked_about_when_it_changed(asked: Story) ->
             memory.facts.correct(target, "The team is seven")
         await person.until(lambda: not person.main._reading)
         await person.press("j", "y")
-        assert person.sees("Accept it all the same? y/n") and waiting(asked)[1] == "The team is six"
+        assert person.sees("Accept P#2 all the same? F#") and waiting(asked)[1] == "The team is six"
         await person.press("n")
         assert len(waiting(asked)) == 3
         text = " ".join(" ".join(person.preview).split())
         assert "is superseded by F#" in text and "now The team is seven" in text, "and both are shown"
         await person.press("y", "y")
         assert len(waiting(asked)) == 2
+
+
+async def test_at_80_columns_a_question_keeps_its_verb_and_its_choice(asked: Story) -> None:
+    async with opened(asked.folder, size=(80, 24)) as person:
+        await at_inbox(person)
+        person.main.ask_first(f"Accept P#8 all the same? {'for this reason and that ' * 5}", lambda: None)
+        await person.settle()
+        assert person.sees(" Accept P#8 all the same? for this") and person.sees("that  y/n")
 
 
 async def test_looking_for_more_from_here(story: Story) -> None:
@@ -276,6 +324,37 @@ async def test_a_text_that_decides_nothing_changes_nothing(asked: Story, editor)
         await at_inbox(person)
         await person.press("E")
         assert "begins with no word that decides" in person.toasts[-1] and len(waiting(asked)) == 3
+
+
+async def test_after_a_slip_the_text_is_opened_again_as_it_was_left(asked: Story, editor) -> None:
+    """Nothing that was written is lost; what is wrong stands on top."""
+
+    def decided(text: str) -> str:
+        if "Not yet" in text:
+            return text.replace("no P#3", "reject P#3")
+        return text.replace("wait P#3", "no P#3").replace("wait P#1", "a P#1")
+
+    given = editor(decided)
+    async with opened(asked.folder) as person:
+        await at_inbox(person)
+        await person.press("E")
+        assert person.toasts[-1].startswith("Accepted P#1: F#") and "rejected P#3" in person.toasts[-1]
+    assert given[1].startswith("# ⚠ Not yet: Line ") and "\na P#1\n" in given[1]
+    assert batch.again(given[1], InvalidInput("Another.")).count("Not yet") == 1
+    about = next(line for line in given[0].splitlines() if "cannot hold beside it" in line or "is about this" in line)
+    assert about.startswith("# F#") and "Team" in about
+
+
+def test_a_text_that_only_looks_otherwise_is_not_a_persons_own(story: Story) -> None:
+    """An editor wraps lines and cuts spaces; a blank line is part of the text."""
+    with story.open() as memory:
+        number = ask(memory, "first paragraph of it\n\nsecond  paragraph")
+        found = memory.inbox.many([number])
+    text = batch.written(found).replace("wait P#", "accept P#")
+    for same in (text, text.replace("paragraph of it", "paragraph\n    of it"), text.replace("    \n", "\n")):
+        assert batch.read(same, found) == [Choice(number, "accept")]
+    own = text.replace("second", "last")
+    assert batch.read(own, found) == [Choice(number, "accept", "first paragraph of it\n\nlast  paragraph")]
 
 
 def test_what_a_text_says(story: Story) -> None:

@@ -141,6 +141,7 @@ class TestTheScreen:
             before, key, order = person.rows, facts.cursor_key, orders(_lists(person))[0]
             with story.open() as memory:
                 number = memory.decisions.decide("Queue", "None")
+            person.main._rested = 0.0
             person.main._look()
             await person.settle()
             assert person.timeline[1].startswith(" ◆") and f"D#{number}" in person.timeline[1]
@@ -176,6 +177,7 @@ class TestTheScreen:
                 return true(*arguments, **named)  # type: ignore[arg-type]
 
             monkeypatch.setattr(Engine, "lists", slow)
+            monkeypatch.setattr("tui.screens.reading.OTHERS", 0.0)
             start = time.monotonic()
             person.main.reload()
             await person.settle()

@@ -39,4 +39,4 @@ def ask(screen: MainScreen) -> None:
         screen.change_view(question=text.strip(), session="")
         screen.action_pane("context")
 
-    screen.ask("what would an agent be sent for", screen.view.question, answer)
+    screen.ask("what would an agent be sent for", screen.view.question, answer, over=True)

@@ -55,6 +55,9 @@ def edit(screen: MainScreen, proposal: Proposal) -> None:
     """Accept a proposal in one's own words."""
     from store.inbox import Choice
 
+    if not _worded(screen, proposal):
+        return
+
     def answer(text: str) -> None:
         if text.strip():
             decide(screen, [Choice(proposal.id, "accept", text)])
@@ -63,11 +66,17 @@ def edit(screen: MainScreen, proposal: Proposal) -> None:
 
 
 def merge(screen: MainScreen) -> None:
-    """A proposal with the fact it is like; or the facts that are marked."""
+    """A proposal with the fact it is like; or the facts that are marked. What asks to merge is done as it asks."""
     chosen = proposals(screen)
     facts = [thing.id for thing in screen.targets() if isinstance(thing, Fact)]
-    if chosen:
+    if chosen and not _one(screen, chosen):
+        return
+    if chosen and chosen[0].kind == "merge":
+        accept(screen, chosen)
+    elif chosen and _worded(screen, chosen[0]):
         _with_a_fact(screen, chosen[0], "merge", "merge {} with which fact? F#…")
+    elif chosen:
+        return
     elif len(facts) > 1:
         said = f"Made one of {count(len(facts), 'fact')}{undoes()}"
         many(
@@ -85,7 +94,22 @@ def merge(screen: MainScreen) -> None:
 
 
 def supersede(screen: MainScreen, proposal: Proposal) -> None:
-    _with_a_fact(screen, proposal, "supersede", "{} takes the place of which fact? F#…")
+    if _one(screen, proposals(screen)) and _worded(screen, proposal):
+        _with_a_fact(screen, proposal, "supersede", "{} takes the place of which fact? F#…")
+
+
+def _one(screen: MainScreen, chosen: Sequence[Proposal]) -> bool:
+    """Whether it is one; many are told that each has a fact of its own."""
+    if len(chosen) > 1:
+        screen.say(f"{names_of(chosen)}: each has a fact of its own. Take them one by one.", "warning")
+    return len(chosen) <= 1
+
+
+def _worded(screen: MainScreen, proposal: Proposal) -> bool:
+    """Whether it would put words somewhere; what asks to forget is told that it wants a yes or a no."""
+    if proposal.kind == "forget":
+        screen.say(f"{proposal.citation} asks to forget a fact: accept it or reject it.", "warning")
+    return proposal.kind != "forget"
 
 
 def look(screen: MainScreen) -> None:
@@ -102,14 +126,15 @@ def _join(screen: MainScreen, fact: int, text: str) -> None:
 
 
 def _with_a_fact(screen: MainScreen, proposal: Proposal, verb: str, question: str) -> None:
-    """At once where it is plain which fact is meant: the one it is about, or the only one it is like."""
+    """At once where it is plain which fact is meant: to merge, the only one that says the same; to supersede, the one
+    it is about, or the only one it is like."""
     from store.inbox import Choice
 
     def found(result: object, error: MemorandaError | None) -> None:
-        known = result if isinstance(result, list) else []
+        known, plain = result if isinstance(result, tuple) else ([], False)
         if error is not None:
             screen.later(screen.say, str(error), "error", 8)
-        elif len(known) == 1:
+        elif plain:
             screen.later(decide, screen, [Choice(proposal.id, verb, fact=known[0])])
         else:
             screen.later(ask, cite("fact", known[0]) if known else "")
@@ -123,16 +148,22 @@ def _with_a_fact(screen: MainScreen, proposal: Proposal, verb: str, question: st
         screen.ask(question.format(proposal.citation), first, answer)
 
     if screen.engine is not None:
-        screen.engine.write(lambda memory: _meant(memory, proposal), found)
+        screen.engine.write(lambda memory: _meant(memory, proposal, verb), found)
 
 
-def _meant(memory: Memory, proposal: Proposal) -> list[int]:
-    """The facts that a proposal may be merged with, or take the place of."""
+def _meant(memory: Memory, proposal: Proposal, verb: str) -> tuple[list[int], bool]:
+    """(the facts that a proposal may be merged with, or take the place of, whether it is plain that it is the first).
+    What contradicts it is nothing to merge it with."""
+    from store.cues import AGAINST, SAME
     from store.duplicates import alike
 
-    if proposal.target is not None:
-        return [proposal.target]
-    return [like.fact.id for like in alike(memory.database, memory.facts, proposal.text)]
+    if verb == "supersede" and proposal.target is not None:
+        return [proposal.target], True
+    likes = alike(memory.database, memory.facts, proposal.text)
+    if verb == "supersede":
+        return [like.fact.id for like in likes], len(likes) == 1
+    likes = [like for like in likes if like.how != AGAINST]
+    return [like.fact.id for like in likes], [like.how for like in likes].count(SAME) == 1
 
 
 def _fact(screen: MainScreen, text: str) -> int | None:
@@ -175,7 +206,9 @@ def _left(screen: MainScreen, choices: Sequence[Choice], done: Decided) -> None:
     again = [choice for choice in choices if isinstance(done.left.get(choice.number), Doubtful | Purged)]
     if len(done.left) == 1 and again:
         error = next(iter(done.left.values()))
-        screen.ask_first(f"{error.message} Accept it all the same?", lambda: decide(screen, again, anyway=True))
+        why = error.doubts[0].says if isinstance(error, Doubtful) else error.message
+        question = f"Accept {cite('proposal', again[0].number)} all the same? {why}"
+        screen.ask_first(question, lambda: decide(screen, again, anyway=True))
         return
     first = next(iter(done.left.values()))
     more = f" And {count(len(done.left) - 1, 'other')} more." if len(done.left) > 1 else ""
@@ -202,6 +235,7 @@ def told(done: Decided) -> str:
 
 def in_editor(screen: MainScreen) -> None:
     """Decide the marked proposals, or all of the list, in the person's editor."""
+    from store.inbox import Choice
     from tui import batch
     from tui.editor import edit as edit_text
 
@@ -214,11 +248,22 @@ def in_editor(screen: MainScreen) -> None:
     if not chosen:
         screen.say("Nothing waits for you.")
         return
-    try:
-        text = edit_text(screen.app, batch.written(chosen), command=screen.setting("editor"))
-        choices = batch.read(text, chosen) if text is not None else []
-    except MemorandaError as error:
-        screen.say(f"{error} Nothing was decided.", "error", 8)
+    memory = screen.engine.screen
+    given, wrong, choices = batch.written(chosen, lambda one: batch.beside(memory, one)), "", list[Choice]()
+    while True:  # a slip opens it again, with what is wrong on top; left as it is then, nothing is decided
+        try:
+            text = edit_text(screen.app, given, command=screen.setting("editor"))
+        except MemorandaError as error:
+            wrong, text = str(error), None
+        if text is None or text == given:
+            break
+        try:
+            choices, wrong = batch.read(text, chosen), ""
+            break
+        except MemorandaError as error:
+            given, wrong = batch.again(text, error), str(error)
+    if wrong:
+        screen.say(f"{wrong} Nothing was decided.", "error", 8)
         return
     if choices:
         many(

@@ -10,7 +10,7 @@ from store.models import Checkpoint, Step, Turn
 from store.vocabulary import PERSON, TALK
 from tui.acts import made, write
 from tui.engine import touched
-from tui.keys import named
+from tui.keys import INBOX, named
 from tui.parts import how_long_ago
 
 if TYPE_CHECKING:
@@ -119,9 +119,11 @@ def redo(screen: MainScreen) -> None:
 
 
 def _take_back(screen: MainScreen, work: Callable[[Memory], Step], said: str, again: str) -> None:
+    kind = "proposal" if screen.place == INBOX else ""  # what came back to where the person is
+
     def stepped(memory: Memory) -> object:
         step = work(memory)
-        return f"{said}: {step.reason}{_if_old(memory.now, step.at)}; {again}", touched(step, memory)
+        return f"{said}: {step.reason}{_if_old(memory.now, step.at)}; {again}", touched(step, memory, kind)
 
     write(screen, stepped, lambda result: result)  # type: ignore[arg-type, return-value]
 

@@ -89,12 +89,15 @@ def _brought(report: "Report") -> str:
 
 def _told(report: "Report") -> list[str]:
     """What else there is to say, a line each."""
+    from store.ingest.lines import LONGEST
+
     lines = []
     for number, says in (
         (report.known, "were known already"),
         (report.discarded, "set aside for a day: greetings, thanks, what tools wrote"),
         (report.elsewhere, "of another project, and not taken"),
         (report.purged, "were erased here once, and stay out"),
+        (report.cut, f"longer than {LONGEST:,} characters, and cut there"),
         (report.waiting, "still being written in its last line, which is read the next time"),
     ):
         if number:

@@ -131,8 +131,10 @@ class AskBar(Kept, Horizontal):
         if not self.query("#line"):
             return
         shown, room = visible(label), self.app.size.width - ROOM
-        if cell_len(shown) > room:  # of a long question the end is what asks
-            shown = "…" + set_cell_size(shown[::-1], room - 1)[::-1]
+        if cell_len(shown) > room:  # of a long question the end is what asks; of one for y or n the verb as well
+            first = room * 3 // 5 if one_key else 0
+            last = set_cell_size(shown[::-1], room - 1 - first)[::-1]
+            shown = f"{set_cell_size(shown, first)}…{last}"
         self.query_one("#label", Bar).update(content(shown))
         self.add_class("-asking")
         line = self.query_one("#line", Line)

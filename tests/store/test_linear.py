@@ -1,0 +1,79 @@
+"""Whatever somebody pastes, reading it takes time in proportion: no pattern goes over a run again and again.
+
+A child reads each text with a limit that a reading in proportion stays far below, and one that is not goes far beyond:
+quadratic at 40,000 characters is a hundred times what it is at 4,000.
+"""
+
+import subprocess
+import sys
+
+CHILD = """
+import resource, sys, time
+from store.agent.extraction import extract
+from store.agent.learning import confirming
+from store.agent.voice import _spans, sentences
+from store.agent.passed import Marks
+from store.ingest.claude import without_told, read
+from store.ingest.discarding import small_talk
+from store.ingest import plain
+from store.topics import shift
+
+def claude(text):
+    return read({"type": "user", "sessionId": "s", "message": {"content": text}})
+
+def short_ones(text):
+    small_talk(text[:90])
+    small_talk(text)
+    plain.starts(text)
+    plain.fenced(text, "")
+
+def compare(text):
+    return [confirming.compare(one, "We use uv here") for one in sentences(text)]
+
+READERS = {
+    "marks": Marks, "ends": lambda text: list(_spans(text)),
+    "extract": lambda text: extract("user", text), "claude": claude, "compare": compare,
+    "topic": lambda text: shift(text, "The test of the function fails."), "small talk and roles": short_ones,
+}
+RUNS = (
+    ".", "e.g. ", " 'a", "<a-", "<a ", "<a>", "</a>", "<a></a>", "\\n", " ", "\\t", "“", "”", "«", "„", '"', "'",
+    "`", "```\\n", "```a", "a: ", "a:\\n", "¿", "?", "!", "- ", "-", "---\\n", "===\\n", "> a\\n", ">", "ok ",
+    "ok, ", "y ", "ja", "ha", "jaja ", "hola ", "[quote", "[/quote]", "{{", "/* ", "/*", "*/", "<<EOF\\n", "&lt;",
+    "1. ", "user: ", "user:\\n", "A: b\\n", "siempre ", "nunca uses ", "remember that ", "remember ", "record",
+    "recordá que ", "decid", "a partir de ahora ", "revis", "translate this: ", "he said: ", "nota ", "mail\\n",
+    "Ana 10:32 AM\\n", ".. note::\\n", " a\\n", "a\\n\\n", "\\u200b", "á", "👍", "[Request interrupted by user",
+    "<system-reminder>", "</system-reminder>", "a<bash-input>", "<system-reminder></system-reminder>",
+    "mismo tema ", "otra cosa ", "no quiero ", "sobre eso ", "; ", "1.", "a,", ", ok?", " (a)", "Traceback\\n",
+    "x<y ", "no ", "n't ", "begin\\n", "--- begin\\n", "--- end\\n", "diff --git\\n", "+a\\n",
+)
+AROUND = ("{}", "a\\n{}\\nb", "ok\\n\\n{}x", "Recordá que {}", "hola {}j", "Look at this:\\n{}")
+ABOVE = 24  # times as long for ten times the text: in proportion it takes ten, in squares a hundred
+LEAST = 0.02  # seconds, below which nothing is told
+
+def seconds(reader, text):
+    start = time.process_time()
+    reader(text)
+    return time.process_time() - start
+
+for number, run in enumerate(RUNS):
+    for around in (AROUND[0], AROUND[1 + number % (len(AROUND) - 1)]):
+        short, long = (around.format(run * (size // len(run))) for size in (4_000, 40_000))
+        for name, reader in READERS.items():
+            resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + 20, -1))
+            print(repr(run), repr(around), name, flush=True)
+            if seconds(reader, short) < 2 and (first := seconds(reader, long)) > LEAST:
+                before = min(seconds(reader, short) for _ in range(3))
+                if min(first, seconds(reader, long)) > ABOVE * max(LEAST / 8, before):
+                    sys.exit(f"{name} of {run!r} in {around!r}: {first:.2f} s")
+for letters in ("ja" * 44 + "x", "je" * 40, "ha" * 32 + "h", "gracias" * 12, "hola " * 17 + "x", " ," * 44 + "x"):
+    print("small talk", letters, flush=True)
+    resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + 5, -1))
+    small_talk(letters)
+print("done")
+"""
+
+
+def test_no_run_of_characters_takes_more_than_its_share() -> None:
+    child = subprocess.run([sys.executable, "-c", CHILD], capture_output=True, text=True)
+    last = child.stdout.strip().splitlines()[-1:]
+    assert (child.stderr, last) == ("", ["done"]), "it stopped at the text named last"
