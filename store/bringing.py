@@ -10,6 +10,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 
+from store import flushing
 from store.database.lease import Lease, LeaseLost
 from store.errors import MemorandaError
 from store.ingest import Report, ingest
@@ -97,6 +98,7 @@ def bring_in(memory: Memory, cancelled: Callable[[], bool] = lambda: False) -> R
                 break
             if size is not None:
                 looked(memory.database, path, size)
+        flushing.in_bulk(memory)
         return report
     finally:
         lease.release()

@@ -1,4 +1,5 @@
-"""Facts that say the same, or cannot both hold; and old ones that nobody uses, to be told in one sentence.
+"""Facts that say the same, or cannot both hold; that speak against a later decision; and old ones that nobody uses, to
+be told in one sentence.
 
 All of it nominates: what is found becomes proposals in the inbox, in one step that can be undone as one, and nothing
 else. What a person said no to is not asked again.
@@ -14,11 +15,12 @@ from store.citations import cite
 from store.clock import days_before
 from store.cues import AGAINST, APART, SAME, Said, compare, taken_apart
 from store.database import Database
+from store.decided import facts_against
 from store.embedding import slots
 from store.inbox import Inbox, Question
 from store.keys import pack
 from store.likeness import by_vectors, by_words, centred, groups, paraphrase
-from store.models import Fact
+from store.models import Decision, Fact
 from store.search import space
 from store.search.language import language
 from store.summing import summed_up
@@ -64,12 +66,14 @@ class Like:
 
 @dataclass(frozen=True, slots=True)
 class Nominated:
-    """What a pass found: the ids of its new proposals, how many pairs and groups there were, and how many facts were
-    looked at; `left` of them wait for the next pass. `meaning` says whether a model's vectors were there."""
+    """What a pass found: the ids of its new proposals, how many pairs and groups there were, how many facts speak
+    against a decision that was made later, and how many were looked at; `left` of them wait for the next pass.
+    `meaning` says whether a model's vectors were there."""
 
     proposals: tuple[int, ...]
     duplicates: int
     contradictions: int
+    against_decisions: int
     clusters: int
     facts: int
     left: int
@@ -88,6 +92,8 @@ def nominate(
     known = facts.many(facts.ids(now))
     pairs, near = compared(database, known)
     questions = [_question(pair) for pair in _few(pairs)]
+    overruled = [_overruled(fact, decision) for fact, decision in facts_against(database, facts)]
+    questions += overruled
     taken = {fact.id for pair in pairs for fact in (pair.one, pair.other)}
     clusters = _clusters(database, [fact for fact in known if fact.id not in taken], now)
     questions += [question for cluster in clusters if (question := _summary(cluster, summary)) is not None]
@@ -98,6 +104,7 @@ def nominate(
         tuple(sorted({number for number in asked if number > before})),
         len(pairs) - against,
         against,
+        len(overruled),
         len(clusters),
         len(known),
         len(questions) - len(asked),
@@ -144,6 +151,17 @@ def alike(database: Database, facts: "Facts", text: str, without: Iterable[int] 
         if how != APART:
             found.append(Like(fact, how, round(1.0 if how == SAME else likeness, 3)))
     return sorted(found, key=lambda like: (-like.score, like.fact.id))
+
+
+def about_new(database: Database, facts: "Facts", fact: Fact) -> Question | None:
+    """What to ask about a fact that was just written, if it says what another says or contradicts it: about the surest
+    one. What is one of a list, by its words, contradicts nothing of it."""
+    likes = alike(database, facts, fact.fact, [fact.id])
+    words = frozenset(taken_apart(fact.fact).words)
+    listed = [like for like in likes if like.how == AGAINST and words == frozenset(taken_apart(like.fact.fact).words)]
+    if len(listed) + 1 >= SERIES:
+        likes = [like for like in likes if like not in listed]
+    return _question(Pair(likes[0].fact, fact, likes[0].how, likes[0].score)) if likes else None
 
 
 def sharing(database: Database, said: Said) -> list[int]:
@@ -229,6 +247,13 @@ def _question(pair: Pair) -> Question:
         "merge", {"fact": keep.fact, "others": [other.id]}, keep.id, evidence, ORIGIN,
         f"{keep.citation} and {other.citation} {same}.",
     )  # fmt: skip
+
+
+def _overruled(fact: Fact, decision: Decision) -> Question:
+    evidence = (*_quotes([fact]), {"citation": decision.citation, "quote": decision.title})
+    who = "" if decision.origin == PERSON else f" by {decision.origin}"
+    reason = f"{fact.citation} speaks against {decision.citation}, which was decided later{who}."
+    return Question("forget", {}, fact.id, evidence, ORIGIN, reason)
 
 
 def _quotes(facts: Iterable[Fact]) -> tuple[dict[str, str], ...]:

@@ -105,6 +105,8 @@ class Facts:
                 evidence=Json(list(evidence)),
                 tags=Json(list(tags)),
             )
+            if actor == PERSON:
+                write.execute("INSERT INTO uncompared VALUES (?)", (number,))  # see store/comparing.py
             write.reason = f"remember {cite('fact', number)}"
             write.answered(number, 1)
             return number, True

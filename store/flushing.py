@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from store.agent import queue, summing_up
+from store.agent import model, queue, summing_up
 from store.agent.queue import Read
 from store.clock import from_ms, to_ms
 from store.conversation.sessions import QUIET_MS
@@ -77,6 +77,19 @@ def tick(memory: Memory, by: "Summarise | None" = None) -> int:
     except ModelFailed:
         pass
     return flushed
+
+
+def in_bulk(memory: Memory) -> None:
+    """`tick`, after many turns came in: where there is a model, only what is too much for it; the rest it does beside
+    the application."""
+    chat = model.found(memory.config, loading=None)
+    if chat is None:
+        tick(memory)
+        return
+    chat.close()
+    for session in memory.sessions.under_way(from_ms(to_ms(memory.now) - QUIET_MS)):
+        if len(memory.summaries.due(session.id)) > summing_up.MOST:
+            memory.summaries.write(session.id)
 
 
 def clear(memory: Memory, name: str = "") -> Cleared:

@@ -9,23 +9,21 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from store import proposals, tombstones
+from store import proposals, questioning, tombstones
 from store.accepting import Accepting
-from store.citations import cite, parse
+from store.citations import cite
 from store.database import Database, Json, Verbatim, Write
-from store.digest import sha256
 from store.documents import Documents
 from store.errors import Conflict, InvalidInput, MemorandaError, NotFound
 from store.evidence import Doubt, doubts
-from store.facts import checked, same, text_hash
+from store.facts import checked, same
 from store.models import Proposal
-from store.vocabulary import CONFIDENCES, DOMAINS, PERSON, PROPOSAL_KINDS, PROPOSAL_STATES
+from store.vocabulary import PERSON, PROPOSAL_KINDS, PROPOSAL_STATES
 
 # what `change` may hold besides the text, "fact"
 CHANGES = ("fact", "domain", "confidence", "importance", "pinned", "tags", "others")
 ABOUT_ONE = ("correct", "confirm", "supersede", "forget", "conflict")  # kinds that have a target
 VERBS = ("accept", "reject", "merge", "supersede")
-MAX_QUOTE = 1_000  # characters of a quoted span; what is longer is told by its beginning
 
 
 class Doubtful(Conflict):
@@ -143,12 +141,12 @@ class Inbox:
             known = same(write, text)
             if known is not None:
                 kind, target = "confirm", known
-        about = [_holding(write, number) for number in ([] if target is None else [target]) + others]
+        about = [questioning.holding(write, number) for number in ([] if target is None else [target]) + others]
         text = text or (about[0][0] if about else checked(text))
         if kind not in ("confirm", "forget"):
             tombstones.refuse(write, text, again=False)
-        based_on = _digest(about)
-        asked = _asked(kind, text, target, others, based_on, [confirmed for *_, confirmed in about])
+        based_on = questioning.digest(about)
+        asked = questioning.told_apart(kind, text, target, others, based_on, [confirmed for *_, confirmed in about])
         before = write.execute(
             "SELECT id FROM proposals WHERE asked = ? AND origin = ? ORDER BY id DESC LIMIT 1",
             (Verbatim(asked), question.origin),
@@ -160,17 +158,21 @@ class Inbox:
             kind=Verbatim(kind),
             text=text,
             asked=Verbatim(asked),
-            change=Json(_tidy(change)),
+            change=Json(questioning.tidy(change)),
             target=target,
             others=Json([cite("fact", number) for number in others]),
             based_on=Verbatim(based_on),
-            evidence=Json([_quoted(one) for one in question.evidence]),
+            evidence=Json([questioning.quoted(one) for one in question.evidence]),
             reason=question.reason.strip(),
             origin=question.origin,
             state=Verbatim("waiting"),
             created_at=Verbatim(write.at),
         )
         return number, True
+
+    def proposed(self, numbers: Sequence[int]) -> str:
+        """The reason of a step of history that asked these."""
+        return _reason("propose", numbers)
 
     # reading
 
@@ -229,7 +231,10 @@ class Inbox:
             (json.dumps(about),),
         )
         found = {row[0]: row[1:] for row in rows}
-        if len(found) == len(about) and _digest([found[number][:2] for number in about]) == proposal.based_on:
+        if (
+            len(found) == len(about)
+            and questioning.digest([found[number][:2] for number in about]) == proposal.based_on
+        ):
             return []
         said = []
         for number in about:
@@ -276,7 +281,7 @@ class Inbox:
         if not rest:
             raise InvalidInput("Merging takes two facts.", "Name another: merge 12 13.")
         with self._database.write(actor, f"merge {' '.join(cite('fact', one) for one in (fact, *rest)[:10])}") as write:
-            said = text or _holding(write, fact)[0]
+            said = text or questioning.holding(write, fact)[0]
             both = Proposal(
                 id=0, kind="merge", text=said, change={}, target=fact,
                 others=tuple(cite("fact", one) for one in rest), based_on="", evidence=(), reason="", origin=actor,
@@ -357,67 +362,6 @@ def _still_waiting(write: Write, proposal: Proposal) -> None:
         raise _missing(proposal.id)
     if state != "waiting":
         raise Conflict(f"{proposal.citation} was {state} already.", "Undo lets it wait again.")
-
-
-def _holding(write: Write, number: int) -> tuple[str, str, str]:
-    """(text, status, last confirmed) of a fact that holds today. Raises NotFound, Conflict."""
-    row: tuple[str, str, str] | None = write.execute(
-        "SELECT fact, status, last_confirmed_at FROM facts WHERE id = ?", (number,)
-    ).get
-    if row is None:
-        raise NotFound(f"There is no fact {cite('fact', number)}.", "List them with `memoranda facts --all`.")
-    if row[1] != "active":
-        raise Conflict(f"{cite('fact', number)} is {row[1]}.", "Propose something about a fact that holds.")
-    return row
-
-
-def _digest(about: Sequence[Sequence[str]]) -> str:
-    """Of the texts and states of the facts that a proposal is about; empty without any."""
-    if not about:
-        return ""
-    return _sum(json.dumps([list(one[:2]) for one in about], ensure_ascii=False))
-
-
-def _asked(
-    kind: str, text: str, target: int | None, others: Sequence[int], based_on: str, confirmed: Sequence[str]
-) -> str:
-    """Of a question: by its text; of one that only changes facts, by them, and to confirm one by when it last was."""
-    if others:
-        return _sum(json.dumps([kind, sorted([target, *others], key=str)]))
-    if kind in ("confirm", "forget"):
-        return _sum(json.dumps([kind, target, based_on, *(confirmed if kind == "confirm" else ())]))
-    return text_hash(text)
-
-
-def _sum(text: str) -> str:
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
-
-
-def _tidy(change: Mapping[str, Any]) -> dict[str, Any]:
-    """What else the fact would have, as `Facts.remember` would have it. Raises InvalidInput."""
-    told = {name: value for name, value in change.items() if value not in (None, "", [], ())}
-    domain = str(told.get("domain", "general")).strip().lower()
-    if domain not in DOMAINS:
-        told["tags"] = [*told.get("tags", ()), domain[:40]]
-        told["domain"] = "general"
-    elif "domain" in told:
-        told["domain"] = domain
-    if told.get("confidence", "high") not in CONFIDENCES:
-        raise InvalidInput("There is no such confidence.", f"Choose one of: {', '.join(CONFIDENCES)}.")
-    if not 0 <= float(told.get("importance", 0)) <= 1:
-        raise InvalidInput("Importance is a number from 0 to 1.")
-    if "tags" in told:
-        told["tags"] = [str(tag) for tag in told["tags"]]
-    return told
-
-
-def _quoted(one: Mapping[str, str]) -> dict[str, str]:
-    """A piece of evidence as it is kept. Raises InvalidInput."""
-    quote = str(one.get("quote", "")).strip()
-    return {
-        "citation": str(parse(one["citation"])),
-        "quote": quote if len(quote) <= MAX_QUOTE else quote[:MAX_QUOTE].rsplit(None, 1)[0],
-    }
 
 
 def _reason(verb: str, numbers: Sequence[int]) -> str:

@@ -1,4 +1,5 @@
-"""Checkpoints that nobody asks for: taken as time passes, dropped when old, offered when a session broke off."""
+"""Checkpoints that nobody asks for: taken as time passes, dropped when old, offered when a session broke off; and the
+sessions that they are of, from their start to their end."""
 
 from store.checkpoints import OFFERED_DAYS
 from store.clock import days_before
@@ -10,8 +11,9 @@ from store.vocabulary import CHECKPOINT_LEVELS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.models import Checkpoint
+    from store.models import Checkpoint, Session
 
+LONGEST_NAME = 200  # characters of a session's name
 OFFERED = "checkpoints.offered"
 
 
@@ -57,6 +59,16 @@ def offer(memory: Memory) -> "Checkpoint | None":
                 (Verbatim(OFFERED), Verbatim(last.citation)),
             )
     return found
+
+
+def start(memory: Memory, name: str = "", cwd: str = "") -> "Session":
+    """Begin a session, or go on with one that was over; first those that broke off are ended (`sweep`). Without a name
+    it is called by the moment. Raises StorageError."""
+    sweep(memory)
+    called = name.strip()[:LONGEST_NAME] or f"session-{memory.now[:19].replace(':', '')}"
+    with memory.database.write("user", "session start") as write:
+        memory.sessions.start(write, called, cwd)
+    return memory.sessions.get(called)
 
 
 def sweep(memory: Memory) -> int:

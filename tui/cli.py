@@ -225,6 +225,7 @@ def _catch_up(memory: Memory, cwd: str) -> Callable[[], bool]:
     def late() -> bool:
         return time.monotonic() > deadline
 
+    _compare_new(memory, late)  # first: a matter of milliseconds, and git may take all there is
     _catch_up_with_git(memory, cwd, late)
     try:
         read = memory.documents.scan(cancelled=late)
@@ -250,6 +251,16 @@ def _keep_moments(memory: Memory, late: Callable[[], bool]) -> None:
         keeping.tick(memory)
     except MemorandaError as error:
         _say(f"No checkpoint could be taken: {error}")
+
+
+def _compare_new(memory: Memory, late: Callable[[], bool]) -> None:
+    """Compare what was remembered since with what is known, some 2 ms for each fact."""
+    from store import comparing
+
+    try:
+        comparing.compare(memory.database, memory.facts, memory.inbox, late)
+    except MemorandaError as error:
+        _say(f"What was remembered could not be compared: {error}")
 
 
 def _keep_backups(memory: Memory, late: Callable[[], bool]) -> None:

@@ -17,6 +17,7 @@ from tui.commands import count
 from tui.commands.context import bar
 from tui.compare import Line
 from tui.display import fit
+from tui.proposal import WARNING
 from tui.rows import BADGE_STYLES, WIDE, Pairs
 from tui.visible import visible
 
@@ -57,6 +58,7 @@ class Row:
     short: str = ""
     why: str = ""
     included: bool = True
+    flagged: bool = False  # it looks like an order to an agent
     costs: tuple[tuple[str, int], ...] = ()  # of a line of bars: parts, and the tokens of each
 
 
@@ -100,7 +102,8 @@ class ContextRows:
         if row.key in (None, WHOLE):
             return []
         word = ("Sent", "added") if row.included else ("Not sent", "removed")
-        return [[word, (f"  {row.why}", "")], []]
+        order: list[Line] = [[(f"{WARNING} reads like an order to an agent", "warning")]] if row.flagged else []
+        return [[word, (f"  {row.why}", "")], *order, []]
 
     def whole(self) -> list[Line]:
         """Everything as it is sent, its headings and fences told apart."""
@@ -140,10 +143,12 @@ class ContextRows:
         right = row.why if width >= WIDE else row.short
         room = max(12, width // 2) if width >= WIDE else max(8, width // 3)
         shown = fit(visible(right), min(cell_len(visible(right)), room))
-        body = max(4, width - 2 - cell_len(citation) - cell_len(shown) - 1)
+        warned = f"{WARNING} " if row.flagged else ""
+        body = max(4, width - 2 - cell_len(citation) - cell_len(warned) - cell_len(shown) - 1)
         return [
             (f"{row.glyph} ", row.look),
             (citation, "dim"),
+            (warned, "warning"),
             (fit(visible(row.text), body), "title" if row.key == WHOLE else "" if row.included else "dim"),
             (f" {shown}", "accent" if row.included else "dim"),
         ]
@@ -194,6 +199,7 @@ def _piece(part: Part, piece: Piece, record: Record | None) -> Row:
         " ".join(piece.text.split()),
         cost,
         cost,
+        flagged=piece.flagged,
     )
 
 
@@ -217,6 +223,7 @@ def _fact(one: Considered, now: str) -> Row:
         short,
         why,
         one.included,
+        one.flagged,
     )
 
 

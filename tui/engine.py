@@ -27,6 +27,7 @@ from store.memory import Memory
 from store.models import Chunk, Commit, Record, Step
 from store.packing import every_row
 from tui import readings
+from tui.against import Against
 from tui.bringer import Bringer
 from tui.compare import Line
 from tui.describe import describe, describe_step
@@ -92,6 +93,7 @@ class Engine:
         self._measured: tuple[Measures, float] | None = None  # the last figures, and until when they do
         self.subjects: LRUCache[int, str] = LRUCache(4096)  # what the steps of history that are on screen are about
         self._steps: tuple[str | None, array[int]] = (None, array("I"))  # whose steps of history were read last
+        self._against = Against()
         self.documents = Reader(location, clock)
         self.embedder = Embedder(location, clock)
         self.bringer = Bringer(location, clock, self.embedder.unwanted)
@@ -331,8 +333,11 @@ class Engine:
             if INBOX in names:
                 numbers = memory.inbox.ids(origin=view.asker)
                 keys = array("q", (pack("proposal", number) for number in numbers))
+                against = {} if view.past else self._against.read(memory, numbers)
                 lists[INBOX] = KeyedRows(
-                    keys, self.read_entries, lambda record, width: proposal_segments(record, width, now)
+                    keys,
+                    self.read_entries,
+                    lambda record, width: proposal_segments(record, width, now, against.get(record.id, "")),
                 )
             return lists
 

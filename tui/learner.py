@@ -1,5 +1,5 @@
-"""The app's learning: what was said in conversations is read, on a thread that gives way to whoever presses keys; first
-by rules, then, where there is one, by a model."""
+"""The app's learning: what was said in conversations is read, and what was remembered compared with the rest, on a
+thread that gives way to whoever presses keys; first by rules, then, where there is one, by a model."""
 
 from __future__ import annotations
 
@@ -28,12 +28,14 @@ class Learner:
         self._unwanted = unwanted
 
     def due(self, memory: Memory) -> bool:
-        """Whether something was said that is still to be read; a cheap look, with a memory of the caller's."""
-        from store import pending
+        """Whether something was said or remembered that is still to be looked at; a cheap look, with a memory of the
+        caller's."""
+        from store import comparing, pending
 
-        if memory.database.read_only:
-            return False
-        return pending.due(memory.database, memory.now) or self._due_for_model(memory)
+        database = memory.database
+        if comparing.due(database):
+            return True
+        return not database.read_only and (pending.due(database, memory.now) or self._due_for_model(memory))
 
     def _due_for_model(self, memory: Memory) -> bool:
         from store import pending
@@ -44,12 +46,14 @@ class Learner:
 
         return afterwards.due(memory)
 
-    def run(self) -> Read:
-        """Read what waits."""
+    def run(self) -> tuple[Read, int]:
+        """Look at what waits: what was learned of what was said, and how many questions came of what was remembered."""
+        from store import comparing
         from store.agent import afterwards, queue
 
         with Memory(self._location, "worker", self._clock, create=False) as memory:
+            asked = comparing.compare(memory.database, memory.facts, memory.inbox, self._give_way)
             done = queue.run(memory, cancelled=self._give_way)
             added = afterwards.run(memory, cancelled=self._unwanted)
         learned = replace(done.learned, proposed=(*done.learned.proposed, *added.asked))
-        return replace(done, learned=learned)
+        return replace(done, learned=learned), len(asked)

@@ -97,6 +97,7 @@ def _about(memory: Memory, proposal: Proposal) -> list[Fact]:
 
 def _beside(memory: Memory, proposal: Proposal, about: list[Fact], now: str) -> list[Line]:
     """The facts that it is about, and those that it is like, each with what differs."""
+    from store.decided import met
     from store.duplicates import alike
 
     lines: list[Line] = []
@@ -106,6 +107,12 @@ def _beside(memory: Memory, proposal: Proposal, about: list[Fact], now: str) -> 
     likes = alike(memory.database, memory.facts, proposal.text, [fact.id for fact in about])
     for like in likes[:SHOWN]:
         lines += [[], *_compared(like.fact, proposal.text, now, AGAINST[like.how])]
+    for one in met(memory.database, proposal.text)[:SHOWN] if proposal.kind != "forget" else ():
+        decision, how = one.decision, AGAINST[one.how]
+        head: Line = [(decision.citation, "cite"), (f"  decided {_since(now, decision.decided_at)}", "dim")]
+        head.append((f"  {WARNING} {how}", "warning") if one.against else (f"  {how}", "accent"))
+        lines += [[], head, [("  ◆ ", "label"), (decision.title, "")]]
+        lines.append([("    chosen ", "label"), (" ".join(decision.chosen.split()), "")])
     if not lines and proposal.kind == "add":
         lines = [[], [("Nothing like it is known.", "dim")]]
     return lines

@@ -90,13 +90,14 @@ def task_segments(task: Task, width: int, now: str) -> Pairs:
     ]
 
 
+ROOMY = 100  # cells of a line that has room for a word more
 # what would be done, where there is no room for the word
 SIGNS = {"add": "+", "correct": "~", "supersede": "~", "conflict": "~", "confirm": "✓", "merge": "=", "forget": "−"}
 
 
-def proposal_segments(proposal: Proposal, width: int, now: str) -> Pairs:
+def proposal_segments(proposal: Proposal, width: int, now: str, against: str = "") -> Pairs:
     """A proposal in one line: what would be done, the text, from whom and since when; a warning where it looks like an
-    order to an agent."""
+    order to an agent, and the decision that it speaks `against`."""
     kind = {"conflict": "file"}.get(proposal.kind, proposal.kind)
     word = f"{kind:<10}" if width >= WIDE else f"{SIGNS[proposal.kind]} "
     when = f" {ago(now, proposal.created_at):>6}"
@@ -108,13 +109,16 @@ def proposal_segments(proposal: Proposal, width: int, now: str) -> Pairs:
     )
     shown = f" {fit(by, 16 if width >= WIDE else min(cell_len(by), max(4, width // 5)))}"
     number = f"{proposal.citation:<6} " if width >= 50 else ""
-    body = max(4, width - 2 - len(number) - len(word) - len(shown) - len(when))
+    beside = f" {WARNING} {'contradicts ' if width >= ROOMY else ''}{against}" if against else ""
+    shown = "" if against and width < 50 else shown  # there is no room for both
+    body = max(4, width - 2 - len(number) - len(word) - len(beside) - len(shown) - len(when))
     look = {"forget": "removed", "add": "added"}.get(proposal.kind, "accent")
     return [
         (f"{WARNING if warned else KIND_GLYPHS['proposal']} ", "warning" if warned else "glyph-proposed"),
         (number, "dim"),
         (word, look),
         (fit(visible(proposal.text), body), ""),
+        (beside, "warning"),
         (shown, "accent"),
         (when, "dim"),
     ]

@@ -375,8 +375,11 @@ VERBS = (
     ),
     Verb(
         "sessions",
-        "List conversations, the one spoken in last first",
+        "List conversations, the one spoken in last first; sessions start begins one",
         "conversations.sessions",
+        Argument("what", "maybe", "start", "begin a session, or go on with it", choices=("start",)),
+        Argument("name", "maybe", "NAME", "what it is called (by the moment)"),
+        Argument("discarded", "flag", "", "what was set aside for a day, and why"),
         Argument("summaries", "flag", "", "what each was about too: its active summaries"),
         _LIMIT,
     ),

@@ -230,7 +230,15 @@ class OllamaChat:
                 return _no_address(self._address)
             case httpcore.NetworkError() | httpcore.RemoteProtocolError() | httpcore.TimeoutException():
                 return ModelFailed("cut", f"The connection to {self._address} broke.", LOOK)
-            case ValueError() | TypeError() | AttributeError() | TooMuch() | httpx.HTTPError() | ollama.RequestError():
+            case (
+                ValueError()
+                | TypeError()
+                | AttributeError()
+                | RecursionError()
+                | TooMuch()
+                | httpx.HTTPError()
+                | ollama.RequestError()
+            ):
                 return ModelFailed("broken", f"What answers at {self._address} does not talk like Ollama.", LOOK)
         raise error
 

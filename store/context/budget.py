@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from store import tokens
 from store.context.fence import fenced, harmless, item
+from store.suspicion import suspicious
 
 PROMPT = 3_050  # of everything that is sent
 ANSWER = 950  # that the model keeps for its answer
@@ -39,6 +40,11 @@ class Piece:
     def line(self) -> str:
         """As it stands in its fence."""
         return item(self.start, self.text)
+
+    @property
+    def flagged(self) -> bool:
+        """Whether it looks like an order to an agent."""
+        return suspicious(self.text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from store.ageing import state
 from store.clock import whole_days
 from store.models import Fact
+from store.suspicion import suspicious
 
 ABOVE = 0.4  # the calibrated similarity from which a fact is about a question
 LOW_ABOVE = 0.7  # and from which one of low priority is
@@ -22,6 +23,11 @@ class Considered:
     why: str
     similarity: float | None = None
     tokens: int = 0
+
+    @property
+    def flagged(self) -> bool:
+        """Whether it looks like an order to an agent."""
+        return suspicious(self.fact.fact)
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,8 +33,8 @@ class Sessions:
         return found[0]
 
     def newest(self, limit: int = -1) -> "list[Session]":
-        """Sessions, the one that was spoken in last first."""
-        return self._read(f"ORDER BY {LAST.format('t.id')} DESC, s.id LIMIT ?", limit)
+        """Sessions: first those in which nothing was said yet, then the one that was spoken in last."""
+        return self._read(f"ORDER BY {LAST.format('t.id')} DESC NULLS FIRST, s.started_at DESC, s.id LIMIT ?", limit)
 
     def broken_off(self, now: str) -> "list[Session]":
         """Those that nobody ended, and in which nothing was said for QUIET_MS; the one spoken in last first."""
@@ -48,6 +48,14 @@ class Sessions:
     def under_way(self, since: str) -> "list[Session]":
         """Those that are not over, and in which something was said since a moment."""
         return self._read(f"WHERE s.ended_at IS NULL AND {LAST.format('t.at')} >= ?", since)
+
+    def start(self, write: Write, name: str, cwd: str) -> None:
+        """Say that a session begins, or goes on that was over."""
+        write.execute(
+            "INSERT INTO sessions(id, started_at, cwd) VALUES (?, ?, ?)"
+            " ON CONFLICT(id) DO UPDATE SET ended_at = NULL WHERE ended_at IS NOT NULL",
+            (name, Verbatim(write.at), cwd),
+        )
 
     def end(self, write: Write, name: str, at: str = "") -> None:
         """Say that a session is over, since `at` or now."""

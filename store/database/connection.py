@@ -55,8 +55,9 @@ def connect(path: str, create: bool = True, patience: int = BUSY_MS) -> tuple[ap
             f"The name {path} is not UTF-8, and SQLite opens no such file.", "Name another file with --db PATH."
         ) from None
     warnings = prepare(path, create)
+    writable = os.access(path, os.W_OK) and not unlogged(path)
     try:
-        connection = apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
+        connection = reading(path) if unlogged(path) else apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
     except apsw.CantOpenError:
         raise StorageError(f"{path} cannot be opened.", "Look at its permissions and those of its folder.") from None
     except apsw.Error as error:
@@ -67,19 +68,38 @@ def connect(path: str, create: bool = True, patience: int = BUSY_MS) -> tuple[ap
         if version > SCHEMA_VERSION:
             connection.pragma("query_only", 1)
             return connection, True, [*warnings, str(newer(path))]
-        if os.access(path, os.W_OK):
+        if writable:
             _write_ahead(connection, path, patience)
-        for name, value in PRAGMAS:
-            connection.pragma(name, value)
-        if sys.platform == "darwin":
-            connection.pragma("fullfsync", 1)
+        configure(connection)
     except apsw.Error as error:
         connection.close()
         raise explain(error, path, patience) from None
     except MemorandaError:
         connection.close()
         raise
-    return connection, not os.access(path, os.W_OK), warnings
+    return connection, not writable, warnings
+
+
+def configure(connection: apsw.Connection) -> None:
+    """Set what every connection is set to."""
+    for name, value in PRAGMAS:
+        connection.pragma(name, value)
+    if sys.platform == "darwin":
+        connection.pragma("fullfsync", 1)
+
+
+def unlogged(path: str) -> bool:
+    """Whether there is no log beside a file, and none can be made: its folder may only be read. Nobody writes it then,
+    and it is read without one."""
+    return not os.access(os.path.dirname(path) or ".", os.W_OK) and not os.path.lexists(f"{path}-wal")
+
+
+def reading(path: str) -> apsw.Connection:
+    """A connection that writes nothing, not even beside the file."""
+    from urllib.parse import quote
+
+    address = f"file:{quote(path)}?mode=ro{'&immutable=1' if unlogged(path) else ''}"
+    return apsw.Connection(address, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
 
 
 def _identify(connection: apsw.Connection, path: str) -> int:

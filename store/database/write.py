@@ -118,10 +118,16 @@ class Database:
         self.connection, self.read_only, self.warnings = connect(path, create, self.patience)
         self._file = _identity(path)
         try:
-            if not self.read_only and self.connection.pragma("user_version") < SCHEMA_VERSION:
-                from store.database.migrations import migrate
+            if self.connection.pragma("user_version") < SCHEMA_VERSION:
+                if self.read_only:
+                    from store.database import older
 
-                migrate(self.connection, clock)
+                    self.connection = older.shown(self.connection, path, clock)
+                    self.warnings.append(older.warning(path))
+                else:
+                    from store.database.migrations import migrate
+
+                    migrate(self.connection, clock)
         except BaseException as error:
             self.connection.close()
             if not isinstance(error, apsw.Error):
@@ -173,6 +179,13 @@ class Database:
         """One transaction by `actor` (an origin: user, agent, import:x …) because of `reason` (a verb, no text). A
         writer that may ask twice gives a `key`; see `Write.answer`."""
         return Write(self, actor, reason, key)
+
+    def refuse_unwritable(self) -> None:
+        """Raise NewerFile or StorageError if this file may only be read."""
+        if self.read_only:
+            if self.connection.pragma("user_version") > SCHEMA_VERSION:
+                raise newer(self.path)
+            raise StorageError(f"{self.path} may only be read.", "Look at its permissions and its folder's.")
 
     def changed(self) -> int:
         """A number that changes when another connection has written."""
@@ -254,10 +267,7 @@ class Write:
         database = self.database
         if database.moment:
             raise ThePast(database.moment)
-        if database.read_only:
-            if self._connection.pragma("query_only"):
-                raise newer(database.path)
-            raise StorageError(f"{database.path} may only be read.", "Look at its permissions.")
+        database.refuse_unwritable()
         if database._writing:
             raise RuntimeError("a write inside a write: pass the Write along instead")
         try:

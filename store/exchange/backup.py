@@ -74,6 +74,7 @@ def backups(database: Database) -> list[Backup]:
 def make(database: Database, scheduled: bool = False, cancelled: Asked = _never) -> Backup | None:
     """Make one and prove it; None if it was `cancelled`, and then nothing is left of it. Raises StorageError,
     UnsafeFile."""
+    database.refuse_unwritable()
     folder = _folder(database)
     tidy(database)
     made_at = database.clock()

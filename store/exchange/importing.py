@@ -9,7 +9,7 @@ and its checkpoints stay in the document. Importing twice changes nothing.
 import os
 
 from store.database import Database, Write
-from store.errors import Conflict, InvalidInput, StorageError
+from store.errors import Conflict, InvalidInput
 from store.exchange.form import TABLES
 from store.exchange.merging import ENDS, STATE, STAY, TOLD, Merge, empty
 from store.exchange.reading import open_source
@@ -79,8 +79,7 @@ class Import:
         """Read it. Raises NotFound, BrokenDocument, NewerFile, InvalidInput, StorageError."""
         if strategy not in STRATEGIES:
             raise InvalidInput("There is no such strategy.", f"Choose one of: {', '.join(STRATEGIES)}.")
-        if database.read_only:
-            raise StorageError(f"{database.path} may only be read.", "Look at its permissions.")
+        database.refuse_unwritable()
         if os.path.exists(path) and os.path.samefile(path, database.path):
             raise InvalidInput("That is this memory itself.", "Name an export, a backup or another memory's file.")
         self.database = database

@@ -6,10 +6,11 @@ An answer is never small talk, however short: "sí", "ok" and "dale" decide thin
 
 import re
 
-from store.clock import days_before
+from store.clock import DAY_MS, days_before, from_ms, to_ms
 from store.database import Database, Verbatim, Write
 
 KEPT_DAYS = 1
+WHY = {"talk": "a greeting, thanks or the like", "tool": "what a tool wrote"}
 LONGEST = 2_000  # characters that are kept of one
 TALK = 90  # characters: nothing longer is small talk
 
@@ -56,6 +57,27 @@ def keep(write: Write, session: str, role: str, kind: str, text: str, at: str) -
     if at < days_before(write.at, KEPT_DAYS):
         return
     write.insert("discarded", session=session, role=role, kind=Verbatim(kind), text=text[:LONGEST], at=Verbatim(at))
+
+
+def kept(database: Database, now: str, limit: int = -1) -> "list[dict[str, str]]":
+    """What is there, newest first: session, role, kind, `why` it was put there, text, when it was said (`at`) and when
+    it will be gone (`until`)."""
+    rows = database.rows(
+        "SELECT session, role, kind, text, at FROM discarded WHERE at >= ? ORDER BY at DESC, id DESC LIMIT ?",
+        (days_before(now, KEPT_DAYS), limit),
+    )
+    return [
+        {
+            "session": session,
+            "role": role,
+            "kind": kind,
+            "why": WHY.get(kind, kind),
+            "text": text,
+            "at": at,
+            "until": from_ms(to_ms(at) + KEPT_DAYS * DAY_MS),
+        }
+        for session, role, kind, text, at in rows
+    ]
 
 
 def expire(database: Database, now: str) -> int:

@@ -25,6 +25,7 @@ SILENT = (
     "accesses",
     "month_words",
     "sent",
+    "uncompared",
     "answers_cache",
     "searches",
     "tombstones",

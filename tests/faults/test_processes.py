@@ -386,15 +386,23 @@ def test_a_file_that_may_only_be_read(project: Path, closed):
         done = command(project, *words, preexec_fn=ordinary)
         assert (done.returncode, done.stderr) == (0, ""), words
     for words in (("remember", "x"), ("forget", "1"), ("undo",), ("checkpoint",)):
-        sentence(command(project, *words, preexec_fn=ordinary), "may only be read.", "Look at its permissions.")
+        sentence(
+            command(project, *words, preexec_fn=ordinary),
+            "may only be read.",
+            "Look at its permissions and its folder's.",
+        )
     closed(0o700, 0o600)
     assert command(project, "remember", "x", preexec_fn=ordinary).stdout == "Remembered F#2.\n"
     intact(project)
 
 
 def test_a_folder_that_may_only_be_read(project: Path, closed):
+    """Where no log can stand beside it, a file is read without one."""
     closed(0o500, 0o600)
-    sentence(command(project, "remember", "x", preexec_fn=ordinary), "cannot be written.", "permissions")
+    for words in (("facts",), ("search", "team"), ("export",)):
+        done = command(project, *words, preexec_fn=ordinary)
+        assert (done.returncode, done.stderr) == (0, ""), words
+    sentence(command(project, "remember", "x", preexec_fn=ordinary), "may only be read.", "its folder's.")
     closed(0o700, 0o600)
     assert command(project, "remember", "x", preexec_fn=ordinary).stdout == "Remembered F#2.\n"
     intact(project)

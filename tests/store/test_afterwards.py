@@ -234,6 +234,16 @@ def test_a_hostile_turn_is_not_even_shown(memory: Memory, mind: Mind, server: Ol
     assert not any(one.origin.startswith("model:") for one in memory.inbox.waiting())
 
 
+def test_a_turn_that_others_may_have_written_is_not_shown_though_it_waits(
+    memory: Memory, mind: Mind, server: OllamaServer
+) -> None:
+    mind.facts = {"panadería": "Mi viejo tiene una panadería en Salto"}
+    (turn,) = say(memory, "Mi viejo tiene una panadería en Salto.", origin="import:notes")
+    with memory.database.write("agent", "extraction") as write:
+        pending.put_for_model(write, pending.Entry(0, turn, "extract_facts", 0))
+    assert read(memory).read and not server.asked and entries(memory) == []
+
+
 @pytest.mark.parametrize(
     "raw",
     [
@@ -557,3 +567,16 @@ def test_a_person_waits_for_no_cold_model(memory: Memory, mind: Mind, server: Ol
     turns = memory.turns.many(say(memory, "Otra vez lo mismo: Jenkins tarda una eternidad."))
     assert summing_up.name(memory, turns, "2026-11-21").startswith("2026-11-21-otra-vez")
     assert server.loads == 0 and not server.asked
+
+
+def test_what_comes_in_in_bulk_is_summed_up_by_rule_and_the_rest_is_left_to_the_model(
+    memory: Memory, mind: Mind, server: OllamaServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk(memory, 6)
+    memory.turns.add("long", [Said("user", f"Vamos con la opción {number} del plan.") for number in range(60)])
+    flushing.in_bulk(memory)
+    assert memory.summaries.of("s") == [] and len(memory.summaries.of("long")) > summing_up.MOST
+    monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")
+    flushing.in_bulk(memory)
+    assert memory.summaries.of("s"), "without a model all of it is"
+    assert not server.asked

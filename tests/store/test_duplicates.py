@@ -7,6 +7,7 @@ from rapidfuzz.fuzz import ratio
 from support.likeness import BY_MEANING, DEVELOPED, HELD
 
 from store.cues import compare, taken_apart
+from store.decided import met
 from store.duplicates import ORIGIN, alike, nominate
 from store.inbox import Doubtful
 from store.memory import Memory
@@ -236,3 +237,87 @@ def test_what_people_remember_is_not_flagged():
     texts = [*UNRELATED, *(half for pair in PARAPHRASES for half in pair)]
     texts += ["The system prompts for a password at start", "Never push to main", "Use 👩‍💻 in the docs"]
     assert [text for text in texts if suspicious(text)] == []
+
+
+# decisions
+
+
+@pytest.fixture
+def decided(memory: Memory, clock) -> Memory:
+    """A memory with some decisions."""
+    decide = memory.decisions.decide
+    decide(
+        "Use SQLite, not PostgreSQL",
+        "SQLite, WAL",
+        context="Deployment may not depend on an external service.",
+        alternatives=["DuckDB"],
+    )
+    decide("Kubernetes for deployment", "Kubernetes", alternatives=["Docker Compose", "Nomad"])
+    decide("Cache in memory", "a dict with a limit", alternatives=["Redis 8", "memcached"])
+    decide("Primary LLM", "Kimi K2.5")
+    decide("Deploy on Fridays", "Fridays after lunch", alternatives=["Whenever it is green"])
+    decide("Un proceso por cliente", "Un proceso", alternatives=["Un hilo por cliente"])
+    clock.advance(days=1)
+    return memory
+
+
+@pytest.mark.parametrize(
+    ("text", "decision", "how"),
+    [
+        ("Deploy with Docker Compose", 2, "contradicts"),
+        ("Vamos con Docker Compose", 2, "contradicts"),
+        ("We use PostgreSQL for billing", 1, "contradicts"),
+        ("The cache is memcached", 3, "contradicts"),
+        ("Primary LLM: Qwen 2.5", 4, "contradicts"),
+        ("Deploys on Tuesdays", 5, "contradicts"),
+        ("Usamos un hilo por cliente", 6, "contradicts"),
+        ("We use SQLite", 1, "alike"),
+        ("We deploy on Fridays", 5, "alike"),
+    ],
+)
+def test_what_speaks_against_a_decision_or_says_it_again(decided: Memory, text: str, decision: int, how: str):
+    assert [(one.decision.id, one.how) for one in met(decided.database, text)] == [(decision, how)]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "We no longer use PostgreSQL",
+        "We migrated from PostgreSQL to SQLite in WAL mode",
+        "SQLite is our database",
+        "We never lost data with SQLite",
+        "The importer needs lots of memory",
+        "Ana used DuckDB at home for her thesis on birds",
+        "The docker daemon is slow",
+        "Team of five",
+        "Lunch is at noon, whenever",
+    ],
+)
+def test_what_only_names_an_option_is_left_alone(decided: Memory, text: str):
+    assert met(decided.database, text) == []
+
+
+def test_a_decision_that_does_not_hold_any_more_is_met_by_nothing(decided: Memory):
+    decided.decisions.forget([2])
+    assert met(decided.database, "Deploy with Docker Compose") == []
+
+
+def test_a_pass_asks_about_facts_that_a_later_decision_overruled(decided: Memory, clock):
+    """Not about pinned ones, nor about what the person said since; and once."""
+    decided.facts.remember("We use PostgreSQL for billing")
+    clock.advance(days=1)
+    decided.decisions.decide("Billing moves to SQLite", "SQLite", alternatives=["PostgreSQL"])
+    decided.facts.remember("The cache is memcached")
+    found = look(decided)
+    assert (found.against_decisions, found.duplicates, found.contradictions) == (1, 0, 0)
+    (asked,) = decided.inbox.waiting()
+    assert (asked.kind, asked.target, asked.evidence[1].citation) == ("forget", 1, "D#7")
+    assert "decided later" in asked.reason and decided.facts.get(1).status == "active"
+    decided.inbox.reject([asked.id])
+    assert look(decided).proposals == ()
+    decided.facts.confirm([1])
+    assert look(decided).against_decisions == 0
+    clock.advance(days=1)
+    decided.decisions.decide("No server of our own", "SQLite", alternatives=["PostgreSQL for billing"])
+    decided.facts.pin([1])
+    assert look(decided).against_decisions == 0

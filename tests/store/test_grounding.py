@@ -29,6 +29,8 @@ FALLS = [
     ("Trabajo en una fintech.", "Works in a fintech company", "another language"),
     ("Soy alérgico al maní.", "Is allergic to peanuts (maní)", "another language"),
     ("I work in a fintech.", "Trabaja en una fintech", "another language"),
+    ("El deploy de staging usa Docker.", "The deploy of staging uses Docker", "another language, and the same words"),
+    ("Usamos tabs en el código viejo.", "No usan tabs en el código viejo", "a denial in a long sentence"),
     ("Somos 5 en el equipo.", "El equipo tiene 50 personas", "another number"),
     ("Somos cinco en el equipo.", "El equipo tiene 6 personas", "another number, in words"),
     ("La reunión es el martes.", "La reunión es el jueves", "another day"),

@@ -32,6 +32,7 @@ KINDS = {
     "other shape": "broken",
     "no message": "broken",
     "list": "broken",
+    "deep": "broken",
     "hangs": "slow",
     "hangs midway": "slow",
     "trickles": "slow",

@@ -198,6 +198,7 @@ def test_a_fact_that_does_not_rest_on_the_message_is_dropped(said: str, told: st
         "```\nTrabajo en una fintech\n```",
         "Assistant: Trabajo en una fintech",
         "> Trabajo en una fintech",
+        "- Trabajo en una fintech\n- Vivo en Salto",
         "Mirá este mail:\nTrabajo en una fintech",
         HOSTILE,
         "Trabajo\u200b en una fintech",

@@ -15,7 +15,19 @@ from typing import Any
 MODEL = "qwen2.5:3b-instruct"
 FAULTS = (
     *("not found", "busy", "bad gateway", "no memory", "moved", "error line", "no done", "cut", "reset", "empty"),
-    *("html", "other shape", "no message", "list", "hangs", "hangs midway", "trickles", "endless", "huge", "length"),
+    *(
+        "html",
+        "other shape",
+        "no message",
+        "list",
+        "deep",
+        "hangs",
+        "hangs midway",
+        "trickles",
+        "endless",
+        "huge",
+        "length",
+    ),
     "not all read",
 )
 Say = Callable[[list[dict[str, str]]], str]
@@ -111,6 +123,7 @@ def _handler(owner: OllamaServer) -> type[BaseHTTPRequestHandler]:
                 "other shape": b'{"result": {"text": "hi"}}\n',
                 "no message": b'{"model": "x", "done": true}\n',
                 "list": b"[1, 2]\n",
+                "deep": b"[" * 200_000 + b"\n",
             }
             if fault == "reset":
                 self.close_connection = True

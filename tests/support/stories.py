@@ -17,7 +17,7 @@ from types import SimpleNamespace
 import pytest
 from support import repositories
 
-from store import worker
+from store import comparing, worker
 from store.clock import from_ms, to_ms
 from store.config import project_path, put
 from store.location import Location, locate
@@ -183,6 +183,7 @@ def tell(folder: Path) -> Story:
         memory.commits.link(shas["memory"], decisions["memory"])
         memory.commits.link(shas["memory"], decisions["redis"], "reverts")
         memory.commits.link(shas["readme"], decisions["sqlite"], "relates", actor="agent")
+        comparing.settle(memory.database)
     return story
 
 

@@ -88,7 +88,9 @@ def once(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def lived(do: Do, checkout: Path, once: Path) -> Path:
     """A project whose memory has one of each: facts 1 to 3, decisions 1 and 2, a link, a checkpoint, an undone step."""
-    (checkout / "talk.txt").write_text("user: The importer fails.\nassistant: It was the comma.\n", encoding="utf-8")
+    (checkout / "talk.txt").write_text(
+        "user: The importer fails.\nassistant: It was the comma.\nuser: gracias!\n", encoding="utf-8"
+    )
     if once.exists():
         shutil.copytree(once, checkout / ".memoranda")
         return checkout
@@ -182,7 +184,7 @@ IMPORTED = {"name", "whole", "changes", "step", "tables", "records", "notes"}
 
 # a command → what its JSON holds: a record's class, [class] for a list of them, or the names of an object's fields
 PURGED = {"purged", "scrubbed", "left", "pending", "backups", "traces", "files"}
-NOMINATED = {"proposals", "duplicates", "contradictions", "clusters", "facts", "left", "meaning"}
+NOMINATED = {"proposals", "duplicates", "contradictions", "against_decisions", "clusters", "facts", "left", "meaning"}
 BROUGHT = {field.name for field in dataclasses.fields(Report)} | {"learned"}
 EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("remember", "a new fact"), models.Fact),
@@ -195,15 +197,15 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("confirm", "1", "F#2"), [models.Fact]),
     (("forget", "1", "2", "1"), [models.Fact]),
     (("forget", "D#1", "D#2"), [models.Decision]),
-    (("inbox",), [models.Proposal, "alike"]),
-    (("inbox", "--state", "rejected"), [models.Proposal, "alike"]),
-    (("accept", "1"), [models.Proposal, "alike"]),
-    (("accept", "P#1", "--supersedes", "1"), [models.Proposal, "alike"]),
-    (("edit", "1", "the team is six"), [models.Proposal, "alike"]),
-    (("reject", "1", "P#1"), [models.Proposal, "alike"]),
-    (("reject", "--origin", "duplicates", "--yes"), [models.Proposal, "alike"]),
+    (("inbox",), [models.Proposal, "alike", "decisions"]),
+    (("inbox", "--state", "rejected"), [models.Proposal, "alike", "decisions"]),
+    (("accept", "1"), [models.Proposal, "alike", "decisions"]),
+    (("accept", "P#1", "--supersedes", "1"), [models.Proposal, "alike", "decisions"]),
+    (("edit", "1", "the team is six"), [models.Proposal, "alike", "decisions"]),
+    (("reject", "1", "P#1"), [models.Proposal, "alike", "decisions"]),
+    (("reject", "--origin", "duplicates", "--yes"), [models.Proposal, "alike", "decisions"]),
     (("merge", "1", "3"), models.Fact),
-    (("merge", "P#1", "3"), [models.Proposal, "alike"]),
+    (("merge", "P#1", "3"), [models.Proposal, "alike", "decisions"]),
     (("duplicates",), NOMINATED),
     (("purge", "2", "--dry-run"), {"purge", "elsewhere"}),
     (("purge", "2", "D#1", "--scrub", "all", "--yes"), PURGED),
@@ -284,6 +286,9 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("ingest", "talk.txt", "--session", "monday"), BROUGHT),
     (("sessions",), [{field.name for field in dataclasses.fields(models.Session)} | {"summaries"}]),
     (("sessions", "--summaries"), [{field.name for field in dataclasses.fields(models.Session)} | {"summaries"}]),
+    (("sessions", "start"), models.Session),
+    (("sessions", "start", "monday"), models.Session),
+    (("sessions", "--discarded"), [{"session", "role", "kind", "why", "text", "at", "until"}]),
     (("flush",), {"session", "summaries", "checkpoint", "learned"}),
     (("clear",), {"session", "path", "messages", "checkpoint"}),
     (("show", "S#1"), models.Summary),
@@ -345,7 +350,10 @@ BEFORE: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {
         ("reject", "1"),
     ),
     ("redactions", "cut", "SK_KEY"): (("redactions", "allow", "SK_KEY"),),
-    **dict.fromkeys([("sessions",), ("sessions", "--summaries"), ("flush",), ("clear",)], (("ingest", "talk.txt"),)),
+    **dict.fromkeys(
+        [("sessions",), ("sessions", "--summaries"), ("sessions", "--discarded"), ("flush",), ("clear",)],
+        (("ingest", "talk.txt"),),
+    ),
     ("show", "S#1"): (("ingest", "talk.txt"), ("flush",)),
     **dict.fromkeys([("task", "reopen", "1"), ("tasks", "--all")], (("task", "add", "buy tea"), ("task", "done", "1"))),
     **dict.fromkeys(

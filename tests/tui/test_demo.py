@@ -23,7 +23,9 @@ from support.screen import opened
 from support.stories import NOON, Clock
 
 from bench.terminal import Terminal
+from store import comparing, pending
 from store.database import capture
+from store.decided import met
 from store.duplicates import alike
 from store.errors import StorageError
 from store.exchange.export import document
@@ -126,7 +128,15 @@ def test_facts_of_every_kind(memory: Memory):
         "self_correction",
     }
     assert {fact.confidence for fact in facts} == {"high", "medium", "low"}
-    assert {fact.origin for fact in facts} == {"user", "agent", "mcp:claude-code", "hook", "file", "import:notes"}
+    assert {fact.origin for fact in facts} == {
+        "user",
+        "agent",
+        "mcp:claude-code",
+        "hook",
+        "file",
+        "import:notes",
+        "talk:importer",
+    }
     assert sum(bool(fact.tags) for fact in facts) >= 20
     assert any(fact.pinned and "allergic" in fact.fact for fact in facts)
     for language in (SPANISH, ENGLISH):
@@ -166,15 +176,33 @@ def test_the_old_notes_can_be_taken_back_but_for_two(memory: Memory):
 def test_an_inbox_to_decide(memory: Memory):
     """Guesses in both languages: new, corrected, confirmed, told twice, against a rule, and one to be wary of."""
     waiting = memory.inbox.waiting()
-    assert Counter(one.kind for one in waiting) == {"add": 3, "confirm": 1, "correct": 1, "merge": 1}
+    assert Counter(one.kind for one in waiting) == {"add": 5, "confirm": 1, "correct": 1, "merge": 1}
     assert any("importador" in one.text for one in waiting) and any("Team" in one.text for one in waiting)
     assert [one.citation for one in waiting if flagged(one)] == ["P#5"]
-    assert [memory.inbox.doubts(one) for one in waiting] == [[]] * 6, "the evidence stands"
+    assert [memory.inbox.doubts(one) for one in waiting] == [[]] * 8, "the evidence stands"
+    overruled = next(one for one in waiting if "RabbitMQ" in one.text)
+    assert [(one.decision.id, one.against) for one in met(memory.database, overruled.text)] == [(16, True)]
     against = next(one for one in waiting if "viernes" in one.text)
     assert [like.how for like in alike(memory.database, memory.facts, against.text)] == ["contradicts"]
     for one in waiting:
         memory.inbox.accept(one.id)
     assert memory.inbox.count() == 0 and named(memory, "Team of five: Nadia").origin == "mcp:claude-code"
+
+
+def test_conversations_that_taught_something(memory: Memory):
+    """A fact in Nadia's own words, a question with what she said as its evidence, summaries, and what was sent."""
+    (learned,) = memory.facts.many(memory.facts.ids(NOON, origin="talk:importer"))
+    assert (learned.fact, learned.evidence) == ("Los errores del importador se dicen en los dos idiomas", ("T#8",))
+    (asked,) = [one for one in memory.inbox.waiting() if one.origin == "talk:importer"]
+    assert asked.evidence[0].citation == "T#10" and asked.evidence[0].quote in memory.turns.get(10).text
+    assert {session.id: len(memory.summaries.active(session.id)) for session in memory.sessions.newest()} == {
+        "importer": 2,
+        "faster-import": 2,
+    }
+    sent = memory.context.sent
+    assert {session: count for session, count, _ in sent.per_session()} == {"importer": 3, "faster-import": 2}
+    assert 0.01 < (sent.useful() or 0) < 0.5, "some of it was cited"
+    assert not pending.due(memory.database, NOON) and not comparing.due(memory.database)
 
 
 def test_decisions(memory: Memory):
@@ -226,7 +254,7 @@ def test_whenever_it_is_made(tmp_path: Path, now: str):
         assert then.weekday() == 0
         assert timedelta(0) < datetime.fromisoformat(now) - then < timedelta(days=8)
         assert datetime.fromisoformat(now).weekday() != 0 or then.date() != datetime.fromisoformat(now).date()
-        assert len([at for at in times if at > monday.created_at]) == 39
+        assert len([at for at in times if at > monday.created_at]) == 42
         assert memory.tasks.get(6).status == memory.tasks.get(8).status == "done"
         yesterday = (datetime.fromisoformat(now) - timedelta(hours=26)).isoformat()
         assert len([at for at in times if at > yesterday]) >= 8
@@ -366,7 +394,7 @@ def test_without_a_terminal_it_is_kept(do: Do, tmp_path: Path, monkeypatch):
     assert (root / ".memoranda" / "memory.db").exists() and not (tmp_path / "mine.db").exists()
     monkeypatch.delenv("MEMORANDA_DB")
     monkeypatch.chdir(root)
-    assert "117 facts" in do()[1]
+    assert "118 facts" in do()[1]
 
 
 def test_in_a_folder_of_its_own(do: Do, tmp_path: Path):
@@ -423,7 +451,7 @@ def test_in_a_terminal_it_opens_and_goes(tmp_path: Path, monkeypatch, words, kep
         "MEMORANDA_DB": str(tmp_path / "my.db"),
     }
     with Terminal([*COMMAND, "demo", *words], environment, (120, 40)) as terminal:
-        screen(terminal, "117 facts")
+        screen(terminal, "118 facts")
         screen(terminal, "wip: count")
         (place,) = tmp_path.iterdir()
         assert (place / "billing-api" / ".memoranda" / "memory.db").exists()
@@ -442,7 +470,7 @@ def test_a_signal_ends_the_demo_too(tmp_path: Path):
     """The status of the app is the command's, and the temporary place goes all the same."""
     environment = {"PYTHONPATH": str(ROOT), "TMPDIR": str(tmp_path), "TZ": "UTC", "COLUMNS": "", "LINES": ""}
     with Terminal([*COMMAND, "demo"], environment, (120, 40)) as terminal:
-        screen(terminal, "117 facts")
+        screen(terminal, "118 facts")
         terminal.process.send_signal(signal.SIGTERM)
         while terminal.process.poll() is None:
             terminal.read(0.05)

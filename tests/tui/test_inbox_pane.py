@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,11 +10,12 @@ from support.screen import NARROW, WIDE, Person, opened, utc  # noqa: F401  (a f
 from support.stories import Story, copy
 from textual.widgets import OptionList  # noqa: F401
 
+from store import comparing
 from store.conversation import Said
 from store.errors import InvalidInput
 from store.inbox import Choice
 from store.memory import Memory
-from tui import batch
+from tui import batch, cli
 from tui.widgets.ask_bar import Line
 
 AGENT = "mcp:claude-code"
@@ -100,6 +102,7 @@ async def test_it_shows_evidence_and_what_it_would_stand_beside(asked: Story) ->
 async def test_a_contradiction_is_told_beside_it(story: Story) -> None:
     with story.open(now=EVENING) as memory:
         memory.facts.remember("Deploys on Tuesdays")
+        comparing.settle(memory.database)
         ask(memory, "Deploys on Fridays")
     async with opened(story.folder) as person:
         await at_inbox(person)
@@ -203,6 +206,7 @@ async def test_looking_for_more_from_here(story: Story) -> None:
     with story.open(now=EVENING) as memory:
         memory.facts.remember("Deploys on Tuesdays")
         memory.facts.remember("Never deploys on Tuesdays")
+        comparing.settle(memory.database)  # the pass is to find it
     async with opened(story.folder) as person:
         await at_inbox(person)
         await person.press("M")
@@ -315,3 +319,32 @@ async def test_how_it_looks(asked: Story, size: tuple[int, int]) -> None:
         shown = await at_inbox(person)
         assert "Allergic" in shown[2] and "claude" in shown[2] and shown[2].rstrip()[-1] in "hdn"
         assert all(word in person.lines[-1] for word in ("reject", "edit, accept", "y accept", "= merge"))
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x40"])
+async def test_what_speaks_against_a_decision_says_so(story: Story, size: tuple[int, int]) -> None:
+    """In its line, and beside it with what was chosen; until the decision does not hold any more."""
+    with story.open(now=EVENING) as memory:
+        ask(memory, "Billing uses PostgreSQL")
+        ask(memory, "Allergic to peanuts")
+    async with opened(story.folder, size) as person:
+        await at_inbox(person)
+        await person.press("G")
+        first, second = rows(person)
+        assert "⚠" not in first and "⚠ D#1" in second
+        text = " ".join(" ".join(person.preview).split())
+        assert "⚠ cannot hold beside it" in text and "chosen SQLite, WAL" in text
+        await person.command("forget D#1")
+        await at_inbox(person)
+        await person.until(lambda: not any("⚠" in row for row in rows(person)))
+        assert not any("cannot hold" in line for line in person.preview)
+
+
+def test_the_command_line_tells_it_too(story: Story, capsys) -> None:
+    with story.open(now=EVENING) as memory:
+        ask(memory, "Billing uses PostgreSQL")
+        path = memory.location.path
+    assert cli.run(["--db", path, "inbox"]) == 0
+    assert "⚠ contradicts D#1  Use SQLite, not PostgreSQL" in capsys.readouterr().out
+    assert cli.run(["--db", path, "inbox", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["decisions"] == [{"decision": "D#1", "how": "contradicts"}]

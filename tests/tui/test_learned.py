@@ -13,6 +13,7 @@ from support.stories import Story, copy
 
 from store.agent import breaker, queue
 from store.conversation import Said
+from store.memory import Memory
 from store.models import Fact, Turn
 from tui import cli
 from tui.quoting import sentence_with
@@ -58,6 +59,42 @@ async def test_what_was_said_elsewhere_is_learned_while_the_app_is_open(story: S
         direct = memory.facts.get(story.facts["direct"])
         assert direct.last_confirmed_at == "2026-11-21T09:02:00.000Z", "said again, it is confirmed"
         assert not queue.run(memory).read
+
+
+async def test_something_like_what_is_known_is_written_and_asked_about(story: Story) -> None:
+    """A moment later, beside everything else; the person goes on meanwhile."""
+    async with opened(story.folder, WIDE) as person:
+        await person.press("a")
+        await person.paste("Direct answers, no hedging!!")  # the very same: confirmed, and nothing to ask
+        await person.press("enter")
+        await person.press("a")
+        await person.paste("Direct answer, no hedging")
+        await person.press("enter")
+        assert any("Direct answer, no hedging" in row for row in person.rows)
+        await person.until(lambda: person.sees("◇ 1 waiting"))
+        assert any("like what you remembered is known: a question waits" in toast for toast in person.toasts)
+        await person.press("6")
+        assert any("say the same" in line or "look like the same" in line for line in person.preview)
+
+
+def test_a_command_that_reads_asks_about_what_the_shell_remembered(tmp_path: Path, capsys, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    path = str(tmp_path / "memory.db")
+    for text in ("We deploy on Fridays after lunch", "We deploy on Friday, after lunch"):
+        assert cli.run(["--db", path, "remember", text]) == 0
+    with Memory.open(path) as memory:
+        assert memory.inbox.count() == 0
+    capsys.readouterr()
+    assert cli.run(["--db", path, "inbox"]) == 0
+    assert "duplicates" in capsys.readouterr().out
+    for verb in ("inbox", "stats"):
+        cli.run(["--db", path, verb])
+    with Memory.open(path) as memory:
+        assert memory.inbox.count() == 1
+    cli.run(["--db", path, "remember", "We deploy on Fridays, after the lunch"])
+    cli.run(["--db", path, "stats"])
+    with Memory.open(path) as memory:
+        assert memory.inbox.count() == 2
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x40"])

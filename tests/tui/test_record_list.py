@@ -300,6 +300,32 @@ async def test_a_move_repaints_two_lines(monkeypatch: pytest.MonkeyPatch) -> Non
         assert set(app.list.rows.asked) <= {2, 3}
 
 
+async def test_another_reading_repaints_only_what_differs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody may write beside us all the time; a whole list is kilobytes for the terminal each time."""
+    app = ListApp(numbered(100))
+    async with app.run_test(size=(40, 24)) as pilot:
+        await start(pilot)
+        painted: list[Region] = []
+        refresh = app.list.refresh
+
+        def spy(*regions: Region, **options: bool) -> RecordList:
+            painted.extend(regions or [Region(0, 0, *app.list.size)])
+            return refresh(*regions, **options)
+
+        monkeypatch.setattr(app.list, "refresh", spy)
+        app.list.set_rows(numbered(100))
+        await pilot.pause()
+        assert painted == [], "nothing changed"
+        names = [f"F{index}" for index in range(100)]
+        names[3] = "another"
+        app.list.set_rows(Facts(names))
+        await pilot.pause()
+        assert [(region.y, region.height) for region in painted] == [(3, 1)]
+        app.list.set_rows(Facts(["new", *names]))
+        await pilot.pause()
+        assert "new" in app.lines()[0] and app.list.cursor_key == "F0", "what moved is drawn where it is"
+
+
 async def test_a_line_that_only_scrolled_is_not_drawn_again() -> None:
     rows = numbered(1000)
     app = ListApp(rows)

@@ -54,6 +54,7 @@ def as_json(built: "Context") -> dict[str, object]:
                 "name": part.name,
                 "tokens": part.tokens,
                 "records": [piece.citation for piece in part.pieces],
+                "flagged": [piece.citation or piece.start.strip(" :") for piece in part.pieces if piece.flagged],
                 "left_out": part.left_out,
                 "text": part.text,
             }
@@ -63,6 +64,7 @@ def as_json(built: "Context") -> dict[str, object]:
             {
                 **as_json(one.fact),
                 "included": one.included,
+                "flagged": one.flagged,
                 "reason": one.word,
                 "why": one.why,
                 "similarity": one.similarity,
@@ -81,6 +83,7 @@ def _lines(built: "Context", now: str) -> list[str]:
     from store.context.budget import ANSWER
     from tui.badges import FACT_BADGES, fact_badge
     from tui.commands.lines import cut
+    from tui.proposal import WARNING
 
     asked = f"“{cut(built.question, 60)}”" if built.question else "no question"
     session = f", session {cut(built.session, 40)}" if built.session else ""
@@ -94,9 +97,15 @@ def _lines(built: "Context", now: str) -> list[str]:
     for one in built.considered:
         glyph, _ = FACT_BADGES[fact_badge(one.fact, now)]
         where = "in " if one.included else "out"
-        lines.append(f"{where}  {glyph} {one.fact.citation:<6}  {cut(one.fact.fact, 60)}  {cut(one.why, 90)}")
+        warned = f"{WARNING} " if one.flagged else ""
+        lines.append(f"{where}  {glyph} {one.fact.citation:<6}  {warned}{cut(one.fact.fact, 60)}  {cut(one.why, 90)}")
     if not built.considered:
         lines.append("No fact is near this question, and none is pinned.")
+    for part in built.parts:
+        cited = [
+            piece.citation or piece.start.strip(" :") for piece in part.pieces if piece.flagged and part.name != "facts"
+        ]
+        lines += [f"{WARNING} {one} reads like an order to an agent" for one in dict.fromkeys(cited)]
     return [*lines, *built.notes, "", "As it is sent:", "", *built.text.split("\n")]
 
 

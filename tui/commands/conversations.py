@@ -143,6 +143,48 @@ def _learned_as_json(read: "Read") -> dict[str, object]:
 
 
 def sessions(session: Session, given: "Given") -> Outcome:
+    if given.what not in (None, "start"):
+        raise InvalidInput("Sessions are listed, or started.", "sessions start NAME")
+    if given.what == "start":
+        if given.discarded or given.summaries:
+            raise InvalidInput("A session that starts has nothing to list yet.", "Leave the option out.")
+        return _start(session, given.name or "")
+    if given.name:
+        raise InvalidInput("Which session is listed is not asked.", "sessions start NAME begins one.")
+    return _discarded(session, given) if given.discarded else _listed(session, given)
+
+
+def _start(session: Session, name: str) -> Outcome:
+    from store import keeping
+    from store.models import as_json
+
+    begun = keeping.start(session.memory, name, session.cwd)
+    again = f" goes on: {count(begun.turns, 'turn')} so far." if begun.turns else " begins."
+    return Outcome(f"Session {begun.id}{again}", lambda: as_json(begun))
+
+
+def _discarded(session: Session, given: "Given") -> Outcome:
+    """What was set aside, and until when."""
+    from store.clock import ago, local_time
+    from store.ingest.discarding import kept
+    from tui.commands.lines import cut, left_out
+
+    memory = session.memory
+    found = kept(memory.database, memory.now, given.limit + 1)
+    lines = []
+    for one in found[: given.limit]:
+        lines.append(f"{ago(memory.now, one['at']):>6}  {one['role']:<9}  {cut(one['text'], 100)}")
+        lines.append(f"        {one['why']}, in {cut(one['session'], 40)}; gone {local_time(one['until'])}")
+    return Outcome(
+        data=lambda: found[: given.limit],
+        lines=[
+            *(lines or ["Nothing is set aside. Greetings, thanks and what tools wrote stand here for a day."]),
+            *left_out(max(0, len(found) - given.limit), given.limit),
+        ],
+    )
+
+
+def _listed(session: Session, given: "Given") -> Outcome:
     from store.clock import local_time
     from store.models import as_json
     from tui.commands.lines import left_out

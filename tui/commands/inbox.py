@@ -18,10 +18,14 @@ if TYPE_CHECKING:
 
 
 def list_proposals(session: Session, given: "Given") -> Outcome:
-    inbox = session.memory.inbox
+    from store import comparing
+
+    memory, inbox = session.memory, session.memory.inbox
+    if memory.database.door == "cli":  # in the application it is done beside everything else
+        comparing.compare(memory.database, memory.facts, inbox)
     ids = inbox.ids(state=given.state or "waiting", origin=given.origin, limit=given.limit + 1)
     shown = inbox.many(ids[: given.limit])
-    now = session.memory.now
+    now = memory.now
     lines = []
     for one in shown:
         lines.append(proposal_line(one, now))
@@ -83,6 +87,7 @@ def duplicates(session: Session, given: "Given") -> Outcome:
     seen = (
         f"{count(found.facts, 'fact')} looked at{'' if found.meaning else ', by words alone'}:"
         f" {count(found.duplicates, 'duplicate')}, {count(found.contradictions, 'contradiction')},"
+        f" {found.against_decisions:,} against a later decision,"
         f" {count(found.clusters, 'group')} of old facts."
     )
     new = f"{count(len(found.proposals), 'new proposal')} in the inbox; undo takes all of them back."
@@ -137,6 +142,7 @@ def _counted(numbers: Sequence[int]) -> str:
 
 def _likes(session: Session, proposal: Proposal) -> Iterable[str]:
     """What a proposal duplicates or contradicts, in a line each."""
+    from store.decided import met
     from store.duplicates import alike
     from store.proposals import about
 
@@ -148,6 +154,9 @@ def _likes(session: Session, proposal: Proposal) -> Iterable[str]:
     for like in alike(memory.database, memory.facts, proposal.text, about(proposal))[:3]:
         word = {"contradicts": "contradicts", "same": "the same as", "alike": "much like"}[like.how]
         yield f"{word} {like.fact.citation}  {cut(like.fact.fact)}"
+    for one in met(memory.database, proposal.text)[:3] if proposal.kind != "forget" else ():
+        word = f"{WARNING} contradicts" if one.against else "says what was decided:"
+        yield f"{word} {one.decision.citation}  {cut(one.decision.title)}"
 
 
 def _all(session: Session, numbers: Sequence[int]) -> "list[dict[str, Any]]":
@@ -155,13 +164,18 @@ def _all(session: Session, numbers: Sequence[int]) -> "list[dict[str, Any]]":
 
 
 def _json(session: Session, proposal: Proposal) -> "dict[str, Any]":
+    from store.decided import met
     from store.duplicates import alike
 
     memory = session.memory
     likes: list[Mapping[str, object]] = []
+    decided: list[Mapping[str, object]] = []
     if proposal.state == "waiting":
+        if proposal.kind != "forget":
+            found = met(memory.database, proposal.text)
+            decided = [{"decision": one.decision.citation, "how": one.how} for one in found]
         likes = [
             {"fact": like.fact.citation, "how": like.how, "score": like.score}
             for like in alike(memory.database, memory.facts, proposal.text)
         ]
-    return {**as_json(proposal), "alike": likes}
+    return {**as_json(proposal), "alike": likes, "decisions": decided}

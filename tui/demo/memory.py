@@ -6,7 +6,8 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from store import conversation, worker
+from store import comparing, conversation, worker
+from store.agent import queue
 from store.citations import cite
 from store.location import FILE, FOLDER, Location
 from store.memory import Memory
@@ -28,10 +29,12 @@ from tui.demo.records import (
     Iteration,
     Link,
     Proposed,
+    Read,
     Said,
+    Sent,
     Task,
 )
-from tui.demo.talk import TALK
+from tui.demo.talk import READ, SENT, TALK
 
 # when, by whom, what is done, to which row of the tables
 Act = tuple[str, str, Callable[[Any], object], object]
@@ -50,6 +53,7 @@ def tell(folder: str, calendar: Calendar, project: Project) -> Location:
             do(record)
         hands.put(calendar.now - 1)
         telling.read_git()
+        comparing.settle(memory.database)  # what could be asked of it was, in that year
     return location
 
 
@@ -90,6 +94,10 @@ class Telling:
             yield checkpoint.when, checkpoint.by, self._take, checkpoint
         for said in TALK:
             yield said.when, said.by, self._say, said
+        for sent in SENT:
+            yield sent.when, sent.by, self._send, sent
+        for read in READ:
+            yield read.when, read.by, self._read, read
         for automatic in AUTOMATIC:
             yield automatic.when, automatic.by, self._take_by_itself, automatic
         for proposed in PROPOSED:
@@ -177,6 +185,16 @@ class Telling:
         speaker = "Nadia" if said.role == "user" else ""
         turn = conversation.Said(said.role, said.text, speaker)
         self._memory.turns.add(said.session, [turn], origin=said.by)
+
+    def _send(self, sent: Sent) -> None:
+        context = self._memory.context
+        number = context.sent.keep(context("", sent.session), actor=sent.by)
+        cited = [cite("fact", self._facts[name]) for name in sent.cites]
+        context.sent.answered(number, valid=True, cited=cited, actor=sent.by)
+
+    def _read(self, read: Read) -> None:
+        queue.run(self._memory)
+        self._memory.summaries.write(read.session, all_of_it=True)
 
     def _propose(self, proposed: Proposed) -> None:
         change: dict[str, Any] = {

@@ -50,6 +50,15 @@ PROPOSED = (
         by=CLAUDE,
     ),
     Proposed(
+        ".05",
+        "add",
+        "Los avisos van por RabbitMQ, con una cola por estudio",
+        domain="projects",
+        confidence="medium",
+        why="The README of a library for queues says so",
+        by=CLAUDE,
+    ),
+    Proposed(
         ".04",
         "merge",
         "La gestoría de Elías quiere el trimestre en un CSV, antes del día diez",

@@ -138,6 +138,26 @@ class Said:
 
 
 @dataclass(frozen=True)
+class Sent:
+    """A context that the agent was sent for the last thing that was said in a session, and the facts, by name or text,
+    that its answer cited."""
+
+    when: str
+    session: str
+    cites: tuple[str, ...] = ()
+    by: str = "agent"
+
+
+@dataclass(frozen=True)
+class Read:
+    """When a session was read for what it teaches, and summarised."""
+
+    when: str
+    session: str
+    by: str = "agent"
+
+
+@dataclass(frozen=True)
 class Proposed:
     """Something that waits for Nadia's word. `about` and `others` are facts by name or text; a quote is of a citation,
     or of a fact by its text."""

@@ -1,6 +1,7 @@
-"""Two conversations of the demo: one that was ended, and one that broke off an hour ago."""
+"""Two conversations of the demo: one that was ended, and one that broke off an hour ago; what the agent was sent
+for its answers, and when all of it was read for what it teaches."""
 
-from tui.demo.records import Said
+from tui.demo.records import Read, Said, Sent
 
 IMPORT, TODAY = "faster-import", "importer"
 
@@ -32,14 +33,20 @@ TALK = (
         "assistant",
         "It stops at the header and keeps nothing, as D#34 wants. It names the line, but not the missing column.",
     ),
-    Said(".072", TODAY, "user", "Que diga las dos cosas. Y prueba con Cuarto Menguante, que trae los NIF con guiones."),
+    Said(
+        ".072",
+        TODAY,
+        "user",
+        "Que diga las dos cosas. Y prueba con Cuarto Menguante, que trae los NIF con guiones. "
+        "Recuerda que los errores del importador se dicen en los dos idiomas.",
+    ),
     Said(
         ".066",
         TODAY,
         "assistant",
         "Done: “line 1: no column `name`”. Three of their 312 rows had dashes; they are taken out before the check.",
     ),
-    Said(".054", TODAY, "user", "Perfecto. ¿Queda algo para la demo del jueves?"),
+    Said(".054", TODAY, "user", "Perfecto. Usamos clientes inventados en la demo. ¿Queda algo para el jueves?"),
     Said(
         ".05",
         TODAY,
@@ -47,3 +54,14 @@ TALK = (
         "The page for the studios: how the CSV must look, in both languages. I would start from README.md.",
     ),
 )
+
+# a little after what the person said, and before the answer
+SENT = (
+    Sent("+.166", IMPORT, cites=("La caché cabe en 4 KB: un diccionario con límite de mil",)),
+    Sent("+.176", IMPORT),
+    Sent(".079", TODAY),
+    Sent(".071", TODAY, cites=("Cuarto Menguante importó 312 clientes a la primera",)),
+    Sent(".053", TODAY),
+)
+
+READ = (Read("+.3", IMPORT), Read(".045", TODAY))

@@ -44,9 +44,15 @@ class LearningScreen(EmbeddingScreen):
             done = None
         self.later(self._learned, done)
 
-    def _learned(self, done: Read | None) -> None:
+    def _learned(self, done: tuple[Read, int] | None) -> None:
         self._learning = False
-        if done is not None and (said := told(done)):
+        if done is None:
+            return
+        read, asked = done
+        if asked:
+            waits = "a question waits" if asked == 1 else f"{asked:,} questions wait"
+            self.say(f"Something like what you remembered is known: {waits} in the inbox.", timeout=8)
+        if said := told(read):
             self.say(said, timeout=8)
 
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from tui.rows import HitRows, KeyedRows, TimelineRows
 
 AGES = 120  # looks after which the facts are read anyway, for ages move on by themselves
+OTHERS = 1.0  # seconds, at least, from one reading of what others write to the next
 REST = 1  # times what a reading of the lists took: the pause before what others write is read again
 
 
@@ -235,7 +236,7 @@ class ReadingScreen(ResponsiveScreen[None]):
             self.later(self._failed, error)
             return
         end = monotonic()
-        self._rested = end + REST * (end - start)
+        self._rested = max(start + OTHERS, end + REST * (end - start))
         self._read = lists
         del lists  # what is passed to another thread, or to a worker, stays for a while; a million keys may not
         self.later(self._show_read)

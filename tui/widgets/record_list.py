@@ -6,7 +6,7 @@ jumps: when the rows are replaced, the selected one keeps its line on the screen
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Set
+from collections.abc import Hashable, Sequence, Set
 from dataclasses import dataclass
 from typing import ClassVar, Protocol
 
@@ -193,6 +193,7 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         stays where it is instead.
         """
         old, before, top = self.rows, self.cursor_key, self._top
+        drawn = self._drawn() if old else []
         self.rows, self._generation = rows, self._generation + 1
         cursor, scroll = 0, 0
         if keep and old and before is not None and self.cursor_index is not None:
@@ -212,9 +213,24 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         if self.is_mounted:
             self.virtual_size = Size(1, len(rows))
             self.scroll_to(y=scroll, animate=False, force=True)
-            self.refresh()
+            self._draw_what_differs(drawn if self._top == top else [])
             if self.cursor_key != before:
                 self.post_message(self.Highlighted(self, self.cursor_key))
+
+    def _drawn(self) -> list[Strip]:
+        """The lines as they stand on the screen."""
+        return [self.render_line(y) for y in range(self._height)]
+
+    def _draw_what_differs(self, drawn: Sequence[Strip]) -> None:
+        """Draw again what is not as it was drawn: who writes beside us all the time changes hardly a line, and a whole
+        list is kilobytes for the terminal."""
+        now = self._drawn()
+        if not drawn or len(now) != len(drawn):
+            self.refresh()
+            return
+        for y, (strip, other) in enumerate(zip(now, drawn, strict=True)):
+            if strip != other:
+                self.refresh(Region(0, y, self._width, 1))
 
     def refresh_rows(self) -> None:
         """Draw again what is on screen: the same rows with new content, as when a page came."""

@@ -119,6 +119,10 @@ CREATE INDEX pending_extraction_next ON pending_extraction(attempts, id);  -- th
 CREATE INDEX pending_extraction_model ON pending_extraction(attempts, id DESC) WHERE task GLOB 'model.*';  -- the same, of those
 -- what was forgotten or superseded is asked for by its text before old words may bring it back
 CREATE INDEX facts_text_hash_gone ON facts(text_hash) WHERE status <> 'active';
+-- operational: facts that their person has just remembered, and that nobody compared with the others yet
+-- (store/comparing.py)
+CREATE TABLE uncompared(fact INTEGER PRIMARY KEY NOT NULL);
+
 -- recorded: mutes -----------------------------------------------------------------------------------------------------
 
 -- Facts that a person keeps out of every context (store/mutes.py). Without a foreign key: a mute keeps no fact from

@@ -1,0 +1,49 @@
+"""The application on a file of an older version that may only be read."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from support.older import older
+from support.screen import WIDE, opened, utc  # noqa: F401  (a fixture)
+from support.stories import Story, copy
+
+from store.location import FILE, FOLDER
+from tui.keys import KEYS, PANES
+
+
+@pytest.fixture
+def shut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Story:
+    """The story as schema 3 held it; nothing of it may be written."""
+    story = copy(tmp_path / "billing-api")
+    older(str(story.folder / FOLDER / FILE), 3)
+    real = os.access
+    monkeypatch.setattr(  # root may write whatever the modes say
+        "store.database.connection.os.access",
+        lambda path, how, **more: FOLDER not in os.fspath(path) and real(path, how, **more),
+    )
+    return story
+
+
+async def test_every_pane_opens_and_says_what_it_holds(shut: Story):
+    """And why nothing can be changed: at the start, and to whoever tries."""
+    file = shut.folder / FOLDER / FILE
+    before = file.read_bytes()
+    async with opened(shut.folder, WIDE) as person:
+        assert any("older Memoranda and may only be read" in toast for toast in person.toasts)
+        keys = {key.action: key.keys for key in KEYS}
+        for name in PANES:
+            await person.press(keys[f"pane('{name}')"])
+            assert person.main.place == name, person.lines
+            assert not any("refused" in toast or "defect" in toast for toast in person.toasts), person.toasts
+        assert person.sees("◇") is False, "nothing waits in the inbox"
+        await person.press("1", "g", "f")
+        assert any("may only be read. Look" in toast for toast in person.toasts), person.toasts
+        await person.search("team")
+        assert person.hits
+        await person.press("escape")
+        await person.command("sessions")
+        assert not any("refused" in toast for toast in person.toasts)
+    assert file.read_bytes() == before
