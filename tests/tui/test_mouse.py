@@ -159,7 +159,7 @@ async def test_the_command_bar_is_used_by_clicks(story: Story) -> None:
         await mouse.click("2 time")
         await mouse.click("^p")
         await mouse.click("/ search")  # beside the palette: it goes
-        await mouse.click("5 tasks")
+        await mouse.click("5 todo")
         await mouse.click(": command")
         await mouse.sees("enter does it  tab completes  esc leaves")
         await person.paste("chec")

@@ -34,13 +34,11 @@ SORT_WORDS = {"oldest": "by age", "newest": "newest first"}
 DOMAIN_ORDER = (None, *DOMAINS)
 KIND_ORDER = (None, "decision", "commit", "event", "iteration", "checkpoint")
 WIDE, HUGE = 100, 180  # columns from which two lists, and three, stand beside the preview
+# names where there is little room: a narrow title still says what is left out
 SHORT = {
-    TIMELINE: "time",
-    CHECKPOINTS: "check",
-    HISTORY: "hist",
-    CONTEXT: "ctx",
-    LIBRARIAN: "ask",
-}  # names where there is little room
+    TIMELINE: "time", CHECKPOINTS: "check", HISTORY: "hist", TASKS: "todo", CONTEXT: "ctx", LIBRARIAN: "ask",
+    HEALTH: "fit",
+}  # fmt: skip
 ALL_NAMED = sum(len(SHORT.get(pane, pane)) + 3 for pane in PANES) - 1  # cells of the tabs, if each has its short name
 DIM, FAINT, STRONG = "$dim", "$faint", "bold $text-accent"
 
