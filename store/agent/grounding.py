@@ -37,8 +37,8 @@ _TURNS = {
         r"\b(?:no|not|never|nunca|jamas|tampoco|sin|without|ni|nor|neither|cannot|ningun[oa]?|none|\w+n't)\b"
     ),
     "ended": re.compile(
-        r"\b(?:deje|dejo|dejamos|dejaron|dejar|paramos|stop(?:ped|s)?|used to|quit|gave up|solia\w*|antes|formerly"
-        r"|abandon\w+)\b"
+        r"\b(?:deje|dejo|dejamos|dejaron|dejar|paramos|stop(?:ped|s)?|used to|quit|gave up|solia\w*|antes(?! de)"
+        r"|formerly|abandon\w+)\b"
     ),
     "left": re.compile(
         r"\b(?:descart\w+|rechaz\w+|discard\w+|reject\w+|rul(?:ed|ing) out|drop(?:ped|ping|s)?|sacamos|saque|quitamos"
