@@ -174,6 +174,7 @@ def reads(messages: list[dict[str, str]]) -> str:
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OllamaServer]:
     breaker.reset()
     server = OllamaServer(reads)
+    monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
     monkeypatch.setenv("OLLAMA_HOST", server.address)
     yield server
     server.close()

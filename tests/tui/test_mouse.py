@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from rich.cells import cell_len
-from support.screen import NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
+from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
 from support.stories import Clock, Story, copy
 from textual.command import CommandPalette
 
@@ -60,7 +60,7 @@ async def mouse_on(story: Story, size: tuple[int, int] = NARROW) -> AsyncIterato
 
 async def test_the_palette_opens_and_closes_by_a_click(story: Story) -> None:
     async with mouse_on(story) as (person, mouse):
-        await mouse.click("≡ memoranda")
+        await mouse.click("≡")
         assert isinstance(person.app.screen, CommandPalette)
         await mouse.sees("forget           f     Hide facts", "copy             Y")
         await mouse.click("/ search")  # beside it
@@ -271,7 +271,7 @@ async def test_another_memory_is_opened_and_the_first_one_again(story: Story, tm
     other = tmp_path / "other"
     with Memory.open(str(other / ".memoranda" / "memory.db"), "cli", Clock()) as memory:
         memory.facts.remember("This is the other project")
-    async with mouse_on(story) as (person, mouse):
+    async with mouse_on(story, HUGE) as (person, mouse):
         await mouse.click("billing-api")
         assert isinstance(person.app.screen, RecentScreen)
         await mouse.click("esc stays here")

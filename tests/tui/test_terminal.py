@@ -125,7 +125,7 @@ def test_a_session_with_the_mouse(story: Story, size: tuple[int, int]) -> None:
         sees(terminal, "FOUND", "✕")
         click(terminal, "✕")
         gone(terminal, "FOUND")
-        click(terminal, "≡ memoranda")
+        click(terminal, "≡")
         sees(terminal, "Search for commands")
         click(terminal, "? help")  # beside the palette: it goes
         gone(terminal, "Search for commands")
