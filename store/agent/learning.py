@@ -215,7 +215,7 @@ def _ask(write: Write, turn: Turn, lesson: Lesson, inbox: Inbox) -> int | None:
                 evidence,
                 write.actor,
                 f"{lesson.why[:1].upper()}{lesson.why[1:]}.",
-                turn.at if found.explicit and _own(turn) else "",
+                turn.at if found.explicit and is_own(turn) else "",
                 anyone=True,
             ),
         )
