@@ -59,9 +59,7 @@ TALK = (
 SENT = (
     Sent("+.166", IMPORT, cites=("La caché cabe en 4 KB: un diccionario con límite de mil",)),
     Sent("+.176", IMPORT),
-    Sent(".079", TODAY),
-    Sent(".071", TODAY, cites=("Cuarto Menguante importó 312 clientes a la primera",)),
-    Sent(".053", TODAY),
+    Sent(".079", TODAY, cites=("Cuarto Menguante importó 312 clientes a la primera",)),
 )
 
 READ = (Read("+.3", IMPORT), Read(".045", TODAY))
