@@ -50,17 +50,16 @@ ENGLISH: tuple[Message, ...] = (
 
 
 def ask(asking: Asking, text: str) -> Domain:
-    """What a model says a text is about; where no word tells that, and words tell something else, what they tell: that
-    is surer than a small model. Raises ModelFailed."""
+    """What a model says a text is about; where words tell something else, and nothing beside it or not what it says,
+    what they tell: that is surer than a small model. Raises ModelFailed."""
     said = tokens.cut(" ".join(harmless(text).split()), LONGEST)
     form = asking.ask(TASK, Form, [*(SPANISH if spanish(said) else ENGLISH), ("user", said)], PREDICT)
     name = form.domain if form.domain in CHOICES else "general"
     folded = fold(said)
+    rule, sure = domains.found(said)
     telling = domains.TELLING.get(name)
-    if telling is None or not telling.search(folded):
-        rule = domains.classify(said)
-        if rule.words:
-            return rule
+    if rule.name != name and (sure or (rule.words and (telling is None or not telling.search(folded)))):
+        return rule
     words = [fold(word) for word in form.keywords[:3] if word.strip() and fold(word) in folded]
     return Domain(name, tuple(dict.fromkeys(words)), asking.name)
 

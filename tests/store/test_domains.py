@@ -1,0 +1,45 @@
+"""What a text is about, by the words that tell; a model is believed where they do not."""
+
+import pytest
+from support.asked import asking
+
+from store.agent.domains import classify, found
+from store.agent.tasks import classify_domain
+
+ABOUT = [
+    ("personal", "Mi suegra cumple en mayo"),
+    ("personal", "Corro la maratón de Rosario"),
+    ("work", "Mi sueldo se paga el 5"),
+    ("work", "The client wants weekly meetings"),
+    ("projects", "El servicio de pagos corre en Go"),
+    ("projects", "The queue is drained by two workers"),
+    ("preferences", "Me gusta que los commits sean chicos"),
+    ("preferences", "I hate long emails from clients"),
+    ("preferences", "No soporto los popups en la app"),
+    ("decisions", "We decided to keep the old database"),
+    ("decisions", "Descartamos contratar a otra empresa"),
+    ("decisions", "Why did we choose Rust for the parser?"),
+    ("decisions", "¿Qué decidimos sobre el deploy?"),
+    ("general", "El cielo es azul"),
+]
+
+
+@pytest.mark.parametrize(("domain", "text"), ABOUT)
+def test_a_text_is_about_what_its_words_tell_and_first_of_all_what_it_begins_with(domain: str, text: str) -> None:
+    assert classify(text).name == domain
+
+
+def test_where_the_words_are_sure_a_model_does_not_say_otherwise() -> None:
+    for text, says in (
+        ("Me gusta que los commits del proyecto sean chicos", "projects"),
+        ("The queue of the billing service is drained by two workers on a server", "work"),
+    ):
+        (rule, sure), (way, _) = found(text), asking({"domain": says})
+        assert sure and (answer := classify_domain.ask(way, text)) == rule and answer.by == "rules"
+
+
+def test_where_they_tell_two_things_alike_or_nothing_a_model_is_believed() -> None:
+    for text, says in (("The client has a database", "work"), ("I had my wisdom teeth out", "personal")):
+        way, _ = asking({"domain": says})
+        answer = classify_domain.ask(way, text)
+        assert not found(text)[1] and (answer.name, answer.by) == (says, "qwen2.5:test")
