@@ -29,7 +29,8 @@ _DAY = re.compile(
 _FROM_NOW = re.compile("|".join(FROM_NOW))
 _HABIT = re.compile(
     r"\b(?:siempre(?! (?:es|fue|tuyo))|nunca|jamas|cada|tod[oa]s (?:los|las)|los (?:lunes|martes|miercoles|jueves"
-    r"|viernes|sabados|domingos)|de noche|a diario|always(?! (?:a|nice|good)\b)|never|every|each|usually|weekly|daily|nightly|once a|twice a"
+    r"|viernes|sabados|domingos)|de noche|a diario|always(?! (?:a|nice|good)\b)|never|every|each|usually|weekly|daily"
+    r"|nightly|once a|twice a"
     r"|on (?:mon|tues|wednes|thurs|fri|satur|sun)days)\b"
 )
 _THEIRS = re.compile(r"\b(?:my|our|mine|ours|mi|mis|nuestr[oa]s?)\b")
@@ -50,11 +51,15 @@ _OF_NOW = frozenset(
 )
 _TOLD_PAST = re.compile(
     r"\b(?:i|we)(?:'ve| have)? (?:finally |already )?(?:chose|decided(?! to (?:grab|go|take|have|eat|sleep|rest|call"
-    r"|stop))|settled|agreed|picked|went with|moved|switched|dropped|adopted|hired|signed|migrated|replaced|bought|studied|grew up|was born|married)\b"
+    r"|stop))|settled|agreed|picked|went with|moved|switched|dropped|adopted|hired|signed|migrated|replaced|bought"
+    r"|studied|grew up|was born|married)\b"
 )
 _LIKES = re.compile(
     r"\bi (?:really |don't |do not )*(?:like|love|need|want) (?!it\b|that\b|this\b|you\b|a \w+$|to\b|where\b|how\b"
     r"|what\b|when\b|the way\b)\w+"
+)
+_WISH = re.compile(
+    r"(?:quiero|quisiera|necesito|me gustaria) que (?:l[oa]s? )?\w|(?:your|tus?) (?:\w+ ){1,3}(?:should|must|deb\w+)\b"
 )
 _SPANISH = re.compile(
     r"\b(?:soy|somos|tengo|tenemos|trabajo|trabaj\w+mos|vivo|vivimos|uso|prefiero|odio|detesto|naci|estudie"
@@ -89,7 +94,8 @@ _EVENT = re.compile(
 )
 _PAST = re.compile(r"(?!need|feed|embed|seed|shed)\w{2,}ed")
 _DEFINITE = re.compile(
-    r"(?:the|all|only|el|la|los|las|todos los|todas las|ningun\w*) (?!(?:weather|rain|sun|coffee|day|morning|night"
+    r"(?:almost |casi )?(?:the|all|only|el|la|los|las|todos los|todas las|ningun\w*) (?!(?:weather|rain|sun|coffee"
+    r"|day|morning|night"
     r"|weekend|week|traffic|music|game|match|lunch|dinner|joke|heat|cold|idea|answer|code looks|rest|thing|clima|tiempo"
     r"|lluvia|sol|calor|frio|cafe|dia|manana|tarde|noche|finde|fin|semana|trafico|musica|partido|almuerzo|mate|chiste"
     r"|verdad|idea|respuesta|cosa|proxima|stack|log|logs|output|error|trace)\b)[\w-]+(?: [\w'-]+){0,4}?"
@@ -166,7 +172,7 @@ def _tells(folded: str, written: str) -> bool:
     in words that tell a domain."""
     if passing.refused(folded):
         return False
-    if any(sign.search(folded) for sign in (_HABIT, _FROM_NOW, _TOLD_PAST, _LIKES, _FIGURE)):
+    if any(sign.search(folded) for sign in (_HABIT, _FROM_NOW, _TOLD_PAST, _LIKES, _WISH, _FIGURE)):
         return True
     if any(not _DAY.fullmatch(fold(name[0])) for name in _NAME.finditer(written)):
         return True
