@@ -19,7 +19,7 @@ TELLING = {
         r"|hospital|dentist\w*|pastillas?|medicin\w*|medication|marathon|maraton|gimnasio|gym|dni|telefono|phone)\b"
     ),
     "work": re.compile(
-        r"\b(?:trabaj\w*|work|works|working|empresa|company|jef[ea]|boss|manager|equipo|team|horario|cliente\w*|client"
+        r"\b(?:trabaj\w*|work|works|working|empresa|company|jef[ea]|director\w*|boss|payday|payroll|manager|equipo|team|horario|cliente\w*|client"
         r"|clients|customer\w*|contrat\w*|contracts?|factura\w*|invoic\w*|presupuesto|budget|paga|sueldo|salary|oficina"
         r"|office|reunion\w*|meetings?|vacaciones|holidays?|turno|shift|proveedor\w*|ventas|sales|fintech)\b"
     ),
@@ -38,7 +38,7 @@ TELLING = {
     ),
     "decisions": re.compile(
         r"\b(?:decid\w+|acord(?:amos|ado)|elegi(?:mos)?|optamos|chose|choose|chosen|we picked|we went with|agreed"
-        r"|settled)\b"
+        r"|settled|ruled out|descart\w+|nos quedamos con)\b"
     ),
     "preferences": re.compile(
         r"\b(?:prefier\w*|prefer\w*|me gusta\w*|i like|i don't like|me encanta\w*|detesto|no soporto|i love"
@@ -75,17 +75,10 @@ class Domain:
 
 def classify(text: str) -> Domain:
     """What a text is about."""
-    return found(text)[0]
-
-
-def found(text: str) -> tuple[Domain, bool]:
-    """What a text is about, and whether that is sure: by what it begins with, or by more words than tell any other."""
     folded = fold(text)
-    words = {name: tuple(dict.fromkeys(telling.findall(folded))) for name, telling in TELLING.items()}
+    found = {name: tuple(dict.fromkeys(telling.findall(folded))) for name, telling in TELLING.items()}
     for name, leads in _LEADS.items():
         if lead := leads.match(folded):
-            return Domain(name, words[name] or (lead[0].strip(),)), True
-    first, second = sorted(words, key=lambda one: -len(words[one]))[:2]
-    if not words[first]:
-        return Domain("general", ()), False
-    return Domain(first, words[first]), len(words[first]) > len(words[second])
+            return Domain(name, found[name] or (lead[0].strip(),))
+    name = max(found, key=lambda one: len(found[one]))
+    return Domain(name, found[name]) if found[name] else Domain("general", ())

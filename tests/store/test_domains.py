@@ -3,7 +3,7 @@
 import pytest
 from support.asked import asking
 
-from store.agent.domains import classify, found
+from store.agent.domains import classify
 from store.agent.tasks import classify_domain
 
 ABOUT = [
@@ -29,17 +29,27 @@ def test_a_text_is_about_what_its_words_tell_and_first_of_all_what_it_begins_wit
     assert classify(text).name == domain
 
 
-def test_where_the_words_are_sure_a_model_does_not_say_otherwise() -> None:
+def test_where_words_tell_a_model_does_not_say_otherwise() -> None:
     for text, says in (
         ("Me gusta que los commits del proyecto sean chicos", "projects"),
         ("The queue of the billing service is drained by two workers on a server", "work"),
+        ("My manager has a dog", "preferences"),
     ):
-        (rule, sure), (way, _) = found(text), asking({"domain": says})
-        assert sure and (answer := classify_domain.ask(way, text)) == rule and answer.by == "rules"
-
-
-def test_where_they_tell_two_things_alike_or_nothing_a_model_is_believed() -> None:
-    for text, says in (("The client has a database", "work"), ("I had my wisdom teeth out", "personal")):
         way, _ = asking({"domain": says})
-        answer = classify_domain.ask(way, text)
-        assert not found(text)[1] and (answer.name, answer.by) == (says, "qwen2.5:test")
+        assert (answer := classify_domain.ask(way, text)) == classify(text) and answer.by == "rules"
+
+
+@pytest.mark.parametrize(
+    ("text", "says", "name"),
+    [
+        ("I had my wisdom teeth out", "personal", "personal"),
+        ("Kafka lost against RabbitMQ", "decisions", "decisions"),
+        ("El cielo es azul", "preferences", "general"),
+        ("The museum is shut on Mondays", "projects", "general"),
+        ("Paris is two hours away by train", "health", "general"),
+    ],
+)
+def test_where_none_does_a_model_is_believed_in_what_it_can_tell(text: str, says: str, name: str) -> None:
+    way, _ = asking({"domain": says})
+    answer = classify_domain.ask(way, text)
+    assert (answer.name, answer.by) == (name, "qwen2.5:test")
