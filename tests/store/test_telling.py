@@ -137,6 +137,8 @@ BY_THE_WAY = [
     "I owe you one.",
     "No rush at all.",
     "Continue with the second part.",
+    "Translate to French: my sister lives in Oslo.",
+    "Traducí al francés: mi hermana vive en Oslo.",
     "Mi gato se subió al teclado.",
     "Los vecinos están de fiesta.",
     "Vengo de correr, dame cinco.",
