@@ -30,8 +30,7 @@ _FROM_NOW = re.compile("|".join(FROM_NOW))
 _HABIT = re.compile(
     r"\b(?:siempre(?! (?:es|fue|tuyo))|nunca|jamas|cada|tod[oa]s (?:los|las)|los (?:lunes|martes|miercoles|jueves"
     r"|viernes|sabados|domingos)|de noche|a diario|always(?! (?:a|nice|good)\b)|never|every|each|usually|weekly|daily"
-    r"|nightly|once a|twice a"
-    r"|on (?:mon|tues|wednes|thurs|fri|satur|sun)days)\b"
+    r"|nightly|once a|twice a|on (?:mon|tues|wednes|thurs|fri|satur|sun)days)\b"
 )
 _THEIRS = re.compile(r"\b(?:my|our|mine|ours|mi|mis|nuestr[oa]s?)\b")
 _ENGLISH = re.compile(
@@ -95,16 +94,14 @@ _EVENT = re.compile(
 _PAST = re.compile(r"(?!need|feed|embed|seed|shed)\w{2,}ed")
 _DEFINITE = re.compile(
     r"(?:almost |casi )?(?:the|all|only|el|la|los|las|todos los|todas las|ningun\w*) (?!(?:weather|rain|sun|coffee"
-    r"|day|morning|night"
-    r"|weekend|week|traffic|music|game|match|lunch|dinner|joke|heat|cold|idea|answer|code looks|rest|thing|clima|tiempo"
-    r"|lluvia|sol|calor|frio|cafe|dia|manana|tarde|noche|finde|fin|semana|trafico|musica|partido|almuerzo|mate|chiste"
-    r"|verdad|idea|respuesta|cosa|proxima|stack|log|logs|output|error|trace)\b)[\w-]+(?: [\w'-]+){0,4}?"
-    r" (?:is|are|has|have|goes|go|es|son|tienen?|va|van|\w{2,}[^s\W]s|\w{2,}[ae]n?)\b"
+    r"|day|morning|night|weekend|week|traffic|music|game|match|lunch|dinner|joke|heat|cold|idea|answer|code looks|rest"
+    r"|thing|clima|tiempo|lluvia|sol|calor|frio|cafe|dia|manana|tarde|noche|finde|fin|semana|trafico|musica|partido"
+    r"|almuerzo|mate|chiste|verdad|idea|respuesta|cosa|proxima|stack|log|logs|output|error"
+    r"|trace)\b)[\w-]+(?: [\w'-]+){0,4}? (?:is|are|has|have|goes|go|es|son|tienen?|va|van|\w{2,}[^s\W]s|\w{2,}[ae]n?)\b"
     r"|(?!this|thanks|always|sometimes|looks|sounds|seems|feels|makes|works|news|things|was)[a-z-]{3,}s"
     r" (?:are|aren't|have|go|come|must|can|need|use|run|get|cost|take|start|end|live|belong|depend|expire)\b"
     r"|(?:there are|hay) (?:two|three|four|five|six|seven|eight|nine|ten|dos|tres|cuatro|cinco|seis|siete|ocho|nueve"
-    r"|diez)\b"
-    r"|(?:nobody|no one|everybody|everyone|nadie) \w+"
+    r"|diez)\b|(?:nobody|no one|everybody|everyone|nadie) \w+"
 )
 _VERB = re.compile(
     r"\b(?:is|are|am|was|were|be|has|have|had|do|does|did|can|can't|cannot|must|will|won't|should|i|we|it|they|he|she"
