@@ -184,6 +184,17 @@ def name(text: str) -> bool | None:
     return SURE if rest[:1].isupper() or (_NAME.match(rest) and not _NO_NAME.match(rest)) else NO
 
 
+_NO_COMMAND = frozenset("una nombre informe elegi decidi limite detalle marca este para".split())
+
+
+def commands(folded: str) -> bool:
+    """Whether a clause without accents begins with an imperative, whatever it clings to: "compara …", "pasamelo"."""
+    first = folded.split(maxsplit=1)[0] if folded.strip() else ""
+    if first in _NO_COMMAND:
+        return False
+    return first in _IMPERATIVES or re.sub(_CLITIC, "", first) in _IMPERATIVES
+
+
 _ROUND = re.compile(r"\W*(no )?(\w+) (?:siempre|nunca|jam[aá]s)\b", re.I)
 _WISH = re.compile(
     r"\W*(?:quiero|necesito|quisiera|me gustar[ií]a) que|\W*(?:i|we)(?:'d| would)? (?:want|need|like)", re.I

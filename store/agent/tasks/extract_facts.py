@@ -14,7 +14,7 @@ from store.agent.domains import classify
 from store.agent.extraction import WORDS, Extraction, Found
 from store.agent.grounding import Ground, best, open_ended
 from store.agent.model import Message
-from store.agent.telling import worth
+from store.agent.telling import stands, tellings
 from store.agent.voice import Sentence, fold
 from store.vocabulary import CONFIDENCES, DOMAINS
 
@@ -92,7 +92,7 @@ _SUBJECT = re.compile(r"^(?:the user|user|(?:el|la) usuari[oa]|usuari[oa])\s+", 
 
 def ask(asking: Asking, role: str, text: str) -> Extraction:
     """What a model finds in a turn beside what the rule does. Raises ModelFailed."""
-    shown = worth(role, text)
+    shown = tellings(role, text)
     if not shown:
         return Extraction((), asking.name)
     said = "\n".join(sentence.text for sentence in shown)
@@ -115,6 +115,8 @@ def _held(told: Sequence[One], shown: Sequence[Sentence], name: str) -> list[Fou
         text = " ".join(_SUBJECT.sub("", one.fact.strip()).split()).rstrip(".!;,… ")
         place = best(text, grounds, one.sentence - 1)
         if place is None or len(text.split()) < WORDS or open_ended(text) or grounds[place].tells_for_now():
+            continue
+        if not stands(text, shown[place].text):
             continue
         text = grounds[place].mended(text)
         text = text[0].upper() + text[1:]
