@@ -17,6 +17,7 @@ from store.context.fence import plain
 from store.librarian import verbatim
 from store.librarian.relevance import kin, names
 from store.librarian.sources import Source
+from store.models import Commit
 from store.questions import words
 from store.search.language import foreign, language
 
@@ -154,7 +155,7 @@ class Check:
         cited = [self._meant(citation) for _, _, citation in spans]
         if None in cited:
             return Checked("", why="cites what it was not given")
-        those = list(dict.fromkeys(source for source in cited if source is not None))
+        those = list({source.citation: source for source in cited if source is not None}.values())
         said = _without(text, [(start, end) for start, end, _ in spans])
         why = self._doubt(said, those)
         if why:
@@ -282,9 +283,10 @@ def _chose_what_was_not(said: str, those: Sequence[Source]) -> str:
         refused = _known(" ".join(source.rejected))
         own = getattr(source.record, "title", "") + " " + getattr(source.record, "chosen", "")
         other = _known(f"{own} {getattr(source.record, 'rationale', '')} {getattr(source.record, 'context', '')}")
-        small = {word for word in _known(said) if word in refused and word not in other and word not in _PLAIN}
-        if small and not (_INSTEAD.search(cues.folded(said)) or _REFUSED.search(cues.folded(said))):
-            return "an option that was not taken, told as the choice"
+        for clause in re.split(r"[:;]", cues.folded(said)):
+            for word in _known(clause):
+                if word in refused and word not in other and word not in _PLAIN and not _as_refused(clause, word):
+                    return "an option that was not taken, told as the choice"
         for name in names(said):
             only = any(word in refused and word not in other for word in _known(name))
             start = said.find(name)
@@ -294,13 +296,20 @@ def _chose_what_was_not(said: str, those: Sequence[Source]) -> str:
     return ""
 
 
+def _as_refused(clause: str, word: str) -> bool:
+    """Whether a folded clause tells a word as what was not taken: it is said before it, or soon after."""
+    before, _, after = clause.partition(word)
+    return bool(_INSTEAD.search(before) or _REFUSED.search(before) or _REFUSED.search(after[:NEAR]))
+
+
 def _turned_round(said: str, those: Sequence[Source]) -> bool:
     """Whether a sentence denies what one of the records' own sentences says, or says what it denies."""
     one = cues.taken_apart(said)
     if len(one.words) < 3:
         return False
     for source in those:
-        for part in _CLAUSE.split(source.text):
+        record = source.record
+        for part in _CLAUSE.split(record.message if isinstance(record, Commit) else source.text):
             other = cues.taken_apart(part)
             shared = sum(_stands(word, frozenset(other.words)) for word in set(one.words))
             whole = min(len(set(one.words)), len(set(other.words)))

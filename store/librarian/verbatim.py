@@ -50,10 +50,13 @@ _PEOPLE = (
     "|usuarios?|usuarias?|agentes?|asistente|desarrollador(?:a|es|as)?|gerente|jef[ea]s?|directora?|ingenier[oa]s?"
     "|clientes?|autora?|disenador(?:a|es)?|arquitect[oa]|lider|duen[oa]|programador(?:a|es)?"
 )
-_ACTED = re.compile(
-    rf"(?P<before>[^\W\d_][\w'’.-]*(?: [^\W\d_][\w'’.-]*){{0,3}}) (?:has |ha |have |han |lo |la |los |las |se )?"
-    rf"(?:{_ACTS})\b|\b(?:{_ACTS})\b[^.;:]{{0,60}}?\b(?:by|por) (?:the |el |la |los |las |un |una |an? )?"
-    r"(?P<after>[^\W\d_][\w'’.-]*(?: [^\W\d_][\w'’.-]*){0,2})"
+_NAMED = r"[^\W\d_][\w'’.-]*"
+_AGENT = (  # before what was done, after a “by”, and in Spanish right after what was done
+    re.compile(rf"({_NAMED}(?: {_NAMED}){{0,3}}) (?:has |ha |have |han |lo |la |los |las |se )?(?:{_ACTS})\b"),
+    re.compile(
+        rf"\b(?:{_ACTS})\b[^.;:]{{0,60}}?\b(?:by|por) (?:the |el |la |un |una |an? )?({_NAMED}(?: {_NAMED}){{0,2}})"
+    ),
+    re.compile(rf"\b(?:{_ACTS}) (?:el |la |los |las )({_NAMED})"),
 )
 _PERSON = re.compile(rf"(?:{_PEOPLE})")
 # a capital at the beginning of a sentence is no name there
@@ -172,15 +175,16 @@ def _who(said: str, told: str) -> list[list[str]]:
     if first := re.match(r"\W*([A-ZÁÉÍÓÚÑÅ][\w'’-]+)", said):
         large |= {cues.folded(first[1])}
     found = []
-    for match in _ACTED.finditer(told):
-        before, after = match["before"], match["after"]
-        near = (before or after).split()
-        if before:  # those that stand right before what was done
-            near = near[next((i + 1 for i in range(len(near) - 1, -1, -1) if not _may_act(near[i], large)), 0) :]
-        else:
-            near = near[: next((i for i, word in enumerate(near) if not _may_act(word, large)), len(near))]
-        if near:
-            found.append([word.strip(".'’-") for word in near])
+    for place, pattern in enumerate(_AGENT):
+        for match in pattern.finditer(told):
+            near = match[1].split()
+            others = [at for at, word in enumerate(near) if not _may_act(word, large)]
+            if place:
+                near = near[: others[0]] if others else near
+            elif others:
+                near = near[others[-1] + 1 :]  # those that stand right before what was done
+            if near:
+                found.append([word.strip(".'’-") for word in near])
     return found
 
 

@@ -345,6 +345,84 @@ def test_what_stands_is_not_cut(told: Memory, sentence: str) -> None:
     assert checked.text and checked.cited == ("D#2",)
 
 
+@pytest.fixture
+def check(told: Memory) -> Check:
+    """A check against an iteration, two decisions, a commit, a fact and an event."""
+    told.facts.remember("Nadia approves what goes out, and her phone ends in 417")
+    told.decisions.decide("Texto de las facturas", "Typst", alternatives=["LaTeX", "hojas de estilo"])
+    those = (
+        *(told.iterations.get(1), told.decisions.get(2), told.decisions.get(3), told.commits.get("a1b2c3d")),
+        *(told.facts.get(4), told.events.get(1)),
+    )
+    return Check(sources(told.database, those, told.now))
+
+
+@pytest.mark.parametrize(
+    "sentence, why",
+    [
+        # who did it
+        ("Marta wrote the iteration that keeps invoices in one file [I#1].", "who did it, which the record does"),
+        ("Marta Gil escribió la iteración invoices one file [I#1].", "a name that the record"),
+        ("Iteration 1 was led by the manager to keep invoices in one file [I#1].", "who did it"),
+        ("Tomás Arrieta began to keep invoices in one file [I#1].", "a name that the record"),
+        ("The iteration to keep invoices in one file was proposed by Tomás [I#1].", "a name that the record"),
+        ("Lucía committed one file, no server [C#a1b2c3d].", "who did it"),
+        ("One file, no server was committed by the agent [C#a1b2c3d].", "who did it"),
+        ("SQLite in WAL mode was chosen by the customer [D#2].", "who did it"),
+        ("SQLite lo decidió el jefe: one file, no service [D#2].", "who did it"),
+        ("Tomás approves what goes out [F#4].", "a name that the record"),
+        # numbers, as they are
+        ("Version 0.9 was deployed in operations [E#1].", "a number that the record"),
+        ("Version 9.0 was deployed in operations [E#1].", "a number that the record"),
+        ("Her phone ends in 0417, and Nadia approves what goes out [F#4].", "a number that the record"),
+        ("Nadia approves what goes out in 4 ways, and her phone ends in 417 [F#4].", "a number that the record"),
+        # days, as they are
+        ("SQLite in WAL mode was decided on 12 August 2026 [D#2].", "a date or a number|a number"),
+        ("SQLite in WAL mode was decided on 13 July 2026 [D#2].", "a date or a number"),
+        ("It was decided on 2026-08-14: SQLite in WAL mode [D#2].", "a number that the record"),
+        ("Keep invoices in one file: the iteration began on 13 August 2026 [I#1].", "a date or a number"),
+        ("La iteración de invoices one file terminó el 24 de julio de 2026 [I#1].", "a date or a number"),
+        # names and options, as they are
+        ("Typst se eligió para el texto de las facturas con Tomy [D#3].", "a name that the record"),
+        ("Hojas de estilo para el texto de las facturas [D#3].", "an option that was not taken"),
+        ("mongodb was chosen: one file and no service to run [D#2].", "an option that was not taken"),
+        ("Keep invoices in one file with typst [I#1].", "a name that the record"),
+        ("Keep invoices in one file, said arrieta [I#1].", "a name that the record"),
+        # the same where the citation would be ours
+        ("Nadia approves what goes out on Friday.", "cites nothing"),
+        ("Pedro approves what goes out.", "cites nothing"),
+        ("SQLite in WAL mode, decided on 14 August 2026.", "cites nothing"),
+        ("Use SQLite and keep everything cheap.", "cites nothing"),
+    ],
+)
+def test_what_a_record_does_not_have_as_it_is_is_cut(check: Check, sentence: str, why: str) -> None:
+    checked = check(sentence)
+    assert not checked.text and any(checked.why.startswith(one) for one in why.split("|")), checked
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Tomas Arrieta committed one file, no server [C#a1b2c3d].",
+        "One file, no server was committed by Tomás Arrieta on 13 August 2026 [C#a1b2c3d].",
+        "Tomás committed one file, no server, which implements Use SQLite [C#a1b2c3d] [D#2].",
+        "Nadia approves what goes out [F#4].",
+        "Her phone ends in 417, and it is Nadia who approves what goes out [F#4].",
+        "Version 0.9.0 was deployed in operations [E#1].",
+        "The team chose SQLite in WAL mode instead of MongoDB or a folder of files [D#2].",
+        "Decidimos SQLite en WAL mode el 13 de agosto de 2026, en lugar de MongoDB [D#2].",
+        "SQLite was decided on August 13th, 2026, in WAL mode [D#2].",
+        "Se descartaron LaTeX y las hojas de estilo para el texto de las facturas [D#3].",
+        "Iteration 1, to keep invoices in one file, began on 24 July 2026 [I#1].",
+        "It was completed on 13 August 2026: keep invoices in one file [I#1].",
+        "Nadia approves what goes out.",
+    ],
+)
+def test_what_a_record_has_as_it_is_stands(check: Check, sentence: str) -> None:
+    checked = check(sentence)
+    assert checked.text and not checked.why, checked
+
+
 def test_where_nothing_stands_the_records_speak_themselves(told: Memory) -> None:
     answer = ask(told, "why do we use SQLite?", Scripted("Because Larry said so. It is fast."))
     assert answer.by == "" and "[D#2]" in answer.sentences[0]
