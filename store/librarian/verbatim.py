@@ -104,29 +104,27 @@ def days(text: str) -> set[tuple[int, int, int]]:
 
 
 def _days_stand(told: str, below: str, those: Sequence[Source]) -> bool:
-    """Whether each day, and each month of a year, is one of the records'; an iteration's beginning is not its end."""
+    """Whether each day, and each month of a year, is one of the records'. An iteration has two: one alone is told as
+    its beginning or as its end."""
     mine, known = days(told), days(below)
     if not all(any(day[1:] == other[1:] and day[0] in (0, other[0]) for other in known) for day in mine):
         return False
     months = {(year, month) for year, month, _ in known}
     if not all((int(year), MONTHS[month]) in months for month, year in _OF_YEAR.findall(told)):
         return False
-    if len(those) == 1 and isinstance(those[0].record, Iteration) and len(mine) == 1:
-        record, (day,) = those[0].record, mine
-        for pattern, other, at in (
-            (_BEGAN, _ENDED, record.started_at),
-            (_ENDED, _BEGAN, record.completed_at or ""),
-        ):
-            if pattern.search(told) and not other.search(told):
-                near = {one[1:] for one in days(f"{at[:10]} {cues.folded(_here(at))}")}
-                return day[1:] in near
+    if len(those) == 1 and isinstance(record := those[0].record, Iteration) and len(mine) == 1:
+        (said,) = mine
+        return any(
+            bool(pattern.search(told)) and said[1:] in {one[1:] for one in days(f"{at[:10]} {_here(at)}")}
+            for pattern, at in ((_BEGAN, record.started_at), (_ENDED, record.completed_at or ""))
+        )
     return True
 
 
 def _here(at: str) -> str:
     from store.librarian.sources import day
 
-    return day(at) if at else ""
+    return cues.folded(day(at)) if at else ""
 
 
 # names

@@ -382,6 +382,7 @@ def check(told: Memory) -> Check:
         ("It was decided on 2026-08-14: SQLite in WAL mode [D#2].", "a number that the record"),
         ("Keep invoices in one file: the iteration began on 13 August 2026 [I#1].", "a date or a number"),
         ("La iteración de invoices one file terminó el 24 de julio de 2026 [I#1].", "a date or a number"),
+        ("Keep invoices in one file was written on 13 August 2026 [I#1].", "a date or a number"),
         # names and options, as they are
         ("Typst se eligió para el texto de las facturas con Tomy [D#3].", "a name that the record"),
         ("Hojas de estilo para el texto de las facturas [D#3].", "an option that was not taken"),
@@ -427,6 +428,42 @@ def test_where_nothing_stands_the_records_speak_themselves(told: Memory) -> None
     answer = ask(told, "why do we use SQLite?", Scripted("Because Larry said so. It is fast."))
     assert answer.by == "" and "[D#2]" in answer.sentences[0]
     assert "does not stand in the records" in answer.note
+
+
+@pytest.mark.parametrize(
+    "question, says, by_model",
+    [
+        ("why do we use SQLite?", "SQLite was chosen in WAL mode [D#2].", False),  # the reason was asked for
+        ("why do we use SQLite?", "It replaced PostgreSQL [D#1].", False),  # of another record
+        ("why do we use SQLite?", "SQLite was chosen, for it is one file [D#2].", True),
+        ("which commit implements WAL mode?", "Use SQLite, in WAL mode [D#2].", False),
+        ("which commit implements WAL mode?", "It is the one on one file, no server [C#a1b2c3d].", True),
+        ("when did we decide on SQLite?", "SQLite in WAL mode [D#2].", False),
+        ("when did we decide on SQLite?", "SQLite in WAL mode on 13 August 2026 [D#2].", True),
+        ("what alternatives to SQLite were there?", "MongoDB was considered [D#2].", False),
+        ("what alternatives to SQLite were there?", "MongoDB or a folder of files were considered [D#2].", True),
+        ("¿qué pasó en la iteración 1?", "Use SQLite [D#2].", False),
+        ("¿qué pasó en la iteración 1?", "Keep invoices in one file [I#1]. Use SQLite in WAL mode [D#2].", True),
+        ("what is Ana allergic to?", "Ana is allergic [F#1].", False),
+    ],
+)
+def test_what_stands_but_does_not_tell_it_gives_way_to_the_records(
+    told: Memory, question: str, says: str, by_model: bool
+) -> None:
+    """With a model nobody is told less than without one; and what gave way is not given again."""
+    chat = Scripted(says)
+    by_rule, answer = ask(told, question), ask(told, question, chat)
+    assert answer.doubts == () and bool(answer.by) is by_model
+    if not by_model:
+        assert answer.sentences == by_rule.sentences and answer.citations == by_rule.citations
+        assert answer.note == "what scripted:1b said does not tell it all; here are the records themselves"
+        assert told.answers.lookup(question) is None
+
+
+def test_a_record_of_any_kind_may_be_cited(told: Memory) -> None:
+    """An event has a payload of its own form."""
+    answer = ask(told, "when was version 0.9.0 deployed?", Scripted("Version 0.9.0 was deployed on 13 Aug 2026 [E#1]."))
+    assert answer.by and answer.citations == ("E#1",)
 
 
 def test_a_model_may_say_that_there_are_no_records(told: Memory) -> None:
@@ -483,6 +520,28 @@ def test_whoever_wants_no_more_gets_no_more(told: Memory) -> None:
     answer = Librarian(told).ask("why do we use SQLite?", chat, cancelled=lambda: pieces >= 9)
     assert answer.cancelled and pieces == 9 and chat.broken_off
     assert len(answer.sentences) <= 1
+
+
+@pytest.mark.parametrize(
+    "stop, says",
+    [(0, "One file [D#2]."), (2, "One file and no service to run [D#2]."), (9, "SQLite [D#2]. " * 40)],
+    ids=["at once", "in a sentence", "after one that does not tell it"],
+)
+def test_who_stops_the_model_before_it_has_answered_is_told_what_the_records_say(
+    told: Memory, stop: int, says: str
+) -> None:
+    pieces = 0
+
+    def count() -> None:
+        nonlocal pieces
+        pieces += 1
+
+    answer = Librarian(told).ask(
+        "why do we use SQLite?", Scripted(says, between=count), cancelled=lambda: pieces >= stop
+    )
+    assert answer.sentences == ask(told, "why do we use SQLite?").sentences
+    assert (answer.by, answer.cancelled) == ("", True) and answer.note.startswith("stopped before")
+    assert not use.by_task(told.database), "what nobody waited for counts against no model"
 
 
 def test_the_same_question_is_answered_from_what_was_kept_until_a_record_changes(told: Memory) -> None:
