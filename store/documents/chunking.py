@@ -180,7 +180,7 @@ def _packed(lines: list[str], sums: list[int], section: list[_Block], heading: s
             continue
         if held and sums[last + 1] - sums[held[0][0]] > SIZE:
             close()
-            held, fresh = _repeated(lines, sums, held, SIZE - (sums[last + 1] - sums[first])), False
+            held, fresh = _repeated(lines, sums, held, SIZE - (sums[last + 1] - sums[held[-1][1] + 1])), False
         held.append((first, last))
         fresh = True
     close()

@@ -97,6 +97,7 @@ texts = st.lists(
 
 @given(texts, st.sampled_from(["\n", "\r\n"]), st.booleans())
 @example(["```", "x" * 1599, ""], "\n", True)
+@example(["lorem ipsum. " * 10, "  ", "```", "0000", *("lorem ipsum. " * n for n in (20, 46, 46))], "\n", False)
 @settings(max_examples=150, deadline=None)
 def test_chunks_are_the_lines_they_say(lines: list[str], end: str, last: bool) -> None:
     """Every line that is not blank is in one; its text is the file's own lines; none is larger than it may be."""

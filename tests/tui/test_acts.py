@@ -661,7 +661,7 @@ class TestTheSameEverywhere:
             found = person.app.screen.query_one(OptionList)
             await person.until(lambda: found.option_count == len(entries({})))
             await person.pilot.press(*keys)
-            await person.until(lambda: 0 < found.option_count < 12 and found.highlighted == 0)
+            await person.until(lambda: 0 < found.option_count < 20 and found.highlighted == 0)
             await person.pilot.press("enter")
             await person.until(lambda: person.app.screen is person.main)
             await person.settle()
@@ -798,6 +798,7 @@ LINES = (
     "clear",
     "ingest {home}/nowhere.jsonl",
     "doctor",
+    "model off",
     "salvage {home}/nowhere.db",
     "scan",
     "init",

@@ -65,13 +65,17 @@ def memory(folder: Path, tmp_path: Path):
 
 
 def exported(memory: Memory) -> dict[str, Any]:
-    """The whole memory, without the salts of history and what is computed from them: they are random by design."""
+    """The whole memory, without the salts of history, the digests of questions, which are made with a key of the
+    memory's own, and what is computed from them: they are random by design."""
     whole: dict[str, Any] = json.loads("".join(document(memory.database)))
-    salted = {"salt", "leaf", "rows_root", "digest"}
+    salted = {"salt", "leaf", "rows_root", "digest", "asked", "based_on"}
     for rows in whole["tables"].values():
         for row in rows:
             for name in salted & set(row):
                 del row[name]
+            for name in {"before", "after"} & set(row):
+                if row[name] is not None:
+                    row[name] = {**json.loads(row[name]), "asked": "", "based_on": ""}
     del whole["checksums"], whole["checksum"]
     return whole
 

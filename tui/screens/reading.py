@@ -358,8 +358,10 @@ class ReadingScreen(ResponsiveScreen[None]):
         bar = self.query_one("#top", Split)
         least = 0 if self.form == "-narrow" else width(tabs(self._seen_panes, self._current, "", 0))
         # where there is little room our own name goes first, if that lets the panes' names, or what is told of the
-        # model, stay; then, while something is under way, the figures
-        tries = [(brand, figures, ample, told) for ample, told in FITS for brand in (BRAND, SIGN)]
+        # model, stay; then all figures but the worst; then, while something is under way, that one too
+        every = [(brand, ample, told) for ample, told in FITS for brand in (BRAND, SIGN)]
+        tries = [(brand, shown, ample, told) for brand, ample, told in every[:2] for shown in (figures, figures[-1:])]
+        tries += [(brand, figures, ample, told) for brand, ample, told in every[2:]]
         for brand, shown, ample, told in [*tries, (SIGN, [] if status else figures, False, 0)]:
             whole, figures = [(brand, STRONG, "app.command_palette"), *left], shown
             room = (bar.size.width or 120) - width(whole) - 4 - width(status) - width(figures)
