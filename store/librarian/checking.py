@@ -70,6 +70,9 @@ _INSTEAD = re.compile(
 )
 
 _CLAUSE = re.compile(r"(?<=[.!?;:,])\s+|\s+(?:and|but|y|pero)\s+")
+_REASON = re.compile(
+    r",?\s+\b(?:because|since|porque|ya que|puesto que)\b\s+", re.I
+)  # what each side denies is its own
 _REFUSED = re.compile(
     r"\b(?:was not|were not|wasn|not chosen|reject\w+|discard\w+|replaced|considered|no se|descart\w+|rechaz\w+"
     r"|reemplaz\w+|consider\w+|fue descart\w+)\b"
@@ -203,7 +206,7 @@ class Check:
             return ""
         share = sum(_stands(word, basis) for word in carrying) / len(carrying)
         across = all(foreign(language(said), language(source.text)) for source in those)
-        if _turned_round(said, those):
+        if any(_turned_round(part, those) for part in _REASON.split(said)):
             return "the contrary of what the record says"
         if share >= needed:
             return ""
@@ -303,7 +306,7 @@ def _as_refused(clause: str, word: str) -> bool:
 
 
 def _turned_round(said: str, those: Sequence[Source]) -> bool:
-    """Whether a sentence denies what one of the records' own sentences says, or says what it denies."""
+    """Whether a part of a sentence denies what one of the records' own says, or says what it denies."""
     one = cues.taken_apart(said)
     if len(one.words) < 3:
         return False

@@ -356,10 +356,11 @@ def check(told: Memory) -> Check:
     """A check against an iteration, two decisions, a commit, a fact and an event."""
     told.facts.remember("Nadia approves what goes out, and her phone ends in 417")
     told.decisions.decide("Texto de las facturas", "Typst", alternatives=["LaTeX", "hojas de estilo"])
+    told.decisions.decide("Drop the paper archive", "Scans", rationale="Nobody opens the old boxes")
     told.commits.log("b2c3d4e" + "0" * 33, message="cache: keep answers a day, as Elena asked", author="Tomás Arrieta")
     those = (
-        *(told.iterations.get(1), told.decisions.get(2), told.decisions.get(3), told.commits.get("a1b2c3d")),
-        *(told.facts.get(4), told.events.get(1), told.commits.get("b2c3d4e")),
+        *(told.iterations.get(1), told.decisions.get(2), told.decisions.get(3), told.decisions.get(4)),
+        *(told.commits.get("a1b2c3d"), told.facts.get(4), told.events.get(1), told.commits.get("b2c3d4e")),
     )
     return Check(sources(told.database, those, told.now))
 
@@ -397,6 +398,7 @@ def check(told: Memory) -> Check:
         ("mongodb was chosen: one file and no service to run [D#2].", "an option that was not taken"),
         ("Keep invoices in one file with typst [I#1].", "a name that the record"),
         ("Keep invoices in one file, said arrieta [I#1].", "a name that the record"),
+        ("The paper archive was dropped because people open the old boxes [D#4].", "the contrary"),
         # the same where the citation would be ours
         ("Nadia approves what goes out on Friday.", "cites nothing"),
         ("Pedro approves what goes out.", "cites nothing"),
@@ -425,6 +427,7 @@ def test_what_a_record_does_not_have_as_it_is_is_cut(check: Check, sentence: str
         "Iteration 1, to keep invoices in one file, began on 24 July 2026 [I#1].",
         "It was completed on 13 August 2026: keep invoices in one file [I#1].",
         "Nadia approves what goes out.",
+        "The paper archive was dropped because nobody opens the old boxes [D#4].",
     ],
 )
 def test_what_a_record_has_as_it_is_stands(check: Check, sentence: str) -> None:
