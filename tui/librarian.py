@@ -22,7 +22,7 @@ Told = Callable[[str, str], None]  # `said` or `status`, and the words
 @dataclass
 class Exchange:
     """A question and what has been answered so far; `status` says what is done while nothing is. Whoever sets `stop`
-    wants no more of it."""
+    wants no more of a model."""
 
     question: str
     said: list[str] = field(default_factory=list)

@@ -20,6 +20,7 @@ from store.librarian import prompting
 from store.librarian.asked import STATISTICS, Asked, read
 from store.librarian.checking import Check, Sentences
 from store.librarian.composing import NOTHING, compose
+from store.librarian.enough import enough
 from store.librarian.finding import Found, find
 from store.librarian.sources import Source
 from store.memory import Memory
@@ -132,7 +133,7 @@ class _Asking:
             found = find(memory, asked, last.ground if last else (), last.topic if last else "")
             if self._chat is not None and found.sources and asked.kind != STATISTICS:
                 by, note, nothing = self._by_model(self._chat, asked, found, newest)
-            if not self._sentences and not nothing and not self._cancelled():
+            if not self._sentences and not nothing:
                 by = ""
                 for sentence in compose(asked, found, memory.now):
                     self._say(sentence, _cited(sentence))
@@ -182,6 +183,12 @@ class _Asking:
             nothing = self._listen(chat, prompting.messages(built, before), check)
         except ModelFailed as error:
             note, kind = str(error), error.kind
+        if self._sentences and not self._enough(asked, found):
+            self._sentences.clear()
+            self._citations.clear()
+            note = note or f"what {chat.name} said does not tell it all; here are the records themselves"
+        if self._cancelled() and not self._sentences:
+            note = "stopped before the model had answered; here are the records themselves"
         if not (self._sentences or nothing or kind):
             kind = "broken"  # nothing of it stood
         self._count(chat.name, began, kind)
@@ -194,6 +201,11 @@ class _Asking:
         if self._sentences and not note and not asked.follows and not self._cancelled():
             memory.answers.keep(asked.text, " ".join(self._sentences), list(self._citations), seq=newest)
         return chat.name, note, nothing and not self._sentences
+
+    def _enough(self, asked: Asked, found: Found) -> bool:
+        ruled = compose(asked, found, self._memory.now)
+        first = dict.fromkeys(citation for sentence in ruled for citation in _cited(sentence))
+        return enough(asked, found, self._sentences, list(self._citations), list(first))
 
     def _count(self, name: str, began: float, kind: str) -> None:
         """Count the answer among what the model was asked; one that nobody wants any more is none."""

@@ -57,12 +57,20 @@ _ASKING = frozenset(
     use used uses using usar usamos usa usan uso usado utiliza utilizamos choose chose chosen elegir elegimos eligio
     we our they their them you your i my a an the of in on at to for by with from and or not no it its this that
     el un una unos unas de del al en por para con sin y o u e si mi mis su sus nuestro nuestra ya muy mas
+    instead rather than vez lugar
     """.split()
 )
 _RECORDS = frozenset(
     "decision decisions decisiones decided decide decidio decidimos decidido tomo commit commits iteration iteracion"
     " implemented implement implements implemento implementa implementan implementaron added add añadio anadio agrego"
     " introduced introdujo".split()
+)
+# what a decision has, and any of its names: a question that asks for it is about something else
+_PARTS = frozenset(
+    "alternative alternatives option options considered consider rejected reject discarded discard advantage advantages"
+    " benefit benefits reason reasons reasoning rationale context behind alternativa alternativas opcion opciones"
+    " consideramos considero consideraron evaluamos descartamos descarto descartaron rechazamos rechazo ventaja"
+    " ventajas beneficio beneficios razon razones motivo motivos contexto detras".split()
 )
 # what can be counted, by any of its names
 _COUNTED = {
@@ -119,6 +127,9 @@ def read(question: str, now: str, before: str = "") -> Asked:
     )
     own = tuple(word for word in own if not any(word in words(str(citation)) for citation in cited))
     counted = _counted(told) if _HOW_MANY.search(plain) else ""
+    about = tuple(word for word in own if word not in _PARTS)
+    if about or before:
+        own = about
     return Asked(
         text,
         spoken(text, before),

@@ -1,10 +1,10 @@
 """The check of a model's answer, sentence by sentence, before anything is shown.
 
 A sentence stands if it cites, if all that it cites was among the records the model was given, and if what it says
-stands in the records that it cites: numbers and names as they are, dates as days, of its other words a good part. Small
-models often forget to cite: a sentence that says nothing but what one of the records says gets that citation from us.
-Any other that cites nothing is cut, but for "there are no records of that", said in our own words. What is cut is
-counted.
+stands in the records that it cites: numbers, days, names and who did it as they are (`verbatim`), of its other words a
+good part. Small models often forget to cite: a sentence that says nothing but what one of the records says gets that
+citation from us. Any other that cites nothing is cut, but for "there are no records of that", said in our own words.
+What is cut is counted.
 """
 
 import re
@@ -14,8 +14,10 @@ from dataclasses import dataclass
 from store import cues
 from store.citations import Citation, find
 from store.context.fence import plain
+from store.librarian import verbatim
 from store.librarian.relevance import kin, names
 from store.librarian.sources import Source
+from store.models import Commit
 from store.questions import words
 from store.search.language import foreign, language
 
@@ -23,7 +25,7 @@ WHOLE = 0.8  # of the words of one that cites nothing, that must stand in one re
 CLAUSE = 0.7  # of the words of a clause, that a sentence about the same has
 LEAST = 2  # words of it that tell something
 COVERED = 0.5  # of a sentence's words, that must stand in the records it cites
-ACROSS = 0.25  # of them, where the record is in another language: names and cognates
+ACROSS = 0.4  # of them, where the record is in another language: names and cognates
 MEANT = 0.45  # calibrated similarity from which a sentence in another language says what the record says
 LONGEST = 600  # characters of a sentence
 NEAR = 40  # characters around a name in which is said that it was not chosen
@@ -43,17 +45,6 @@ _NO_RECORDS = re.compile(
     r"|no (?:records?|information)\b|(?:the )?records? (?:do|does) not (?:say|mention|contain|tell|specify|state))",
     re.I,
 )
-# what a month is called → its number, so that a day is the same in both languages
-_MONTHS = {
-    name: f"month{place}"
-    for place, group in enumerate(
-        "january jan enero ene|february feb febrero|march mar marzo|april apr abril abr|mayo|june jun junio"
-        "|july jul julio|august aug agosto ago|september sep sept septiembre|october oct octubre"
-        "|november nov noviembre|december dec diciembre dic".split("|"),
-        start=1,
-    )
-    for name in group.split()
-}
 # what carries no datum: how a sentence is put together, and how one speaks of records
 _PLAIN = frozenset(
     """
@@ -79,6 +70,9 @@ _INSTEAD = re.compile(
 )
 
 _CLAUSE = re.compile(r"(?<=[.!?;:,])\s+|\s+(?:and|but|y|pero)\s+")
+_REASON = re.compile(
+    r",?\s+\b(?:because|since|porque|ya que|puesto que)\b\s+", re.I
+)  # what each side denies is its own
 _REFUSED = re.compile(
     r"\b(?:was not|were not|wasn|not chosen|reject\w+|discard\w+|replaced|considered|no se|descart\w+|rechaz\w+"
     r"|reemplaz\w+|consider\w+|fue descart\w+)\b"
@@ -164,7 +158,7 @@ class Check:
         cited = [self._meant(citation) for _, _, citation in spans]
         if None in cited:
             return Checked("", why="cites what it was not given")
-        those = list(dict.fromkeys(source for source in cited if source is not None))
+        those = list({source.citation: source for source in cited if source is not None}.values())
         said = _without(text, [(start, end) for start, end, _ in spans])
         why = self._doubt(said, those)
         if why:
@@ -196,19 +190,15 @@ class Check:
 
     def _doubt(self, said: str, those: Sequence[Source], needed: float = COVERED) -> str:
         """Why what a sentence says does not stand in these records; empty if it does. So much of its words must."""
+        others = [source for source in self._sources.values() if source not in those]
+        if why := verbatim.doubt(said, those, others):
+            return why
         basis = _known("\n".join(f"{source.at[:10]} {source.text}" for source in those))
         told = _known(said)
-        if any(
-            any(map(str.isdigit, word)) and not word.startswith("month")
-            for word in told
-            if not _number_stands(word, basis)
-        ):
-            return "a number that the record does not have"
+        if any(word.isdigit() and word not in basis for word in told):
+            return "a number that the record does not have"  # in letters
         if any(word.startswith("month") and word not in basis for word in told) or _other_value(said, those):
             return "a date or a number that the record does not have"
-        for name in names(said):
-            if any(not _stands(word, basis) for word in _known(name) if word not in _PLAIN):
-                return "a name that the record does not have"
         if why := _chose_what_was_not(said, those):
             return why
         carrying = [word for word in dict.fromkeys(told) if word not in _PLAIN and not word.startswith("month")]
@@ -216,16 +206,15 @@ class Check:
             return ""
         share = sum(_stands(word, basis) for word in carrying) / len(carrying)
         across = all(foreign(language(said), language(source.text)) for source in those)
-        if _turned_round(said, those):
+        if any(_turned_round(part, those) for part in _REASON.split(said)):
             return "the contrary of what the record says"
         if share >= needed:
             return ""
-        if needed > COVERED and share < ACROSS:
+        ours = needed > COVERED  # the citation is: then the record says it in these words, or in another language
+        if share < (COVERED if ours else ACROSS) or (ours and not across):
             return "words that the record does not have"
         near = max((value for source in those if (value := self._near(said, source)) is not None), default=None)
-        if across and share > 0 and near is None:
-            return "" if share >= ACROSS else "words that the record does not have"
-        if near is not None and near >= MEANT and (across or share >= ACROSS):
+        if (across and not ours) if near is None else near >= MEANT:
             return ""
         return "words that the record does not have"
 
@@ -261,21 +250,20 @@ def _known(text: str) -> frozenset[str]:
     """The words of a text as they are compared: without capitals and accents, a month the same in both languages, and
     the parts of a joined word beside it."""
     text = re.sub(r"\bMay\b", "mayo", text)  # small it is a verb
-    told = [_MONTHS.get(word, word) for word in words(cues.folded(text))]
+    told = [_month(word) for word in words(cues.folded(text))]
     told += [value for value in cues.taken_apart(text).values if not value.startswith("=")]  # `three` is 3
     parts = [part for word in told for part in re.split(r"[-/'’.:_]", word) if part]
-    return frozenset((*told, *(_MONTHS.get(part, part) for part in parts)))
+    return frozenset((*told, *map(_month, parts)))
+
+
+def _month(word: str) -> str:
+    return f"month{verbatim.MONTHS[word]}" if word in verbatim.MONTHS and word != "may" else word
 
 
 def _stands(word: str, basis: frozenset[str]) -> bool:
     if word in basis or word.removesuffix("s") in basis or f"{word}s" in basis or f"{word}es" in basis:
         return True
     return len(word) >= 5 and any(kin(word, other) for other in basis)
-
-
-def _number_stands(word: str, basis: frozenset[str]) -> bool:
-    digits = re.sub(r"\D", "", word)
-    return word in basis or any(re.sub(r"\D", "", other) == digits for other in basis)
 
 
 def _other_value(said: str, those: Sequence[Source]) -> bool:
@@ -298,6 +286,10 @@ def _chose_what_was_not(said: str, those: Sequence[Source]) -> str:
         refused = _known(" ".join(source.rejected))
         own = getattr(source.record, "title", "") + " " + getattr(source.record, "chosen", "")
         other = _known(f"{own} {getattr(source.record, 'rationale', '')} {getattr(source.record, 'context', '')}")
+        for clause in re.split(r"[:;]", cues.folded(said)):
+            for word in _known(clause):
+                if word in refused and word not in other and word not in _PLAIN and not _as_refused(clause, word):
+                    return "an option that was not taken, told as the choice"
         for name in names(said):
             only = any(word in refused and word not in other for word in _known(name))
             start = said.find(name)
@@ -307,13 +299,20 @@ def _chose_what_was_not(said: str, those: Sequence[Source]) -> str:
     return ""
 
 
+def _as_refused(clause: str, word: str) -> bool:
+    """Whether a folded clause tells a word as what was not taken: it is said before it, or soon after."""
+    before, _, after = clause.partition(word)
+    return bool(_INSTEAD.search(before) or _REFUSED.search(before) or _REFUSED.search(after[:NEAR]))
+
+
 def _turned_round(said: str, those: Sequence[Source]) -> bool:
-    """Whether a sentence denies what one of the records' own sentences says, or says what it denies."""
+    """Whether a part of a sentence denies what one of the records' own says, or says what it denies."""
     one = cues.taken_apart(said)
     if len(one.words) < 3:
         return False
     for source in those:
-        for part in _CLAUSE.split(source.text):
+        record = source.record
+        for part in _CLAUSE.split(record.message if isinstance(record, Commit) else source.text):
             other = cues.taken_apart(part)
             shared = sum(_stands(word, frozenset(other.words)) for word in set(one.words))
             whole = min(len(set(one.words)), len(set(other.words)))

@@ -17,7 +17,7 @@ from store.search.keyword import Keywords
 
 MOST = 8  # sources of one answer
 LOOKED = 16  # hits of the search that are judged
-SURE = 0.25  # by how much the nearest must pass, so that it is told though a model sees no answer there
+SURE = 0.15  # by how much the nearest must pass, so that it is told though a model sees no answer there
 TOLD = 12  # entries of the timeline
 # what is likely to answer: a decision says what was chosen and why, a commit only that something was done
 LIKELY = {
@@ -78,9 +78,10 @@ def _searched(memory: Memory, asked: Asked, text: str) -> tuple[list[Record], fl
     """What a search for a text finds that answers the question, the likeliest first; and how near the nearest is."""
     query = " ".join(text.replace(":", " ").split())
     hits = memory.search(query, LOOKED, since=asked.since, before=asked.before).hits
-    if asked.kind == IMPLEMENTATION:
+    for words, kind in _closer(asked, query):
         known = {hit.key for hit in hits}
-        hits = [*hits, *(hit for hit in memory.search(query, LOOKED, kinds=("commit",)).hits if hit.key not in known)]
+        more = memory.search(words, LOOKED, kinds=(kind,), since=asked.since, before=asked.before).hits
+        hits = [*hits, *(hit for hit in more if hit.key not in known)]
     judge = Relevance(asked, Keywords(memory.database))
     likely = LIKELY.get(asked.kind, {})
     found = sources(memory.database, [hit.record for hit in hits], memory.now)
@@ -91,6 +92,14 @@ def _searched(memory: Memory, asked: Asked, text: str) -> tuple[list[Record], fl
             scored.append((score + bias, -place, source.record, score))
     scored.sort(key=lambda one: one[:2], reverse=True)
     return [record for _, _, record, _ in scored], max((score for *_, score in scored), default=0.0)
+
+
+def _closer(asked: Asked, query: str) -> Iterable[tuple[str, str]]:
+    """What else is searched: (the words, the only kind of record) where one kind is what answers."""
+    if asked.kind == IMPLEMENTATION:
+        yield query, "commit"
+    elif asked.kind == DECISION and asked.words:
+        yield " ".join(asked.words), "decision"  # in a memory of many turns its title may stand far down
 
 
 def _following(memory: Memory, asked: Asked, last: Sequence[str], question: str) -> Found:

@@ -10,7 +10,7 @@ import math
 import re
 from collections.abc import Iterable
 
-from store.librarian.asked import Asked
+from store.librarian.asked import DECISION, Asked
 from store.questions import words
 from store.search.keyword import Keywords, Words
 from store.search.language import foreign, language
@@ -23,6 +23,15 @@ ENOUGH = 0.46
 ACROSS = 0.47  # calibrated similarity of a record in another language, whose words cannot be compared
 RARE = 8  # records: a word that stands in fewer weighs no more, for it may be another word for the same
 KIN = 5  # letters that two forms of a word begin with
+SORT = 0.3  # of its weight, that a word has which names but the sort of what was chosen
+
+# what is chosen is of a sort, which its record need not name: “which map provider”, “qué motor de base de datos”
+_SORTS = frozenset(
+    "provider vendor supplier service tool tools library libraries framework engine technology product software"
+    " solution system database server platform format language package stack kind type sort method approach way"
+    " proveedor servicio herramienta herramientas biblioteca libreria motor tecnologia producto solucion sistema base"
+    " datos servidor plataforma formato lenguaje paquete tipo clase metodo manera forma".split()
+)
 
 _NAME = re.compile(r"(?<![\w/])[^\W\d_]*(?:[A-ZÁÉÍÓÚÑÅ][\w'’+#-]*|[\w.]*\d[\w./-]*)")
 _FIRST = re.compile(r"^\W*[\w'’]+")
@@ -53,6 +62,9 @@ class Relevance:
         counts = keywords.counts(Words([*self.names, *self.words], None, {}))
         total = keywords.total()
         self._weights = {word: math.log1p(total / max(RARE, counts[word])) for word in self.words}
+        sorts = [word for word in self.words if word in _SORTS]
+        if asked.kind == DECISION and len(sorts) < len(self.words):
+            self._weights.update({word: SORT * self._weights[word] for word in sorts})
 
     def score(self, text: str, similarity: float | None) -> float:
         """By how much a text is near enough; negative where it is not."""

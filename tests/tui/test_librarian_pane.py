@@ -160,6 +160,33 @@ async def test_sentences_are_shown_as_they_come_and_keys_do_not_wait(
         assert person.main.asking is None
 
 
+@SIZES
+async def test_esc_while_the_model_thinks_gives_what_the_records_say(
+    story: Story, speaks: Callable[[Scripted], Scripted], size: tuple[int, int]
+) -> None:
+    go, thinking = Event(), Event()
+
+    def between() -> None:
+        thinking.set()
+        go.wait(20)
+
+    speaks(Scripted("SQLite is one file [D#1].", between=between))
+    async with opened(story.folder, size) as person:
+        await person.press("A")
+        await person.paste("why do we use SQLite?")
+        await person.pilot.press("enter")
+        await person.until(thinking.is_set)
+        await person.pilot.press("escape")
+        await person.until(lambda: "stopped; the records themselves …" in talk(person))
+        assert person.at == "question" and person.main.asking is None
+        go.set()
+        await person.until(lambda: "· by rule ·" in talk(person))
+        assert "SQLite is one file [D#1]." not in talk(person) and "The reason:" in talk(person)
+        assert "stopped before the model had answered; here are the records themselves" in talk(person)
+        await ask(person, "and when?")
+        assert talk(person).count("it was decided: “Use SQLite") == 2, "the next question leans on it"
+
+
 async def test_a_model_answers_and_says_who_it_is(story: Story, speaks: Callable[[Scripted], Scripted]) -> None:
     chat = speaks(Scripted("SQLite is one file, no service to run [D#1]. It is the best there is."))
     async with opened(story.folder, WIDE) as person:

@@ -47,8 +47,8 @@ class LibrarianScreen(HealthScreen):
 
     @property
     def asking(self) -> Exchange | None:
-        """The exchange that is being answered; None if none is."""
-        return next((one for one in reversed(self._exchanges) if one.open), None)
+        """The exchange that is being answered and still wanted; None if none is."""
+        return next((one for one in reversed(self._exchanges) if one.open and not one.stop.is_set()), None)
 
     @property
     def last_answer(self) -> Answer | None:
@@ -196,17 +196,18 @@ class LibrarianScreen(HealthScreen):
             return
         exchange.answer, exchange.error = answer, error
         if answer is not None:
-            self._answered = answer
             exchange.said = list(answer.sentences)
+            if exchange is self._exchanges[-1]:
+                self._answered = answer
         self.teach()
         self.draw_footer()
 
     def stop_answer(self) -> None:
-        """Want no more of the answer that is being given; what was said of it stays."""
+        """Want no more of what the model says; what stands of it stays where it answers, else the records speak."""
         exchange = self.asking
         if exchange is not None:
             exchange.stop.set()
-            exchange.error = "stopped"
+            exchange.status = "stopped; the records themselves …"
             self.teach()
             self.draw_footer()
 
