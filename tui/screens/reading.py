@@ -353,19 +353,25 @@ class ReadingScreen(ResponsiveScreen[None]):
         if not self.query("#top"):
             return  # this memory was left for another one
         bar = self.query_one("#top", Split)
-        # where there is little room our own name goes before those of the panes, if that is enough
-        for brand in (" ≡ memoranda", " ≡", " ≡ memoranda"):
-            whole = [(brand, STRONG, "app.command_palette"), *left]
-            room = (bar.size.width or 120) - width(whole) - 3
-            names = tabs(self._seen_panes, self._current, "", room - width(status) - width(figures))
-            if self.form == "-narrow" or width(names) >= ALL_NAMED:
-                break
+        whole, names, room = self._fitted(bar, left, width(status) + width(figures))
+        if status and width(names) + width(status) + width(figures) + 2 > room:
+            figures = []  # what is under way takes their place, and the names of the panes what is left of it
+            whole, names, room = self._fitted(bar, left, width(status) + 2)
         left = whole
         if self.form == "-narrow":
             names = []
-        if status and width(names) + width(status) + width(figures) + 2 > room:
-            figures = []
         bar.put_both([*left, *names], [*status, ("  ", ""), *figures, (" ", "")])
+
+    def _fitted(self, bar: Split, left: list[Piece], taken: int) -> tuple[list[Piece], list[Piece], int]:
+        """The top line's left part with our own name, the panes' names beside it, and the room for these and what is
+        `taken`. Where there is little room our own name goes before those of the panes, if that is enough."""
+        for brand in (" ≡ memoranda", " ≡", " ≡ memoranda"):
+            whole = [(brand, STRONG, "app.command_palette"), *left]
+            room = (bar.size.width or 120) - width(whole) - 3
+            names = tabs(self._seen_panes, self._current, "", room - taken)
+            if self.form == "-narrow" or width(names) >= ALL_NAMED:
+                break
+        return whole, names, room
 
     def _draw_titles(self) -> None:
         if not self.query("#top"):
