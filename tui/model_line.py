@@ -1,5 +1,5 @@
-"""The model in the top line: its name, how it stands, how long its last answer took; in fewer words where there is less
-room."""
+"""The model beside the search: its name, how it stands, how long its last answer took; in fewer words where there is
+less room."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The screen that sets the model up, and the model in the top line."""
+"""The screen that sets the model up, and the model beside the search."""
 
 import tomllib
 from collections.abc import Iterator
@@ -101,7 +101,7 @@ async def test_without_ollama_it_says_how_to_get_it(
 
 
 async def test_a_model_is_fetched_with_a_bar_stopped_and_resumed(story: Story, server: ModelServer) -> None:
-    """It goes on when the screen is left, the top line tells how far it is, and x stops it; again, it goes on from
+    """It goes on when the screen is left, the search's line tells how far it is, and x stops it; again, it goes on from
     there."""
     server.step = 800_000_000
     server.hold.clear()
@@ -121,7 +121,7 @@ async def test_a_model_is_fetched_with_a_bar_stopped_and_resumed(story: Story, s
         await person.until(lambda: server.held.is_set() and person.sees("0 B of 1.9 GB"))
         server.pulled["sha256:5ee4f07cdb9b"] = 800_000_000
         await person.pilot.press("escape")
-        await person.until(lambda: not setting_up(person) and "pulling llama3.2:1b 0 %" in person.lines[0])
+        await person.until(lambda: not setting_up(person) and "pulling llama3.2:1b 0 %" in person.lines[1])
         await person.pilot.press("P")
         await person.until(lambda: setting_up(person) and person.sees("x stops"))
         await person.pilot.press("x")
@@ -158,7 +158,7 @@ async def test_a_pull_from_the_bar_whose_end_is_told_wherever_one_is(story: Stor
         await person.pilot.press("escape")
         server.hold.set()
         await person.until(lambda: f"{USUAL} is there." in person.toasts)
-        await person.until(lambda: "qwen2.5:3b cold" in person.lines[0])
+        await person.until(lambda: "qwen2.5:3b cold" in person.lines[1])
 
 
 async def test_a_model_is_tried(story: Story, server: ModelServer) -> None:
@@ -173,7 +173,7 @@ async def test_a_model_is_tried(story: Story, server: ModelServer) -> None:
         await person.until(lambda: person.sees("30 a second", "took 2.5 s", "“Nothing is lost.”"))
         await person.until(lambda: person.sees(f"MODEL  {USUAL}  ready"))
         await person.press("escape")
-        assert "qwen2.5:3b ready" in person.lines[0]
+        assert "qwen2.5:3b ready" in person.lines[1]
 
 
 async def test_a_trial_without_a_model_says_what_to_do(story: Story, server: ModelServer) -> None:
@@ -239,11 +239,11 @@ async def test_what_a_server_says_cannot_act(story: Story, server: ModelServer) 
         assert not any("\x1b" in line for line in person.lines)
 
 
-# the top line ---------------------------------------------------------------------------------------------------------
+# beside the search ----------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("size", [NARROW, WIDE, HUGE])
-async def test_the_top_line_tells_how_the_model_stands(
+async def test_beside_the_search_stands_how_the_model_does(
     story: Story, server: ModelServer, size: tuple[int, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its name, how it stands, its last answer; how many turns wait, and how often rules had to answer, where there is
@@ -253,38 +253,38 @@ async def test_the_top_line_tells_how_the_model_stands(
     server.loaded = {USUAL}
     clock = Clock()
     async with opened(story.folder, size=size, clock=clock) as person:
-        await person.until(lambda: person.lines[0].rstrip().endswith("qwen2.5:3b ready"))
+        await person.until(lambda: person.lines[1].rstrip().endswith("qwen2.5:3b ready"))
         with Memory.open(str(story.path), "worker", clock) as memory:
             for milliseconds, kind in ((1_200, ""), (600, "slow"), (640, "")):
                 use.count(memory.database, "extract_facts", USUAL, milliseconds, kind)
             use.fell_back(memory.database, "extract_facts")
-        await person.until(lambda: "qwen2.5:3b ready  0.6 s" in person.lines[0])
-        assert ("1 of 3 by rule" in person.lines[0]) == (size == HUGE)
+        await person.until(lambda: "qwen2.5:3b ready  0.6 s" in person.lines[1])
+        assert ("1 of 3 by rule" in person.lines[1]) == (size != NARROW)
         with Memory.open(str(story.path), "worker", clock) as memory, memory.database.write("agent", "lease") as write:
             write.execute("INSERT INTO leases VALUES ('model', 'other', ?)", (Verbatim("2099-01-01T00:00:00.000Z"),))
-        await person.until(lambda: "qwen2.5:3b working" in person.lines[0])
+        await person.until(lambda: "qwen2.5:3b working" in person.lines[1])
         server.close()
-        await person.until(lambda: person.lines[0].rstrip().endswith("rules"))
-        await person.pilot.click(offset=(size[0] - 3, 0))
+        await person.until(lambda: person.lines[1].rstrip().endswith("rules"))
+        await person.pilot.click(offset=(size[0] - 3, 1))
         await person.until(lambda: setting_up(person))
 
 
 async def test_one_that_has_just_worked_is_looked_at_again(
     story: Story, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is in memory by then, and the top line says so without waiting for its next look."""
+    """It is in memory by then, and the line says so without waiting for its next look."""
     monkeypatch.setattr(modelled, "OFTEN", 1_000_000)
     server.installed, clock = {USUAL: 1}, Clock()
     async with opened(story.folder, clock=clock) as person:
-        await person.until(lambda: person.lines[0].rstrip().endswith("qwen2.5:3b cold"))
+        await person.until(lambda: person.lines[1].rstrip().endswith("qwen2.5:3b cold"))
         with Memory.open(str(story.path), "worker", clock) as memory:
             lease = Lease(memory.database, "model")
             assert lease.take()
-            await person.until(lambda: "qwen2.5:3b working" in person.lines[0])
+            await person.until(lambda: "qwen2.5:3b working" in person.lines[1])
             use.count(memory.database, "extract_facts", USUAL, 640, "")
             server.loaded = {USUAL}
             lease.release()
-        await person.until(lambda: "qwen2.5:3b ready  0.6 s" in person.lines[0])
+        await person.until(lambda: "qwen2.5:3b ready  0.6 s" in person.lines[1])
         await person.pilot.press("P")
         await person.until(lambda: person.sees("Asked 1 time for this memory, the last answer took 0.6 s."))
 
@@ -294,7 +294,7 @@ async def test_switched_off_it_is_rules_and_nobody_is_asked(
 ) -> None:
     monkeypatch.setenv("MEMORANDA_WITHOUT", "model,agent")
     async with opened(story.folder, size=NARROW) as person:
-        assert person.lines[0].rstrip().endswith("rules")
+        assert person.lines[1].rstrip().endswith("rules")
     assert server.paths == []
 
 

@@ -144,6 +144,14 @@ class TestWhichAreSeen:
         assert width(left) == ALL_NAMED + len(" 80") and width(left) < 80 - 8, "it finds room on the narrowest screen"
         assert "".join(piece[0] for piece in right).strip() == told
 
+    async def test_what_is_under_way_takes_the_place_of_the_figures_and_leaves_the_names(self, full: Story) -> None:
+        async with opened(full.folder, WIDE) as person:
+            person.main._show_status("meaning 12,138/48,502")
+            person.main._draw_top()
+            await person.settle()
+            assert all(f" {SHORT.get(pane, pane)} " in person.lines[0] for pane in PANES), person.lines[0]
+            assert "meaning 12,138/48,502" in person.lines[0]
+
     async def test_no_room_for_names_leaves_the_numbers(self, story: Story) -> None:
         async with opened(story.folder, (44, 20)) as person:
             await person.press("4")

@@ -1,4 +1,4 @@
-"""The main screen's model: the top line tells how it stands, and a screen of its own sets it up."""
+"""The main screen's model: beside the search stands how it fares, and a screen of its own sets it up."""
 
 from __future__ import annotations
 
@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING
 from store.agent.faring import Faring, faring
 from tui.model_line import forms
 from tui.screens.learning import LearningScreen
-from tui.widgets.bars import Piece, width
+from tui.widgets.search_bar import SearchBar
 
 if TYPE_CHECKING:
     from tui.modeller import Modeller, Pull
 
-STATE = 3  # of the ways to tell of the model, from the shortest: the one that says how it stands
 FIGURES = 3  # looks after which the figures are read
 OFTEN = 60  # looks after which the server is looked at: a model that nobody asks leaves the memory by itself
 
@@ -30,7 +29,7 @@ class ModelledScreen(LearningScreen):
     def _complete(self) -> None:
         super()._complete()
         self.modeller.look(self.app.config)  # type: ignore[attr-defined]
-        self._draw_top()
+        self._tell_of_model()
 
     def _look(self) -> None:
         super()._look()
@@ -45,7 +44,7 @@ class ModelledScreen(LearningScreen):
             return
         before, self._faring = self._faring, faring(self.engine.present.database, self.engine.now)
         if before != self._faring:
-            self._draw_top()
+            self._tell_of_model()
             if before.working and not self._faring.working:
                 self.modeller.look(self.app.config)  # type: ignore[attr-defined]
 
@@ -64,12 +63,8 @@ class ModelledScreen(LearningScreen):
                 self.say(f"{pull.name} is there.")
             elif self.app.screen is self and pull.trouble is not None and pull.trouble.kind != "stopped":
                 self.say(f"{pull.name} could not be fetched. {pull.trouble}", "warning", 8)
-        self._draw_top()
+        self._tell_of_model()
 
-    def model_line(self, room: int) -> tuple[list[Piece], int]:
-        ways = forms(self.modeller, self._faring)
-        for way in ways:
-            if width(way) <= room:
-                told = len(ways) - ways.index(way)
-                return way, 2 if told == len(ways) or told > STATE else int(told == STATE)
-        return [], 0 if ways else 2
+    def _tell_of_model(self) -> None:
+        for bar in self.query(SearchBar):  # none once this memory was left for another one
+            bar.tell(forms(self.modeller, self._faring))

@@ -33,9 +33,6 @@ if TYPE_CHECKING:
     from tui.rows import HitRows, KeyedRows, TimelineRows
 
 AGES = 120  # looks after which the facts are read anyway, for ages move on by themselves
-BRAND, SIGN = " ≡ memoranda", " ≡"
-# what is tried for the top line, in this order: whether every pane has its name, and how much is told of the model
-FITS = ((True, 2), (False, 2), (False, 1))
 OTHERS = 1.0  # seconds, at least, from one reading of what others write to the next
 REST = 1  # times what a reading of the lists took: the pause before what others write is read again
 
@@ -356,29 +353,25 @@ class ReadingScreen(ResponsiveScreen[None]):
         if not self.query("#top"):
             return  # this memory was left for another one
         bar = self.query_one("#top", Split)
-        least = 0 if self.form == "-narrow" else width(tabs(self._seen_panes, self._current, "", 0))
-        # where there is little room our own name goes first, if that lets the panes' names, or what is told of the
-        # model, stay; then all figures but the worst; then, while something is under way, that one too
-        every = [(brand, ample, told) for ample, told in FITS for brand in (BRAND, SIGN)]
-        tries = [(brand, shown, ample, told) for brand, ample, told in every[:2] for shown in (figures, figures[-1:])]
-        tries += [(brand, figures, ample, told) for brand, ample, told in every[2:]]
-        for brand, shown, ample, told in [*tries, (SIGN, [] if status else figures, False, 0)]:
-            whole, figures = [(brand, STRONG, "app.command_palette"), *left], shown
-            room = (bar.size.width or 120) - width(whole) - 4 - width(status) - width(figures)
-            model, tells = self.model_line(room - least - 2)
-            names = tabs(self._seen_panes, self._current, "", room - width(model) - 2 * bool(model))
-            if tells >= told and (self.form == "-narrow" or not ample or width(names) >= ALL_NAMED):
-                break
+        whole, names, room = self._fitted(bar, left, width(status) + width(figures))
+        if status and width(names) + width(status) + width(figures) + 2 > room:
+            figures = []  # what is under way takes their place, and the names of the panes what is left of it
+            whole, names, room = self._fitted(bar, left, width(status) + 2)
         left = whole
         if self.form == "-narrow":
             names = []
-        gap: list[Piece] = [("  ", "")] if model else []
-        bar.put_both([*left, *names], [*status, ("  ", ""), *figures, *gap, *model, (" ", "")])
+        bar.put_both([*left, *names], [*status, ("  ", ""), *figures, (" ", "")])
 
-    def model_line(self, room: int) -> tuple[list[Piece], int]:
-        """What is told of the model in so many cells, and how much that is: its name at most, how it stands too (1),
-        and how long its last answer took (2)."""
-        return [], 2
+    def _fitted(self, bar: Split, left: list[Piece], taken: int) -> tuple[list[Piece], list[Piece], int]:
+        """The top line's left part with our own name, the panes' names beside it, and the room for these and what is
+        `taken`. Where there is little room our own name goes before those of the panes, if that is enough."""
+        for brand in (" ≡ memoranda", " ≡", " ≡ memoranda"):
+            whole = [(brand, STRONG, "app.command_palette"), *left]
+            room = (bar.size.width or 120) - width(whole) - 4
+            names = tabs(self._seen_panes, self._current, "", room - taken)
+            if self.form == "-narrow" or width(names) >= ALL_NAMED:
+                break
+        return whole, names, room
 
     def _draw_titles(self) -> None:
         if not self.query("#top"):

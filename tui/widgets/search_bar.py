@@ -1,5 +1,7 @@
 """The search bar: what is typed is looked for a moment later; an answer to an older question is dropped.
 
+While nothing is sought, the place of what is found tells how the model stands.
+
 Keywords answer at once. Where meaning can add to them it is asked next, once the typing pauses, and joins them.
 """
 
@@ -17,7 +19,7 @@ from textual.message import Message
 from textual.timer import Timer
 
 from store.errors import MemorandaError
-from tui.widgets.bars import Bar, Split
+from tui.widgets.bars import Bar, Piece, Split, width
 from tui.widgets.kept import Kept
 
 if TYPE_CHECKING:
@@ -80,6 +82,7 @@ class SearchBar(Kept, Horizontal):
         self._typed = ""  # what was being typed when the past was gone to
         self.thinking = False
         """Whether keywords have answered, and meaning is still to come."""
+        self._idle: Sequence[Sequence[Piece]] = ()
 
     def compose(self) -> ComposeResult:
         yield Bar("/ ", id="slash")
@@ -122,6 +125,20 @@ class SearchBar(Kept, Horizontal):
         field.cursor_position = len(text)
         field.focus()
 
+    def tell(self, ways: Sequence[Sequence[Piece]]) -> None:
+        """Show this at the right while nothing is sought: the first way to say it that there is room for."""
+        self._idle = ways
+        self._show_idle()
+
+    def on_resize(self) -> None:
+        self._show_idle()
+
+    def _show_idle(self) -> None:
+        if not self.query_text.strip():
+            found = self.query_one("#found", Split)
+            fitting = (way for way in self._idle if width(way) < found.size.width)
+            found.put_both((), next(fitting, ()))
+
     def start(self, past: Sequence[str] = ()) -> None:
         """Let the person type; `past` is what was asked before, the newest first."""
         self.past, self._place = past, 0
@@ -135,7 +152,7 @@ class SearchBar(Kept, Horizontal):
             field = self._input
             with self.prevent(type(field).Changed):
                 field.value = ""
-        self.query_one("#found", Split).put_both((), ())
+        self._show_idle()
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
@@ -148,7 +165,7 @@ class SearchBar(Kept, Horizontal):
         if event.value.strip():
             self._debounce = self.set_timer(DEBOUNCE, self._seek)
         else:
-            self.query_one("#found", Split).put_both((), ())
+            self._show_idle()
             self.post_message(self.Cleared(left=False))
 
     def _turn(self) -> None:
