@@ -288,15 +288,25 @@ def _listed(case: Case) -> list[tuple[int, str]]:
 
 
 def _rank_rule(case: Case) -> list[int]:
-    from store.agent.ranking import rank
+    """The search's own order, as a context brings facts up."""
+    from store import meaning
+    from store.memory import Memory
 
-    return list(rank(case["question"], _listed(case)).ids)
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(tempfile.TemporaryDirectory())
+        path = os.path.join(folder, ".memoranda", "memory.db")
+        memory = stack.enter_context(Memory.open(path, "cli", lambda: NOW))
+        facts = {memory.facts.remember(text)[0]: number for number, text in _listed(case)}
+        meaning.embed(memory)
+        found = [facts[hit.record.id] for hit in memory.search(case["question"], kinds=("fact",)).hits]
+    return [*found, *(number for number in facts.values() if number not in found)]
 
 
 def _rank_model(heard: Heard, case: Case, ruled: list[int]) -> list[int]:
     from store.agent.tasks import rank_facts
 
-    return list(rank_facts.ask(_asking(heard, "rank"), case["question"], _listed(case)).ids)
+    came = [(number, case["facts"][number]) for number in ruled]
+    return list(rank_facts.ask(_asking(heard, "rank"), case["question"], came).ids)
 
 
 def _rank_score(case: Case, given: list[int]) -> Counter[str]:

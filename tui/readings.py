@@ -4,6 +4,7 @@ start."""
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from store import records
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from store.plans import Plan
 
 SideRows = KeyedRows | ContextRows | HealthRows  # what the lists beside facts and timeline show
+ORDER = "The model may put the facts into another order (agent.mode = smart); it is not asked for this list."
 Target = int | str | tuple[str | Moment, str]  # a checkpoint or a step; an origin; two moments to compare
 
 
@@ -66,6 +68,8 @@ def context(memory: Memory, question: str, session: str) -> ContextRows:
             found[citation] = records.lookup(memory.database, parse(citation))
         except MemorandaError:
             continue  # a document that the index does not have yet
+    if memory.config["agent.mode"] == "smart":
+        built = replace(built, notes=(*built.notes, ORDER))
     return ContextRows(built, found, memory.now)
 
 

@@ -1,31 +1,25 @@
-"""Which of some facts bear on a question, by the words that both have. Task `rank_facts` without a model."""
+"""Who orders the facts of a context: the search, or a model where a person wants it asked before an answer."""
 
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass
-from math import log
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
-from store.agent.confirming import Words, kin
-from store.agent.voice import fold
-
-
-@dataclass(frozen=True, slots=True)
-class Ranked:
-    """Ids of facts, the one that bears most on the question first, and who ordered them."""
-
-    ids: tuple[int, ...]
-    by: str = "rules"
+from store.agent.summing_up import before_an_answer
+from store.context.choosing import Rank, Ranked
+from store.memory import Memory
 
 
-def rank(question: str, facts: Sequence[tuple[int, str]]) -> Ranked:
-    """Facts, (id, text) each, by the words they share with a question, the rarer ones counting for more; of equals, as
-    they came."""
-    asked = Words(fold(question)).words
-    words = [(number, Words(fold(text)).words) for number, text in facts]
-    often = Counter(word for _, said in words for word in set(said))
+@contextmanager
+def before_a_context(memory: Memory) -> Iterator[Rank | None]:
+    """What orders the facts that a search found, for `memory.context(…, rank=…)`: a model, as long as a person may be
+    kept waiting; None where only the search does."""
+    with before_an_answer(memory) as asking:
+        if asking is None:
+            yield None
+            return
 
-    def weight(said: Sequence[str]) -> float:
-        shared = [[one for one in said if kin(word, one)] for word in dict.fromkeys(asked)]
-        return sum(log(1 + len(facts) / min(often[one] for one in found)) for found in shared if found)
+        def ranked(question: str, facts: Sequence[tuple[int, str]]) -> Ranked:
+            from store.agent.tasks import rank_facts
 
-    return Ranked(tuple(number for number, said in sorted(words, key=lambda pair: -weight(pair[1]))))
+            return rank_facts.answer(asking, question, facts)
+
+        yield ranked

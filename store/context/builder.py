@@ -26,7 +26,7 @@ from store.context.budget import (
     whole,
     within,
 )
-from store.context.choosing import choose
+from store.context.choosing import Rank, choose
 from store.context.fence import harmless
 from store.context.reasons import Considered
 from store.context.sent import TURNS, Sent
@@ -61,7 +61,7 @@ class Tool:
 class Context:
     """One context. `text` is all of it as it is sent, of `tokens`; `parts` by name in their order, the question last;
     `considered` are the facts that were thought of, those that are in it first. `turn` is the number of the session's
-    last turn. `notes` say what could not be looked at."""
+    last turn. `notes` say what could not be looked at, `ranked_by` who ordered the facts."""
 
     question: str
     session: str
@@ -72,6 +72,7 @@ class Context:
     considered: tuple[Considered, ...]
     notes: tuple[str, ...]
     milliseconds: float
+    ranked_by: str = "rules"
 
     @property
     def limit(self) -> int:
@@ -113,9 +114,12 @@ class Contexts:
         who: str = standing.WHO,
         form: str = standing.FORM,
         tools: Sequence[Tool] = (),
+        rank: Rank | None = None,
     ) -> Context:
         """The context for a question in a session (the newest, unless named). Without a question it is the last thing
         that the person said in the session, or for which an agent was sent a context.
+
+        `rank` orders the facts that the question is about anew (`store.agent.ranking`).
 
         `who` and `form` are the standing part; `form` is left out while the session's last answer had it. Some 30 ms,
         and more where a model must be loaded: for a thread that may wait. Nothing is written; `sent.keep` notes what
@@ -150,6 +154,7 @@ class Contexts:
             sent,
             session,
             uncut,
+            rank,
         )
         notes = [*([CUT] if asked.left_out else []), *chosen.notes]
         written = self._log()
@@ -178,6 +183,7 @@ class Contexts:
             tuple(chosen.considered),
             tuple(notes),
             (time.perf_counter() - start) * 1000,
+            chosen.ranked_by,
         )
 
     def _turns(self, session: str) -> "tuple[str, list[Turn]]":

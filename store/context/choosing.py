@@ -2,8 +2,8 @@
 
 import json
 import re
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 
 from store.citations import find
 from store.clock import ago
@@ -32,15 +32,28 @@ TALK, IMPORT = "talk:", "import:"  # what the person said in a conversation, and
 YES = ("remember", "confirm", "correct", "pin", "accept", "decide", "merge", "supersede", "edit")
 
 
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """Ids of facts, the one that bears most on a question first, and who ordered them: `rules`, or a model's name."""
+
+    ids: tuple[int, ...]
+    by: str = "rules"
+
+
+Rank = Callable[[str, Sequence[tuple[int, str]]], Ranked]  # a question, and facts in the search's order: (id, text)
+
+
 class Chosen:
-    """The `part` that holds the facts; every fact that was `considered`, first those that are in, in their order."""
+    """The `part` that holds the facts; every fact that was `considered`, first those that are in, in their order; and
+    who ordered them."""
 
-    __slots__ = ("considered", "notes", "part")
+    __slots__ = ("considered", "notes", "part", "ranked_by")
 
-    def __init__(self, part: Part, considered: list[Considered], notes: list[str]) -> None:
+    def __init__(self, part: Part, considered: list[Considered], notes: list[str], ranked_by: str) -> None:
         self.part = part
         self.considered = considered
         self.notes = notes
+        self.ranked_by = ranked_by
 
 
 def choose(
@@ -52,10 +65,11 @@ def choose(
     sent: dict[int, int],
     session: str,
     whole: Collection[str] = (),
+    rank: Rank | None = None,
 ) -> Chosen:
     """The facts for a question. `turns` are the last ones that the model sees anyway, `sent` the keys of what the
     session was sent lately and with which turn, `session` its name (empty without one), `whole` the
-    citations of those turns that are sent as a whole."""
+    citations of those turns that are sent as a whole. `rank` may order anew those that the question is about."""
     answer = search(_words(question), POOL, kinds=("fact",)) if _words(question) else None
     hits = {hit.record.id: hit for hit in answer.hits} if answer else {}
     rows = database.rows(
@@ -83,12 +97,18 @@ def choose(
         )
         included, word, why = judge(fact, now, known)
         judged.append(Considered(fact, included, word, why, known.similarity))
-    return _filled(judged, now, answer.notes if answer else [])
-
-
-def _filled(judged: list[Considered], now: str, notes: list[str]) -> Chosen:
-    """Of the facts that may be in, those for which there is room, in the order in which they are sent."""
     about = [one for one in judged if one.included and one.word != "pinned"]
+    by = Ranked(()).by
+    if rank is not None and len(about) > 1:
+        ranked = rank(_words(question), [(one.fact.id, one.fact.fact) for one in about])
+        place, by = {number: place for place, number in enumerate(ranked.ids)}, ranked.by
+        about.sort(key=lambda one: place[one.fact.id])
+    return _filled(judged, about, now, answer.notes if answer else [], by)
+
+
+def _filled(judged: list[Considered], about: list[Considered], now: str, notes: list[str], by: str) -> Chosen:
+    """Of the facts that may be in, those for which there is room, in the order in which they are sent: `about` is those
+    that the question is about, in theirs."""
     beyond = about[MOST:]
     pinned = [one for one in judged if one.included and one.word == "pinned"]
     near = [one for one in pinned if one.similarity is not None and one.similarity >= ABOVE]
@@ -111,7 +131,7 @@ def _filled(judged: list[Considered], now: str, notes: list[str]) -> Chosen:
         else:
             out.append(replace(one, included=False, word=NO_ROOM[0], why=NO_ROOM[1]))
     out += [replace(one, included=False, word=BEYOND[0], why=BEYOND[1]) for one in beyond]
-    return Chosen(part, [*considered, *out, *(one for one in judged if not one.included)], notes)
+    return Chosen(part, [*considered, *out, *(one for one in judged if not one.included)], notes, by)
 
 
 def _piece(fact: Fact, now: str) -> Piece:

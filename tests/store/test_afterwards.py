@@ -11,6 +11,7 @@ from support.ollama_server import OllamaServer
 from store import flushing, pending
 from store.agent import afterwards, breaker, client, queue, summing_up, use
 from store.agent.afterwards import Added
+from store.agent.ranking import before_a_context
 from store.clock import days_before
 from store.conversation import Said
 from store.database.lease import Lease
@@ -559,6 +560,29 @@ def test_a_model_is_asked_before_an_answer_only_where_a_person_wants_it(
     mind.raw = json.dumps({"words": ["Jenkins", "tarda"]})
     turns = memory.turns.many(say(memory, "Otra vez lo mismo: Jenkins tarda una eternidad."))
     assert (summing_up.name(memory, turns, "2026-11-21") == "2026-11-21-jenkins-tarda") is asks
+
+
+@pytest.mark.parametrize(("mode", "fault", "asks"), [("fast", "", False), ("smart", "", True), ("smart", "busy", True)])
+def test_facts_of_a_context_are_in_a_models_order_only_where_a_person_wants_it(
+    memory: Memory, mind: Mind, server: OllamaServer, mode: str, fault: str, asks: bool
+) -> None:
+    """It puts them in another order, those that nobody is to see stay out, and where it fails the search's stands."""
+    for text in ("Jenkins tarda 20 minutos", "Jenkins tiene dos agentes", "Jenkins no manda correos"):
+        memory.facts.remember(text)
+    muted = memory.facts.remember("Jenkins corre en el sótano")[0]
+    memory.mutes.mute([muted])
+    searched = memory.context("¿Qué sabemos de Jenkins?")
+    memory.config.find("agent.mode").value = mode  # type: ignore[union-attr]
+    mind.raw, server.fault = json.dumps({"order": [3, 4, 0]}), fault
+    with before_a_context(memory) as rank:
+        built = memory.context("¿Qué sabemos de Jenkins?", rank=rank)
+    assert bool(server.asked) is asks
+    before, after = [[one.fact.id for one in each.considered] for each in (searched, built)]
+    if mode == "smart" and not fault:
+        assert after == [before[2], before[0], before[1], muted] and built.ranked_by == "qwen2.5:3b-instruct"
+        assert built.text.index(f"[F#{before[2]}]") < built.text.index(f"[F#{before[0]}]")
+    else:
+        assert after == before and built.ranked_by == "rules"
 
 
 def test_a_person_waits_for_no_cold_model(memory: Memory, mind: Mind, server: OllamaServer) -> None:

@@ -12,7 +12,10 @@ EIGHTHS: tuple[str, ...] = ("", *"▏▎▍▌▋▊▉")
 
 
 def show(session: Session, given: "Given") -> Outcome:
-    built = session.memory.context(" ".join(given.query), given.session)
+    from store.agent.ranking import before_a_context
+
+    with before_a_context(session.memory) as rank:
+        built = session.memory.context(" ".join(given.query), given.session, rank=rank)
     return Outcome(lines=_lines(built, session.memory.now), data=lambda: as_json(built))
 
 
@@ -49,6 +52,7 @@ def as_json(built: "Context") -> dict[str, object]:
         "tokens": built.tokens,
         "limit": built.limit,
         "warning": built.warning,
+        "ranked_by": built.ranked_by,
         "parts": [
             {
                 "name": part.name,
@@ -94,6 +98,7 @@ def _lines(built: "Context", now: str) -> list[str]:
         left = f"  {part.left_out:,} left out" if part.left_out else ""
         lines.append(f"{part.name:<10} {part.tokens:>5,}  {bar(part.tokens, built.limit, BAR)}{left}".rstrip())
     lines.append("")
+    lines += [f"Ordered by {built.ranked_by}."] if built.ranked_by != "rules" else []
     for one in built.considered:
         glyph, _ = FACT_BADGES[fact_badge(one.fact, now)]
         where = "in " if one.included else "out"

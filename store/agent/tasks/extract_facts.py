@@ -4,8 +4,8 @@ Only sentences in the person's own voice are shown, so what they quoted, pasted 
 """
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 from store.agent import extraction
@@ -14,12 +14,14 @@ from store.agent.domains import classify
 from store.agent.extraction import WORDS, Extraction, Found
 from store.agent.grounding import Ground, best, open_ended
 from store.agent.model import Message
+from store.agent.tasks import classify_domain
 from store.agent.telling import stands, tellings
 from store.agent.voice import Sentence, fold
 from store.vocabulary import CONFIDENCES, DOMAINS
 
 TASK = "extract_facts"
 MOST = 6  # facts of one turn
+PLACED = 2  # of them, that are asked about once more where nothing tells what they are about
 PREDICT = 400
 OWN_DOMAINS = tuple(domain for domain in DOMAINS if domain != "self_correction")
 
@@ -99,12 +101,24 @@ def ask(asking: Asking, role: str, text: str) -> Extraction:
     told = SPANISH if spanish(said) else ENGLISH
     question = ("user", numbered([sentence.text for sentence in shown]))
     form = asking.ask(TASK, Form, [*told, question], PREDICT)
-    return Extraction(tuple(_held(form.facts, shown, asking.name)), asking.name)
+    held = _held(form.facts, shown, asking.name)
+    return Extraction(tuple(_placed(asking, held)), asking.name)
 
 
 def answer(asking: Asking, role: str, text: str) -> Extraction:
     """The same; where the model fails, what the rule finds."""
     return asking.or_rule(TASK, lambda: ask(asking, role, text), lambda: extraction.extract(role, text))
+
+
+def _placed(asking: Asking, held: Sequence[Found]) -> Iterator[Found]:
+    """These facts, the first few that no word and no reading put anywhere asked about on their own."""
+    left = PLACED
+    for one in held:
+        if one.domain == "general" and left:
+            left -= 1
+            yield replace(one, domain=classify_domain.answer(asking, one.text).name)
+        else:
+            yield one
 
 
 def _held(told: Sequence[One], shown: Sequence[Sentence], name: str) -> list[Found]:

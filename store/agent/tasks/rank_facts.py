@@ -1,12 +1,13 @@
-"""Task `rank_facts`: which of some facts bear on a question, the ones that do first. None is lost and none is added."""
+"""Task `rank_facts`: which of some facts bear on a question, the ones that do first. None is lost and none is added.
+
+Its rule is the search's own order, in which the facts come."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from store.agent import ranking
 from store.agent.asking import Asking, numbered, spanish
 from store.agent.model import Message
-from store.agent.ranking import Ranked
+from store.context.choosing import Ranked
 from store.context.fence import harmless
 
 TASK = "rank_facts"
@@ -41,21 +42,21 @@ ENGLISH: tuple[Message, ...] = (
 
 
 def ask(asking: Asking, question: str, facts: Sequence[tuple[int, str]]) -> Ranked:
-    """The ids of these facts, (id, text) each, as a model orders them; what it does not name follows as the rule has
-    it. Raises ModelFailed."""
-    rule = ranking.rank(question, facts).ids
-    texts = dict(facts)
-    shown = rule[:SHOWN]
+    """The ids of these facts, (id, text) each, as a model orders them; what it does not name follows as it came.
+    Raises ModelFailed."""
+    came = [number for number, _ in facts]
+    shown = facts[:SHOWN]
     if not shown:
         return Ranked((), asking.name)
     es = spanish(question)
     asked = f"{'Pregunta' if es else 'Question'}: {' '.join(harmless(question).split())}"
-    listed = numbered([texts[number] for number in shown])
+    listed = numbered([text for _, text in shown])
     form = asking.ask(TASK, Form, [*(SPANISH if es else ENGLISH), ("user", f"{asked}\n{listed}")], PREDICT)
-    first = list(dict.fromkeys(shown[place - 1] for place in form.order if 0 < place <= len(shown)))
-    return Ranked((*first, *(number for number in rule if number not in first)), asking.name)
+    first = list(dict.fromkeys(came[place - 1] for place in form.order if 0 < place <= len(shown)))
+    return Ranked((*first, *(number for number in came if number not in first)), asking.name)
 
 
 def answer(asking: Asking, question: str, facts: Sequence[tuple[int, str]]) -> Ranked:
-    """The same; where the model fails, as the rule orders them."""
-    return asking.or_rule(TASK, lambda: ask(asking, question, facts), lambda: ranking.rank(question, facts))
+    """The same; where the model fails, as they came."""
+    came = Ranked(tuple(number for number, _ in facts))
+    return asking.or_rule(TASK, lambda: ask(asking, question, facts), lambda: came)
