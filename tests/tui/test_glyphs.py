@@ -28,6 +28,7 @@ OTHERS = (
     "store/context/fence.py",
     "store/cues.py",
     "store/agent/grounding.py",
+    "store/agent/telling.py",
     "store/agent/phrases.py",
     "store/agent/folding.py",
     "store/agent/passed.py",

@@ -72,6 +72,23 @@ async def test_a_citation_opens_its_record_and_backspace_comes_back(story: Story
         assert person.at == "facts"
 
 
+@pytest.mark.parametrize("key", ["down", "enter"])
+async def test_from_the_empty_line_what_the_last_answer_cites_is_one_key_away(story: Story, key: str) -> None:
+    async with opened(story.folder, NARROW) as person:
+        await ask(person, "how many tasks are open?")
+        await ask(person, "why do we use SQLite?")
+        assert any("↓ sources" in line for line in person.lines)
+        await person.press(key)
+        assert person.at == "librarian"
+        await person.press("enter")
+        assert person.at == "preview" and isinstance(person.record, Decision)
+        await person.press("backspace", "A", key, "A")
+        await ask(person, "who won the world cup?")
+        assert not any("↓ sources" in line for line in person.lines)
+        await person.press(key)
+        assert person.at == "question", "there is nothing to go to"
+
+
 async def test_a_citation_opens_by_mouse(story: Story) -> None:
     async with opened(story.folder, WIDE) as person:
         await ask(person, "why do we use SQLite?")

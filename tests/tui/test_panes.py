@@ -129,7 +129,7 @@ class TestWhichAreSeen:
     async def test_all_panes_are_named_and_the_ones_seen_counted(self, story: Story, size: Size) -> None:
         async with opened(story.folder, size) as person:
             line = person.lines[2] if size == NARROW else person.lines[0]
-            names = {pane: pane if size == HUGE else SHORT.get(pane, pane) for pane in PANES}
+            names = {pane: SHORT.get(pane, pane) if size == NARROW else pane for pane in PANES}
             assert all(f" {number_of(pane)} {names[pane]}" in line for pane in PANES)
             counts = []
             for pane in ("facts", "timeline", "checkpoints", "history", "tasks", "inbox"):
@@ -155,7 +155,7 @@ class TestWhichAreSeen:
     async def test_no_room_for_names_leaves_the_numbers(self, story: Story) -> None:
         async with opened(story.folder, (44, 20)) as person:
             await person.press("4")
-            assert person.title.startswith("1  2  3  4 history 30  5")
+            assert person.title.startswith("1 2 3 4 log 30 5")
 
 
 class TestSizes:

@@ -92,15 +92,22 @@ class LibrarianScreen(HealthScreen):
         if self.focused is None or self.focused.id != "question":
             super().draw_footer()
             return
+        cites = self._answered is not None and not self._answered.nothing
         leaves = " stops the answer" if self.asking else " leaves"
         self.query_one("#footer", Footer).hint(
             (" enter", "$footer-key-foreground bold", "submit_question"),
             (" asks ", "", "submit_question"),
             (" ↑", "$footer-key-foreground bold"),
             (" asked before ", ""),
+            *([(" ↓", "$footer-key-foreground bold", "sources"), (" sources ", "", "sources")] if cites else []),
             (f" {named('screen.leave')}", "$footer-key-foreground bold", "leave"),
             (leaves, "", "leave"),
         )
+
+    def action_sources(self) -> None:
+        """From the line to what the last answer cites, if it cites something."""
+        if self.talk.select_last():
+            self.set_focus(self.talk)
 
     async def action_submit_question(self) -> None:
         """Enter, for a mouse."""
@@ -154,7 +161,10 @@ class LibrarianScreen(HealthScreen):
     def on_talk_pane_asked(self, event: TalkPane.Asked) -> None:
         event.stop()
         self.app.release_keys()  # type: ignore[attr-defined]
-        if not event.question or self.engine is None or self.refuses():
+        if not event.question:
+            self.action_sources()
+            return
+        if self.engine is None or self.refuses():
             return
         self.stop_answer()
         exchange = Exchange(event.question)

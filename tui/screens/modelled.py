@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from store.agent.faring import Faring, faring
 from tui.model_line import forms
 from tui.screens.learning import LearningScreen
-from tui.widgets.search_bar import SearchBar
+from tui.widgets.bars import Piece
 
 if TYPE_CHECKING:
     from tui.modeller import Modeller, Pull
@@ -29,7 +30,7 @@ class ModelledScreen(LearningScreen):
     def _complete(self) -> None:
         super()._complete()
         self.modeller.look(self.app.config)  # type: ignore[attr-defined]
-        self._tell_of_model()
+        self._draw_standing()
 
     def _look(self) -> None:
         super()._look()
@@ -44,7 +45,7 @@ class ModelledScreen(LearningScreen):
             return
         before, self._faring = self._faring, faring(self.engine.present.database, self.engine.now)
         if before != self._faring:
-            self._tell_of_model()
+            self._draw_standing()
             if before.working and not self._faring.working:
                 self.modeller.look(self.app.config)  # type: ignore[attr-defined]
 
@@ -63,8 +64,7 @@ class ModelledScreen(LearningScreen):
                 self.say(f"{pull.name} is there.")
             elif self.app.screen is self and pull.trouble is not None and pull.trouble.kind != "stopped":
                 self.say(f"{pull.name} could not be fetched. {pull.trouble}", "warning", 8)
-        self._tell_of_model()
+        self._draw_standing()
 
-    def _tell_of_model(self) -> None:
-        for bar in self.query(SearchBar):  # none once this memory was left for another one
-            bar.tell(forms(self.modeller, self._faring))
+    def model_ways(self) -> Sequence[Sequence[Piece]]:
+        return forms(self.modeller, self._faring)

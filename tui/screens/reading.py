@@ -341,7 +341,20 @@ class ReadingScreen(ResponsiveScreen[None]):
         left: list[Piece] = [(f" {visible(self._location.name)}  ", "bold", "open_memory")]
         if self._waiting:  # nothing takes its place, and it is gone with the last one
             left += [(f" ◇ {self._waiting:,} waiting ", "reverse bold $text-warning", f"pane('{INBOX}')"), ("  ", "")]
-        status = self.under_way()
+        if not self.query("#top"):
+            return  # this memory was left for another one
+        bar, status = self.query_one("#top", Split), self.under_way()
+        for brand in (" ≡ memoranda", " ≡"):  # where there is little room our own name goes first
+            whole = [(brand, STRONG, "app.command_palette"), *left]
+            room = (bar.size.width or 120) - width(whole) - width(status) - 2
+            names = [] if self.form == "-narrow" else tabs(self._seen_panes, self._current, "", room)
+            if self.form == "-narrow" or ALL_NAMED <= width(names) <= room:
+                break
+        bar.put_both([*whole, *names], [*status, (" ", "")])
+        self._draw_standing()
+
+    def _draw_standing(self) -> None:
+        """How the memory and its model stand, beside the search while nothing is sought."""
         figures: list[Piece] = []
         if counts := self._counts:
             figures.append((f"{counts['active']:,} fact{'' if counts['active'] == 1 else 's'}", ""))
@@ -350,28 +363,12 @@ class ReadingScreen(ResponsiveScreen[None]):
                     figures += [("  ", ""), (f"{counts[state]:,} {state}", style, f"search_for('is:{state}')")]
         if self._backups:
             figures += [("  ", ""), (self._backups, "$text-error", "doctor")]
-        if not self.query("#top"):
-            return  # this memory was left for another one
-        bar = self.query_one("#top", Split)
-        whole, names, room = self._fitted(bar, left, width(status) + width(figures))
-        if status and width(names) + width(status) + width(figures) + 2 > room:
-            figures = []  # what is under way takes their place, and the names of the panes what is left of it
-            whole, names, room = self._fitted(bar, left, width(status) + 2)
-        left = whole
-        if self.form == "-narrow":
-            names = []
-        bar.put_both([*left, *names], [*status, ("  ", ""), *figures, (" ", "")])
+        for bar in self.query(SearchBar):
+            bar.tell(figures, self.model_ways())
 
-    def _fitted(self, bar: Split, left: list[Piece], taken: int) -> tuple[list[Piece], list[Piece], int]:
-        """The top line's left part with our own name, the panes' names beside it, and the room for these and what is
-        `taken`. Where there is little room our own name goes before those of the panes, if that is enough."""
-        for brand in (" ≡ memoranda", " ≡", " ≡ memoranda"):
-            whole = [(brand, STRONG, "app.command_palette"), *left]
-            room = (bar.size.width or 120) - width(whole) - 4
-            names = tabs(self._seen_panes, self._current, "", room - taken)
-            if self.form == "-narrow" or width(names) >= ALL_NAMED:
-                break
-        return whole, names, room
+    def model_ways(self) -> Sequence[Sequence[Piece]]:
+        """The ways to tell of the model, the longest first."""
+        return ()
 
     def _draw_titles(self) -> None:
         if not self.query("#top"):

@@ -95,13 +95,14 @@ def slots(form: str, current: str, second: str, third: str) -> tuple[str, ...]:
 
 def tabs(seen: Sequence[str], current: str, size: str, room: int) -> list[Piece]:
     """All panes by number and name; where there is little room closer together, by a shorter name, and at last by
-    number alone but for the ones that are seen."""
+    number alone but for the ones that are seen, or for the current one."""
     whole = {pane: f"{NUMBERS[pane]} {pane}" for pane in PANES}
     short = {pane: f"{NUMBERS[pane]} {SHORT.get(pane, pane)}" for pane in PANES}
     bare = {pane: whole[pane] if pane in seen else NUMBERS[pane] for pane in PANES}
-    for names, gap in ((whole, 2), (whole, 1), (short, 1), (bare, 2)):
+    least = {pane: short[pane] if pane == current else NUMBERS[pane] for pane in PANES}
+    for names, gap in ((whole, 2), (whole, 1), (short, 1), (bare, 2), (least, 1)):
         if size:
-            names[current] += f" {size}"
+            names = {**names, current: f"{names[current]} {size}"}
         if sum(len(name) + gap for name in names.values()) - gap <= room:
             break
     looks = {pane: STRONG if pane == current else "" if pane in seen else FAINT for pane in PANES}

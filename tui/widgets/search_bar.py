@@ -1,6 +1,6 @@
 """The search bar: what is typed is looked for a moment later; an answer to an older question is dropped.
 
-While nothing is sought, the place of what is found tells how the model stands.
+While nothing is sought, the place of what is found tells how the memory and its model stand.
 
 Keywords answer at once. Where meaning can add to them it is asked next, once the typing pauses, and joins them.
 """
@@ -41,6 +41,7 @@ class SearchBar(Kept, Horizontal):
         & > #slash { width: 2; }
         & > Input { width: 1fr; height: 1; border: none; padding: 0; background: transparent; }
         & > #found { width: 40%; }
+        &.-idle > #found { width: 76%; }
     }
     """
 
@@ -82,7 +83,9 @@ class SearchBar(Kept, Horizontal):
         self._typed = ""  # what was being typed when the past was gone to
         self.thinking = False
         """Whether keywords have answered, and meaning is still to come."""
-        self._idle: Sequence[Sequence[Piece]] = ()
+        self._figures: Sequence[Piece] = ()
+        self._ways: Sequence[Sequence[Piece]] = ()
+        self.add_class("-idle")
 
     def compose(self) -> ComposeResult:
         yield Bar("/ ", id="slash")
@@ -125,19 +128,25 @@ class SearchBar(Kept, Horizontal):
         field.cursor_position = len(text)
         field.focus()
 
-    def tell(self, ways: Sequence[Sequence[Piece]]) -> None:
-        """Show this at the right while nothing is sought: the first way to say it that there is room for."""
-        self._idle = ways
+    def tell(self, figures: Sequence[Piece], ways: Sequence[Sequence[Piece]]) -> None:
+        """Show this at the right while nothing is sought: the figures, and the first of the ways to tell of the model
+        that there is room for beside them; where there is room for neither, the last of the figures, the worst."""
+        self._figures, self._ways = figures, ways
         self._show_idle()
 
     def on_resize(self) -> None:
         self._show_idle()
 
     def _show_idle(self) -> None:
-        if not self.query_text.strip():
+        idle = not self.query_text.strip()
+        if idle and not self.has_class("-idle"):
+            self.add_class("-idle")
+            self.call_after_refresh(self._show_idle)  # once there is room for it
+        elif idle:
             found = self.query_one("#found", Split)
-            fitting = (way for way in self._idle if width(way) < found.size.width)
-            found.put_both((), next(fitting, ()))
+            tries = [[*self._figures, ("  ", ""), *way] for way in self._ways if way]
+            tries += [list(self._figures), list(self._figures[-1:])]
+            found.put_both((), next((pieces for pieces in tries if width(pieces) < found.size.width), ()))
 
     def start(self, past: Sequence[str] = ()) -> None:
         """Let the person type; `past` is what was asked before, the newest first."""
@@ -159,6 +168,7 @@ class SearchBar(Kept, Horizontal):
         if self._engine is None:
             return
         self._turn()
+        self.set_class(not event.value.strip(), "-idle")
         self._engine.seeker.interrupt()
         if self._debounce is not None:
             self._debounce.stop()

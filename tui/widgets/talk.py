@@ -56,13 +56,13 @@ class Talk(Preview):
     def to_end(self) -> None:
         self.scroll_to(y=max(0, len(self._rows) - self.size.height), animate=False, force=True)
 
-    def select_last(self) -> None:
-        """Select the first citation of the last answer that has one, which `enter` then opens."""
-        for y in range(len(self._rows) - 1, -1, -1):
-            own = [index for _, _, index in self._rows[y] if index >= 0]
-            if own:
-                self.selected = own[0]
-                return
+    def select_last(self) -> bool:
+        """Select the first citation of the last answer, which `enter` then opens. False if it has none."""
+        asked = [y for y, row in enumerate(self._rows) if row and row[0][0] == YOU]
+        own = [index for row in self._rows[asked[-1] + 1 :] for _, _, index in row if index >= 0] if asked else []
+        if own:
+            self.selected = own[0]
+        return bool(own)
 
 
 def lines_of(exchange: Exchange) -> list[Line]:
@@ -86,7 +86,8 @@ def lines_of(exchange: Exchange) -> list[Line]:
 
 
 class Question(Field):
-    """The line to ask in: Enter asks, the arrows bring back what was asked before."""
+    """The line to ask in: Enter asks, the arrows bring back what was asked before. Empty, Enter and down leave it for
+    what the last answer cites."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("up", "past(1)", "Older", show=False, id="question.older", tooltip="The question before"),
@@ -107,6 +108,8 @@ class Question(Field):
         self.value = ""
 
     def action_past(self, step: int) -> None:
+        if step < 0 and not self._place and not self.value:
+            self.post_message(TalkPane.Asked(""))
         place = self._place + step
         if 0 <= place <= len(self._past):
             if not self._place:
