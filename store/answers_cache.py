@@ -1,7 +1,8 @@
 """Answers that keep: what was answered to a question whose answer the records alone decide, for a day at most [003] §5.
 
 An answer is given again only while all that it rests on is as it was: the records it cites (no step of history touched
-them since, and they say what they said), and what a search for the question finds (nothing that it did not find then).
+them since, and they say what they said), what a search for the question finds (nothing that it did not find then), and
+who gave it, so that no model signs what another said.
 While a text waits for its vector nobody knows what it is near to, and nothing is given again. A purge empties it.
 
 A question that only means the same is answered too, from a calibrated similarity of ALIKE on and if `questions` and
@@ -10,7 +11,7 @@ given to.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from store import records
@@ -59,9 +60,12 @@ class Answers:
         self._database = database
         self._search = search
 
-    def keep(self, question: str, answer: str, citations: Sequence[str], *, seq: int | None = None) -> bool:
+    def keep(
+        self, question: str, answer: str, citations: Sequence[str], *, seq: int | None = None, by: str = ""
+    ) -> bool:
         """Keep an answer, if it is one that keeps: whether it was. `seq` is the step of history that was the newest
-        when its records were read (the newest one now, unless given): what was written since, it does not know.
+        when its records were read (the newest one now, unless given): what was written since, it does not know. `by`
+        names the model that gave it.
 
         Some 50 ms where a model makes the question's vector: for a thread that may wait.
         """
@@ -70,7 +74,7 @@ class Answers:
         cited = _parsed(citations)
         newest = self._newest()
         since = newest if seq is None else seq
-        basis = self._basis(cited)
+        basis = self._basis(cited, by)
         found = self._found(question, answer)
         if basis is None or found is None or self._touched([*cited, *map(_cited, found)], since):
             return False
@@ -97,12 +101,14 @@ class Answers:
             )
         return True
 
-    def lookup(self, question: str) -> Answer | None:
-        """What was answered to this question, or to one that means the same, if it still holds; else None. Some 30 ms
-        where answers are kept at all."""
+    def lookup(
+        self, question: str, *, by: str = "", fits: Callable[[str, str], bool] = lambda question, answer: True
+    ) -> Answer | None:
+        """What was answered by this model to this question, or to one that means the same, if it still holds and `fits`
+        says so of that question and its answer; else None. Some 30 ms where answers are kept at all."""
         if not deterministic(question):
             return None
-        given, gone = self._look(question)
+        given, gone = self._look(question, by, fits)
         if not self._database.read_only and not self._database.moment:
             with self._database.write("agent", "answers") as write:
                 write.execute(
@@ -132,21 +138,24 @@ class Answers:
 
     # looking
 
-    def _look(self, question: str) -> tuple[Answer | None, list[int]]:
+    def _look(self, question: str, by: str, fits: Callable[[str, str], bool]) -> tuple[Answer | None, list[int]]:
         """(the answer that holds, the ids of those looked at that hold no longer)."""
         gone: list[int] = []
         row = self._database.row(f"SELECT {COLUMNS} FROM answers_cache WHERE normal = ?", (normal(question),))
         if row is not None:
             if self._waiting():
                 return None, []
-            if self._holds(row, self._found(row[1], row[2])):
+            if not self._holds(row, self._found(row[1], row[2]), by):
+                gone.append(row[0])
+            elif fits(row[1], row[2]):
                 return _answer(row, ""), []
-            gone.append(row[0])
         if not self._database.value("SELECT 1 FROM answers_cache WHERE vector IS NOT NULL LIMIT 1"):
             return None, gone
-        return self._alike(question, gone)
+        return self._alike(question, gone, by, fits)
 
-    def _alike(self, question: str, gone: list[int]) -> tuple[Answer | None, list[int]]:
+    def _alike(
+        self, question: str, gone: list[int], by: str, fits: Callable[[str, str], bool]
+    ) -> tuple[Answer | None, list[int]]:
         """The answer to the nearest question that means the same."""
         look = self._search.meaning.look(question) if self._search.meaning else None
         vector = look.vector() if look else None
@@ -164,10 +173,10 @@ class Answers:
         for similarity, row in sorted(near, key=lambda pair: -pair[0]):
             if similarity < ALIKE:
                 break
-            if not may_be_same(question, row[1]) or contrary(question, row[1]):
+            if not may_be_same(question, row[1]) or contrary(question, row[1]) or not fits(row[1], row[2]):
                 continue
             found = self._found(question, row[2])
-            if not self._holds(row, self._found(row[1], row[2])):
+            if not self._holds(row, self._found(row[1], row[2]), by):
                 gone.append(row[0])
             elif self._same_matter(question, row, found):
                 when = ago(self._database.clock(), row[9])
@@ -190,7 +199,7 @@ class Answers:
         known = keywords.counts(Words(strange, None, {}))
         return not any(known.values())
 
-    def _holds(self, row: "tuple[Any, ...]", found: "list[Hit] | None") -> bool:
+    def _holds(self, row: "tuple[Any, ...]", found: "list[Hit] | None", by: str) -> bool:
         """Whether all that a kept answer rests on is as it was."""
         _, _, _, citations, seq, basis, before, _, _, at = row
         age = to_ms(self._database.clock()) - to_ms(at)
@@ -200,7 +209,7 @@ class Answers:
             and found is not None
             and {hit.key for hit in found} <= set(json.loads(before))
             and not self._touched([*cited, *map(_cited, found)], seq)
-            and self._basis(cited) == basis
+            and self._basis(cited, by) == basis
         )
 
     # what an answer rests on
@@ -241,10 +250,11 @@ class Answers:
         )
         return bool(rows)
 
-    def _basis(self, cited: Sequence[Citation]) -> str | None:
-        """A digest of what these records say, and of how old the facts among them are; None if one is not there."""
+    def _basis(self, cited: Sequence[Citation], by: str) -> str | None:
+        """A digest of what these records say, of how old the facts among them are, and of who answered from them; None
+        if one is not there."""
         now = self._database.clock()
-        told = []
+        told: list[object] = [by] if by else []
         for one in cited:
             try:
                 record = records.lookup(self._database, one)
