@@ -12,7 +12,7 @@ from store.librarian.asked import CHRONOLOGY, IMPLEMENTATION, WHEN, WHO, WHY, As
 from store.librarian.finding import Found
 from store.librarian.relevance import kin, names
 from store.librarian.sources import Source
-from store.models import Commit, Decision
+from store.models import Commit, Decision, Fact
 from store.questions import words
 from store.search.pipeline import body
 
@@ -40,7 +40,7 @@ def _tells(asked: Asked, source: Source, told: str) -> bool:
     record, known = source.record, asked.text
     if asked.kind == IMPLEMENTATION and isinstance(record, Commit):
         return True
-    if asked.aspect == WHEN:
+    if asked.aspect == WHEN and not isinstance(record, Fact):  # the day of a fact is that on which it was written
         return bool(verbatim.days(told))
     if not isinstance(record, Decision):
         return _new(record.author if isinstance(record, Commit) and asked.aspect == WHO else body(record), known, told)
