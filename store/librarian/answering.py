@@ -12,16 +12,17 @@ from dataclasses import dataclass
 
 from store.agent import use
 from store.agent.model import Chat
+from store.answers_cache import Answer as Kept
 from store.context.builder import Context
 from store.context.choosing import accepted
-from store.embedding.calibration import calibrated
 from store.errors import ModelFailed
 from store.librarian import prompting
-from store.librarian.asked import STATISTICS, Asked, read
-from store.librarian.checking import Check, Sentences
+from store.librarian.asked import STATISTICS, Asked, read, spoken
+from store.librarian.checking import Check
 from store.librarian.composing import NOTHING, compose
 from store.librarian.enough import enough
 from store.librarian.finding import Found, find
+from store.librarian.sentences import Sentences
 from store.librarian.sources import Source
 from store.memory import Memory
 from store.models import Fact
@@ -29,7 +30,6 @@ from store.models import Fact
 PREDICT = 300  # tokens of an answer
 TASK = "answer"  # as its use is counted
 SENTENCES = 6  # of an answer
-EMBEDDED = 1_000  # characters of a record that a sentence's meaning is held against
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +124,7 @@ class _Asking:
         asked = read(question, memory.now, last.topic if last else "")
         by, note, nothing = "", "", False
         found = Found(())
-        if self._chat is not None and not asked.follows and (known := memory.answers.lookup(asked.text)):
+        if self._chat is not None and (known := self._known(self._chat, asked)):
             by, note = self._chat.name, known.note or "given before, and nothing of it has changed"
             for sentence in _sentences(known.answer):
                 self._say(sentence, known.citations)
@@ -163,6 +163,14 @@ class _Asking:
         self._citations.update(dict.fromkeys(citations))
         self._said(sentence)
 
+    def _known(self, chat: Chat, asked: Asked) -> Kept | None:
+        """What this model answered before, in the language of the question."""
+        if asked.follows:
+            return None
+        return self._memory.answers.lookup(
+            asked.text, by=chat.name, fits=lambda question, answer: spoken(answer, question) == asked.language
+        )
+
     # with a model
 
     def _by_model(self, chat: Chat, asked: Asked, found: Found, newest: int) -> tuple[str, str, bool]:
@@ -175,7 +183,7 @@ class _Asking:
         built = prompting.context(asked, given)
         number = self._sent(built)
         self._waiting(len(given))
-        check = Check(given, self._near)
+        check = Check(given)
         note, nothing = "", False
         before = (last.question, last.text) if last and asked.follows else None
         kind, began = "", time.monotonic()
@@ -199,7 +207,7 @@ class _Asking:
         if number is not None:
             memory.context.sent.answered(number, valid=not self._doubts and not note, cited=list(self._citations))
         if self._sentences and not note and not asked.follows and not self._cancelled():
-            memory.answers.keep(asked.text, " ".join(self._sentences), list(self._citations), seq=newest)
+            memory.answers.keep(asked.text, " ".join(self._sentences), list(self._citations), seq=newest, by=chat.name)
         return chat.name, note, nothing and not self._sentences
 
     def _enough(self, asked: Asked, found: Found) -> bool:
@@ -259,15 +267,6 @@ class _Asking:
         """Note what was sent to the model, where notes can be made."""
         database = self._memory.database
         return None if database.read_only or database.moment else self._memory.context.sent.keep(built)
-
-    def _near(self, sentence: str, source: Source) -> float | None:
-        """The calibrated similarity of a sentence and what a source says; None where no model tells."""
-        meaning = self._memory.search.meaning
-        one = meaning.as_stored(sentence) if meaning else None
-        other = meaning.as_stored(source.text[:EMBEDDED]) if meaning and one else None
-        if one is None or other is None:
-            return None
-        return calibrated(float(one[1] @ other[1]), one[0].zero, one[0].one)
 
 
 def _sentences(text: str) -> list[str]:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from store import cues
 from store.librarian.relevance import names
-from store.librarian.sources import Source
-from store.models import Commit, Decision, Iteration
+from store.librarian.sources import Source, day
+from store.models import Checkpoint, Commit, Decision, Event, Fact, Iteration, Turn
 from store.questions import words
 from store.vocabulary import PERSON
 
@@ -35,6 +35,14 @@ _ISO = re.compile(r"\b(\d{4})-(\d\d)-(\d\d)")
 _OF_YEAR = re.compile(rf"(?<!\d )(?<!\d de )\b({_MONTH})(?: de| del| of)? (\d{{4}})\b")
 _BEGAN = re.compile(r"\b(?:began|begun|started|starts|empezo|comenzo|inicio|arranco|empieza)\b")
 _ENDED = re.compile(r"\b(?:ended|finished|completed|closed|ends|termino|acabo|finalizo|concluyo|cerro|completo)\b")
+# of these the day is that on which it happened; of others, that on which somebody wrote them down
+_HAPPENED = (Checkpoint, Commit, Decision, Event, Iteration, Turn)
+_WRITTEN_DOWN = re.compile(
+    r"\b(?:recorded|noted|written down|remembered|saved|added|created"
+    r"|registr(?:o|ado|ada|aron)|anot(?:o|ado|ada)|guard(?:o|ado|ada)|agreg(?:o|ado|ada)|cre(?:o|ado|ada))\b"
+)
+_CONFIRMED = re.compile(r"\bconfirm")
+_LAST = re.compile(r"last confirmed \d+ \w+ \d{4}")
 
 _ACTS = (
     "made|did|wrote|written|committed|implemented|added|fixed|removed|decided|chose|chosen|picked|recorded|approved"
@@ -72,7 +80,7 @@ def doubt(said: str, those: Sequence[Source], others: Iterable[Source] = ()) -> 
     """What of a sentence does not stand in `those`, in a few words; empty if all of it does. `others` are the records
     that it does not cite: what only they name is none of these."""
     told = cues.folded(said)
-    below = cues.folded("\n".join(f"{source.at[:10]} {source.text}" for source in those))
+    below = cues.folded("\n".join(ground(source, told) for source in those))
     if not _numbers(told) <= _numbers(below):
         return "a number that the record does not have"
     if not _days_stand(told, below, those):
@@ -85,6 +93,17 @@ def doubt(said: str, those: Sequence[Source], others: Iterable[Source] = ()) -> 
     if not all(_did(who, those, known) for who in _who(said, told)):
         return "who did it, which the record does not say"
     return ""
+
+
+def ground(source: Source, said: str) -> str:
+    """What a record says, for what a folded sentence says of it. The day on which a thing was merely written down or
+    confirmed is no day of the thing: it is told only by who says so."""
+    text = source.text
+    if isinstance(source.record, Fact) and not _CONFIRMED.search(said):
+        text = _LAST.sub("", text)
+    if isinstance(source.record, _HAPPENED) or _WRITTEN_DOWN.search(said):
+        return f"{source.at[:10]} {text}"
+    return text.removeprefix(f"{day(source.at)}. ")
 
 
 # numbers and days
@@ -101,6 +120,13 @@ def days(text: str) -> set[tuple[int, int, int]]:
     found = {(int(year), int(month), int(day)) for year, month, day in _ISO.findall(text)}
     found |= {(int(year or 0), MONTHS[month], int(day)) for day, month, year in _DAY_FIRST.findall(text)}
     return found | {(int(year or 0), MONTHS[month], int(day)) for month, day, year in _MONTH_FIRST.findall(text)}
+
+
+def without_days(text: str) -> str:
+    """A folded text without its days, and without `day` before them."""
+    for pattern in (_ISO, _DAY_FIRST, _MONTH_FIRST, _OF_YEAR):
+        text = pattern.sub(" \0 ", _ORDINAL.sub("", text))
+    return re.sub(r"(?:\b(?:day|dia) )?\s*\0[,\s]*", " ", text)
 
 
 def _days_stand(told: str, below: str, those: Sequence[Source]) -> bool:
@@ -122,8 +148,6 @@ def _days_stand(told: str, below: str, those: Sequence[Source]) -> bool:
 
 
 def _here(at: str) -> str:
-    from store.librarian.sources import day
-
     return cues.folded(day(at)) if at else ""
 
 

@@ -12,8 +12,9 @@ from store.conversation import Said
 from store.errors import ModelFailed
 from store.librarian import Answer, Librarian
 from store.librarian.asked import CHRONOLOGY, DECISION, IMPLEMENTATION, STATISTICS, read
-from store.librarian.checking import Check, Sentences
+from store.librarian.checking import Check
 from store.librarian.composing import NOTHING
+from store.librarian.sentences import Sentences
 from store.librarian.sources import sources
 from store.memory import Memory
 
@@ -398,7 +399,8 @@ def check(told: Memory) -> Check:
         ("mongodb was chosen: one file and no service to run [D#2].", "an option that was not taken"),
         ("Keep invoices in one file with typst [I#1].", "a name that the record"),
         ("Keep invoices in one file, said arrieta [I#1].", "a name that the record"),
-        ("The paper archive was dropped because people open the old boxes [D#4].", "the contrary"),
+        ("The paper archive was dropped because people open the old boxes [D#4].", "words that the record"),
+        ("The paper archive was dropped because the old boxes are opened [D#4].", "the contrary"),
         # the same where the citation would be ours
         ("Nadia approves what goes out on Friday.", "cites nothing"),
         ("Pedro approves what goes out.", "cites nothing"),
@@ -415,7 +417,7 @@ def test_what_a_record_does_not_have_as_it_is_is_cut(check: Check, sentence: str
     "sentence",
     [
         "Tomas Arrieta committed one file, no server [C#a1b2c3d].",
-        "One file, no server was committed by Tomás Arrieta on 13 August 2026 [C#a1b2c3d].",
+        "“One file, no server” was committed by Tomás Arrieta on 13 August 2026 [C#a1b2c3d].",
         "Tomás committed one file, no server, which implements Use SQLite [C#a1b2c3d] [D#2].",
         "Nadia approves what goes out [F#4].",
         "Her phone ends in 417, and it is Nadia who approves what goes out [F#4].",
@@ -470,13 +472,6 @@ def test_what_stands_but_does_not_tell_it_gives_way_to_the_records(
         assert answer.sentences == by_rule.sentences and answer.citations == by_rule.citations
         assert answer.note == "what scripted:1b said does not tell it all; here are the records themselves"
         assert told.answers.lookup(question) is None
-
-
-def test_a_citation_is_ours_only_where_the_words_are_the_records(told: Memory) -> None:
-    """To mean much the same is enough for one that the model made, or in another language."""
-    said = "One file is cheap to run and to move"
-    check = Check(sources(told.database, [told.decisions.get(2)], told.now), lambda sentence, source: 0.9)
-    assert check(f"{said} [D#2].").text and check(f"{said}.").why == "cites nothing"
 
 
 def test_a_record_of_any_kind_may_be_cited(told: Memory) -> None:

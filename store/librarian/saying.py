@@ -1,0 +1,185 @@
+"""Whether a record says what a sentence says, part by part: every word of a part that tells something stands in one
+part of one record, or in what the whole record is about, denied there if it is denied here.
+
+Words of two records, or of two parts of one, put together say what neither does.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from store import cues
+from store.librarian import verbatim
+from store.librarian.sources import LONG, Source
+from store.librarian.wording import ENDED, FRAMES, FUNCTION, GONE, MODAL, SPOKEN, Word, same, told
+from store.models import Commit, Decision, Event, Fact, Iteration, Proposal, Record, Task
+
+CONTRARY = "the contrary of what the record says"
+UNKNOWN = "words that the record does not have"
+
+# one who does something, right after an `and`: what follows is a part of its own
+_OWN = (
+    r"(?:we|i|he|she|it|they|you|there|nobody|his|her|its|their|our|my|nosotros|ella|ellos|ellas|su|sus|mi|nuestr[oa]s?"
+    r"|nadie|hay"
+    r"|(?:the|an?|el|la|los|las|una?)\s+[\w-]+\s+(?!(?:of|in|on|at|to|for|with|from|de|del|en|a|para|con|por|and|or|y|o)\b)"
+    r"[^\W\d_])"
+)
+_PART = re.compile(
+    r"[;:!?(){}\"“”«»]+|\.(?=\s|$)|,?\s\b(?:because|porque|ya que|puesto que|but|pero|while|mientras)\b"
+    rf"|,?\s\b(?:and|y|e)\b(?=\s+{_OWN}\b)|,(?=\s+{_OWN}\b)"
+)
+# a part that begins with where, when or for what may go on in another order
+_ADJUNCT = re.compile(
+    r"\s*(?:(?:on|in|at|for|from|with|to|en|a|al|por|para|con|de|desde)\b"
+    r"|(?:los |el |las )?(?:lunes|martes|miercoles|jueves|viernes|sabados?|domingos?)\b)"
+)
+_TO_DO = re.compile(
+    r"\b(?:tasks?|pending|open|to do|to be|in progress|left|under way|tareas?|pendientes?|abiertas?|en curso"
+    r"|por hacer)\b"
+)
+_PROPOSED = re.compile(r"\b(?:propos\w+|propuest\w+|propon\w+)\b")
+_BY = frozenset(("by", "por"))
+_DONE = {"done": "done hecha finished completed terminada", "in_progress": "progress curso way", "pending": ""}
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What a record says: `head` what the whole of it is about, `parts` the rest."""
+
+    head: tuple[Word, ...]
+    parts: tuple[tuple[Word, ...], ...]
+    frame: frozenset[str]
+
+
+def saying(rest: str, loose: frozenset[str], said: str, those: Sequence[Source], across: bool) -> str:
+    """Why these records do not say what a sentence says, empty if they do. `rest` is the folded sentence without what
+    refuses an option, `loose` the options that may stand in the words of the reason only; `across`: it is in another
+    language than they are."""
+    folded = cues.folded(said)
+    known = [_said(source, verbatim.ground(source, folded)) for source in those]
+    bare = [_Said((), one.parts, frozenset()) for one in known]
+    every = " ".join(source.text for source in those)
+    if not all(_as_what_it_is(source.record, folded) for source in those):
+        return "what is to be done, or was only proposed, told as if it were so"
+    before = set(range(len(known)))
+    for part in _PART.split(verbatim.without_days(rest)):
+        mine, idle = told(part)
+        telling = [word for word in mine if not _plain(word)]
+        if idle:
+            return CONTRARY
+        if not telling:
+            continue
+        strict = any(word.text in loose for word in telling)
+        ground = bare if strict else known
+        if strict and all(word.text in loose for word in telling):
+            return UNKNOWN  # an option on its own, as if it were the answer
+        fits = {place for place, one in enumerate(ground) if _fits(telling, one, ground, every, across, True)}
+        if fits and all(_turned(part, telling, those[place], known[place], across) for place in fits):
+            return CONTRARY
+        if not fits:
+            alike = any(_fits(telling, one, ground, every, across, False) for one in ground)
+            return CONTRARY if alike else UNKNOWN
+        if not re.match(rf"\s*{_OWN}\b", part) and not before & fits:
+            return UNKNOWN  # what goes on about the same one must be of the same record
+        before = fits
+    return ""
+
+
+def _as_what_it_is(record: Record, said: str) -> bool:
+    """Whether a task that is not done, and a proposal, are told as such."""
+    if isinstance(record, Task):
+        return record.status == "done" or bool(_TO_DO.search(said))
+    return not isinstance(record, Proposal) or bool(_PROPOSED.search(said))
+
+
+def _plain(word: Word) -> bool:
+    return word.text in FUNCTION or word.text[:1].isdigit() or (word.text in SPOKEN and not word.denied)
+
+
+def _fits(
+    telling: Sequence[Word], one: _Said, known: Sequence[_Said], every: str, across: bool, strictly: bool
+) -> bool:
+    """Whether all these words stand in one part of a record; `strictly`, denied where they are denied there."""
+    heads = [word for other in known if other.frame & one.frame for word in other.head]
+    return any(
+        all(
+            _stands(word, part, heads, across, strictly) or (not word.denied and _framed(word.text, known, every))
+            for word in telling
+        )
+        for part in one.parts or ((),)
+    )
+
+
+def _turned(part: str, telling: Sequence[Word], source: Source, one: _Said, across: bool) -> bool:
+    """Whether a part of a sentence has three words of a record in the reverse order, who did it and to whom it was done
+    in each other's place: `Peanuts are allergic to Ana`. What was done `by` somebody has them so rightly."""
+    if isinstance(source.record, Commit) or _ADJUNCT.match(part):
+        return False
+    for other in one.parts:
+        there = [[place for place, word in enumerate(other) if same(mine.text, word.text, across)] for mine in telling]
+        places = [found[0] for found in there if len(found) == 1]
+        if len(there) < 3 or not all(there):
+            continue
+        by = any(word.text in _BY for word in other) != any(word.text in _BY for word in told(part)[0])
+        rest = [-place for place in places] if not by else places
+        if _three_rise(rest):
+            return True
+    return False
+
+
+def _three_rise(places: Sequence[int]) -> bool:
+    """Whether three of these rise, one after the other."""
+    return any(
+        any(first < middle for first in places[:at]) and any(middle < last for last in places[at + 1 :])
+        for at, middle in enumerate(places)
+    )
+
+
+def _stands(word: Word, part: Sequence[Word], head: Sequence[Word], across: bool, strictly: bool) -> bool:
+    for text in (part, head):
+        there = [other for other in text if same(word.text, other.text, across)]
+        if there:
+            loosely = not strictly or word.text in MODAL
+            return loosely or any(other.denied == word.denied for other in there)
+    return False
+
+
+def _framed(word: str, known: Sequence[_Said], every: str) -> bool:
+    """Whether a word is one in which one speaks of such a record, and the record says nothing against it."""
+    return any(word in one.frame for one in known) and not cues.contrary(word, every)
+
+
+def _said(source: Source, text: str) -> _Said:
+    record, frame = source.record, FRAMES.get(source.kind, frozenset())
+    match record:
+        case Decision():
+            about = (record.title, record.chosen, *record.alternatives, record.phase or "", record.status)
+            heads = [*about, *(f"{link.kind} {link.title}" for link in source.links), f"by {record.origin}"]
+            texts = [record.rationale[:LONG], record.context[:LONG]]
+            frame |= GONE if record.status != "active" else frozenset()
+        case Commit():
+            heads = [record.author, *(f"{link.kind} {link.title}" for link in source.links)]
+            subject, _, body = record.message[:LONG].partition("\n")
+            texts = [subject.replace(":", " "), body]
+        case Event():
+            heads, texts = [text], []
+        case Iteration():
+            heads, texts = [text], []
+            ends = record.completed_at and record.status == "completed"
+            frame |= ENDED if ends else frozenset(("ended",) if record.completed_at else ("progress", "way", "curso"))
+        case Task():
+            heads, texts = [text], []
+            frame |= frozenset(_DONE[record.status].split())
+        case Fact():
+            heads = [f"{record.origin} confirmed {record.status}", *re.findall(r"\(([^()]*)\)\.$", text)]
+            texts = [record.fact[:LONG]]
+        case _:
+            heads, texts = [], [text]
+    head = tuple(word for one in heads for word in _words(one))
+    return _Said(head, tuple(_words(part) for one in texts for part in _PART.split(one) if part.strip()), frame)
+
+
+@lru_cache(2_000)
+def _words(text: str) -> tuple[Word, ...]:
+    return tuple(told(text)[0])
