@@ -10,9 +10,10 @@ that a run that was broken off goes on where it ended; `--keys` measures a key i
 
 *Found*: of the facts that a turn holds, those that are remembered or proposed; *false*: what was, and is none of them
 nor anything else that the turn tells; *quiet*: turns that hold nothing, and gave nothing.
-*Grounded*: each number and name of what is shown stands in what it rests on, and most of its words. *Valid*: answers of
-the model that were of the form it was told. *Answered*: questions whose answer cites a record that holds it; *refused*:
-questions about nothing recorded that were told so.
+*Grounded*: each number, with what it counts, and each name of what is shown stands in what it rests on, and most of its
+words; nothing is denied that it does not deny. *Cited*: sentences of the Librarian that a record says, with no option
+told as the choice that was not taken. *Valid*: answers of the model that were of the form it was told. *Answered*:
+questions whose answer cites a record that holds it; *refused*: questions about nothing recorded that were told so.
 """
 
 from __future__ import annotations

@@ -11,10 +11,33 @@ SHARE = 0.6  # of the words that tell something, at least, that must stand in wh
 SHORT = 4  # letters; shorter words tell little
 FORM = 3  # letters that a form of a word has, at least
 ALIKE = 4  # letters that two forms of a word begin with
-FRAME = 0.4  # the share for a sentence that frames quotations: “on … it was decided”
+FEW = 5  # words, of which every one must stand in the record
+MOST = 0.75  # of more words
 _NUMBER = re.compile(r"\d+(?:[.,:]\d+)*")
 _NAME = re.compile(r"(?<=[\w,;] )[A-ZÁÉÍÓÚÑ][\w&+.-]*\w|\b\w+[A-Z]\w*|\b[A-Z]{2,}\b")
 _CITED = re.compile(r"\b([A-Z])#([0-9a-f]+)")
+_NO = frozenset("no not never nor without nobody none nothing cannot nunca jamas sin ni nadie nada ningun".split())
+_DENIED = 4  # words after a no, to which it belongs
+_AROUND = 3  # words around a number, among which is what it counts
+_COUNTS = re.compile(r"(?<![\w.,:])(\d+(?:[.,:]\d+)*)\s+(?:de\s+|of\s+)?([^\W\d_]{3,})")
+_REFUSED = re.compile(r"\b(?:instead|rather|reject|discard|alternativ|options?|lugar|vez|descart|rechaz|opcion)")
+_RIGHT_BEFORE = re.compile(r"\b(?:over|not|no|ni|considered|considero)\W+(?:an? |the |una? |el |la )?$")
+_RIGHT_AFTER = re.compile(r"\W*(?:was|were|fue|fueron|se) (?:not|consider)")
+_BESIDE = 40  # characters around an option, among which it is said that it was not taken
+# how a sentence is put together, and how one speaks of records: they say nothing of a record
+_FRAMING = frozenset(
+    """
+    the and for from with this that was were are has had have been its our their they which who what when where because
+    since there into under way according
+    iteration began completed ended task done pending progress said says recorded record decision decided decisions
+    chosen chose choose use used using reason called took place instead replaced replaces superseded committed commit
+    commits implements implemented made facts fact event proposed checkpoint taken
+    los las del por para con que una unos unas como fue fueron son esta este esto porque desde hace sigue curso segun
+    iteracion empezo termino tarea hecha pendiente dijo registrado decision decidio decidieron decisiones eligio
+    elegimos elegido usa usamos usar usado motivo pedia reemplazo lugar vez hizo implementa implemento implementamos
+    agregado hechos hecho evento propuesto hay
+    """.split()
+)
 _MONTHS = {
     number: (es, en)
     for number, (es, en) in enumerate(
@@ -48,16 +71,88 @@ def has_all(text: str, wanted: Iterable[str]) -> bool:
 
 
 def rests(text: str, ground: str, share: float = SHARE) -> bool:
-    """Whether what is said rests on its ground: every number and every name verbatim, and most words."""
+    """Whether what is said rests on its ground: every number with what it counts and every name verbatim, what is
+    denied there and nothing else denied, and most words."""
     below = folded(ground)
     numbers = set(_NUMBER.findall(below))
     if any(number not in numbers for number in _NUMBER.findall(text)):
         return False
     if any(folded(name) not in below for name in _NAME.findall(text)):
         return False
+    if not (_counts_alike(folded(text), below) and _denies_alike(folded(text), below)):
+        return False
     there = {word for word in re.findall(r"[^\W\d_]+", below) if len(word) >= FORM}
     words = [word for word in re.findall(r"[^\W\d_]+", folded(text)) if len(word) >= SHORT]
     return sum(any(_akin(word, other) for other in there) for word in words) >= share * len(words)
+
+
+def says(text: str, ground: str) -> bool:
+    """Whether a record says what a sentence about it says: it rests on it, and but for how a sentence is put together
+    its words are the record's: all of few, most of many."""
+    if not rests(text, ground, 0):
+        return False
+    there = {word for word in re.findall(r"[^\W\d_]+", folded(ground)) if len(word) >= FORM}
+    words = [
+        word for word in re.findall(r"[^\W\d_]+", folded(text)) if len(word) >= FORM and word not in _FRAMING | _NO
+    ]
+    known = sum(any(_akin(word, other) for other in there) for word in words)
+    return known == len(words) if len(words) <= FEW else known >= MOST * len(words)
+
+
+def refused(text: str, options: Iterable[str], chosen: str, reason: str) -> bool:
+    """Whether each option that a sentence names, and that is no word of what was chosen, is named as not taken; what
+    the reason says of one may be said."""
+    said = folded(text)
+    for option in map(folded, options):
+        for match in re.finditer(rf"\b{re.escape(option)}\b", said) if option not in folded(chosen) else ():
+            before, after = said[max(0, match.start() - _BESIDE) : match.start()], said[match.end() :][:_BESIDE]
+            then = re.match(r"\W+\w+", after)
+            if then and option + then[0] in folded(reason):
+                continue
+            near = _REFUSED.search(re.split(r"[.;]", before)[-1]) or _REFUSED.search(re.split(r"[.;]", after)[0])
+            if not (near or _RIGHT_BEFORE.search(before) or _RIGHT_AFTER.match(after)):
+                return False
+    return True
+
+
+def _counts_alike(text: str, below: str) -> bool:
+    """Whether the word after each number stands beside that number in the ground, a year's aside."""
+    words = re.findall(r"\d+(?:[.,:]\d+)*|[^\W\d_]+", below)
+    for number, thing in _COUNTS.findall(text):
+        if re.fullmatch(r"(?:19|20)\d\d", number) or thing in _FRAMING:
+            continue
+        places = [place for place, word in enumerate(words) if word == number]
+        around = (words[max(0, at - _AROUND) : at + _AROUND + 1] for at in places)
+        if not any(_akin(thing, word) for stretch in around for word in stretch if len(word) >= FORM):
+            return False
+    return True
+
+
+def _denies_alike(text: str, below: str) -> bool:
+    """Whether no word is denied here that nowhere is there, or the other way round."""
+    said, denied = _denied(text)
+    known, refused = _denied(below)
+    mine = {word: word in denied for word in said | denied if len(word) >= SHORT and word not in _FRAMING}
+    for word, no in mine.items():
+        yes_there = any(_akin(word, other) for other in known if len(other) >= SHORT)
+        no_there = any(_akin(word, other) for other in refused if len(other) >= SHORT)
+        if (yes_there or no_there) and not (no_there if no else yes_there):
+            return False
+    return True
+
+
+def _denied(text: str) -> tuple[set[str], set[str]]:
+    """(the words of a text that it says, those that it denies)."""
+    said, denied = set[str](), set[str]()
+    for stretch in re.split(r"[.,;:!?«»“”\"]+", re.sub(r"n['’]t\b", " not", text)):
+        left = 0
+        for word in re.findall(r"[^\W\d_]+", stretch):
+            if word in _NO:
+                left = _DENIED
+                continue
+            (denied if left else said).add(word)
+            left = max(0, left - (len(word) >= FORM))
+    return said, denied
 
 
 def _akin(one: str, other: str) -> bool:

@@ -8,7 +8,7 @@ import pytest
 
 from bench.agent_answers import MEMORY, remembered, score
 from bench.agent_asking import TASKS
-from bench.agent_scores import FRAME, cited, grounds, has, rests, without_citations
+from bench.agent_scores import cited, grounds, has, rests, says, without_citations
 from store import records
 from store.citations import parse
 from store.librarian.answering import Answer
@@ -74,6 +74,56 @@ def test_what_is_said_rests_on_what_was_said(said: str, ground: str, stands: boo
     assert rests(said, ground) is stands
 
 
+ALLERGIC, SESSIONS = "Ana is allergic to peanuts", "Sessions expire after 30 minutes"
+RETRIES = "Login retries 3 times with a timeout of 10 seconds"
+
+
+@pytest.mark.parametrize(
+    ("said", "ground", "stands"),
+    [
+        (ALLERGIC, ALLERGIC, True),
+        ("Ana can eat peanuts", ALLERGIC, False),
+        ("Ana can safely eat peanuts", ALLERGIC, False),
+        ("Ana loves peanuts", ALLERGIC, False),
+        ("Ana is not allergic to peanuts", ALLERGIC, False),
+        ("After 30 minutes sessions expire", SESSIONS, True),
+        ("Sessions expire after 30 days", SESSIONS, False),
+        ("Sessions never expire after 30 minutes", SESSIONS, False),
+        (RETRIES, RETRIES, True),
+        ("Login retries 10 times with a timeout of 3 seconds", RETRIES, False),
+        ("Login retries 3 times with a timeout of 10 minutes", RETRIES, False),
+        ("Elías comes on Tuesdays", "Elías, the accountant, comes on Tuesdays", True),
+        ("Elías never comes on Tuesdays", "Elías, the accountant, comes on Tuesdays", False),
+        ("Elías fired the accountant on Tuesday", "Elías, the accountant, comes on Tuesdays", False),
+        ("One file, with no service to run", "One file and no service to run", True),
+        ("One file, with a service to run", "One file and no service to run", False),
+        ("Nadie abre las cajas", "Nadie abre las cajas viejas", True),
+        ("La gente abre las cajas", "Nadie abre las cajas viejas", False),
+        ("Over time MongoDB was chosen", "Use SQLite. SQLite in WAL mode. MongoDB", False),
+        ("Redis 7 was chosen because it is slow", "Cache pages Redis 7 fast", False),
+    ],
+)
+def test_a_record_says_what_is_said_of_it(said: str, ground: str, stands: bool) -> None:
+    assert says(said, ground) is stands
+
+
+@pytest.mark.parametrize(
+    ("said", "sound"),
+    [
+        ("Kafka was chosen for the message queue [D#2].", 0),
+        ("RabbitMQ was chosen, for Kafka needs three machines [D#2].", 1),
+        ("Postgres was chosen [D#1].", 0),
+        ("SQLite was chosen instead of Postgres [D#1].", 1),
+        ("Over time MariaDB was chosen [D#1].", 0),
+        ("Se eligió SQLite en lugar de Postgres y MariaDB [D#1].", 1),
+        ("Se usa bcrypt para las contraseñas de los usuarios [D#4].", 0),
+    ],
+)
+def test_an_option_that_was_not_taken_is_no_sound_answer(said: str, sound: int) -> None:
+    case = next(case for case in of("answer") if case["question"].startswith("What was decided about message queues"))
+    assert score(case, answer(said))["cited"] == sound
+
+
 def test_an_answer_is_right_with_its_record_and_sound_with_its_words() -> None:
     case = next(case for case in of("answer") if case["question"].startswith("What was decided about message queues"))
     good = score(case, answer("RabbitMQ was chosen, for Kafka needs three machines [D#2]."))
@@ -108,4 +158,4 @@ def test_a_decision_for_what_was_left_is_wrong() -> None:
 def test_sentences_are_read_without_their_citations() -> None:
     said = "On 15 Jul 2026 it was decided [D#2]."
     assert cited(said) == ["D#2"] and "D#2" not in without_citations(said)
-    assert rests(without_citations(said), grounds(CONTENT)["D#2"], FRAME)
+    assert says(without_citations(said), grounds(CONTENT)["D#2"])

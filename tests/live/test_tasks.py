@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from live.conftest import SECONDS, Served
 
-from bench.agent_scores import FRAME, cited, rests, without_citations
+from bench.agent_scores import cited, rests, says, without_citations
 from store import tokens
 from store.agent.asking import Asking
 from store.agent.client import OllamaChat
@@ -104,5 +104,5 @@ def test_the_librarian_shows_only_what_a_record_says(chat: OllamaChat, memory: M
     for sentence in () if answer.nothing else said:
         names = cited(sentence)
         assert names and set(names) <= set(known)
-        assert rests(without_citations(sentence), " ".join(known[name] for name in names), FRAME)
+        assert says(without_citations(sentence), " ".join(known[name] for name in names))
     assert Librarian(memory).ask("Who painted the ceiling?", chat).nothing
