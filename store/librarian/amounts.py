@@ -40,7 +40,10 @@ def doubt(said: str, below: str, across: bool) -> str:
     """Which of a sentence's numbers counts something else than in what it rests on; empty if none does."""
     known = amounts(below)
     for one in amounts(said):
-        if not any(_agrees(one, other, across) for other in known if other.number == one.number):
+        alike = [other for other in known if other.number == one.number]
+        # where the same is counted of two things, it must be said of which
+        two = any(other.number != one.number and _among(one.after[:1], other.after[:1], across) for other in known)
+        if not any(_agrees(one, other, across, two) for other in alike):
             return "a number that is another thing's in the record"
     return ""
 
@@ -83,15 +86,21 @@ def _number(token: str) -> str:
     return next((value for value in cues.taken_apart(token).values if not value.startswith("=")), "")
 
 
-def _agrees(one: Amount, other: Amount, across: bool) -> bool:
-    """Whether a number counts what the other counts: the same unit, and the same thing before it or after it."""
+def _agrees(one: Amount, other: Amount, across: bool, two: bool) -> bool:
+    """Whether a number counts what the other counts: the same unit, and the same thing before it or after it; both
+    where the same is counted of `two` things."""
     mine, yours = (_UNIT.get(amount.after[0]) if amount.after else None for amount in (one, other))
     if mine != yours and (one.after or mine is not None):
         return False
-
-    def among(words: tuple[str, ...], others: tuple[str, ...]) -> bool:
-        return any(same(word, known, across) for word in words for known in others)
-
+    before = _among(one.before, (*other.before, *(() if two else other.after)), across)
     if mine is None and one.after:
-        return among(one.after[:1], (*other.after, *other.before)) or among(one.before, other.before)
-    return not one.before or not other.before or among(one.before, (*other.before, *other.after))
+        thing = _among(one.after[:1], (*other.after, *other.before), across)
+        if two and not one.before:
+            before = len(one.after) == 1 or _among(one.after[1:], other.before, across)
+        return thing and before if two else thing or before
+    return not one.before or not other.before or before
+
+
+def _among(words: Iterable[str], others: Iterable[str], across: bool) -> bool:
+    known = tuple(others)
+    return any(same(word, other, across) for word in words for other in known)

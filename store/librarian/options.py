@@ -9,7 +9,7 @@ import re
 from store import cues
 from store.librarian.relevance import names
 from store.librarian.sources import Source
-from store.librarian.wording import CHOSE, FUNCTION, Word, same, told
+from store.librarian.wording import CHOSE, FUNCTION, same, told
 from store.models import Decision
 
 TOLD = "an option that was not taken, told as the choice"
@@ -49,6 +49,7 @@ _AFTER_GONE = re.compile(
 _NEWER = re.compile(rf"\b(?:replaced|superseded|taken|followed|reemplazad[oa]|sustituid[oa]) (?:by|por)\s+{_ARTICLE}$")
 _NEWER_AFTER = re.compile(r"\s+(?:replaced|superseded|took|reemplazo|sustituyo|has replaced)\b")
 _TOKEN = re.compile(r"[\w+#]+(?:[.'’][\w+#]+)*")
+_LIST = re.compile(r"(?:[,\s]|\b(?:and|or|nor|y|e|o|u|ni|an?|the|el|la|los|las|una?)\b)*")
 _CHOSE_IT = re.compile(
     r"\b(?:cho[os]e|chosen|pick(?:ed)?|used?|took|take|adopt(?:ed)?|select(?:ed)?|ke(?:pt|ep)) (?:it|them|that|this)\b"
     r"|\b(?:lo|la|los|las) (?:elegi|eligi|us[oa]|adopt|tom)\w*"
@@ -157,13 +158,5 @@ def _further(tokens: list[re.Match[str]], part: list[bool], last: int) -> int:
 
 
 def _joined(between: str) -> bool:
-    """Whether nothing but commas and little words stands there, as in a list."""
-    return (
-        len(between) <= BETWEEN
-        and not re.search(r"[.;:!?]", between)
-        and all(_little(word) for word in told(between)[0])
-    )
-
-
-def _little(word: Word) -> bool:
-    return not word.denied and (word.text in FUNCTION or word.text in ("and", "y", "e"))
+    """Whether nothing but commas, articles and an `or` stands there, as in a list."""
+    return bool(_LIST.fullmatch(between)) and len(between) <= BETWEEN

@@ -25,13 +25,16 @@ _OWN = (
     r"|(?:the|an?|el|la|los|las|una?)\s+[\w-]+\s+(?!(?:of|in|on|at|to|for|with|from|de|del|en|a|para|con|por|and|or|y|o)\b)"
     r"[^\W\d_])"
 )
-_PART = re.compile(
+_BREAK = (
     r"[;:!?(){}\"“”«»]+|\.(?=\s|$)|,?\s\b(?:because|porque|ya que|puesto que|but|pero|while|mientras)\b"
-    rf"|,?\s\b(?:and|y|e)\b(?=\s+{_OWN}\b)|,(?=\s+{_OWN}\b)"
+    rf"|,\s(?:as|since|for|pues)\b|\s(?:and|y|e)\b(?=\s+{_OWN}\b)|,(?=\s+{_OWN}\b)"
 )
+# of a record only where another does something, of a sentence wherever it says `, and`
+_PART = re.compile(rf"{_BREAK}|,\s(?:and|y|e)\b(?=\s+[A-ZÁÉÍÓÚÑ])")
+_SENTENCE_PART = re.compile(rf"{_BREAK}|,\s(?:and|y|e)\b")
 # a part that begins with where, when or for what may go on in another order
 _ADJUNCT = re.compile(
-    r"\s*(?:(?:on|in|at|for|from|with|to|en|a|al|por|para|con|de|desde)\b"
+    r"\s*(?:(?:on|in|at|for|from|with|to|en|al|por|para|con|de|desde)\b"
     r"|(?:los |el |las )?(?:lunes|martes|miercoles|jueves|viernes|sabados?|domingos?)\b)"
 )
 _TO_DO = re.compile(
@@ -39,17 +42,23 @@ _TO_DO = re.compile(
     r"|por hacer)\b"
 )
 _PROPOSED = re.compile(r"\b(?:propos\w+|propuest\w+|propon\w+)\b")
+_BESIDE = frozenset("to from for with on in at of a al de del en para con".split())
+_CLEFT = re.compile(
+    r"^\s*(?:it (?:is|was)|es|son|fue)\b|\b(?:what|which|who|whom|where|when|lo que|que|quien|donde|cuando)\b"
+)
 _BY = frozenset(("by", "por"))
 _DONE = {"done": "done hecha finished completed terminada", "in_progress": "progress curso way", "pending": ""}
 
 
 @dataclass(frozen=True, slots=True)
 class _Said:
-    """What a record says: `head` what the whole of it is about, `parts` the rest."""
+    """What a record says: `head` what the whole of it is about, `parts` the rest, `frame` the words in which one
+    speaks of it, `refused` those of options that it did not take."""
 
     head: tuple[Word, ...]
     parts: tuple[tuple[Word, ...], ...]
     frame: frozenset[str]
+    refused: tuple[str, ...]
 
 
 def saying(rest: str, loose: frozenset[str], said: str, those: Sequence[Source], across: bool) -> str:
@@ -58,12 +67,12 @@ def saying(rest: str, loose: frozenset[str], said: str, those: Sequence[Source],
     language than they are."""
     folded = cues.folded(said)
     known = [_said(source, verbatim.ground(source, folded)) for source in those]
-    bare = [_Said((), one.parts, frozenset()) for one in known]
+    bare = [_Said((), one.parts, frozenset(), ()) for one in known]
     every = " ".join(source.text for source in those)
     if not all(_as_what_it_is(source.record, folded) for source in those):
         return "what is to be done, or was only proposed, told as if it were so"
     before = set(range(len(known)))
-    for part in _PART.split(verbatim.without_days(rest)):
+    for part in _SENTENCE_PART.split(verbatim.without_days(rest)):
         mine, idle = told(part)
         telling = [word for word in mine if not _plain(word)]
         if idle:
@@ -104,7 +113,8 @@ def _fits(
     heads = [word for other in known if other.frame & one.frame for word in other.head]
     return any(
         all(
-            _stands(word, part, heads, across, strictly) or (not word.denied and _framed(word.text, known, every))
+            _stands(word, part, () if _of_option(part, one) else heads, across, strictly)
+            or (not word.denied and _framed(word.text, known, every))
             for word in telling
         )
         for part in one.parts or ((),)
@@ -118,14 +128,23 @@ def _turned(part: str, telling: Sequence[Word], source: Source, one: _Said, acro
         return False
     for other in one.parts:
         there = [[place for place, word in enumerate(other) if same(mine.text, word.text, across)] for mine in telling]
-        places = [found[0] for found in there if len(found) == 1]
-        if len(there) < 3 or not all(there):
+        if not all(there):
             continue
+        if not _CLEFT.search(part) and _was_beside(there, other):
+            return True
+        places = [found[0] for found in there if len(found) == 1]
         by = any(word.text in _BY for word in other) != any(word.text in _BY for word in told(part)[0])
-        rest = [-place for place in places] if not by else places
-        if _three_rise(rest):
+        if _three_rise(places if by else [-place for place in places]):
             return True
     return False
+
+
+def _was_beside(there: Sequence[Sequence[int]], other: Sequence[Word]) -> bool:
+    """Whether what a sentence begins with stands in the record behind one of its `to`, `from` and their like, and after
+    something that the sentence says of it: `Adyen pays us`, where we pay to Adyen."""
+    first = there[0]
+    behind = all(place and other[place - 1].text in _BESIDE for place in first)
+    return behind and any(max(found) < min(first) for found in there[1:])
 
 
 def _three_rise(places: Sequence[int]) -> bool:
@@ -134,6 +153,12 @@ def _three_rise(places: Sequence[int]) -> bool:
         any(first < middle for first in places[:at]) and any(middle < last for last in places[at + 1 :])
         for at, middle in enumerate(places)
     )
+
+
+def _of_option(part: Sequence[Word], one: _Said) -> bool:
+    """Whether a part of a record tells of an option that was not taken: it says nothing of what was."""
+    first = next((word.text for word in part if not _plain(word)), "")
+    return any(same(first, word) for word in one.refused)
 
 
 def _stands(word: Word, part: Sequence[Word], head: Sequence[Word], across: bool, strictly: bool) -> bool:
@@ -177,7 +202,20 @@ def _said(source: Source, text: str) -> _Said:
         case _:
             heads, texts = [], [text]
     head = tuple(word for one in heads for word in _words(one))
-    return _Said(head, tuple(_words(part) for one in texts for part in _PART.split(one) if part.strip()), frame)
+    refused = () if not isinstance(record, Decision) else _refused(record)
+    return _Said(
+        head, tuple(_words(part) for one in texts for part in _PART.split(one) if part.strip()), frame, refused
+    )
+
+
+def _refused(record: Decision) -> tuple[str, ...]:
+    own = [word.text for word in _words(f"{record.title} {record.chosen}")]
+    return tuple(
+        word.text
+        for option in record.alternatives
+        for word in _words(option)
+        if not _plain(word) and not any(same(word.text, other) for other in own)
+    )
 
 
 @lru_cache(2_000)

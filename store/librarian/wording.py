@@ -134,7 +134,8 @@ _ENDINGS = tuple(
 _SHORT = frozenset(("", "s", "es", "ed", "ing"))  # of a word of three letters
 # and those by which a word differs from its fellow in the other language
 _FELLOWS = frozenset(
-    ("", *"e o a al io ia ion cion tion cional tional ico ica ic ical ty dad te to ta tes tos ent ente s en es".split())
+    "- e o a s en es al io ia ion cion tion ciones tions cional tional ico ica ic ical ty dad te to ta tes tos ent"
+    " ente".replace("-", "").split(" ")
 )
 _NOT = frozenset(
     "no not never neither nor without none nobody nothing cannot nunca jamas sin ni tampoco ningun ninguna ninguno nada"

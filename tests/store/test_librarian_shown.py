@@ -23,7 +23,8 @@ from store.memory import Memory
 SHA = "a1b2c3d" + "0" * 33
 CITED = (
     *("I#1", "D#1", "D#2", "D#3", "D#4", "D#5", "C#a1b2c3d", "C#b2c3d4e", "E#1"),
-    *("F#1", "F#2", "F#3", "F#4", "F#5", "F#6", "A#1", "A#2"),
+    *("F#1", "F#2", "F#3", "F#4", "F#5", "F#6", "F#7", "F#8", "F#9", "F#10", "F#11"),
+    *("F#12", "F#13", "A#1", "A#2"),
 )
 
 
@@ -54,6 +55,12 @@ def told(memory: Memory, clock: Clock) -> Memory:
     memory.facts.remember("Login retries 3 times with a timeout of 10 seconds")
     memory.facts.remember("There is no data in the staging database")
     memory.facts.remember("La panadera viene los jueves")
+    memory.facts.remember("We pay 0.8 % commission to Adyen")
+    memory.facts.remember("Staging has 2 servers and production has 5 servers")
+    memory.facts.remember("Marta manages Luis")
+    memory.facts.remember("Use tabs, not spaces")
+    memory.facts.remember("The migration is atomic")
+    memory.facts.remember("There is no information about the prices")
     memory.tasks.add("write the letter for reminders")
     memory.tasks.add("open the copy of Monday")
     memory.tasks.move(2, "done")
@@ -150,6 +157,11 @@ PAST = "what was replaced since, told as if it still held"
             El despliegue depende de un servicio externo [D#2].
             An external service may not depend on deployment [D#2].
             Three machines need Kafka [D#4].
+            Adyen pays 0.8 % commission [F#8].
+            Luis manages Marta [F#10].
+            Marta is managed by Luis [F#10].
+            Use spaces, not tabs [F#11].
+            Use spaces [F#11].
             Redis 7 was chosen because it is not fast [D#3].
             Redis 7 was chosen because it is not as fast but cheap [D#3].
             There is data in the staging database [F#6].
@@ -195,6 +207,9 @@ PAST = "what was replaced since, told as if it still held"
             Login retries 3 times with a timeout of 10 minutes [F#5].
             El acceso reintenta 10 veces con un timeout de 3 segundos [F#5].
             The timeout is 3 seconds [F#5].
+            Staging has 5 servers [F#9].
+            Staging has 5 servers and production has 2 servers [F#9].
+            Hay 5 servidores en staging y 2 servidores en producción [F#9].
             Kafka needs four hundred machines and three messages a day [D#4].
             """,
         ),
@@ -227,6 +242,8 @@ PAST = "what was replaced since, told as if it still held"
             Ana, the accountant, comes on Tuesdays [F#3] [F#1].
             Kafka sends four hundred messages a day [D#4].
             Kafka was chosen [D#4].
+            RabbitMQ needs three machines [D#4].
+            Ana is allergic to peanuts, and comes on Tuesdays [F#1] [F#3].
             It was Kafka [D#4].
             """,
         ),
@@ -276,6 +293,12 @@ def test_what_the_record_does_not_say_is_not_shown(check: Check, why: str, sente
         "RabbitMQ was chosen; Kafka was rejected [D#4].",
         "Kafka needs three machines [D#4].",
         "It was decided to use RabbitMQ instead of Kafka, as Kafka needs three machines [D#4].",
+        "We pay a commission of 0.8 % to Adyen [F#8].",
+        "Staging has 2 servers [F#9].",
+        "There are 5 servers in production [F#9].",
+        "Luis is managed by Marta [F#10].",
+        "Use tabs [F#11].",
+        "La migración es atómica [F#12].",
         "Redis 7 was chosen because it is fast [D#3].",
         "Usamos Redis 7 para las páginas porque es rápido [D#3].",
         "Wanda Mills removed the mobile client [C#b2c3d4e].",
@@ -317,9 +340,12 @@ def test_when_is_answered_of_a_fact_by_what_it_says(told: Memory, question: str,
 
 
 def test_a_fact_about_nothing_is_no_word_about_the_records(told: Memory) -> None:
-    says = "There is no data in the staging database"
-    answer = ask(told, "what does the staging database hold?", Scripted(f"{says}."))
-    assert (answer.sentences, answer.nothing) == ((f"{says} [F#6].",), False)
+    for question, says, cited in (
+        ("what does the staging database hold?", "There is no data in the staging database", "F#6"),
+        ("what about the prices?", "There is no information about the prices", "F#13"),
+    ):
+        answer = ask(told, question, Scripted(f"{says}."))
+        assert (answer.sentences, answer.nothing) == ((f"{says} [{cited}].",), False)
 
 
 @pytest.mark.parametrize(
