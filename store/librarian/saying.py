@@ -66,7 +66,8 @@ def saying(rest: str, loose: frozenset[str], said: str, those: Sequence[Source],
     refuses an option, `loose` the options that may stand in the words of the reason only; `across`: it is in another
     language than they are."""
     folded = cues.folded(said)
-    known = [_said(source, verbatim.ground(source, folded)) for source in those]
+    alone = [_said(source, verbatim.ground(source, folded)) for source in those]
+    known = [_with_linked(place, those, alone) for place in range(len(those))]
     bare = [_Said((), one.parts, frozenset(), ()) for one in known]
     every = " ".join(source.text for source in those)
     if not all(_as_what_it_is(source.record, folded) for source in those):
@@ -83,11 +84,11 @@ def saying(rest: str, loose: frozenset[str], said: str, those: Sequence[Source],
         ground = bare if strict else known
         if strict and all(word.text in loose for word in telling):
             return UNKNOWN  # an option on its own, as if it were the answer
-        fits = {place for place, one in enumerate(ground) if _fits(telling, one, ground, every, across, True)}
+        fits = {place for place, one in enumerate(ground) if _fits(telling, one, every, across, True)}
         if fits and all(_turned(part, telling, those[place], known[place], across) for place in fits):
             return CONTRARY
         if not fits:
-            alike = any(_fits(telling, one, ground, every, across, False) for one in ground)
+            alike = any(_fits(telling, one, every, across, False) for one in ground)
             return CONTRARY if alike else UNKNOWN
         if not re.match(rf"\s*{_OWN}\b", part) and not before & fits:
             return UNKNOWN  # what goes on about the same one must be of the same record
@@ -106,15 +107,28 @@ def _plain(word: Word) -> bool:
     return word.text in FUNCTION or word.text[:1].isdigit() or (word.text in SPOKEN and not word.denied)
 
 
-def _fits(
-    telling: Sequence[Word], one: _Said, known: Sequence[_Said], every: str, across: bool, strictly: bool
-) -> bool:
+def _with_linked(place: int, those: Sequence[Source], alone: Sequence[_Said]) -> _Said:
+    """What a record says, with what those are about that it belongs to: a commit and its decision, an iteration and
+    what was done in it."""
+    one = alone[place]
+    near = [said for source, said in zip(those, alone, strict=True) if _linked(those[place], source)]
+    heads = (word for said in near for word in said.head)
+    return _Said((*one.head, *heads), one.parts, one.frame.union(*(said.frame for said in near)), one.refused)
+
+
+def _linked(one: Source, other: Source) -> bool:
+    kinds = {one.kind, other.kind}
+    if kinds == {"commit", "decision"}:
+        return other.citation in (link.citation for link in one.links)
+    return "iteration" in kinds and bool(kinds & {"commit", "decision", "event"})
+
+
+def _fits(telling: Sequence[Word], one: _Said, every: str, across: bool, strictly: bool) -> bool:
     """Whether all these words stand in one part of a record; `strictly`, denied where they are denied there."""
-    heads = [word for other in known if other.frame & one.frame for word in other.head]
     return any(
         all(
-            _stands(word, part, () if _of_option(part, one) else heads, across, strictly)
-            or (not word.denied and _framed(word.text, known, every))
+            _stands(word, part, () if _of_option(part, one) else one.head, across, strictly)
+            or (not word.denied and _framed(word.text, one, every))
             for word in telling
         )
         for part in one.parts or ((),)
@@ -170,9 +184,9 @@ def _stands(word: Word, part: Sequence[Word], head: Sequence[Word], across: bool
     return False
 
 
-def _framed(word: str, known: Sequence[_Said], every: str) -> bool:
+def _framed(word: str, one: _Said, every: str) -> bool:
     """Whether a word is one in which one speaks of such a record, and the record says nothing against it."""
-    return any(word in one.frame for one in known) and not cues.contrary(word, every)
+    return word in one.frame and not cues.contrary(word, every)
 
 
 def _said(source: Source, text: str) -> _Said:

@@ -240,6 +240,9 @@ PAST = "what was replaced since, told as if it still held"
             Ana is allergic to peanuts and comes on Tuesdays [F#1] [F#3].
             Elías is allergic to peanuts [F#3] [F#1].
             Ana, the accountant, comes on Tuesdays [F#3] [F#1].
+            Redis 7 is one file with no service to run [D#2] [D#3].
+            Ana implemented peanuts [F#1] [D#2].
+            Ana is allergic to the letter for reminders, a task [F#1] [A#1].
             Kafka sends four hundred messages a day [D#4].
             Kafka was chosen [D#4].
             RabbitMQ needs three machines [D#4].
