@@ -36,6 +36,7 @@ _FRAMING = frozenset(
     iteracion empezo termino tarea hecha pendiente dijo registrado decision decidio decidieron decisiones eligio
     elegimos elegido usa usamos usar usado motivo pedia reemplazo lugar vez hizo implementa implemento implementamos
     agregado hechos hecho evento propuesto hay
+    belongs reverts reverted abandoned forgotten user revierte revirtio reemplazada olvidada abandono anoto ver
     """.split()
 )
 _MONTHS = {

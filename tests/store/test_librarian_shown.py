@@ -425,6 +425,7 @@ def test_a_sentence_that_is_too_long_is_cut_and_the_next_one_heard(told: Memory)
     answer = ask(told, "why do we use SQLite?", Scripted(says))
     assert answer.sentences == ("SQLite was chosen, for it is one file [D#2].",) and answer.doubts == ("too long",)
     cut = Sentences()
+    assert [*cut.add("ab " * 401)] == [] and len(cut.rest()) > LONGEST, "what is dropped leaves it too long"
     spaces = [*cut.add("SQLite is" + " " * 5_000 + "one file. And"), cut.rest()]
     assert all(Check(())(one).why in ("too long", "cites nothing") for one in spaces)
     assert NOTHING["en"] not in answer.sentences
