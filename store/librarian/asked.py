@@ -33,12 +33,12 @@ _HAPPENED = re.compile(
     r"|what (?:did|have|has) (?:we|you|they|i|he|she|(?:the |an )?\w+) (?:do|done|changed?|work(?:ed)? on)|what.s new"
     r"|timeline|history of|que (?:ha |habia |hay )?(?:paso|pasado|ocurrio|ocurrido|sucedio|sucedido|cambio|cambiado)"
     r"|que (?:se )?(?:ha |han |hemos )?(?:hizo|hicimos|hicieron|hice|hecho|cambiamos|cambiaron)"
-    r"|que cambios (?:hubo|hay)"
-    r"|en que (?:trabajamos|trabajaron|trabajo)|que novedades|que hay de nuevo|cronologia|historia de|evolucion de)\b"
+    r"|que cambios (?:hubo|hay)|(?:any|some)thing (?:happen(?:ed)?|new|changed?)|paso algo|ha pasado algo|algo nuevo"
+    r"|en que (?:trabajamos|trabajaron|trabajo)|novedades|que hay de nuevo|cronologia|historia de|evolucion de)\b"
 )
 _WAS_DONE = re.compile(
-    r"\b(?:did|decid\w+|decisi\w+|commits?|hicimos|hizo|hicieron|added|change[ds]?|cambi\w+"
-    r"|(?:what|which \w+) (?:was|were|got) \w+ed|que se \w+(?:o|aron|ieron))\b"
+    r"\b(?:did|decid\w+|decisi\w+|commits?|committed|hicimos|hizo|hicieron|added|change[ds]?"
+    r"|cambi\w+|hubo|(?:what|which)(?: \w+)? (?:was|were|got)|que se \w+(?:o|aron|ieron))\b"
 )
 # words by which such a question asks, and which say nothing about what it is about
 _DOING = frozenset(
@@ -56,7 +56,7 @@ _NOTING = frozenset(
 )
 _SORT = re.compile(r"\b(?:what|which|que|cuales) (?:(?:are|were|son|fueron|the|las|los|new|nuev[oa]s) )*(\w+)")
 _ACTED = (
-    r"(?:decide[ds]?|did|do|done|change[ds]?|made?|record(?:ed)?|add(?:ed)?|note[ds]?|decid\w+|hizo|hicieron|hecho"
+    r"(?:decide[ds]?|did|do|done|change[ds]?|made?|record(?:ed)?|add(?:ed)?|note[ds]?|take|took|taken|decid\w+|hizo|hicieron|hecho"
     r"|cambi\w+|anot\w+|registr\w+|tom\w+|agreg\w+)"
 )
 _AGENTS = re.compile(
@@ -86,13 +86,14 @@ ASKING = frozenset(
     use used uses using usar usamos usa usan uso usado utiliza utilizamos choose chose chosen elegir elegimos eligio
     we our they their them you your i my a an the of in on at to for by with from and or not no it its this that
     el un una unos unas de del al en por para con sin y o u e si mi mis su sus nuestro nuestra ya muy mas
-    instead rather than vez lugar else besides too also another other others tambien demas otros otras
+    instead rather than vez lugar else besides too also another other others tambien demas otros otras anything
+    something everything what's who's where's when's how's
     """.split()
 )
 _RECORDS = frozenset(
     "decision decisions decisiones decided decide decidio decidieron decidimos decidido tomo commit commits"
-    " iteration iteracion implemented implement implements implemento implementa implementan implementaron added add"
-    " añadio anadio agrego introduced introdujo".split()
+    " committed iteration iteracion implemented implement implements implemento implementa implementan implementaron"
+    " added add añadio anadio agrego introduced introdujo".split()
 )
 # what a decision has, and any of its names: a question that asks for it is about something else
 _PARTS = frozenset(
@@ -204,7 +205,9 @@ def read(question: str, now: str, before: str = "") -> Asked:
     return Asked(
         text,
         spoken(text, before),
-        _kind(plain, counted, bool(cited and cited[0].kind == "iteration") or limited, limited and not own),
+        _kind(
+            plain, counted, bool(cited and cited[0].kind == "iteration") or limited, limited and bool(kinds or not own)
+        ),
         WHY if _WHY.search(plain) else WHEN if _WHEN.search(plain) else WHO if _WHO.search(plain) else WHAT,
         own if counted else tuple(word for word in own if word not in _RECORDS),
         cited,
@@ -270,6 +273,8 @@ def _kinds(plain: str) -> tuple[str, ...]:
         return found
     if re.search(r"\bdecid|\bdecisi", plain):
         return ("decision",)
+    if re.search(r"\bcommit(?:s|ted)?\b", plain):
+        return ("commit",)
     return ("fact", "task") if _NOTED.search(plain) else ()
 
 

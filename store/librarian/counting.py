@@ -72,18 +72,18 @@ _NEGATED = ("n't", "n’t")
 _TO_DO = frozenset("hacer terminar acabar confirmar".split())
 _NEAR = 3  # words, that a state stands after its “not” at most
 _ABOUT = re.compile(
-    r"\b(?:about|on|regarding|concerning|with|by|from|for|mention(?:s|ed|ing)?|named|called|sobre|acerca|con|por|para"
+    r"\b(?:about|on|regarding|concern(?:s|ing)?|with|by|from|for|mention(?:s|ed|ing)?|named|called|sobre|acerca|con|por|para"
     r"|del?|mencionan?|hablan?)\b"
 )
 _DOER = re.compile(r"\b(?:did|has|have|hizo|hicieron|escribio|anoto|tomo) (\w+)")
 # words that go with a count and narrow nothing
 _BESIDE = frozenset(
-    "total number numero all altogether far so now still currently made make makes take takes took taken write"
-    " wrote written keep kept store stored exist exists remain remains mention mentions mentioned named called"
-    " regarding concerning add added note noted log logged save saved create created land landed merge merged belong"
-    " belongs done related linked implement implements implemented implementing revert reverts reverted supersede"
-    " supersedes cite cites come came stay hizo hicieron hicimos hecho hechos tomo tomado tomada tomadas tomados"
-    " tomaron tomamos anoto anotamos anotaron anotado anotados anotadas guardo guardaron guardamos guardado"
+    "concern concerns total number numero all altogether far so now still currently made make makes take takes took"
+    " taken write wrote written keep kept store stored exist exists remain remains mention mentions mentioned named"
+    " called regarding concerning add added note noted log logged save saved create created land landed merge merged"
+    " belong belongs done related linked implement implements implemented implementing revert reverts reverted"
+    " supersede supersedes cite cites come came stay hizo hicieron hicimos hecho hechos tomo tomado tomada tomadas"
+    " tomados tomaron tomamos anoto anotamos anotaron anotado anotados anotadas guardo guardaron guardamos guardado"
     " guardados guardadas agrego agregaron agregamos agregado agregados agregadas añadieron añadimos añadido"
     " añadidos añadidas creado creados creadas crearon existen existe hubo llevamos conocemos sabemos quedan"
     " implementan implementa revierten mencionan menciona hablan habla pertenecen sigue siguen proyecto project"
@@ -137,8 +137,8 @@ def tally(memory: Memory, asked: Asked, before: Asked | None = None) -> Tally:
     found = [
         record
         for record in records.many(database, kind, numbers)
-        if (not asked.since or moment(record) >= asked.since)
-        and (not asked.before or moment(record) < asked.before)
+        if (not asked.since or _when(record, status) >= asked.since)
+        and (not asked.before or _when(record, status) < asked.before)
         and (not status or _counts(record, status, negated, memory.now))
         and (not asked.agents or by_agent(getattr(record, "origin", "")))
     ]
@@ -248,6 +248,11 @@ def _belonging(database: Database, asked: Asked, citation: Citation) -> frozense
     else:
         return None
     return frozenset(number for (number,) in rows)
+
+
+def _when(record: Record, status: str) -> str:
+    """When a record came, or a task into the state it is in."""
+    return record.created_at if isinstance(record, Task) and not status else moment(record)
 
 
 def _told(record: Record) -> str:

@@ -100,7 +100,9 @@ def _searched(memory: Memory, asked: Asked, text: str) -> tuple[list[Record], fl
             scored.append((score + bias, -place, source.record, score))
     scored.sort(key=lambda one: one[:2], reverse=True)
     best = max((score for *_, score in scored), default=0.0)
-    return _holding_first([record for _, _, record, _ in scored], judge), best
+    those = [record for _, _, record, _ in scored]
+    wanted = [record for record in those if records.kind_of(record) in asked.kinds]
+    return _holding_first(wanted or those, judge), best
 
 
 def _holding_first(those: list[Record], judge: Relevance) -> list[Record]:

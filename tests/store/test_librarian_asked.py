@@ -177,6 +177,9 @@ def test_a_day_of_the_week_is_one_that_was_only_where_the_past_is_asked(question
         "what did we work on this week?",
         "¿qué pasó estos últimos días?",
         "¿qué cambios hubo esta semana?",
+        "what's new this week?",
+        "¿hay novedades de esta semana?",
+        "did anything happen this week?",
     ],
 )
 def test_whatever_the_verb_what_happened_is_told(told: Memory, question: str) -> None:
@@ -192,7 +195,26 @@ def test_facts_and_tasks_happened_too(told: Memory) -> None:
     assert ask(told, "what facts were recorded yesterday?").citations == ("F#3",)
     assert ask(told, "what did we note yesterday?").citations == ("F#3", "A#3")
     told.tasks.move(1, "done")
+    assert ask(told, "how many tasks were done today?").text.startswith("There is 1 done task: “write the letter")
+    assert ask(told, "how many tasks were added today?").nothing
     assert set(ask(told, "¿qué hicimos hoy?").citations) == {"A#1"}
+
+
+@pytest.mark.parametrize(
+    "question, cited",
+    [
+        ("which commits were made in August?", ("C#a1b2c3d",)),
+        ("what was committed on 13 August?", ("C#a1b2c3d",)),
+        ("¿qué commits hubo en agosto?", ("C#a1b2c3d",)),
+        ("which decisions were made in August?", ("D#2",)),
+        ("¿qué decisiones se tomaron en agosto?", ("D#2",)),
+        ("what did we decide about SQLite in August?", ("D#2",)),
+        ("which iterations were there in July?", ("I#1",)),
+        ("which tasks were there in August?", ()),
+    ],
+)
+def test_of_a_time_only_the_kind_that_is_asked_for_is_told(told: Memory, question: str, cited: tuple[str, ...]) -> None:
+    assert ask(told, question).citations == cited
 
 
 @pytest.mark.parametrize(
