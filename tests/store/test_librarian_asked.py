@@ -363,9 +363,9 @@ def test_a_decision_of_the_same_name_that_holds_stands_before_one_that_does_not(
 
 
 def test_what_was_superseded_answers_where_nothing_that_holds_does(told: Memory) -> None:
-    told.decisions.decide("Print on paper", "A4, recycled")
+    told.decisions.decide("Print on paper", "A4, recycled", rationale="The archive wants signatures.")
     told.decisions.decide("Send by mail", "PDF", supersedes=5)
-    assert ask(told, "what about recycled paper?").citations[:1] == ("D#5",)
+    assert ask(told, "what about signatures for the archive?").citations[:1] == ("D#5",)
 
 
 @pytest.mark.parametrize(
