@@ -8,7 +8,8 @@ import re
 from dataclasses import dataclass
 
 from store.citations import Citation, find
-from store.librarian.period import period
+from store.librarian.leaning import POINTS, goes_on, leans
+from store.librarian.period import period, weekly
 from store.questions import words
 from store.search.language import language
 from store.search.query import STOP
@@ -28,24 +29,52 @@ _WHEN = re.compile(
     r"|(?:que|en que) (?:dia|fecha|mes|año)|hace cuanto)\b"
 )
 _HAPPENED = re.compile(
-    r"\b(?:what happened|what has happened|what was done|what did (?:we|you|they|i|the \w+) do|what changed|timeline"
-    r"|history of|que paso|que ha pasado|que ocurrio|que sucedio|que se hizo|que hicimos|que hizo|que cambio"
-    r"|cronologia|historia de|evolucion de)\b"
+    r"\b(?:what (?:(?:has|have|had) )?(?:happened|changed|occurred)|what (?:was|has been|have \w+) done|what went on"
+    r"|what (?:did|have|has) (?:we|you|they|i|he|she|(?:the |an )?\w+) (?:do|done|changed?|work(?:ed)? on)|what.s new"
+    r"|timeline|history of|que (?:ha |habia |hay )?(?:paso|pasado|ocurrio|ocurrido|sucedio|sucedido|cambio|cambiado)"
+    r"|que (?:se )?(?:ha |han |hemos )?(?:hizo|hicimos|hicieron|hice|hecho|cambiamos|cambiaron)"
+    r"|que cambios (?:hubo|hay)|(?:any|some)thing (?:happen(?:ed)?|new|changed?)|paso algo|ha pasado algo|algo nuevo"
+    r"|en que (?:trabajamos|trabajaron|trabajo)|novedades|que hay de nuevo|cronologia|historia de|evolucion de)\b"
 )
-_WAS_DONE = re.compile(r"\b(?:did|decid\w+|decisi\w+|commits?|hicimos|hizo|hicieron|added|change[ds]?|cambi\w+)\b")
+_WAS_DONE = re.compile(
+    r"\b(?:did|decid\w+|decisi\w+|commits?|committed|hicimos|hizo|hicieron|added|change[ds]?"
+    r"|cambi\w+|hubo|(?:what|which)(?: \w+)? (?:was|were|got)|que se \w+(?:o|aron|ieron))\b"
+)
+# words by which such a question asks, and which say nothing about what it is about
+_DOING = frozenset(
+    "changed change changes changing do done new occurred went made make makes worked work cambio cambios cambiado"
+    " cambiamos cambiaron hecho hicimos hicieron hice ocurrido sucedido novedades nuevo trabajamos trabajaron trabajo"
+    " hubo take takes took taken tomo tomamos tomaron tomado tomada tomadas".split()
+)
+_NOTED = re.compile(
+    r"\b(?:note[ds]?|(?:write|wrote|written) down|remember|remembered|recorded|anot(?:o|amos|aron|ad[oa]s?)"
+    r"|apunt(?:o|amos|aron|ad[oa]s?)|guard(?:o|amos|aron|ad[oa]s?)|recordamos)\b"
+)
+_NOTING = frozenset(
+    "note noted notes wrote write written down anoto anotamos anotaron anotado anotada anotados anotadas apunto"
+    " apuntamos apuntaron apuntado apuntados guardo guardamos guardaron guardado guardados guardadas recordamos".split()
+)
+_SORT = re.compile(r"\b(?:what|which|que|cuales) (?:(?:are|were|son|fueron|the|las|los|new|nuev[oa]s) )*(\w+)")
+_ACTED = (
+    r"(?:decide[ds]?|did|do|done|change[ds]?|made?|record(?:ed)?|add(?:ed)?|note[ds]?|take|took|taken|decid\w+|hizo|hicieron|hecho"
+    r"|cambi\w+|anot\w+|registr\w+|tom\w+|agreg\w+)"
+)
+_AGENTS = re.compile(
+    rf"\b(?:(?:did|has|have) (?:the |an |any |our )?agents? {_ACTED}|by (?:the |an |any |our )?agents?"
+    rf"|(?:the|an|any|which|what) agents? (?:has |have )?{_ACTED}|{_ACTED} (?:el |un |los |algun )?agentes?"
+    rf"|(?:el|un|los|algun|que) agentes? (?:ha |han )?{_ACTED}|por (?:el |un |los |algun )?agentes?)\b"
+)
 _COMMIT = re.compile(
     r"\b(?:commits?|implement\w*|sha|merge[ds]?|mergeo|diff|(?:in|en) (?:what|which|que|cual) (?:code|codigo|cambio))\b"
 )
 _WHY = re.compile(r"\b(?:why|por ?que|what for|para que|reasons?|razon(?:es)?|motivos?|how come)\b")
-_WHO = re.compile(r"\b(?:who|whom|whose|quien|quienes|by whom|de quien)\b")
-# what may stand before a question that goes on from the one before, and the words by which it points there
-_GOES_ON = re.compile(r"^\W*(?:y|e|and|but|pero|then|entonces|so)\b")
-_POINTS = frozenset(
-    "it its that this those these they them their he she him her one ones there lo la los las le les eso esa ese esos"
-    " esas esto esta este ello ellos ellas ahi su sus aquello same mismo misma".split()
+_ASKS = re.compile(
+    r"\b(?:what|which|who|whom|whose|when|where|why|how|que|cual|cuales|quien|quienes|cuando|donde|como|por ?que)\b"
 )
+_WHICH = re.compile(r"^(?:which|cuales) (?:are|is|were|was|remain|son|estan|siguen|quedan|fueron)\b")
+_WHO = re.compile(r"\b(?:who|whom|whose|quien|quienes|by whom|de quien)\b")
 # what of a question asks, and says nothing about what it is about
-_ASKING = frozenset(
+ASKING = frozenset(
     """
     what which who whom whose when where why how much many long often do does did is are was were be been being has have
     had can could may might must shall should will would there here any some ever all every about tell show give list me
@@ -57,13 +86,14 @@ _ASKING = frozenset(
     use used uses using usar usamos usa usan uso usado utiliza utilizamos choose chose chosen elegir elegimos eligio
     we our they their them you your i my a an the of in on at to for by with from and or not no it its this that
     el un una unos unas de del al en por para con sin y o u e si mi mis su sus nuestro nuestra ya muy mas
-    instead rather than vez lugar
+    instead rather than vez lugar else besides too also another other others tambien demas otros otras anything
+    something everything what's who's where's when's how's
     """.split()
 )
 _RECORDS = frozenset(
-    "decision decisions decisiones decided decide decidio decidimos decidido tomo commit commits iteration iteracion"
-    " implemented implement implements implemento implementa implementan implementaron added add añadio anadio agrego"
-    " introduced introdujo".split()
+    "decision decisions decisiones decided decide decidio decidieron decidimos decidido tomo commit commits"
+    " committed iteration iteracion implemented implement implements implemento implementa implementan implementaron"
+    " added add añadio anadio agrego introduced introdujo".split()
 )
 # what a decision has, and any of its names: a question that asks for it is about something else
 _PARTS = frozenset(
@@ -71,6 +101,12 @@ _PARTS = frozenset(
     " benefit benefits reason reasons reasoning rationale context behind alternativa alternativas opcion opciones"
     " consideramos considero consideraron evaluamos descartamos descarto descartaron rechazamos rechazo ventaja"
     " ventajas beneficio beneficios razon razones motivo motivos contexto detras".split()
+)
+# what a question about the standing of what was told before asks with
+_STANDING = frozenset(
+    "still valid reverted revert superseded replaced undone revoked current holds hold stands stand true right changed"
+    " sigue siguen todavia aun valida valido vigente revertida revertido revirtio reemplazada reemplazado reemplazo"
+    " sustituida sustituido anulada anulado deshizo cierto change cambio cambiado cambiamos cambiaron".split()
 )
 # what can be counted, by any of its names
 _COUNTED = {
@@ -86,13 +122,19 @@ _COUNTED = {
     "proposal": "proposal proposals propuesta propuestas",
 }
 COUNTED = {name: kind for kind, names in _COUNTED.items() for name in names.split()}
+LISTED = ("decision", "commit", "event", "iteration", "checkpoint", "fact", "task")  # kinds that a time is asked for
+_ONE = "|".join(name for name, kind in COUNTED.items() if kind != "commit" and not name.endswith("s"))
+_NUMBERED = re.compile(rf"\b({_ONE})(?: number| numero| no| nro)? #?(\d{{1,9}})(?![\w.,:/-])")
+_SHA = re.compile(r"\bcommit(?: number| numero)? #?((?=[a-f]*\d)(?=\d*[a-f]|\d{7})[0-9a-f]{4,40})\b")
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
     """A question, read. `kind` is one of the four, `aspect` what of a record it wants to know, `words` those that say
     what it is about, `counted` the kind of record that is counted, `since` and `before` the time it names (empty
-    without one), `follows` whether it leans on the exchange before it."""
+    without one) and `dated` the words that name it, `kinds` the only kinds of record it asks for, `agents` whether for
+    those of agents alone, `standing` whether what was told before still holds, `follows` whether it leans on the
+    exchange before it."""
 
     text: str
     language: str
@@ -104,11 +146,15 @@ class Asked:
     since: str
     before: str
     follows: bool
+    dated: frozenset[str] = frozenset()
+    kinds: tuple[str, ...] = ()
+    agents: bool = False
+    standing: bool = False
 
     @property
-    def decided(self) -> bool:
-        """Whether it asks what was decided."""
-        return any(word.startswith(("decid", "decisi")) for word in words(self.text))
+    def many(self) -> bool:
+        """Whether it asks for all there is: of a time, of an iteration, by agents."""
+        return self.kind == CHRONOLOGY and bool(self.since or self.before or self.cited or self.agents)
 
 
 def read(question: str, now: str, before: str = "") -> Asked:
@@ -116,31 +162,63 @@ def read(question: str, now: str, before: str = "") -> Asked:
     text = " ".join(question.split())[:LONGEST]
     told = words(text)
     plain = " ".join(told)
-    since, until, named = period(plain, now)
-    past = bool(_HAPPENED.search(plain) or _WAS_DONE.search(plain) or _HOW_MANY.search(plain))
-    if not past and any(word not in _ASKING and word not in STOP and word not in named for word in told):
-        since, until, named = "", "", frozenset()  # "who is away in January": a word like others
-    cited = [citation for _, _, citation in find(text)]
-    cited += [Citation("iteration", number) for number in _iterations(plain)]
-    own = tuple(
-        _bare(word) for word in dict.fromkeys(told) if word not in _ASKING and word not in STOP and word not in named
+    since, until, dated = period(plain, now)
+    happened = bool(_HAPPENED.search(plain))
+    past = happened or any(rule.search(plain) for rule in (_WAS_DONE, _HOW_MANY, _NOTED))
+    if not past and (
+        weekly(dated) or any(word not in ASKING and word not in STOP and word not in dated for word in told)
+    ):
+        since, until, dated = "", "", frozenset()  # "who is away in January", "what is on Friday": words like others
+    agents = bool(_AGENTS.search(plain))
+    limited = bool(since or until) or agents
+    cited, naming = _cited(text, plain, dated)
+    counted = _counted(plain, naming)
+    kinds = _kinds(plain) if limited and not counted else ()
+    idle = (
+        dated
+        | naming
+        | (_DOING if (happened or limited) and not counted else frozenset())
+        | (_NOTING if kinds else frozenset())
     )
-    own = tuple(word for word in own if not any(word in words(str(citation)) for citation in cited))
-    counted = _counted(told) if _HOW_MANY.search(plain) else ""
+    idle |= frozenset(word for word in told if COUNTED.get(word) in kinds or (agents and word.startswith("agent")))
+    own = tuple(
+        _bare(word) for word in dict.fromkeys(told) if word not in ASKING and word not in STOP and word not in idle
+    )
     about = tuple(word for word in own if word not in _PARTS)
     if about or before:
         own = about
+    follows = standing = False
+    if before:
+        told_before = read(before, now)
+        if told_before.counted and not counted and _counts_on(plain, bool(own or limited or cited)):
+            counted, follows, kinds = next(filter(None, map(COUNTED.get, own)), told_before.counted), True, ()
+        if not counted:
+            own = tuple(word for word in own if word not in POINTS)
+            content = tuple(word for word in own if word not in _RECORDS)
+            listing = bool(told_before.counted and _WHICH.search(plain))
+            standing = bool(content) and not listing and _STANDING.issuperset(content)
+            content = () if standing else content
+            if content and all(COUNTED.get(word) in LISTED for word in content) and goes_on(plain):
+                kinds, content = tuple(COUNTED[word] for word in content), ()  # “and facts?”
+            follows = not (cited or limited) and (listing or leans(plain, text, content))
+            own, standing = content if follows else own, standing and follows
     return Asked(
         text,
         spoken(text, before),
-        _kind(plain, counted, bool(cited and cited[0].kind == "iteration") or bool(since or until)),
+        _kind(
+            plain, counted, bool(cited and cited[0].kind == "iteration") or limited, limited and bool(kinds or not own)
+        ),
         WHY if _WHY.search(plain) else WHEN if _WHEN.search(plain) else WHO if _WHO.search(plain) else WHAT,
         own if counted else tuple(word for word in own if word not in _RECORDS),
-        tuple(dict.fromkeys(cited)),
+        cited,
         counted,
         since,
         until,
-        bool(before) and not (cited or counted or since or until) and _leans(plain, told, own),
+        follows,
+        dated,
+        kinds,
+        agents,
+        standing,
     )
 
 
@@ -161,26 +239,55 @@ def spoken(text: str, before: str = "") -> str:
     return spoken(before) if before else "en"
 
 
-def _kind(plain: str, counted: str, dated: bool) -> str:
+def _kind(plain: str, counted: str, dated: bool, alone: bool) -> str:
     if counted:
         return STATISTICS
+    why = _WHY.search(plain)
+    if alone and not why:
+        return CHRONOLOGY
     if _COMMIT.search(plain):
         return IMPLEMENTATION
-    if _HAPPENED.search(plain) or _WHEN.search(plain) or (dated and not _WHY.search(plain)):
+    if _HAPPENED.search(plain) or _WHEN.search(plain) or (dated and not why):
         return CHRONOLOGY
     return DECISION
 
 
-def _counted(told: list[str]) -> str:
-    """The kind of record that stands nearest after `how many`."""
-    return next((COUNTED[word] for word in told if word in COUNTED), "")
+def _counted(plain: str, naming: frozenset[str]) -> str:
+    """The kind of record that stands nearest after `how many`, and names none."""
+    asks = _HOW_MANY.search(plain)
+    after = words(plain[asks.end() :]) if asks else []
+    return next((COUNTED[word] for word in after if word in COUNTED and word not in naming), "")
 
 
-def _iterations(plain: str) -> list[int]:
-    return [int(match[1]) for match in re.finditer(r"\b(?:iteration|iteracion)(?: number| numero)? (\d{1,9})\b", plain)]
+def _counts_on(plain: str, says: bool) -> bool:
+    """Whether a question after a count, which `says` something, goes on counting: “and how many are superseded?”, “and
+    facts?”."""
+    return bool(_HOW_MANY.search(plain)) or (goes_on(plain) and says and not _ASKS.search(plain))
 
 
-def _leans(plain: str, told: list[str], own: tuple[str, ...]) -> bool:
-    """Whether a question says too little to be understood alone: it goes on, points back, or is a word or two."""
-    few = len(own) <= 3
-    return (few and bool(_GOES_ON.search(plain))) or (few and not _POINTS.isdisjoint(told)) or len(own) == 0
+def _kinds(plain: str) -> tuple[str, ...]:
+    """The kinds of record that a question about a time asks for: “which tasks”, what was decided, what was noted."""
+    named = [COUNTED.get(match[1], "") for match in _SORT.finditer(plain)]
+    found = tuple(kind for kind in dict.fromkeys(named) if kind in LISTED)
+    if found:
+        return found
+    if re.search(r"\bdecid|\bdecisi", plain):
+        return ("decision",)
+    if re.search(r"\bcommit(?:s|ted)?\b", plain):
+        return ("commit",)
+    return ("fact", "task") if _NOTED.search(plain) else ()
+
+
+def _cited(text: str, plain: str, dated: frozenset[str]) -> tuple[tuple[Citation, ...], frozenset[str]]:
+    """The records that a question names, by citation or in words (“decision 2”, “the commit a1b2c3d”), and its words
+    that do."""
+    cited = [citation for _, _, citation in find(text)]
+    naming = {word for citation in cited for word in words(str(citation))}
+    for match in _NUMBERED.finditer(plain):
+        if int(match[2]) and match[2] not in dated:
+            cited.append(Citation(COUNTED[match[1]], int(match[2])))
+            naming.update(match[0].split())
+    for match in _SHA.finditer(plain):
+        cited.append(Citation("commit", match[1]))
+        naming.update(match[0].split())
+    return tuple(dict.fromkeys(cited)), frozenset(naming)

@@ -5,14 +5,16 @@ What a record says is quoted as it was written; only the words around it are our
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from store.ageing import state
 from store.clock import local_time
 from store.context.fence import plain
 from store.librarian.asked import CHRONOLOGY, IMPLEMENTATION, WHEN, WHO, WHY, Asked
-from store.librarian.counting import Tally
-from store.librarian.finding import FEW, TOLD, Found
+from store.librarian.counting import FEW, Tally
+from store.librarian.finding import Found
+from store.librarian.happening import TOLD
 from store.librarian.sources import Source, moment
 from store.models import (
     Checkpoint,
@@ -76,14 +78,28 @@ def compose(asked: Asked, found: Found, now: str) -> list[str]:
     if not found.sources:
         return []
     told = list(found.sources[: found.direct])
-    if asked.kind == CHRONOLOGY and (asked.since or asked.before or asked.cited):
+    if found.of:
+        asked = replace(asked, kind=CHRONOLOGY)
+    if asked.many or found.of:
         told = sorted(told[:TOLD], key=lambda source: source.at)
     elif asked.kind == IMPLEMENTATION and (commits := [one for one in told if isinstance(one.record, Commit)]):
         told = commits[:SAID]
     else:
         told = told[:SAID]
     sentences = (sentence for source in told for sentence in _told(source, asked, now))
-    return list(dict.fromkeys(sentences))
+    return [*dict.fromkeys(sentences), *_left_out(told, found.of, asked)]
+
+
+def _left_out(told: Sequence[Source], of: int, asked: Asked) -> Iterator[str]:
+    """That a list goes on, where it does."""
+    if not len(told) < of:
+        return
+    ends = f"{_from(told[0].record, asked.language)} {_to(told[-1].record, asked.language)}"
+    newest = bool(asked.kinds) or asked.follows
+    if asked.language == "es":
+        yield f"Son {'lo más reciente, ' if newest else ''}{len(told)} de {of}, {ends}."
+    else:
+        yield f"These are {'the newest ' if newest else ''}{len(told)} of {of}, {ends}."
 
 
 def date(at: str, language: str) -> str:
@@ -118,7 +134,7 @@ def _told(source: Source, asked: Asked, now: str) -> Iterator[str]:
 
 
 def _wants_links(asked: Asked) -> bool:
-    return asked.kind == IMPLEMENTATION or asked.aspect in (WHY, WHEN)
+    return asked.kind == IMPLEMENTATION or asked.aspect in (WHY, WHEN) or asked.standing
 
 
 def _decision(record: Decision, asked: Asked) -> Iterator[str]:
@@ -228,21 +244,30 @@ def _counted(tally: Tally, asked: Asked) -> list[str]:
     if not number:
         return []
     one, many, uno, varios, ending = _NAMES[tally.kind]
-    about = ", ".join(quoted(_written(word, asked.text), language) for word in tally.about)
+    about, unused = (
+        ", ".join(quoted(_written(word, asked.text), language) for word in those)
+        for those in (tally.about, tally.unused)
+    )
+    cited = ", ".join(f"[{citation}]" for citation in tally.cited)
     if language == "es":
-        name = uno if number == 1 else varios
         state = _STATES.get(tally.state, "")
         if state and (state[-1] in "vdth" or state == "abiert"):
             state += ending + ("" if number == 1 else "s")
-        what = " ".join(filter(None, (name, state, f"con {about}" if about else "")))
-        start = f"Hay {number} {what}"
+        if state and tally.negated:
+            state = f"que no {'está' if number == 1 else 'están'} {state}"
+        parts = [
+            *(uno if number == 1 else varios, state, cited and f"de {cited}", "de agentes" if tally.agents else ""),
+            *(about and f"con {about}", unused and f"en total, sin tener en cuenta {unused}"),
+        ]
+        start = f"Hay {number} {' '.join(filter(None, parts))}"
     else:
-        what = " ".join(
-            filter(
-                None, (tally.state.replace("_", " "), one if number == 1 else many, f"with {about}" if about else "")
-            )
-        )
-        start = f"There {'is' if number == 1 else 'are'} {number} {what}"
+        state = tally.state.replace("_", " ")
+        parts = [
+            *("" if tally.negated else state, one if number == 1 else many, f"not {state}" if tally.negated else ""),
+            *(cited and f"of {cited}", "by agents" if tally.agents else "", about and f"with {about}"),
+            unused and f"in all, without regard to {unused}",
+        ]
+        start = f"There {'is' if number == 1 else 'are'} {number} {' '.join(filter(None, parts))}"
     if number <= FEW:
         return [f"{start}: {_list(tally.records, language)}."]
     first, last = tally.records[0], tally.records[-1]

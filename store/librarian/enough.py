@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from store import cues
 from store.librarian import verbatim
-from store.librarian.asked import CHRONOLOGY, IMPLEMENTATION, WHEN, WHO, WHY, Asked
+from store.librarian.asked import IMPLEMENTATION, WHEN, WHO, WHY, Asked
 from store.librarian.finding import Found
 from store.librarian.relevance import kin, names
 from store.librarian.sources import Source
@@ -26,7 +26,7 @@ def enough(asked: Asked, found: Found, said: Sequence[str], cited: Sequence[str]
     """Whether these sentences with these citations answer; `first` are the citations of the rule's answer, in order."""
     if not first:
         return True
-    if asked.kind == CHRONOLOGY and (asked.since or asked.before or asked.cited):
+    if asked.many:
         named = {str(citation) for citation in asked.cited} & set(first)
         return len(set(cited) & set(first)) >= min(LISTED, len(set(first))) and named <= set(cited)
     source = next((one for one in found.sources if one.citation == first[0]), None)

@@ -2,23 +2,24 @@
 or by what the last answer rested on."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from store import records
 from store.citations import Citation, cite, parse
 from store.errors import MemorandaError
-from store.librarian.asked import CHRONOLOGY, DECISION, IMPLEMENTATION, STATISTICS, WHAT, WHY, Asked
-from store.librarian.counting import Tally, tally
+from store.librarian.asked import ASKING, CHRONOLOGY, DECISION, IMPLEMENTATION, STATISTICS, WHAT, WHY, Asked, read
+from store.librarian.counting import Tally, ends, tally, told_of
+from store.librarian.happening import TOLD, of_time
 from store.librarian.relevance import Relevance
 from store.librarian.sources import Source, sources
 from store.memory import Memory
 from store.models import Commit, Decision, Fact, Iteration, Record
 from store.search.keyword import Keywords
+from store.search.query import STOP
 
 MOST = 8  # sources of one answer
 LOOKED = 16  # hits of the search that are judged
 SURE = 0.15  # by how much the nearest must pass, so that it is told though a model sees no answer there
-TOLD = 12  # entries of the timeline
 # what is likely to answer: a decision says what was chosen and why, a commit only that something was done
 LIKELY = {
     DECISION: {"decision": 0.1, "fact": 0.08, "commit": -0.2, "checkpoint": -0.2, "turn": -0.08, "task": -0.08},
@@ -31,28 +32,35 @@ _BELONG = ("decisions", "commits", "events")  # to an iteration
 @dataclass(frozen=True, slots=True)
 class Found:
     """The sources of an answer, the best first: `direct` of them answer, the rest is linked to those; `sure` that
-    they do, whatever a small model makes of them; or what was counted."""
+    they do, whatever a small model makes of them; or what was counted. Where they are a list, of a time or of what was
+    counted before, `of` says how many there are in all."""
 
     sources: tuple[Source, ...]
     direct: int = 0
     sure: bool = False
     tally: Tally | None = None
+    of: int = 0
 
 
 def find(memory: Memory, asked: Asked, last: Sequence[str] = (), question: str = "") -> Found:
     """What there is on a question. `last` are the citations of the answer before it and `question` what was asked then;
     they count only where the new question leans on them. Some 30 ms, more where a model must be loaded."""
     if asked.kind == STATISTICS:
-        counted = tally(memory, asked)
-        ends = sources(memory.database, _ends(counted), memory.now)
-        return Found(tuple(ends), len(ends), True, counted)
+        before = read(question, memory.now) if asked.follows else None
+        counted = tally(memory, asked, before)
+        named = sources(memory.database, ends(counted), memory.now)
+        return Found(tuple(named), len(named), True, counted)
     if asked.cited:
-        return _found(memory, asked, _with_belonging(memory, _looked_up(memory, asked.cited)), sure=True)
+        those, of = _with_belonging(memory, _looked_up(memory, asked.cited))
+        return replace(_found(memory, asked, those, sure=True), of=of)
     if asked.follows:
         return _following(memory, asked, last, question)
-    if (asked.since or asked.before) and not asked.words:
-        return _found(memory, asked, _of_time(memory, asked), TOLD, sure=True)
+    if (asked.since or asked.before or asked.agents) and not asked.words:
+        those, of = of_time(memory, asked)
+        return replace(_found(memory, asked, those, TOLD, sure=True), of=of)
     those, best = _searched(memory, asked, asked.text)
+    if not those and asked.dated:
+        those, best = _saying(memory, asked)
     return _found(memory, asked, those, sure=best >= SURE)
 
 
@@ -78,9 +86,9 @@ def _searched(memory: Memory, asked: Asked, text: str) -> tuple[list[Record], fl
     """What a search for a text finds that answers the question, the likeliest first; and how near the nearest is."""
     query = " ".join(text.replace(":", " ").split())
     hits = memory.search(query, LOOKED, since=asked.since, before=asked.before).hits
-    for words, kind in _closer(asked, query):
+    for words, kind, status in _closer(asked, query):
         known = {hit.key for hit in hits}
-        more = memory.search(words, LOOKED, kinds=(kind,), since=asked.since, before=asked.before).hits
+        more = memory.search(words, LOOKED, kinds=(kind,), status=status, since=asked.since, before=asked.before).hits
         hits = [*hits, *(hit for hit in more if hit.key not in known)]
     judge = Relevance(asked, Keywords(memory.database))
     likely = LIKELY.get(asked.kind, {})
@@ -91,21 +99,56 @@ def _searched(memory: Memory, asked: Asked, text: str) -> tuple[list[Record], fl
         if score + min(0.0, bias) >= 0:  # to be likely puts a record before others; it makes none an answer
             scored.append((score + bias, -place, source.record, score))
     scored.sort(key=lambda one: one[:2], reverse=True)
-    return [record for _, _, record, _ in scored], max((score for *_, score in scored), default=0.0)
+    best = max((score for *_, score in scored), default=0.0)
+    those = [record for _, _, record, _ in scored]
+    wanted = [record for record in those if records.kind_of(record) in asked.kinds]
+    return _holding_first(wanted or those, judge), best
 
 
-def _closer(asked: Asked, query: str) -> Iterable[tuple[str, str]]:
-    """What else is searched: (the words, the only kind of record) where one kind is what answers."""
+def _holding_first(those: list[Record], judge: Relevance) -> list[Record]:
+    """Records without the decisions that were superseded; but those that chose what is asked about, where none that
+    holds did, come first, and where nothing else answers they do."""
+    gone = [one for one in those if isinstance(one, Decision) and one.status == "superseded"]
+    holding = [one for one in those if one not in gone]
+    chose = [one for one in gone if judge.chosen(one)]
+    if any(judge.chosen(one) for one in holding if isinstance(one, Decision)):
+        chose = []
+    return [*chose, *holding] or [*gone]
+
+
+def _saying(memory: Memory, asked: Asked) -> tuple[list[Record], float]:
+    """What says the time that a question names, whenever it was written: “from Tuesday to Thursday”."""
+    time = tuple(word for word in asked.dated if word not in STOP and word not in ASKING)
+    undated = replace(asked, since="", before="", dated=frozenset(), words=(*asked.words, *time))
+    found, best = _searched(memory, undated, asked.text)
+    judge = Relevance(undated, Keywords(memory.database))
+    told = sources(memory.database, found, memory.now)
+    return [one.record for one in told if all(judge.stands(word, one.text) for word in time)], best
+
+
+def _closer(asked: Asked, query: str) -> Iterable[tuple[str, str, str]]:
+    """What else is searched, where one kind is what answers: (the words, the kind of record, its status if not any
+    that holds). What was decided and holds no longer is an answer to when, and to why it was."""
     if asked.kind == IMPLEMENTATION:
-        yield query, "commit"
+        yield query, "commit", ""
     elif asked.kind == DECISION and asked.words:
-        yield " ".join(asked.words), "decision"  # in a memory of many turns its title may stand far down
+        yield " ".join(asked.words), "decision", ""  # in a memory of many turns its title may stand far down
+    for kind in asked.kinds:
+        yield query, kind, ""
+    if asked.words:
+        yield " ".join(asked.words), "decision", "superseded"
 
 
 def _following(memory: Memory, asked: Asked, last: Sequence[str], question: str) -> Found:
-    """What answers a question that leans on the one before it: what that answer rested on, and what a search for both
-    finds; of either only what holds the words of the new one."""
+    """What answers a question that leans on the one before it: what was counted then; or what that answer rested on,
+    and what a search for both finds, of either only what holds the words, and is of the kinds, of the new one."""
+    topic = read(question, memory.now)
+    if topic.counted and (listed := _listed(memory, asked, topic, last)):
+        return listed
     before = _looked_up(memory, [parse(text) for text in last])
+    if asked.kinds:
+        those = [*before, *_searched(memory, replace(topic, kinds=asked.kinds), question)[0]]
+        return _found(memory, asked, [one for one in those if records.kind_of(one) in asked.kinds])
     if not asked.words:
         return _found(memory, asked, before)
     judge = Relevance(asked, Keywords(memory.database))
@@ -115,28 +158,34 @@ def _following(memory: Memory, asked: Asked, last: Sequence[str], question: str)
     return _found(memory, asked, [*near, *_searched(memory, asked, f"{question} {asked.text}")[0]])
 
 
-def _of_time(memory: Memory, asked: Asked) -> list[Record]:
-    """What the timeline holds of a time, newest first; what was decided and what happened before what was committed,
-    where there is more than can be told."""
-    some = ("decision",) if asked.decided else ("decision", "event", "iteration")
-    keys = [key for key, _ in memory.timeline.stream(some, asked.since, asked.before, TOLD)]
-    if len(keys) < TOLD and not asked.decided:
-        keys += [key for key, _ in memory.timeline.stream(("commit",), asked.since, asked.before, TOLD - len(keys))]
-    found = records.by_key(memory.database, keys)
-    return [found[key] for key in keys if key in found]
+def _listed(memory: Memory, asked: Asked, topic: Asked, last: Sequence[str]) -> Found | None:
+    """The newest of what was counted, or of those in the state that a question names: “which ones?”, “which are
+    open?”."""
+    counts = tally(memory, replace(asked, counted=topic.counted), topic) if asked.words else None
+    if counts is None:
+        counts = told_of(memory, topic, last)
+    elif not counts.state:
+        return None
+    if counts is None:
+        return None
+    those = sources(memory.database, counts.records[::-1][:TOLD], memory.now)
+    return Found(tuple(those), len(those), True, of=len(counts.records))
 
 
-def _with_belonging(memory: Memory, those: list[Record]) -> list[Record]:
-    """Records, an iteration with what belongs to it."""
-    every = list(those)
+def _with_belonging(memory: Memory, those: list[Record]) -> tuple[list[Record], int]:
+    """Records, an iteration with what belongs to it; and where there is one how many they are in all."""
+    every, of = list(those), 0
     for record in those:
         if isinstance(record, Iteration):
+            of = of or len(those)
             for table in _BELONG:
                 rows = memory.database.rows(
-                    f"SELECT id FROM {table} WHERE iteration_id = ? ORDER BY id LIMIT ?", (record.id, MOST // 2)
+                    f"SELECT id, count(*) OVER () FROM {table} WHERE iteration_id = ? ORDER BY id LIMIT ?",
+                    (record.id, MOST // 2),
                 )
-                every += records.many(memory.database, table[:-1], [number for (number,) in rows])
-    return every
+                every += records.many(memory.database, table[:-1], [number for number, _ in rows])
+                of += rows[0][1] if rows else 0
+    return every, of
 
 
 def _looked_up(memory: Memory, citations: Iterable[Citation]) -> list[Record]:
@@ -152,12 +201,3 @@ def _looked_up(memory: Memory, citations: Iterable[Citation]) -> list[Record]:
 
 def _cited(fact: Fact) -> list[Citation]:
     return [parse(text) for text in fact.evidence if text.startswith(cite("decision", 1)[:2])]
-
-
-def _ends(counted: Tally) -> Sequence[Record]:
-    """The records that a count names: all of a few, else the first and the last."""
-    told = counted.records
-    return told if len(told) <= FEW else (told[0], told[-1])
-
-
-FEW = 5  # counted records that are named one by one

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable
 
 from store.librarian.asked import DECISION, Asked
+from store.models import Decision
 from store.questions import words
 from store.search.keyword import Keywords, Words
 from store.search.language import foreign, language
@@ -31,6 +32,11 @@ _SORTS = frozenset(
     " solution system database server platform format language package stack kind type sort method approach way"
     " proveedor servicio herramienta herramientas biblioteca libreria motor tecnologia producto solucion sistema base"
     " datos servidor plataforma formato lenguaje paquete tipo clase metodo manera forma".split()
+)
+
+_DENIALS = frozenset(
+    "no not don't doesn't didn't stop stopped drop dropped reject rejected discard discarded leave left abandon"
+    " abandoned dejamos dejo descartamos descarto rechazamos rechazo abandonamos quitamos sin without".split()
 )
 
 _NAME = re.compile(r"(?<![\w/])[^\W\d_]*(?:[A-ZÁÉÍÓÚÑÅ][\w'’+#-]*|[\w.]*\d[\w./-]*)")
@@ -57,8 +63,9 @@ class Relevance:
     def __init__(self, asked: Asked, keywords: Keywords) -> None:
         self._keywords = keywords
         self._language = asked.language
-        self.names = [word for name in names(asked.text) for word in words(name)]
+        self.names = [word for name in names(asked.text) for word in words(name) if word not in asked.dated]
         self.words = [word for word in asked.words if word not in self.names]
+        self._denied = not _DENIALS.isdisjoint(words(asked.text))
         counts = keywords.counts(Words([*self.names, *self.words], None, {}))
         total = keywords.total()
         self._weights = {word: math.log1p(total / max(RARE, counts[word])) for word in self.words}
@@ -77,6 +84,20 @@ class Relevance:
         if foreign(self._language, language(text)):
             return max(similarity - ACROSS, WEIGHT * covered + (1 - WEIGHT) * similarity - ENOUGH)
         return WEIGHT * covered + (1 - WEIGHT) * similarity - ENOUGH
+
+    def chosen(self, decision: Decision) -> bool:
+        """Whether a decision chose what the question is about, and the question does not deny it."""
+        about = self.names or self.words
+        chosen, title = self._said(decision.chosen), self._said(decision.title)
+        left = self._said(" ".join(decision.alternatives))
+        return (
+            bool(about)
+            and not self._denied
+            and all(
+                self._stands(word, chosen) or (self._stands(word, title) and not self._stands(word, left))
+                for word in about
+            )
+        )
 
     def coverage(self, said: Iterable[str]) -> float:
         """How much of the information of the question's words stands among these; all of it where it has none."""

@@ -83,6 +83,8 @@ def moment(record: Record) -> str:
             return record.started_at
         case Turn() | Chunk():
             return record.at
+        case Task():
+            return record.updated_at
     return record.created_at
 
 

@@ -16,6 +16,7 @@ from store.agent.passed import Marks
 from store.ingest.claude import without_told, read
 from store.ingest.discarding import small_talk
 from store.ingest import plain
+from store.librarian.period import period
 from store.topics import shift
 
 def claude(text):
@@ -33,6 +34,7 @@ def compare(text):
 READERS = {
     "marks": Marks, "ends": lambda text: list(_spans(text)),
     "extract": lambda text: extract("user", text), "claude": claude, "compare": compare,
+    "period": lambda text: period(text, "2026-11-21T12:00:00.000Z"),
     "topic": lambda text: shift(text, "The test of the function fails."), "small talk and roles": short_ones,
 }
 RUNS = (
@@ -44,7 +46,9 @@ RUNS = (
     "Ana 10:32 AM\\n", ".. note::\\n", " a\\n", "a\\n\\n", "\\u200b", "á", "👍", "[Request interrupted by user",
     "<system-reminder>", "</system-reminder>", "a<bash-input>", "<system-reminder></system-reminder>",
     "mismo tema ", "otra cosa ", "no quiero ", "sobre eso ", "; ", "1.", "a,", ", ok?", " (a)", "Traceback\\n",
-    "x<y ", "no ", "n't ", "begin\\n", "--- begin\\n", "--- end\\n", "diff --git\\n", "+a\\n",
+    "x<y ", "no ", "n't ", "the ", "may ", "may 5 ", "last ", "the last ", "between 3 and ",
+    "2 weeks ", "hace un ", "since ", "1999 ", "on monday ", "begin\\n", "--- begin\\n",
+    "--- end\\n", "diff --git\\n", "+a\\n",
 )
 AROUND = ("{}", "a\\n{}\\nb", "ok\\n\\n{}x", "Recordá que {}", "hola {}j", "Look at this:\\n{}")
 ABOVE = 24  # times as long for ten times the text: in proportion it takes ten, in squares a hundred
