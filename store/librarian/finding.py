@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from store import records
 from store.citations import Citation, cite, parse
-from store.errors import MemorandaError
 from store.librarian.asked import CHRONOLOGY, DECISION, IMPLEMENTATION, STATISTICS, WHAT, WHY, Asked
 from store.librarian.counting import Tally, tally
 from store.librarian.relevance import Relevance
@@ -47,7 +46,7 @@ def find(memory: Memory, asked: Asked, last: Sequence[str] = (), question: str =
         ends = sources(memory.database, _ends(counted), memory.now)
         return Found(tuple(ends), len(ends), True, counted)
     if asked.cited:
-        return _found(memory, asked, _with_belonging(memory, _looked_up(memory, asked.cited)), sure=True)
+        return _found(memory, asked, _with_belonging(memory, records.there(memory.database, asked.cited)), sure=True)
     if asked.follows:
         return _following(memory, asked, last, question)
     if (asked.since or asked.before) and not asked.words:
@@ -63,9 +62,10 @@ def _found(memory: Memory, asked: Asked, those: Sequence[Record], most: int = MO
     reasons: list[Record] = []
     for source in found[:2]:
         if asked.kind == IMPLEMENTATION or (isinstance(source.record, Decision) and asked.aspect in (WHY, WHAT)):
-            beside += _looked_up(memory, [parse(link.citation) for link in source.links])
+            beside += records.there(memory.database, [parse(link.citation) for link in source.links])
         elif asked.aspect == WHY and isinstance(source.record, Fact):
-            reasons += [one for one in _looked_up(memory, _cited(source.record)) if isinstance(one, Decision)]
+            cited = records.there(memory.database, _cited(source.record))
+            reasons += [one for one in cited if isinstance(one, Decision)]
     every = sources(memory.database, [*reasons, *(source.record for source in found), *beside], memory.now)[:most]
     direct = min(len(every), len({*(one.citation for one in reasons), *(one.citation for one in found)}))
     if asked.kind == IMPLEMENTATION and not any(isinstance(source.record, Commit) for source in found[:2]):
@@ -105,7 +105,7 @@ def _closer(asked: Asked, query: str) -> Iterable[tuple[str, str]]:
 def _following(memory: Memory, asked: Asked, last: Sequence[str], question: str) -> Found:
     """What answers a question that leans on the one before it: what that answer rested on, and what a search for both
     finds; of either only what holds the words of the new one."""
-    before = _looked_up(memory, [parse(text) for text in last])
+    before = records.there(memory.database, [parse(text) for text in last])
     if not asked.words:
         return _found(memory, asked, before)
     judge = Relevance(asked, Keywords(memory.database))
@@ -137,17 +137,6 @@ def _with_belonging(memory: Memory, those: list[Record]) -> list[Record]:
                 )
                 every += records.many(memory.database, table[:-1], [number for (number,) in rows])
     return every
-
-
-def _looked_up(memory: Memory, citations: Iterable[Citation]) -> list[Record]:
-    """The records of these citations that are there."""
-    found: list[Record] = []
-    for citation in citations:
-        try:
-            found.append(records.lookup(memory.database, citation))
-        except MemorandaError:
-            continue
-    return found
 
 
 def _cited(fact: Fact) -> list[Citation]:
