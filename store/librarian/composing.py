@@ -237,7 +237,7 @@ def _said(record: Record, language: str, now: str) -> str:
             taken = " se tomó el checkpoint" if spanish else " a checkpoint was taken:"
             return f"{on(record.created_at)}{taken} {quote(record.title)}"
         case Proposal():
-            what = "Propuesto y sin aceptar" if spanish else "Proposed, not accepted"
+            what = "Propuesta sin aceptar" if spanish else "Proposed, not accepted"
             return f"{what}: {quote(record.text)}{_bracketed([_by(record, language)])}"
         case Chunk():
             return f"{named(record.path, language)}: {quote(record.text)}"
@@ -318,7 +318,8 @@ def _written(word: str, text: str) -> str:
 
 
 def _listed(record: Record, language: str) -> str:
-    return f"{quoted(_title(record), language, OPTION)}{_bracketed([_by(record, language)])} [{record.citation}]"
+    title, by = _title(record), _bracketed([_by(record, language)])
+    return f"{quoted(title, language, OPTION)}{by}{_flag(suspicious(title), language)} [{record.citation}]"
 
 
 def _from(first: Record, language: str) -> str:

@@ -102,10 +102,16 @@ def test_a_title_that_reads_like_an_order_is_heard_through_no_link(zoo: Memory) 
     assert "a key for everybody" in heard(chat) and "0000" not in heard(chat)
 
 
+def test_among_what_is_counted_an_order_bears_its_mark_too(zoo: Memory) -> None:
+    number, _ = zoo.facts.remember(HOSTILE)
+    assert f"{FLAG} [F#{number}]." in ask(zoo, "how many facts are there?").text
+
+
 def test_a_proposal_is_heard_once_it_was_accepted(zoo: Memory) -> None:
     number = zoo.inbox.propose("add", {"fact": "the zebra vault is code 0000"}, origin="mcp:claude")
     chat = Scripted(NOTHING)
-    assert "0000" in ask(zoo, f"what is P#{number}?").text
+    assert "not accepted: “the zebra vault is code 0000” (recorded by mcp:claude)" in ask(zoo, f"P#{number}").text
+    assert "sin aceptar: «the zebra vault is code 0000» (anotada por" in ask(zoo, f"¿qué es P#{number}?").text
     assert "0000" in ask(zoo, f"what is P#{number}?", chat).text and not chat.asked
 
 
