@@ -244,6 +244,7 @@ class Memoranda(App[int]):
         await self._close_engine()
 
     async def _close_engine(self) -> None:
+        self._main.leave_answers()
         if self._main.engine is not None:
             # on a thread: the pen may be waiting for this loop to show what it wrote, and would wait for ever
             await asyncio.to_thread(self._main.engine.close)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from threading import Event
 
 import pytest
 from support.chats import Scripted
+from support.ollama_server import OllamaServer
 from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
 from support.stories import Story, copy
 from support.strangers import PAYLOADS
 
+from store.agent import breaker
+from store.location import locate
 from store.models import Decision
 from tui.widgets.talk import Question, Talk
 
@@ -310,6 +313,46 @@ async def test_a_model_answers_and_says_who_it_is(story: Story, speaks: Callable
         assert "best there is" not in talk(person)
         assert "1 source · scripted:1b ·" in talk(person) and "1 sentence cut: cites nothing" in talk(person)
         assert chat.closed
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OllamaServer]:
+    breaker.reset()
+    server = OllamaServer("SQLite is one file, no service to run [D#1].")
+    monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
+    monkeypatch.setenv("OLLAMA_HOST", server.address)
+    yield server
+    server.close()
+    breaker.reset()
+
+
+@pytest.mark.parametrize("fault", ["hangs", "hangs midway"])
+@pytest.mark.parametrize("leaves", ["the app", "the memory"])
+async def test_leaving_waits_for_no_answer(
+    story: Story, tmp_path: Path, server: OllamaServer, fault: str, leaves: str
+) -> None:
+    server.fault = fault
+    async with opened(story.folder, WIDE) as person:
+        await person.press("A")
+        await person.paste("why do we use SQLite?")
+        await person.pilot.press("enter")
+        await person.until(server.begun.is_set)
+        if leaves == "the memory":
+            other = tmp_path / "other"
+            other.mkdir()
+            await person.app.open(locate(None, {}, str(other)), str(other))
+            await person.until(server.left.is_set)
+    assert server.left.wait(5)
+
+
+async def test_a_defect_ends_the_answer_and_is_said(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with opened(story.folder, WIDE) as person:
+        with monkeypatch.context() as patch:
+            patch.setattr("store.librarian.answering.Librarian.ask", lambda *_, **__: 1 // 0)
+            await ask(person, "why do we use SQLite?")
+        assert "Memoranda met a defect of its own (ZeroDivisionError)" in talk(person) and person.main.asking is None
+        await ask(person, "why do we use SQLite?")
+        assert "The reason:" in talk(person)
 
 
 async def test_in_the_past_nothing_is_asked(story: Story) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from textual import work
 
-from store.errors import MemorandaError
+from store.errors import Defect, MemorandaError
 from store.tombstones import times
 from tui.keys import LIBRARIAN, named
 from tui.librarian import KEPT, Desk, Exchange
@@ -193,6 +193,9 @@ class LibrarianScreen(HealthScreen):
             answer = Desk(engine.location, engine.clock).answer(exchange, last, told)
         except MemorandaError as error:
             self.later(self._ended, exchange, None, str(error))
+        except Exception as error:
+            self.later(self._ended, exchange, None, str(Defect(error)))
+            raise
         else:
             self.later(self._ended, exchange, answer, "")
 
@@ -245,6 +248,11 @@ class LibrarianScreen(HealthScreen):
         self.teach()
         self.draw_footer()
         return True
+
+    def leave_answers(self) -> None:
+        """The memory is left: nobody reads what would still be answered, and no model is to hold up the end."""
+        for exchange in self._exchanges:
+            exchange.stop.set()
 
     def teach(self) -> None:
         """Show the conversation, or how one begins."""
