@@ -165,7 +165,7 @@ def test_a_citation_in_a_title_an_event_or_a_count_is_not_one_of_the_answer(zoo:
 
 
 def test_a_kept_answer_cites_what_it_cited(zoo: Memory) -> None:
-    chat = Scripted("Hay from the farm, because they like it better [D#2]. It was oats from the mill [D#1].")
+    chat = Scripted("Hay from the farm, because they like it better [D#2]. It replaced “Feed the zebras oats” [D#1].")
     first = ask(zoo, "why do we feed the zebras hay?", chat)
     again = ask(zoo, "why do we feed the zebras hay?", chat)
     assert len(chat.asked) == 1 and again.told == first.told
@@ -269,16 +269,16 @@ def _handed_on(memory: Memory, says: str) -> tuple[list[tuple[str, bool]], Answe
 
 
 def test_no_sentence_is_handed_on_that_is_taken_back(zoo: Memory) -> None:
-    handed, answer = _handed_on(zoo, "Hay from the farm is what the zebras get [D#2].")
+    handed, answer = _handed_on(zoo, "Feed the zebras hay from the farm [D#2].")
     assert answer.by == "" and "does not tell it all" in answer.note
     assert [one for one, _ in handed] == list(answer.sentences), "the reason was asked for"
 
 
 def test_sentences_are_handed_on_from_where_they_answer(zoo: Memory) -> None:
     first, second, third = (
-        "Hay from the farm is what the zebras get [D#2].",
+        "Feed the zebras hay from the farm [D#2].",
         "They like it better [D#2].",
-        "Oats are what they got before, from the mill [D#1].",
+        "It replaced “Feed the zebras oats” [D#1].",
     )
     handed, answer = _handed_on(zoo, f"{first} {second} {third}")
     assert answer.by and handed == [(first, True), (second, True), (third, False)]
