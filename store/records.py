@@ -1,10 +1,10 @@
 """Any record by its citation or its key, whatever its kind."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from store.citations import Citation
 from store.database import Database
-from store.errors import NotFound, Unsupported
+from store.errors import MemorandaError, NotFound, Unsupported
 from store.keys import pack, unpack
 
 TYPE_CHECKING = False
@@ -32,6 +32,17 @@ def lookup(database: Database, citation: Citation) -> "Record":
             f"There is no {citation.kind} {citation} in this memory.", "Search for it, or look at the lists."
         )
     return found[0]
+
+
+def there(database: Database, citations: Iterable[Citation]) -> "list[Record]":
+    """The records of these citations, those that are there."""
+    found: list[Record] = []
+    for citation in citations:
+        try:
+            found.append(lookup(database, citation))
+        except MemorandaError:
+            continue
+    return found
 
 
 def kind_of(record: "Record") -> str:

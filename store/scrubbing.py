@@ -7,7 +7,7 @@ get the marker in place, what is derived from them follows, and the pages and th
 import json
 from collections.abc import Iterable, Iterator, Sequence
 
-from store import spool
+from store import spool, tombstones
 from store.citations import Citation, cite
 from store.contents import seal
 from store.conversation import summaries
@@ -176,6 +176,8 @@ def _cut_out(database: Database, leaks: Iterable[Leak], actor: str) -> bool:
             records.setdefault((leak.table, leak.key), set()).add(leak.field)
     with database.write(actor, "scrub") as write:
         write.unrecorded()
+        if records:
+            tombstones.cut_out(write)
         for (table, key), fields in records.items():
             _scrub_record(write, table, key, fields)
         unpack(write, told)

@@ -13,6 +13,7 @@ from store.errors import Purged
 
 KEY = "purge.key"
 KEY_BYTES = 32
+TIMES = "purge.times"
 
 
 def normal(text: str) -> str:
@@ -33,6 +34,19 @@ def bury(write: Write, texts: Iterable[str]) -> None:
             "INSERT INTO tombstones(hash, at) VALUES (?, ?) ON CONFLICT(hash) DO UPDATE SET at = excluded.at",
             (_hash(key, text), Verbatim(write.at)),
         )
+
+
+def cut_out(write: Write) -> None:
+    """Note that a text is taken out of this memory for good."""
+    write.execute(
+        "INSERT INTO meta(key, value) VALUES (?, '1') ON CONFLICT(key) DO UPDATE SET value = value + 1",
+        (Verbatim(TIMES),),
+    )
+
+
+def times(database: Database) -> int:
+    """How often texts were taken out for good: where it grew, what was read before may hold one of them."""
+    return int(database.value("SELECT value FROM meta WHERE key = ?", (TIMES,)) or 0)
 
 
 def purged_at(database: Database, text: str) -> str | None:

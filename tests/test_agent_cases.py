@@ -12,13 +12,15 @@ from bench.agent_scores import cited, grounds, has, rests, says, without_citatio
 from store import records
 from store.citations import parse
 from store.librarian.answering import Answer
+from store.librarian.composing import Told
 
 CASES = [json.loads(line) for line in (Path(MEMORY).parent / "agent.jsonl").read_text(encoding="utf-8").splitlines()]
 CONTENT = json.loads(Path(MEMORY).read_text(encoding="utf-8"))
 
 
 def answer(*sentences: str, nothing: bool = False) -> Answer:
-    return Answer("q", "en", "decision", sentences, (), (), "", 0.1, nothing=nothing)
+    told = tuple(Told(sentence, ()) for sentence in sentences)
+    return Answer("q", "en", "decision", told, (), (), "", 0.1, nothing=nothing)
 
 
 def of(kind: str) -> list[dict]:

@@ -72,7 +72,7 @@ def _run(arguments: list[str]) -> int:
     with _open(place, verb) as memory:
         _announce(memory)
         tell = _tell if sys.stdout.isatty() and not as_json else None
-        session = Session(place, memory, cwd, _ask, as_json, tell=tell)
+        session = Session(place, memory, cwd, _ask, as_json, tell=tell, wait=_Waiting())
         if verb.reads:
             late = _catch_up(memory, cwd)
             if verb.name == "ask" or (verb.name == "search" and not given.keywords):
@@ -378,6 +378,21 @@ def _say(text: str, end: str = "\n") -> None:
 def _tell(line: str) -> None:
     """Print a line of what was asked for as soon as it is known."""
     _out(_plain(line))
+
+
+class _Waiting:
+    """Shows on a terminal's standard error what is waited for, in the place of what was; without words, nothing."""
+
+    def __init__(self) -> None:
+        self._shown = False
+
+    def __call__(self, words: str) -> None:
+        if (words or self._shown) and sys.stderr.isatty():
+            import shutil
+
+            print("\r\x1b[K", end="", flush=True, file=sys.stderr)
+            _say(words[: shutil.get_terminal_size().columns - 1], end="")
+            self._shown = bool(words)
 
 
 def _plain(text: str) -> str:

@@ -48,25 +48,20 @@ class Desk:
         """Answer a question; `told` hears each sentence as it stands. Raises MemorandaError."""
         from store.agent.model import found
         from store.librarian import Librarian
+        from tui.commands.librarian import LOADING, reading
 
         stopped = exchange.stop.is_set
         with Memory(self._location, "app", self._clock, create=False) as memory:
-            chat = found(
-                memory.config, cancelled=stopped, loading=lambda: told("status", "the model is being loaded …")
-            )
+            chat = found(memory.config, cancelled=stopped, loading=lambda: told("status", LOADING))
             try:
                 name = chat.name if chat is not None else ""
-
-                def waiting(records: int) -> None:
-                    told("status", f"{name} reads {records} record{'' if records == 1 else 's'} …")
-
                 return Librarian(memory).ask(
                     exchange.question,
                     chat,
                     last=last,
                     said=lambda sentence: told("said", sentence),
                     cancelled=stopped,
-                    waiting=waiting,
+                    waiting=lambda records: told("status", reading(name, records)),
                 )
             finally:
                 if chat is not None:

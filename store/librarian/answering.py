@@ -19,13 +19,13 @@ from store.errors import ModelFailed
 from store.librarian import prompting
 from store.librarian.asked import STATISTICS, Asked, read, spoken
 from store.librarian.checking import Check
-from store.librarian.composing import NOTHING, compose
+from store.librarian.composing import NOTHING, Told, attributed, compose
 from store.librarian.enough import enough
 from store.librarian.finding import Found, find
 from store.librarian.sentences import Sentences
 from store.librarian.sources import Source
 from store.memory import Memory
-from store.models import Fact
+from store.models import Fact, Proposal, Record
 
 PREDICT = 300  # tokens of an answer
 TASK = "answer"  # as its use is counted
@@ -34,16 +34,16 @@ SENTENCES = 6  # of an answer
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer. `sentences` as they were shown; `citations` are all that they make, `sources` the records that were
-    looked at; `by` names the model, empty where rules answered; `cut` counts its sentences that did not stand, and
-    `doubts` says why each. `note` is for the person: why a model did not answer, or that the answer was given before.
-    `nothing`: there are no records. `topic` and `ground` are the question and the citations that the next question may
-    lean on: its own, or where it leant itself or found nothing those of the answers before."""
+    """An answer. `told` are its sentences as they were shown; `citations` are all that they make, `sources` the records
+    that were looked at; `by` names the model, empty where rules answered; `cut` counts its sentences that did not
+    stand, and `doubts` says why each. `note` is for the person: why a model did not answer, or that the answer was
+    given before. `nothing`: there are no records. `topic` and `ground` are the question and the citations that the next
+    question may lean on: its own, or where it leant itself or found nothing those of the answers before."""
 
     question: str
     language: str
     kind: str
-    sentences: tuple[str, ...]
+    told: tuple[Told, ...]
     citations: tuple[str, ...]
     sources: tuple[str, ...]
     by: str
@@ -54,6 +54,10 @@ class Answer:
     note: str = ""
     nothing: bool = False
     cancelled: bool = False
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        return tuple(sentence.text for sentence in self.told)
 
     @property
     def text(self) -> str:
@@ -92,9 +96,10 @@ class Librarian:
         cancelled: Callable[[], bool] = lambda: False,
         waiting: Callable[[int], None] = lambda records: None,
     ) -> Answer:
-        """Answer a question; `said` is given each sentence once it stands, `waiting` how many records were found when a
-        model begins to read them. `last` is the answer before it, for a question that leans on it. Without a `chat`
-        rules answer, in some 50 ms. Raises StorageError; never because of a model."""
+        """Answer a question; `said` is given each sentence once it stands and what stands by then answers, so that none
+        is taken back; `waiting` how many records were found when a model begins to read them. `last` is the answer
+        before it, for a question that leans on it. Without a `chat` rules answer, in some 50 ms. Raises StorageError;
+        never because of a model."""
         start = time.monotonic()
         asking = _Asking(self._memory, chat, last, said, cancelled, waiting)
         return asking.answer(question, lambda: time.monotonic() - start)
@@ -114,7 +119,8 @@ class _Asking:
     ) -> None:
         self._memory, self._chat, self._last = memory, chat, last
         self._said, self._cancelled, self._waiting = said, cancelled, waiting
-        self._sentences: list[str] = []
+        self._told: list[Told] = []
+        self._shown = 0  # sentences that were handed on
         self._citations: dict[str, None] = {}
         self._doubts: list[str] = []
         self._patience = float(memory.config["agent.patience"])
@@ -127,25 +133,24 @@ class _Asking:
         if self._chat is not None and (known := self._known(self._chat, asked)):
             by, note = self._chat.name, known.note or "given before, and nothing of it has changed"
             for sentence in _sentences(known.answer):
-                self._say(sentence, known.citations)
+                self._say(_as_kept(sentence, known.citations))
         else:
             newest = memory.database.value("SELECT max(seq) FROM history") or 0
             found = find(memory, asked, last.ground if last else (), last.topic if last else "")
             if self._chat is not None and found.sources and asked.kind != STATISTICS:
                 by, note, nothing = self._by_model(self._chat, asked, found, newest)
-            if not self._sentences and not nothing:
+            if not self._told and not nothing:
                 by = ""
-                for sentence in compose(asked, found, memory.now):
-                    self._say(sentence, _cited(sentence))
-                nothing = not self._sentences
+                for told in compose(asked, found, memory.now):
+                    self._say(told)
+                nothing = not self._told
         if nothing:
-            self._sentences.clear()
-            self._say(NOTHING[asked.language], ())
+            self._say(Told(NOTHING[asked.language], ()))
         return Answer(
             asked.text,
             asked.language,
             asked.kind,
-            tuple(self._sentences),
+            tuple(self._told),
             tuple(self._citations),
             tuple(source.citation for source in found.sources),
             by,
@@ -158,10 +163,19 @@ class _Asking:
             self._cancelled(),
         )
 
-    def _say(self, sentence: str, citations: Sequence[str]) -> None:
-        self._sentences.append(sentence)
-        self._citations.update(dict.fromkeys(citations))
-        self._said(sentence)
+    def _say(self, told: Told) -> None:
+        self._hold(told)
+        self._show()
+
+    def _hold(self, told: Told) -> None:
+        self._told.append(told)
+        self._citations.update(dict.fromkeys(told.citations))
+
+    def _show(self) -> None:
+        """Hand on what was held."""
+        for told in self._told[self._shown :]:
+            self._said(told.text)
+        self._shown = len(self._told)
 
     def _known(self, chat: Chat, asked: Asked) -> Kept | None:
         """What this model answered before, in the language of the question."""
@@ -176,44 +190,66 @@ class _Asking:
     def _by_model(self, chat: Chat, asked: Asked, found: Found, newest: int) -> tuple[str, str, bool]:
         """Let a model answer from these records: (its name, what a person should know, whether it says that nothing
         is recorded). Nothing is said where nothing of it stands."""
-        memory, last = self._memory, self._last
+        memory = self._memory
         given = self._given(found.sources)
         if not given:
             return "", "no record that a model may read", False
-        built = prompting.context(asked, given)
+        built = prompting.context(asked, given, *self._before(asked, given))
         number = self._sent(built)
         self._waiting(len(given))
-        check = Check(given)
         note, nothing = "", False
-        before = (last.question, last.text) if last and asked.follows else None
         kind, began = "", time.monotonic()
         try:
-            nothing = self._listen(chat, prompting.messages(built, before), check)
+            nothing = self._listen(chat, prompting.messages(built), self._hearing(asked, found, given))
         except ModelFailed as error:
             note, kind = str(error), error.kind
-        if self._sentences and not self._enough(asked, found):
-            self._sentences.clear()
+        if self._told and not self._shown:
+            self._told.clear()
             self._citations.clear()
             note = note or f"what {chat.name} said does not tell it all; here are the records themselves"
-        if self._cancelled() and not self._sentences:
+        if self._cancelled() and not self._told:
             note = "stopped before the model had answered; here are the records themselves"
-        if not (self._sentences or nothing or kind):
+        if not (self._told or nothing or kind):
             kind = "broken"  # nothing of it stood
         self._count(chat.name, began, kind)
-        if nothing and found.sure and not self._sentences:
+        if nothing and found.sure and not self._told:
             nothing, note = False, f"{chat.name} sees no answer in them; these are the nearest records"
-        elif self._doubts and not self._sentences and not nothing and not note:
+        elif self._doubts and not self._told and not nothing and not note:
             note = "what the model said does not stand in the records; here they are themselves"
         if number is not None:
             memory.context.sent.answered(number, valid=not self._doubts and not note, cited=list(self._citations))
-        if self._sentences and not note and not asked.follows and not self._cancelled():
-            memory.answers.keep(asked.text, " ".join(self._sentences), list(self._citations), seq=newest, by=chat.name)
-        return chat.name, note, nothing and not self._sentences
+        if self._told and not note and not asked.follows and not self._cancelled():
+            text = " ".join(told.text for told in self._told)
+            memory.answers.keep(asked.text, text, list(self._citations), seq=newest, by=chat.name)
+        return chat.name, note, nothing and not self._told
 
-    def _enough(self, asked: Asked, found: Found) -> bool:
-        ruled = compose(asked, found, self._memory.now)
-        first = dict.fromkeys(citation for sentence in ruled for citation in _cited(sentence))
-        return enough(asked, found, self._sentences, list(self._citations), list(first))
+    def _hearing(self, asked: Asked, found: Found, given: Sequence[Source]) -> Callable[[str], bool]:
+        """What takes each sentence of a model: it holds what stands, shows it once that answers, and tells whether the
+        sentence says that nothing is recorded."""
+        check, stands = Check(given), dict[str, None]()
+        first = dict.fromkeys(one for told in compose(asked, found, self._memory.now) for one in told.citations)
+
+        def heard(sentence: str) -> bool:
+            checked = check(sentence)
+            if checked.text and checked.text not in stands:
+                stands[checked.text] = None
+                those = [source for source in given if source.citation in checked.cited]
+                self._hold(Told(attributed(checked.text, those, asked.language), checked.cited))
+                if self._shown or enough(asked, found, list(stands), list(self._citations), list(first)):
+                    self._show()
+            elif not checked.text and not checked.nothing and checked.why != "empty":
+                self._doubts.append(checked.why)
+            return checked.nothing
+
+        return heard
+
+    def _before(self, asked: Asked, given: Sequence[Source]) -> tuple[str, Sequence[Told]]:
+        """The exchange that a question leans on, as far as a model may hear it: of the answer what rests on records
+        that it is given now."""
+        last, may = self._last, {source.citation for source in given}
+        if last is None or not asked.follows:
+            return "", ()
+        return last.question, [one for one in last.told if one.citations and may.issuperset(one.citations)]
 
     def _count(self, name: str, began: float, kind: str) -> None:
         """Count the answer among what the model was asked; one that nobody wants any more is none."""
@@ -221,11 +257,11 @@ class _Asking:
         if database.read_only or database.moment or kind == "stopped" or self._cancelled():
             return
         use.count(database, TASK, name, round((time.monotonic() - began) * 1000), kind)
-        if not self._sentences and kind:
+        if not self._told and kind:
             use.fell_back(database, TASK)
 
-    def _listen(self, chat: Chat, messages: list[prompting.Message], check: Check) -> bool:
-        """Say each sentence that stands, as it comes; whether the model said that nothing is recorded."""
+    def _listen(self, chat: Chat, messages: list[prompting.Message], heard: Callable[[str], bool]) -> bool:
+        """Let each sentence be `heard` as it comes; whether the model said that nothing is recorded."""
         stream, whole = chat.stream(messages, predict=PREDICT, seconds=self._patience), Sentences()
         nothing = False
         try:
@@ -233,35 +269,28 @@ class _Asking:
                 if self._cancelled():
                     return False
                 for sentence in whole.add(piece):
-                    nothing = self._judge(sentence, check) or nothing
-                if len(self._sentences) >= SENTENCES:
+                    nothing = heard(sentence) or nothing
+                if len(self._told) >= SENTENCES:
                     return nothing
         finally:
             if close := getattr(stream, "close", None):
                 close()  # the server stops as well
         if rest := whole.rest():
-            nothing = self._judge(rest, check) or nothing
+            nothing = heard(rest) or nothing
         return nothing
 
-    def _judge(self, sentence: str, check: Check) -> bool:
-        checked = check(sentence)
-        if checked.text:
-            if checked.text not in self._sentences:
-                self._say(checked.text, checked.cited)
-        elif not checked.nothing and checked.why != "empty":
-            self._doubts.append(checked.why)
-        return checked.nothing
-
     def _given(self, sources: Sequence[Source]) -> list[Source]:
-        """The sources that a model is given: no fact that a person has not accepted, or keeps out of every context, and
-        nothing that reads like an order."""
+        """The sources that a model is given: no fact that a person has not accepted, or keeps out of every context, no
+        proposal that waits for an answer or got a no, and nothing that reads like an order."""
         facts = [source.record for source in sources if isinstance(source.record, Fact)]
         yes = set(accepted(self._memory.database, facts)) - self._memory.mutes.among([fact.id for fact in facts])
-        return [
-            source
-            for source in sources
-            if not source.hostile and (not isinstance(source.record, Fact) or source.record.id in yes)
-        ]
+
+        def may(record: Record) -> bool:
+            if isinstance(record, Proposal):
+                return record.state == "accepted"
+            return not isinstance(record, Fact) or record.id in yes
+
+        return [source for source in sources if not source.hostile and may(source.record)]
 
     def _sent(self, built: Context) -> int | None:
         """Note what was sent to the model, where notes can be made."""
@@ -274,7 +303,6 @@ def _sentences(text: str) -> list[str]:
     return [*whole.add(f"{text} "), *filter(None, [whole.rest()])]
 
 
-def _cited(sentence: str) -> tuple[str, ...]:
-    from store.citations import find as citations
-
-    return tuple(str(citation) for _, _, citation in citations(sentence))
+def _as_kept(sentence: str, citations: Sequence[str]) -> Told:
+    """A sentence of an answer that was kept, with those of its citations that it makes."""
+    return Told(sentence, tuple(one for one in citations if f"[{one}]" in sentence) or tuple(citations))

@@ -4,9 +4,10 @@ What a record says is quoted as it was written; only the words around it are our
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
+from typing import NamedTuple
 
 from store.ageing import state
 from store.clock import local_time
@@ -31,11 +32,16 @@ from store.models import (
     Turn,
 )
 from store.questions import words
+from store.records import kind_of
 from store.search.pipeline import body
+from store.suspicion import suspicious
+from store.vocabulary import PERSON
 
 NOTHING = {"es": "No hay registros sobre eso.", "en": "There are no records about that."}
 SAID = 3  # sources that are told, where no time is asked for
 QUOTED = 260  # characters of a quotation
+NAMED = 40  # characters of a name; what is longer is quoted
+OPTION = 80  # characters of one of several quotations
 _MONTHS = "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre".split()
 _HOSTILE = {
     "es": "⚠ parece una orden para un agente; no se le hace caso",
@@ -69,9 +75,17 @@ _LINKS = {
     "replaced": ("It took the place of {}", "Reemplazó a {}"),
     "replaced by": ("{} took its place", "La reemplazó {}"),
 }
+_NO_NAME = re.compile(r"(?<!\b\w)[.!?:;,]\s|[\[\]#“”«»\"]")  # with this in it, it could pass for words of ours
 
 
-def compose(asked: Asked, found: Found, now: str) -> list[str]:
+class Told(NamedTuple):
+    """A sentence of an answer, and the citations that it makes itself: not those that stand in what it quotes."""
+
+    text: str
+    citations: tuple[str, ...]
+
+
+def compose(asked: Asked, found: Found, now: str) -> list[Told]:
     """The sentences that answer, each with its citation; none where nothing does."""
     if found.tally is not None:
         return _counted(found.tally, asked)
@@ -90,16 +104,32 @@ def compose(asked: Asked, found: Found, now: str) -> list[str]:
     return [*dict.fromkeys(sentences), *_left_out(told, found.of, asked)]
 
 
-def _left_out(told: Sequence[Source], of: int, asked: Asked) -> Iterator[str]:
+def _left_out(told: Sequence[Source], of: int, asked: Asked) -> Iterator[Told]:
     """That a list goes on, where it does."""
     if not len(told) < of:
         return
-    ends = f"{_from(told[0].record, asked.language)} {_to(told[-1].record, asked.language)}"
+    first, last = told[0], told[-1]
+    ends = f"{_from(first.record, asked.language)} {_to(last.record, asked.language)}"
     newest = bool(asked.kinds) or asked.follows
     if asked.language == "es":
-        yield f"Son {'lo más reciente, ' if newest else ''}{len(told)} de {of}, {ends}."
+        text = f"Son {'lo más reciente, ' if newest else ''}{len(told)} de {of}, {ends}."
     else:
-        yield f"These are {'the newest ' if newest else ''}{len(told)} of {of}, {ends}."
+        text = f"These are {'the newest ' if newest else ''}{len(told)} of {of}, {ends}."
+    yield Told(text, (first.citation, last.citation))
+
+
+def attributed(sentence: str, those: Sequence[Source], language: str) -> str:
+    """A sentence that cites these sources, with who recorded each, where it was not the person."""
+    for source in those:
+        if by := _by(source.record, language):
+            sentence = sentence.replace(f" [{source.citation}]", f" ({by}) [{source.citation}]", 1)
+    return sentence
+
+
+def named(text: str, language: str) -> str:
+    """A name that a record has, as it was written; in quotation marks where it is more than a name."""
+    said = " ".join(plain(text).split())
+    return said if len(said) <= NAMED and not _NO_NAME.search(said) else quoted(said, language, OPTION)
 
 
 def date(at: str, language: str) -> str:
@@ -119,18 +149,26 @@ def quoted(text: str, language: str, most: int = QUOTED) -> str:
     return f"«{said}»" if language == "es" else f"“{said}”"
 
 
-def _told(source: Source, asked: Asked, now: str) -> Iterator[str]:
+def _told(source: Source, asked: Asked, now: str) -> Iterator[Told]:
     """What a source says to this question, a sentence at a time."""
     record, spanish = source.record, asked.language == "es"
-    flag = f" ({_HOSTILE[asked.language]})" if source.hostile else ""
     said = list(_decision(record, asked)) if isinstance(record, Decision) else [_said(record, asked.language, now)]
     for sentence in said:
-        yield f"{sentence}{flag} [{source.citation}]."
+        yield _cited(f"{sentence}{_flag(source.hostile, asked.language)}", source.citation)
     if isinstance(record, Commit | Decision) and _wants_links(asked):
         for link in source.links:
             if asked.kind == IMPLEMENTATION or link.kind in ("replaced by", "reverted by", "replaced"):
                 sentence = _LINKS[link.kind][spanish].format(quoted(link.title, asked.language))
-                yield f"{sentence} [{link.citation}]."
+                by = _bracketed([_recorded(link.origin, "decision", asked.language)])
+                yield _cited(f"{sentence}{by}{_flag(suspicious(link.title), asked.language)}", link.citation)
+
+
+def _cited(sentence: str, citation: str) -> Told:
+    return Told(f"{sentence} [{citation}].", (citation,))
+
+
+def _flag(hostile: bool, language: str) -> str:
+    return f" ({_HOSTILE[language]})" if hostile else ""
 
 
 def _wants_links(asked: Asked) -> bool:
@@ -142,16 +180,19 @@ def _decision(record: Decision, asked: Asked) -> Iterator[str]:
     when, title = date(record.decided_at, language), quoted(record.title, language)
     gone = {"superseded": (", since superseded", ", ya reemplazada"), "forgotten": (", forgotten", ", olvidada")}
     note = gone.get(record.status, ("", ""))[spanish]
+    if asked.aspect != WHO and (by := _by(record, language)):
+        note += f" ({by})"
     start = f"El {when} se decidió {title}{note}" if spanish else f"On {when} it was decided: {title}{note}"
     brief = asked.aspect == WHEN or asked.kind in (CHRONOLOGY, IMPLEMENTATION)
     chosen = f"{': ' if spanish else ', with '}{quoted(record.chosen, language)}" if asked.aspect != WHEN else ""
     instead = ""
     if record.alternatives and not brief:
-        options = ", ".join(quoted(option, language, 80) for option in record.alternatives)
+        options = ", ".join(quoted(option, language, OPTION) for option in record.alternatives)
         instead = f", en lugar de {options}" if spanish else f", instead of {options}"
     yield f"{start}{chosen}{instead}"
     if asked.aspect == WHO:
-        yield f"La anotó {record.origin}" if spanish else f"It was recorded by {record.origin}"
+        who = named(record.origin, language)
+        yield f"La anotó {who}" if spanish else f"It was recorded by {who}"
     if record.rationale and (asked.aspect == WHY or not (brief or asked.aspect == WHO)):
         yield (
             f"El motivo: {quoted(record.rationale, language)}"
@@ -178,19 +219,21 @@ def _said(record: Record, language: str, now: str) -> str:
 
     match record:
         case Fact():
-            return f"{quote(record.fact)}{_age(record, language, now)}"
+            return f"{quote(record.fact)}{_beside(record, language, now)}"
         case Commit():
             made = "hizo el commit" if spanish else "committed"
-            return f"{on(record.committed_at)}, {record.author} {made} {quote(record.subject)}"
+            return f"{on(record.committed_at)}, {named(record.author, language)} {made} {quote(record.subject)}"
         case Event():
             payload = record.payload if isinstance(record.payload, dict) else {"": record.payload}
             told = ", ".join(f"{name}: {value}".lstrip(": ") for name, value in payload.items() if value is not None)
-            name = record.event_type.replace("_", " ")
-            return f"{on(record.created_at)}: {name}, {record.phase}{f' ({told})' if told else ''}"
+            what = f"{named(record.event_type.replace('_', ' '), language)}, {named(record.phase, language)}"
+            notes = filter(None, (quote(told) if told else "", _by(record, language)))
+            return f"{on(record.created_at)}: {what}{_bracketed(notes)}"
         case Iteration():
-            name = f"{'La iteración' if spanish else 'Iteration'} {record.id} ({record.command}), "
+            name = f"{'La iteración' if spanish else 'Iteration'} {record.id} ({named(record.command, language)}), "
             began = f"{'empezó el' if spanish else 'began on'} {date(record.started_at, language)}"
-            return f"{name}{quote(record.description)}, {began}{_end(record, language)}"
+            by = _bracketed([_by(record, language)])
+            return f"{name}{quote(record.description)}, {began}{_end(record, language)}{by}"
         case Task():
             word = {"pending": "pendiente", "in_progress": "en curso", "done": "hecha"}[record.status]
             status = word if spanish else record.status.replace("_", " ")
@@ -199,9 +242,10 @@ def _said(record: Record, language: str, now: str) -> str:
                 if spanish
                 else (f"since {date(record.updated_at, language)}")
             )
-            return f"{'Tarea' if spanish else 'Task'} {quote(record.text)}, {status} {since}"
+            name = f"{'Tarea' if spanish else 'Task'} {quote(record.text)}, "
+            return f"{name}{status} {since}{_bracketed([_by(record, language)])}"
         case Turn():
-            said = f"{record.speaker or record.role} {'dijo' if spanish else 'said'}"
+            said = f"{named(record.speaker or record.role, language)} {'dijo' if spanish else 'said'}"
             return f"{on(record.at)}, {said}: {quote(record.text)}"
         case Summary():
             return (
@@ -211,22 +255,42 @@ def _said(record: Record, language: str, now: str) -> str:
             taken = " se tomó el checkpoint" if spanish else " a checkpoint was taken:"
             return f"{on(record.created_at)}{taken} {quote(record.title)}"
         case Proposal():
-            return f"{'Propuesto y sin aceptar' if spanish else 'Proposed, not accepted'}: {quote(record.text)}"
+            what = "Propuesta sin aceptar" if spanish else "Proposed, not accepted"
+            return f"{what}: {quote(record.text)}{_bracketed([_by(record, language)])}"
         case Chunk():
-            return f"{record.path}: {quote(record.text)}"
+            return f"{named(record.path, language)}: {quote(record.text)}"
     return quote(record.title)
 
 
-def _age(fact: Fact, language: str, now: str) -> str:
+def _by(record: Record, language: str) -> str:
+    """Who recorded something, where it was not the person."""
+    if not isinstance(record, Fact | Decision | Task | Event | Iteration | Proposal):
+        return ""
+    return _recorded(record.origin, kind_of(record), language)
+
+
+def _recorded(origin: str, kind: str, language: str) -> str:
+    if origin == PERSON:
+        return ""
+    who = named(origin, language)
+    return f"anotad{_NAMES[kind][-1]} por {who}" if language == "es" else f"recorded by {who}"
+
+
+def _bracketed(notes: Iterable[str]) -> str:
+    told = ", ".join(filter(None, notes))
+    return f" ({told})" if told else ""
+
+
+def _beside(fact: Fact, language: str, now: str) -> str:
     """How long nobody confirmed a fact, where that matters, and who says it, where that is not the person."""
-    notes = []
+    notes = [_by(fact, language)]
     old = state(now, fact.last_confirmed_at, fact.confidence, fact.pinned)
     if old != "fresh":
         since = date(fact.last_confirmed_at, language)
         notes.append(f"sin confirmar desde el {since}" if language == "es" else f"not confirmed since {since}")
     if fact.status != "active":
         notes.append(fact.status)
-    return f" ({', '.join(notes)})" if notes else ""
+    return _bracketed(notes)
 
 
 def _end(record: Iteration, language: str) -> str:
@@ -238,7 +302,7 @@ def _end(record: Iteration, language: str) -> str:
     return f" and was {record.status} on {when}"
 
 
-def _counted(tally: Tally, asked: Asked) -> list[str]:
+def _counted(tally: Tally, asked: Asked) -> list[Told]:
     """How many there are, in one sentence that names the first and the last, or each of a few."""
     number, language = len(tally.records), asked.language
     if not number:
@@ -248,7 +312,8 @@ def _counted(tally: Tally, asked: Asked) -> list[str]:
         ", ".join(quoted(_written(word, asked.text), language) for word in those)
         for those in (tally.about, tally.unused)
     )
-    cited = ", ".join(f"[{citation}]" for citation in tally.cited)
+    of = tuple(map(str, tally.cited))
+    cited = ", ".join(f"[{citation}]" for citation in of)
     if language == "es":
         state = _STATES.get(tally.state, "")
         if state and (state[-1] in "vdth" or state == "abiert"):
@@ -269,9 +334,10 @@ def _counted(tally: Tally, asked: Asked) -> list[str]:
         ]
         start = f"There {'is' if number == 1 else 'are'} {number} {' '.join(filter(None, parts))}"
     if number <= FEW:
-        return [f"{start}: {_list(tally.records, language)}."]
+        listed = ", ".join(_listed(record, language) for record in tally.records)
+        return [Told(f"{start}: {listed}.", (*of, *(record.citation for record in tally.records)))]
     first, last = tally.records[0], tally.records[-1]
-    return [f"{start}, {_from(first, language)} {_to(last, language)}."]
+    return [Told(f"{start}, {_from(first, language)} {_to(last, language)}.", (*of, first.citation, last.citation))]
 
 
 def _written(word: str, text: str) -> str:
@@ -279,8 +345,9 @@ def _written(word: str, text: str) -> str:
     return next((match[0] for match in re.finditer(r"[\w+#]+", text) if words(match[0]) == [word]), word)
 
 
-def _list(those: Sequence[Record], language: str) -> str:
-    return ", ".join(f"{quoted(_title(record), language, 80)} [{record.citation}]" for record in those)
+def _listed(record: Record, language: str) -> str:
+    title, by = _title(record), _bracketed([_by(record, language)])
+    return f"{quoted(title, language, OPTION)}{by}{_flag(suspicious(title), language)} [{record.citation}]"
 
 
 def _from(first: Record, language: str) -> str:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 from store import records
 from store.citations import Citation, cite, parse
-from store.errors import MemorandaError
 from store.librarian.asked import ASKING, CHRONOLOGY, DECISION, IMPLEMENTATION, STATISTICS, WHAT, WHY, Asked, read
 from store.librarian.counting import Tally, ends, tally, told_of
 from store.librarian.happening import TOLD, of_time
@@ -51,7 +50,7 @@ def find(memory: Memory, asked: Asked, last: Sequence[str] = (), question: str =
         named = sources(memory.database, ends(counted), memory.now)
         return Found(tuple(named), len(named), True, counted)
     if asked.cited:
-        those, of = _with_belonging(memory, _looked_up(memory, asked.cited))
+        those, of = _with_belonging(memory, records.there(memory.database, asked.cited))
         return replace(_found(memory, asked, those, sure=True), of=of)
     if asked.follows:
         return _following(memory, asked, last, question)
@@ -71,9 +70,10 @@ def _found(memory: Memory, asked: Asked, those: Sequence[Record], most: int = MO
     reasons: list[Record] = []
     for source in found[:2]:
         if asked.kind == IMPLEMENTATION or (isinstance(source.record, Decision) and asked.aspect in (WHY, WHAT)):
-            beside += _looked_up(memory, [parse(link.citation) for link in source.links])
+            beside += records.there(memory.database, [parse(link.citation) for link in source.links])
         elif asked.aspect == WHY and isinstance(source.record, Fact):
-            reasons += [one for one in _looked_up(memory, _cited(source.record)) if isinstance(one, Decision)]
+            cited = records.there(memory.database, _cited(source.record))
+            reasons += [one for one in cited if isinstance(one, Decision)]
     every = sources(memory.database, [*reasons, *(source.record for source in found), *beside], memory.now)[:most]
     direct = min(len(every), len({*(one.citation for one in reasons), *(one.citation for one in found)}))
     if asked.kind == IMPLEMENTATION and not any(isinstance(source.record, Commit) for source in found[:2]):
@@ -145,7 +145,7 @@ def _following(memory: Memory, asked: Asked, last: Sequence[str], question: str)
     topic = read(question, memory.now)
     if topic.counted and (listed := _listed(memory, asked, topic, last)):
         return listed
-    before = _looked_up(memory, [parse(text) for text in last])
+    before = records.there(memory.database, [parse(text) for text in last])
     if asked.kinds:
         those = [*before, *_searched(memory, replace(topic, kinds=asked.kinds), question)[0]]
         return _found(memory, asked, [one for one in those if records.kind_of(one) in asked.kinds])
@@ -186,17 +186,6 @@ def _with_belonging(memory: Memory, those: list[Record]) -> tuple[list[Record], 
                 every += records.many(memory.database, table[:-1], [number for number, _ in rows])
                 of += rows[0][1] if rows else 0
     return every, of
-
-
-def _looked_up(memory: Memory, citations: Iterable[Citation]) -> list[Record]:
-    """The records of these citations that are there."""
-    found: list[Record] = []
-    for citation in citations:
-        try:
-            found.append(records.lookup(memory.database, citation))
-        except MemorandaError:
-            continue
-    return found
 
 
 def _cited(fact: Fact) -> list[Citation]:

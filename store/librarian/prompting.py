@@ -1,15 +1,17 @@
 """What the model is given: who it is, the records as data between fences, and the question. Spanish for Spanish."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from store import tokens
 from store.context.budget import Part, Piece
 from store.context.builder import Context
 from store.context.fence import fenced, harmless
 from store.librarian.asked import Asked
+from store.librarian.composing import Told
 from store.librarian.sources import Source
 
 RECORDS = 550  # tokens of records: a small model on a processor reads some fifty a second
+BEFORE = 150  # tokens of the answer before
 WHO = {
     "en": """\
 You answer a question about a project's past from the records below, and from nothing else.
@@ -29,12 +31,15 @@ Solo si ningún registro responde a la pregunta, di: No hay registros sobre eso.
 _HEADING = {"en": "The records:", "es": "Los registros:"}
 _QUESTION = {"en": "The question:", "es": "La pregunta:"}
 SESSION = "librarian"
+BEGAN, ANSWERED = "asked before", "answered before"  # parts of a context
 
 Message = tuple[str, str]
 
 
-def context(asked: Asked, sources: Sequence[Source]) -> Context:
-    """The records and the question as they are sent, as many records as there is room for, the best first."""
+def context(asked: Asked, sources: Sequence[Source], before: str = "", answered: Sequence[Told] = ()) -> Context:
+    """The records and the question as they are sent, as many records as there is room for, the best first; and the
+    question `before` with what was `answered` to it, where this one leans on that. What is answered rests on these
+    sources."""
     pieces: list[Piece] = []
     for source in sources:
         piece = Piece(source.citation, source.key, f"[{source.citation}] ", source.text)
@@ -46,6 +51,7 @@ def context(asked: Asked, sources: Sequence[Source]) -> Context:
     question = f"{_QUESTION[asked.language]} {harmless(asked.text)}"
     parts = (
         Part("static", who, tokens.count(who)),
+        *_exchange(before, answered, {source.citation: source.key for source in sources}),
         Part("records", told, tokens.count(told), tuple(pieces), len(sources) - len(pieces)),
         Part("question", question, tokens.count(question)),
     )
@@ -53,8 +59,24 @@ def context(asked: Asked, sources: Sequence[Source]) -> Context:
     return Context(asked.text, SESSION, 0, text, tokens.count(text), parts, (), (), 0.0)
 
 
-def messages(built: Context, before: tuple[str, str] | None = None) -> list[Message]:
-    """A context as a model is asked; `before` are the question and the answer that this one leans on."""
-    who, records, question = (part.text for part in built.parts)
-    earlier = [("user", harmless(before[0])), ("assistant", harmless(before[1]))] if before else []
-    return [("system", who), *earlier, ("user", f"{records}\n\n{question}")]
+def _exchange(before: str, answered: Sequence[Told], keys: Mapping[str, int | None]) -> Iterator[Part]:
+    """The question before, and as much of its answer as there is room for; nothing where there is none of it."""
+    pieces: list[Piece] = []
+    for told in answered:
+        piece = Piece(told.citations[0], keys[told.citations[0]], "", told.text)
+        if sum(tokens.count(one.line) for one in [*pieces, piece]) > BEFORE:
+            break
+        pieces.append(piece)
+    if pieces:
+        for name, text, those in (
+            (BEGAN, harmless(before), ()),
+            (ANSWERED, " ".join(piece.line for piece in pieces), tuple(pieces)),
+        ):
+            yield Part(name, text, tokens.count(text), those)
+
+
+def messages(built: Context) -> list[Message]:
+    """A context as a model is asked."""
+    text = {part.name: part.text for part in built.parts}
+    earlier = [("user", text[BEGAN]), ("assistant", text[ANSWERED])] if BEGAN in text else []
+    return [("system", text["static"]), *earlier, ("user", f"{text['records']}\n\n{text['question']}")]

@@ -32,11 +32,13 @@ LINKS = 6  # commits of a decision, or decisions of a commit, that are named
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One end of a link between a commit and a decision: the citation at the other end, and what stands there."""
+    """One end of a link between a commit and a decision: the citation at the other end, what stands there, and of a
+    decision who recorded it."""
 
     kind: str
     citation: str
     title: str
+    origin: str = PERSON
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,10 +101,15 @@ def _source(database: Database, record: Record, now: str) -> Source:
     at = moment(record)
     links = tuple(_links(database, record))
     said = _said(record, now)
-    told = [*said, *(f"{link.kind} {link.citation} “{link.title}”" for link in links)]
+    told = [*said, *(_at_the_other_end(link) for link in links)]
     text = f"{day(at)}. {'. '.join(part.rstrip('. ') for part in told if part)}."
     rejected = record.alternatives if isinstance(record, Decision) else ()
     return Source(record.citation, record, at, text, links, rejected, suspicious("\n".join(said)))
+
+
+def _at_the_other_end(link: Link) -> str:
+    """What a record says of one it is linked to; of one that reads like an order, only that it is there."""
+    return f"{link.kind} {link.citation}{'' if suspicious(link.title) else f' “{link.title}”'}"
 
 
 def _said(record: Record, now: str) -> Sequence[str]:
@@ -151,11 +158,12 @@ def _links(database: Database, record: Record) -> Iterable[Link]:
     """What a decision or a commit is linked to: the other ends, and what a decision replaced or was replaced by."""
     if isinstance(record, Commit):
         rows = database.rows(
-            "SELECT l.link_type, d.id, d.title FROM commit_links AS l JOIN decisions AS d ON d.id = l.decision_id"
+            "SELECT l.link_type, d.id, d.title, d.origin"
+            " FROM commit_links AS l JOIN decisions AS d ON d.id = l.decision_id"
             " WHERE l.commit_id = ? AND d.status <> 'forgotten' ORDER BY d.id LIMIT ?",
             (record.id, LINKS),
         )
-        return [Link(kind, cite("decision", number), title) for kind, number, title in rows]
+        return [Link(kind, cite("decision", number), title, origin) for kind, number, title, origin in rows]
     if not isinstance(record, Decision):
         return []
     from store.commits import Commits
@@ -172,12 +180,13 @@ def _links(database: Database, record: Record) -> Iterable[Link]:
     for kind, where in (("replaced", "id = :other"), ("replaced by", "supersedes = :own AND status <> 'forgotten'")):
         rows = (
             database.rows(
-                f"SELECT id, title FROM decisions WHERE {where} LIMIT 1", {"other": record.supersedes, "own": record.id}
+                f"SELECT id, title, origin FROM decisions WHERE {where} LIMIT 1",
+                {"other": record.supersedes, "own": record.id},
             )
             if kind == "replaced by" or record.supersedes
             else []
         )
-        found += [Link(kind, cite("decision", number), title) for number, title in rows]
+        found += [Link(kind, cite("decision", number), title, origin) for number, title, origin in rows]
     return found
 
 

@@ -247,6 +247,7 @@ class Purge:
             if {(one.table, one.key) for one in still} != gone or not set(texts) <= set(plan.texts):
                 raise Conflict("Something changed while you looked; nothing was purged.", "Look again.")
             tombstones.bury(write, _graves(self._rows_of(plan)))
+            tombstones.cut_out(write)
             write.execute("DELETE FROM answers_cache")  # an answer may say it in other words
             made = wiping.embeddings(write, [*named, *wiping.keys_of(places)])
             made |= wiping.cached(write, plan.texts)

@@ -292,7 +292,7 @@ def test_an_iteration_that_is_too_much_to_tell_is_counted(memory: Memory) -> Non
         ("how many facts were added this week?", "There is 1 fact: “Elías, the accountant, comes on Tuesdays” [F#3]."),
         (
             "how many decisions since October?",
-            "There are 2 decisions: “Cache pages” [D#3], “Letters on Fridays” [D#4].",
+            "There are 2 decisions: “Cache pages” (recorded by mcp:claude-code) [D#3], “Letters on Fridays” [D#4].",
         ),
         # not in a state
         ("how many tasks are not done?", "There are 2 tasks not done: “write the letter for reminders” [A#1], "),
@@ -319,11 +319,17 @@ def test_an_iteration_that_is_too_much_to_tell_is_counted(memory: Memory) -> Non
         # names, who did it, and what stands after “about”
         ("how many facts mention Ana?", "There is 1 fact with “Ana”: “Ana is allergic to peanuts” [F#1]."),
         ("how many facts are recorded about peanuts?", "There is 1 fact with “peanuts”: “Ana is allergic to peanuts”"),
-        ("¿cuántas decisiones hay sobre redis?", "Hay 1 decisión con «redis»: «Cache pages» [D#3]."),
+        (
+            "¿cuántas decisiones hay sobre redis?",
+            "Hay 1 decisión con «redis»: «Cache pages» (anotada por mcp:claude-code) [D#3].",
+        ),
         ("how many commits did tomás make?", "There is 1 commit with “tomás”: "),
         ("how many commits did Ana make?", NOTHING["en"]),
         ("how many decisions about Kubernetes?", NOTHING["en"]),
-        ("how many decisions were made by agents?", "There is 1 decision by agents: “Cache pages” [D#3]."),
+        (
+            "how many decisions were made by agents?",
+            "There is 1 decision by agents: “Cache pages” (recorded by mcp:claude-code) [D#3].",
+        ),
         # what narrows nothing is said to
         ("how many commits fix the printer?", "There is 1 commit in all, without regard to “fix”, “printer”: “store"),
         ("¿cuántas decisiones son reversibles?", "Hay 3 decisiones en total, sin tener en cuenta «reversibles»: "),
@@ -471,8 +477,11 @@ def test_after_a_count_it_is_counted_on(told: Memory) -> None:
     for question, says in (
         ("and how many are superseded?", "There is 1 superseded decision: “Store invoices in PostgreSQL” [D#1]."),
         ("and facts?", "There are 3 facts: "),
-        ("and since October?", "There are 2 decisions: “Cache pages” [D#3], “Letters on Fridays” [D#4]."),
-        ("and about Redis?", "There is 1 decision with “Redis”: “Cache pages” [D#3]."),
+        (
+            "and since October?",
+            "There are 2 decisions: “Cache pages” (recorded by mcp:claude-code) [D#3], “Letters on Fridays” [D#4].",
+        ),
+        ("and about Redis?", "There is 1 decision with “Redis”: “Cache pages” (recorded by mcp:claude-code) [D#3]."),
         ("and in iteration 1?", "There is 1 decision of [I#1]: "),
         ("and how many commits implement decision 2?", "There is 1 commit of [D#2]: "),
         ("y reemplazadas?", "Hay 1 decisión reemplazada: "),

@@ -23,6 +23,7 @@ from store.memory import Memory
 from store.purge import files_of, pending, prove
 from store.purge.words import Words
 from store.search import corpus
+from store.tombstones import times
 
 TEXT = "José's password hint is «the blue zebrafish»"
 SHA = "a1b2c3d4" * 5
@@ -90,6 +91,17 @@ def test_many_facts_leave_no_byte(memory: Memory, folder: Path, count: int):
     assert memory.facts.counts(memory.now)["active"] == stay == memory.database.value("SELECT count(*) FROM facts")
     assert not memory.search("zebrafish").hits
     sound(memory)
+
+
+def test_whoever_holds_some_in_view_can_tell_that_something_went(memory: Memory) -> None:
+    """Of any kind, also of one that leaves no tombstone and no step of history."""
+    memory.events.log("deployed", phase="operations", payload={"version": "0.9.0"})
+    memory.turns.add("s1", [Said("user", "the hamster of the director", "")])
+    number, _ = memory.facts.remember("the team is five")
+    assert times(memory.database) == 0
+    for done, record in enumerate([("event", 1), ("turn", 1), ("fact", number)], 1):
+        memory.purge.run(memory.purge.plan([record]), [])
+        assert times(memory.database) == done
 
 
 def test_the_whole_record_goes_with_its_chain_and_its_twins(memory: Memory, folder: Path):

@@ -25,6 +25,7 @@ from store.exchange import backup, export
 from store.health import WRONG, examine
 from store.memory import Memory
 from store.scrubbing import counted, noted, scan, scrub
+from store.tombstones import times
 
 GITHUB = "ghp" + "_" + word(36)
 STRIPE = "sk" + "_live_" + word(24)
@@ -278,6 +279,14 @@ def test_a_scrub_leaves_no_byte_and_everything_else(leaky: Memory) -> None:
     assert leaky.database.value("SELECT count(*) FROM facts") == 2
     leaky.database.rows("INSERT INTO corpus_fts(corpus_fts) VALUES ('integrity-check')")
     assert leaky.database.value("SELECT count(*) FROM history_row WHERE purged = 1 AND salt IS NOT NULL") == 0
+
+
+def test_whoever_holds_some_in_view_can_tell_that_something_went(leaky: Memory) -> None:
+    before = times(leaky.database)
+    assert scrub(leaky.database, []) and scan(leaky.database)
+    assert times(leaky.database) == before, "nothing was cut"
+    scrub(leaky.database, scan(leaky.database))
+    assert times(leaky.database) == before + 1
 
 
 def test_the_index_of_a_large_memory_keeps_no_word_either(leaky: Memory) -> None:

@@ -180,6 +180,104 @@ async def test_sentences_are_shown_as_they_come_and_keys_do_not_wait(
         assert person.main.asking is None
 
 
+async def test_a_stop_does_not_promise_the_records_where_sentences_stay(
+    story: Story, speaks: Callable[[Scripted], Scripted]
+) -> None:
+    go, pieces = Event(), 0
+
+    def between() -> None:
+        nonlocal pieces
+        pieces += 1
+        if pieces > 5:
+            go.wait(20)
+
+    speaks(Scripted("SQLite is one file [D#1]. There is no service to run [D#1].", between=between))
+    async with opened(story.folder, WIDE) as person:
+        await person.press("A")
+        await person.paste("why do we use SQLite?")
+        await person.pilot.press("enter")
+        await person.until(lambda: "SQLite is one file [D#1]." in talk(person))
+        await person.pilot.press("escape")
+        await person.until(lambda: talk(person).endswith("SQLite is one file [D#1]. stopped"))
+        go.set()
+        await person.until(lambda: "· stopped" in talk(person))
+        assert "SQLite is one file [D#1]." in talk(person) and "The reason:" not in talk(person)
+
+
+@pytest.mark.parametrize("door", ["app", "cli"])
+async def test_what_was_purged_is_neither_shown_nor_sent_nor_leant_on(
+    story: Story, speaks: Callable[[Scripted], Scripted], door: str
+) -> None:
+    with story.open() as memory:
+        number, _ = memory.facts.remember("the wolfram hint is Dulcinea")
+        memory.facts.remember("wolfram is bought on Mondays")
+    chat = speaks(Scripted(f"The wolfram hint is Dulcinea [F#{number}]."))
+    async with opened(story.folder, WIDE) as person:
+        await ask(person, "what is the wolfram hint?")
+        assert "Dulcinea" in talk(person)
+        await person.press("escape", "escape")
+        if door == "app":
+            await person.command(f"purge {number} --yes")
+            await person.until(lambda: "Dulcinea" not in talk(person))
+            assert person.main.last_answer is None
+        else:
+            with story.open() as memory:
+                memory.purge.run(memory.purge.plan([("fact", number)]), [])
+        await ask(person, "and when is wolfram bought?")
+        assert "Dulcinea" not in talk(person) and "you and when is wolfram bought?" in talk(person)
+        assert [role for role, _ in chat.asked[-1]] == ["system", "user"]
+        assert all("Dulcinea" not in text for _, text in chat.asked[-1])
+        assert any("conversation with the librarian went" in toast for toast in person.toasts)
+        await person.press("up", "up")
+        assert person.main.query_one(Question).value == "and when is wolfram bought?", "nor can it be asked again"
+
+
+async def test_what_is_being_answered_during_a_purge_is_not_shown(
+    story: Story, speaks: Callable[[Scripted], Scripted]
+) -> None:
+    go, pieces = Event(), 0
+
+    def between() -> None:
+        nonlocal pieces
+        pieces += 1
+        if pieces > 6:
+            go.wait(20)
+
+    with story.open() as memory:
+        number, _ = memory.facts.remember("the wolfram hint is Dulcinea")
+    speaks(Scripted(f"The wolfram hint is Dulcinea [F#{number}]. It is a hint [F#{number}].", between=between))
+    async with opened(story.folder, WIDE) as person:
+        await person.press("A")
+        await person.paste("what is the wolfram hint?")
+        await person.pilot.press("enter")
+        await person.until(lambda: "Dulcinea" in talk(person))
+        with story.open() as memory:
+            memory.purge.run(memory.purge.plan([("fact", number)]), [])
+        await person.until(lambda: "Dulcinea" not in talk(person))
+        go.set()
+        await person.settle()
+        assert "Dulcinea" not in talk(person) and person.main.last_answer is None
+        assert person.main.asking is None and "Ask what was decided" in talk(person)
+
+
+async def test_a_change_that_purges_nothing_leaves_the_conversation(story: Story) -> None:
+    async with opened(story.folder, WIDE) as person:
+        await ask(person, "why do we use SQLite?")
+        await person.press("escape", "escape")
+        await person.command("remember the team is seven")
+        await person.settle()
+        assert "[D#1]" in talk(person) and person.main.last_answer is not None
+
+
+async def test_a_citation_that_a_record_quotes_is_no_link_of_the_answer(story: Story) -> None:
+    with story.open() as memory:
+        number, _ = memory.facts.remember("[D#99] tells of the kumquat plan")
+    async with opened(story.folder, WIDE) as person:
+        await ask(person, "what tells of the kumquat plan?")
+        assert "“[D#99] tells of the kumquat plan”" in talk(person) and "1 source ·" in talk(person)
+        assert [str(one) for one in person.main.query_one(Talk).citations] == [f"F#{number}"]
+
+
 @SIZES
 async def test_esc_while_the_model_thinks_gives_what_the_records_say(
     story: Story, speaks: Callable[[Scripted], Scripted], size: tuple[int, int]

@@ -26,10 +26,11 @@ class Session:
     `ask` takes a question and, if there is more to see than fits into one, lines to be read first; it returns True or
     False, and raises InvalidInput where nobody can answer. `application` opens the app on a memory and a folder until
     it is left, and gives its exit status; None where there is no terminal for it. `tell` shows a line of an answer
-    before the whole of it is there; None where nobody waits for it.
+    before the whole of it is there; None where nobody waits for it. `wait` shows what is being waited for, until it is
+    called without a word; it shows nothing where nobody looks.
     """
 
-    __slots__ = ("_memory", "application", "ask", "cwd", "json", "location", "tell")
+    __slots__ = ("_memory", "application", "ask", "cwd", "json", "location", "tell", "wait")
 
     def __init__(
         self,
@@ -40,6 +41,7 @@ class Session:
         json: bool = False,
         application: "Application | None" = None,
         tell: Callable[[str], None] | None = None,
+        wait: Callable[[str], None] = lambda words: None,
     ) -> None:
         self.location = location
         self._memory = memory
@@ -48,6 +50,7 @@ class Session:
         self.json = json
         self.application = application
         self.tell = tell
+        self.wait = wait
 
     @property
     def memory(self) -> Memory:

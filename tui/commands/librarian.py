@@ -1,28 +1,44 @@
 """ask."""
 
-from tui.commands import Outcome, Session
+from tui.commands import Outcome, Session, count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from store.librarian import Answer
     from tui.arguments import Given
 
+LOADING = "the model is being loaded …"
+
 
 def ask(session: Session, given: "Given") -> Outcome:
-    """At a terminal each sentence is printed as soon as it stands."""
+    """At a terminal each sentence is printed as soon as it stands, and it is said what is waited for until then."""
     from store.agent.model import found
     from store.librarian import Librarian
 
     memory = session.memory
-    chat = None if given.no_model else found(memory.config)
-    tell = session.tell or _quietly
+    chat = None if given.no_model else found(memory.config, loading=lambda: session.wait(LOADING))
+    name = chat.name if chat is not None else ""
+
+    def tell(sentence: str) -> None:
+        session.wait("")
+        if session.tell is not None:
+            session.tell(sentence)
+
     try:
-        answer = Librarian(memory).ask(" ".join(given.question), chat, said=tell)
+        answer = Librarian(memory).ask(
+            " ".join(given.question), chat, said=tell, waiting=lambda records: session.wait(reading(name, records))
+        )
     finally:
+        session.wait("")
         if chat is not None:
             chat.close()
     said = [] if session.tell else list(answer.sentences)
     return Outcome(lines=[*said, "", *told(answer)], data=lambda: as_json(session, answer))
+
+
+def reading(name: str, records: int) -> str:
+    """What is said while a model reads this many records."""
+    return f"{name} reads {count(records, 'record')} …"
 
 
 def told(answer: "Answer") -> list[str]:
@@ -50,9 +66,5 @@ def as_json(session: Session, answer: "Answer") -> dict[str, object]:
         "cut": list(answer.doubts),
         "note": answer.note,
         "looked_at": list(answer.sources),
-        "records": [as_json(records.lookup(database, parse(citation))) for citation in answer.citations],
+        "records": [as_json(record) for record in records.there(database, map(parse, answer.citations))],
     }
-
-
-def _quietly(sentence: str) -> None:
-    """Nobody waits for it."""

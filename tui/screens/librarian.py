@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from textual import work
 
 from store.errors import Defect, MemorandaError
+from store.tombstones import times
 from tui.keys import LIBRARIAN, named
 from tui.librarian import KEPT, Desk, Exchange
 from tui.screens.health import HealthScreen
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
     from store.librarian import Answer
     from tui.compare import Line
+    from tui.engine import Lists
 
 HERE = (LIBRARIAN, "question")  # the ids of what has the keys in the pane
 EXAMPLES = (
@@ -40,6 +42,7 @@ class LibrarianScreen(HealthScreen):
     def __init__(self, *arguments: object, **options: object) -> None:
         super().__init__(*arguments, **options)  # type: ignore[arg-type]
         self._exchanges: list[Exchange] = []
+        self._purges = 0  # of the memory, when it was last looked for them
 
     @property
     def talk(self) -> Talk:
@@ -166,6 +169,8 @@ class LibrarianScreen(HealthScreen):
             return
         if self.engine is None or self.refuses():
             return
+        if self.unsay():
+            self.query_one(Question).keep(event.question)
         self.stop_answer()
         exchange = Exchange(event.question)
         self._exchanges = [*self._exchanges[1 - KEPT :], exchange]
@@ -210,7 +215,7 @@ class LibrarianScreen(HealthScreen):
         exchange.answer, exchange.error = answer, error
         if answer is not None:
             exchange.said = list(answer.sentences)
-            if exchange is self._exchanges[-1]:
+            if exchange in self._exchanges[-1:]:
                 self._answered = answer
         self.teach()
         self.draw_footer()
@@ -220,9 +225,29 @@ class LibrarianScreen(HealthScreen):
         exchange = self.asking
         if exchange is not None:
             exchange.stop.set()
-            exchange.status = "stopped; the records themselves …"
+            exchange.status = "stopped" if exchange.said else "stopped; the records themselves …"
             self.teach()
             self.draw_footer()
+
+    def _show_lists(self, lists: Lists) -> None:
+        super()._show_lists(lists)
+        self.unsay()
+
+    def unsay(self) -> bool:
+        """Let go of the conversation once something was purged, here or elsewhere: an answer may quote it, a question
+        name it, and neither is on the disk any more. Whether there was one."""
+        if self.engine is None:
+            return False
+        before, self._purges = self._purges, times(self.engine.present.database)
+        if not self._exchanges or self._purges <= before:
+            return False
+        self.stop_answer()
+        self._exchanges, self._answered = [], None
+        self.query_one(Question).forget()
+        self.say("The conversation with the librarian went with what was purged.")
+        self.teach()
+        self.draw_footer()
+        return True
 
     def leave_answers(self) -> None:
         """The memory is left: nobody reads what would still be answered, and no model is to hold up the end."""

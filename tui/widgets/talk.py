@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
@@ -13,16 +14,19 @@ from textual.message import Message
 from textual.widgets import Input
 
 from tui.keys import LIBRARIAN
+from tui.visible import visible
 from tui.widgets.bars import Bar, Split
 from tui.widgets.field import Field
 from tui.widgets.kept import Kept
 from tui.widgets.preview import Preview
 
 if TYPE_CHECKING:
+    from store.librarian.composing import Told
     from tui.compare import Line
     from tui.librarian import Exchange
 
 YOU, ANSWER, BESIDE = "you        ", "librarian  ", "           "
+WORDS = "words"  # the style of what is no link, whatever stands in it
 
 
 class Talk(Preview):
@@ -37,6 +41,8 @@ class Talk(Preview):
 
     def _linked(self, text: str, style: str) -> list[tuple[str, str, int]]:
         """A citation with its brackets, so that no line ends between them."""
+        if style == WORDS:
+            return [(visible(text), "", -1)]
         pieces: list[tuple[str, str, int]] = []
         for piece, look, index in super()._linked(text, style):
             if index >= 0 and pieces and pieces[-1][0].endswith("["):
@@ -69,10 +75,10 @@ def lines_of(exchange: Exchange) -> list[Line]:
     """A question and its answer, as lines. A model's sentences make a paragraph, those of records a list."""
     answer = exchange.answer
     lines: list[Line] = [[(YOU, "label"), (exchange.question, "title")]]
-    said = exchange.said
+    said = [[(sentence, "")] for sentence in exchange.said] if answer is None else list(map(_pieces, answer.told))
     if answer is not None and answer.by and not answer.nothing:
-        said = [" ".join(said)]
-    lines += [[(BESIDE if place else ANSWER, "label"), (sentence, "")] for place, sentence in enumerate(said)]
+        said = [[piece for place, told in enumerate(said) for piece in ([(" ", WORDS)] if place else []) + told]]
+    lines += [[(BESIDE if place else ANSWER, "label"), *told] for place, told in enumerate(said)]
     start = BESIDE if said else ANSWER
     if exchange.error:
         lines.append([(start, "label"), (exchange.error, "warning")])
@@ -83,6 +89,13 @@ def lines_of(exchange: Exchange) -> list[Line]:
         if answer.note:
             lines.append([(BESIDE, "label"), (answer.note, "dim")])
     return [*lines, []]
+
+
+def _pieces(told: Told) -> Line:
+    """A sentence, of which the citations that it makes are links; those that stand in what it quotes are words."""
+    own = "|".join(re.escape(f"[{citation}]") for citation in told.citations)
+    parts = re.split(f"({own})", told.text) if own else [told.text]
+    return [(part, "" if place % 2 else WORDS) for place, part in enumerate(parts) if part]
 
 
 class Question(Field):
@@ -106,6 +119,13 @@ class Question(Field):
         self._past.append(question)
         self._place = 0
         self.value = ""
+
+    def forget(self) -> None:
+        """Remember nothing of what was asked."""
+        if self._place:
+            self.value = ""
+        self._past.clear()
+        self._place, self._typed = 0, ""
 
     def action_past(self, step: int) -> None:
         if step < 0 and not self._place and not self.value:

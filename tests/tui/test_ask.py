@@ -1,0 +1,107 @@
+"""`memoranda ask`: what it prints, and what it says while a person waits."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from types import SimpleNamespace
+
+import pytest
+from support.chats import Scripted
+from support.ollama_server import MODEL, OllamaServer
+
+from bench.terminal import Terminal
+from store.librarian import Librarian
+from store.memory import Memory
+from tui.commands import Session
+from tui.commands.librarian import as_json, ask
+
+QUESTION = "why do we use SQLite?"
+COMMAND = [sys.executable, "-P", "-m", "tui.main", "ask", *QUESTION.split()]
+GOOD = "SQLite: one file and no service to run [D#1]."
+
+
+@pytest.fixture
+def told(memory: Memory) -> Memory:
+    memory.decisions.decide("Use SQLite", "SQLite in WAL mode", rationale="One file and no service to run")
+    return memory
+
+
+@pytest.fixture
+def seen(told: Memory, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[str]]:
+    """What a person sees, in its order, of a model that must be loaded and says this; what passes begins with `…`."""
+
+    def see(says: str) -> list[str]:
+        lines: list[str] = []
+
+        def found(config: object, *, loading: Callable[[], None]) -> Scripted:
+            return Scripted(says, between=lambda: None if any("loaded" in line for line in lines) else loading())
+
+        monkeypatch.setattr("store.agent.model.found", found)
+        session = Session(
+            told.location,
+            told,
+            "",
+            lambda question: False,
+            tell=lines.append,
+            wait=lambda words: lines.append(f"… {words}") if words else None,
+        )
+        outcome = ask(session, SimpleNamespace(question=QUESTION.split(), no_model=False))  # type: ignore[arg-type]
+        return [*lines, *outcome.lines]
+
+    return see
+
+
+def test_what_is_waited_for_is_said_before_the_answer(seen: Callable[[str], list[str]]) -> None:
+    lines = seen(GOOD)
+    assert lines[:4] == ["… scripted:1b reads 1 record …", "… the model is being loaded …", GOOD, ""]
+    assert lines[4].startswith("1 source · scripted:1b")
+
+
+def test_what_does_not_tell_it_is_not_printed_before_the_records(seen: Callable[[str], list[str]]) -> None:
+    lines = seen("SQLite in WAL mode [D#1].")
+    assert not any("SQLite in WAL mode [D#1]" in line for line in lines)
+    assert [line for line in lines if line.endswith("[D#1].")] == [
+        "On 21 Nov 2026 it was decided: “Use SQLite”, with “SQLite in WAL mode” [D#1].",
+        "The reason: “One file and no service to run” [D#1].",
+    ]
+    assert "does not tell it all" in lines[-1]
+
+
+def test_a_record_that_is_gone_is_left_out_of_what_scripts_get(told: Memory) -> None:
+    number, _ = told.facts.remember("The old note says see [D#99] for the kumquat plan")
+    session = Session(told.location, told, "", lambda question: False)
+    answer = Librarian(told).ask("what does the kumquat plan say?")
+    data = as_json(session, answer)
+    assert data["citations"] == [f"F#{number}"]
+    assert [record["citation"] for record in json.loads(json.dumps(data["records"]))] == [f"F#{number}"]
+    told.purge.run(told.purge.plan([("fact", number)]), [])
+    assert as_json(session, answer)["records"] == []
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OllamaServer]:
+    monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
+    server = OllamaServer(GOOD)
+    server.loaded = set()
+    yield server
+    server.close()
+
+
+def test_at_a_terminal_what_is_waited_for_is_shown_and_goes(told: Memory, server: OllamaServer) -> None:
+    """A model that is loaded first, and a real process."""
+    with Terminal([*COMMAND, "--db", told.location.path], {"OLLAMA_HOST": server.address}, (80, 24)) as terminal:
+        terminal.wait_for(f"{MODEL} reads 1 record …")
+        terminal.wait_for("the model is being loaded …")
+        terminal.wait_for(f"1 source · {MODEL}")
+        shown = "\n".join(terminal.screen)
+    assert GOOD in shown and "being loaded" not in shown and "reads 1 record" not in shown
+
+
+def test_where_nobody_looks_nothing_is_said_of_it(told: Memory, server: OllamaServer) -> None:
+    environment = {**os.environ, "OLLAMA_HOST": server.address}
+    done = subprocess.run([*COMMAND, "--db", told.location.path], env=environment, capture_output=True, text=True)
+    assert done.stdout.startswith(f"{GOOD}\n") and (done.stderr, done.returncode) == ("", 0)
