@@ -138,15 +138,11 @@ class Ground:
             if not self._takes(_tells(told[: instead.start()]), _tells(told[instead.end() :])):
                 return True
         used = set[str]()
-        for clause in self._clauses:
-            taken = {word for word in telling if clause.has(word)}
-            elsewhere = {
-                word
-                for word in taken
-                for other in self._clauses
-                if other is not clause and not other.turned and other.has(word)
-            }
-            if not taken - elsewhere:
+        places = {word: {at for at, clause in enumerate(self._clauses) if clause.has(word)} for word in telling}
+        plain = {word: {at for at in found if not self._clauses[at].turned} for word, found in places.items()}
+        for at, clause in enumerate(self._clauses):
+            # a word that stands elsewhere too, with nothing that turns it, may well be taken from there
+            if not any(at in found and len(plain[word]) == (at in plain[word]) for word, found in places.items()):
                 continue
             if clause.passing or not clause.turned <= mine:
                 return True
@@ -173,13 +169,17 @@ def _tells(folded: str) -> list[str]:
 
 def _told(told: str) -> list[str]:
     """The parts of what is told that say something of their own: two words that tell something, at least."""
-    found: list[str] = []
+    found: list[list[str]] = []
+    last = 0
     for part in parts(told):
-        if found and min(len(_tells(fold(found[-1]))), len(_tells(fold(part)))) < FEWEST:
-            found[-1] = f"{found[-1]} {part}"
+        telling = len(_tells(fold(part)))
+        if found and min(last, telling) < FEWEST:
+            found[-1].append(part)
+            last += telling
         else:
-            found.append(part)
-    return found
+            found.append([part])
+            last = telling
+    return [" ".join(some) for some in found]
 
 
 def _clauses(folded: str) -> Iterable[_Clause]:

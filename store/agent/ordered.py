@@ -48,27 +48,40 @@ class Ordered:
         telling = _words(told)
         names = {word.folded for word in (*self._words, *telling) if word.kind == NAME}
         said = [replace(one, kind=NAME) if one.folded in names else one for one in self._words]
-        found = [places for word in telling if (places := _places(word.folded, said))]
-        whole = set.intersection(*({said[place].part for place in places} for places in found)) if found else set()
-        if not whole:
-            return self._kept(told, telling, said, names)
-        return any(self._kept(told, telling, [one for one in said if one.part == part], names) for part in whole)
-
-    def _kept(self, told: str, telling: Sequence[_Word], said: Sequence[_Word], names: set[str]) -> bool:
-        held = {NAME if word.folded in names else word.kind for word in telling} - {""}
-        rivals = {kind for kind in held if len({one.folded for one in said if one.kind == kind}) > 1}
-        if not rivals and not _two_sided(fold(told)):
+        kinds = {NAME if word.folded in names else word.kind for word in telling} - {""}
+        sides = _two_sided(fold(told))
+        if not sides and not _rivals(kinds, said):
             return True
         if len(said) > MOST:
             return False
         found = [places for word in telling if (places := _places(word.folded, said))]
-        told_of = {place for places in found for place in places}
-        for places in found:
-            beside = [_beside(place, said) for place in places if said[place].kind in rivals - {NAME}]
-            if beside and not any(not near or told_of.intersection(near) for near in beside):
-                return False
-        spare = bool(rivals) and not _two_sided(fold(told))
-        return not found or _one_after_the_other(found, said, spare)
+        whole = set.intersection(*({said[place].part for place in places} for places in found)) if found else set()
+        if not whole:
+            return _kept(found, said, kinds, sides)
+        return any(
+            _kept([[at for at in places if said[at].part == part] for places in found], said, kinds, sides, part)
+            for part in whole
+        )
+
+
+def _kept(
+    found: Sequence[Sequence[int]], said: Sequence[_Word], kinds: set[str], sides: bool, part: int | None = None
+) -> bool:
+    """Whether words that stand at these places are told in their order: in one part, or in all of what was said."""
+    rivals = _rivals(kinds, said if part is None else [one for one in said if one.part == part])
+    if not found or not (rivals or sides):
+        return True
+    told_of = {place for places in found for place in places}
+    for places in found:
+        beside = [_beside(place, said) for place in places if said[place].kind in rivals - {NAME}]
+        if beside and not any(not near or told_of.intersection(near) for near in beside):
+            return False
+    return _one_after_the_other(found, said, spare=not sides)
+
+
+def _rivals(kinds: set[str], said: Sequence[_Word]) -> set[str]:
+    """Which of these kinds of values were said of several."""
+    return {kind for kind in kinds if len({one.folded for one in said if one.kind == kind}) > 1}
 
 
 def _two_sided(folded: str) -> bool:

@@ -3,6 +3,7 @@ are names."""
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from store.agent.folding import fold
 
@@ -50,6 +51,7 @@ def akin(one: str, other: str) -> bool:
     return common >= 3 and common >= 0.6 * long
 
 
+@lru_cache(4_096)
 def stem(word: str) -> str:
     """A word without its ending, two letters at least; none of a short one or a number."""
     found = _ENDINGS.sub("", word)
