@@ -19,7 +19,10 @@ from store.suspicion import suspicious
 SHOWN = 12  # sentences of one turn
 SAID = 3  # words of a clause in which a word of a domain tells
 
-_CLAUSE = re.compile(r"[,;:.!?…—()]+(?=\s|$)|\b(?:pero|but|so|asi que|because|porque|aunque|although|mientras|while)\b")
+_CLAUSE = re.compile(
+    r"(?<![,;:.!?…—()])[,;:.!?…—()]++(?=\s|$)"
+    r"|\b(?:pero|but|so|asi que|because|porque|aunque|although|mientras|while)\b"
+)
 _NAME = re.compile(r"(?<=[^\W_] )(?!I\b)[A-Z][^\W_]+|\b[^\W\d_]+[A-Z]\w*|\b[A-Z]{2,}\b")
 _FIGURE = re.compile(r"\d|\b\w+[._/@-]\w+[._/@-]?\w*\b(?<!-)")
 _DAY = re.compile(
@@ -117,7 +120,7 @@ _SCRAP = re.compile(
 def worth(role: str, text: str) -> list[Sentence]:
     """The sentences of a turn that may tell something, and that the person surely said themselves; none of a turn that
     tells an agent what to remember: a person who asks for that is heard by rule."""
-    if role != "user" or small_talk(text) or _hostile(text):
+    if role != "user" or small_talk(text) or hostile(text):
         return []
     return [sentence for sentence in sentences(text) if _worth(sentence)][:SHOWN]
 
@@ -138,7 +141,8 @@ def stands(told: str, said: str) -> bool:
     return 2 * len(folded.split()) >= len(said.split())
 
 
-def _hostile(text: str) -> bool:
+def hostile(text: str) -> bool:
+    """Whether a turn orders whoever keeps the memory what to keep, or says that everything is allowed."""
     seen = text if len(text) <= 2 * READ else f"{text[:READ]}\n{text[-READ:]}"  # more is not read
     return passing.hostile(fold(seen))
 

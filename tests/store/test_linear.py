@@ -10,6 +10,7 @@ import sys
 CHILD = """
 import resource, sys, time
 from store.agent.extraction import extract
+from store.agent.grounding import Ground
 from store.agent.learning import confirming
 from store.agent.voice import _spans, sentences
 from store.agent.passed import Marks
@@ -35,6 +36,7 @@ READERS = {
     "marks": Marks, "ends": lambda text: list(_spans(text)),
     "extract": lambda text: extract("user", text), "claude": claude, "compare": compare,
     "period": lambda text: period(text, "2026-11-21T12:00:00.000Z"),
+    "grounds": lambda text: Ground(text).holds("We use uv here"),
     "topic": lambda text: shift(text, "The test of the function fails."), "small talk and roles": short_ones,
 }
 RUNS = (
