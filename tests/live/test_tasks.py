@@ -56,7 +56,7 @@ def turns() -> list[Turn]:
 
 @pytest.mark.parametrize("text", TOLD)
 def test_every_fact_rests_on_the_turn(asking: Asking, text: str) -> None:
-    for one in extract_facts.answer(asking, "user", text).facts:
+    for one in extract_facts.ask(asking, "user", text).facts:
         assert rests(one.text, text) and one.quote in text
         assert one.domain in DOMAINS and not one.explicit, "it is asked about"
 
