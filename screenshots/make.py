@@ -17,7 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 FOLDER = ROOT / "screenshots"
 sys.path[:0] = [str(ROOT)]
-os.environ.update(TZ="UTC", GIT_CONFIG_GLOBAL=os.devnull, GIT_CONFIG_SYSTEM=os.devnull)
+os.environ.update(TZ="UTC", GIT_CONFIG_GLOBAL=os.devnull, GIT_CONFIG_SYSTEM=os.devnull, OLLAMA_HOST="127.0.0.1:9")
 
 from textual.pilot import Pilot  # noqa: E402 - after the path is set
 
@@ -30,6 +30,7 @@ THEMES = {"dark": "textual-dark", "light": "textual-light"}
 PNG_PIXELS = 10  # for each column: sharp on a screen of twice the usual density, and below 150 KB
 
 WAIT = "wait"
+QUESTION = ("¿", *"por", "space", *"qué", "space", *"no", "space", *"usamos", "space", *"Postgres", "question_mark")
 # name → (columns, rows), the keys pressed before it is taken; WAIT lets the screen come to rest
 PICTURES: dict[str, tuple[tuple[int, int], tuple[str, ...]]] = {
     "main": ((120, 34), ("2", *("down",) * 11)),
@@ -41,6 +42,11 @@ PICTURES: dict[str, tuple[tuple[int, int], tuple[str, ...]]] = {
         (120, 30),
         ("6", WAIT, "I", *"cu", "á", *"ndo", "space", *"desplegamos", "enter", WAIT, *("down",) * 3),
     ),
+    "librarian": (
+        (120, 30),
+        ("A", *QUESTION, "enter", WAIT, "down", "enter", WAIT),
+    ),
+    "health": ((120, 34), ("9", WAIT, *("down",) * 3)),
     "narrow": ((80, 24), ("down",)),
 }
 

@@ -19,7 +19,7 @@ from store.errors import (
 )
 
 APPLICATION_ID = 0x4D454D4F  # "MEMO"
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 OLDEST_SQLITE = (3, 51, 3)  # older ones can corrupt a WAL file
 BUSY_MS = 10_000
 HOOK_MS = 300  # what a hook may wait for; past it, its line goes to the spool

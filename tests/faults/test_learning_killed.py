@@ -6,15 +6,13 @@ facts, confirmations and questions as one that never was.
 """
 
 import json
-import os
 import shutil
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 from conftest import NOON, Clock
+from support.killing import killed
 from support.ollama_server import OllamaServer
 
 from store import pending
@@ -24,65 +22,8 @@ from store.conversation import Said
 from store.memory import Memory
 from store.search import corpus
 
-ROOT = Path(__file__).parents[2]
 KILLS = 16  # of each kind, spread evenly over the run
 
-CHILD = """
-import os, signal, sys
-import apsw
-
-path, kind, number = sys.argv[1], sys.argv[2], int(sys.argv[3])
-left = number
-counting = False
-base = apsw.vfs_names()[0]
-
-
-def count():
-    global left
-    if counting:
-        left -= 1
-        if left == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-
-class File(apsw.VFSFile):
-    def __init__(self, filename, flags):
-        super().__init__(base, filename, flags)
-
-    def xWrite(self, data, offset):
-        count()
-        super().xWrite(data, offset)
-
-    def xSync(self, flags):
-        count()
-        super().xSync(flags)
-
-
-class Killing(apsw.VFS):
-    def __init__(self):
-        super().__init__("killing", base)
-
-    def xOpen(self, name, flags):
-        return File(name, flags)
-
-
-import importlib
-
-from store.memory import Memory
-
-reading = importlib.import_module(f"store.agent.{sys.argv[5]}")
-if kind == "file":
-    vfs = Killing()
-    apsw.set_default_vfs("killing")
-with Memory.open(path, "worker", lambda: sys.argv[4]) as memory:
-    if kind == "statement":
-        memory.database.connection.trace_v2(apsw.SQLITE_TRACE_STMT, lambda event: count())
-    counting = True
-    reading.run(memory)
-    counting = False
-    memory.database.connection.trace_v2(0, None)
-print(number - left)
-"""
 SAID = (
     "Recordá que el deploy se hace los martes.",
     "We use Bazel for all our builds.",
@@ -109,17 +50,17 @@ def read(
     told: Path, folder: Path, kind: str, number: int, reading: str = "queue", host: str = ""
 ) -> tuple[Path, int, str]:
     """Read a copy, killed at the `number`th event: (the copy's path, the exit status, what was counted)."""
-    path = Path(shutil.copytree(told.parent, folder / f"{kind}-{number}" / ".memoranda")) / told.name
-    done = subprocess.run(
-        [sys.executable, "-c", CHILD, str(path), kind, str(number), NOON, reading],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "MEMORANDA_WITHOUT": "model", "OLLAMA_HOST": host or "127.0.0.1:9"},
+    return killed(
+        told,
+        folder,
+        kind,
+        number,
+        "reading.run(memory)",
+        before="reading = importlib.import_module(f'store.agent.{words[1]}')",
+        opened="'worker', lambda: words[0]",
+        words=(NOON, reading),
+        env={"MEMORANDA_WITHOUT": "model", "OLLAMA_HOST": host or "127.0.0.1:9"},
     )
-    assert done.returncode in (0, -signal.SIGKILL), done.stderr
-    return path, done.returncode, done.stdout.strip()
 
 
 def learned(memory: Memory) -> tuple[list[tuple[str, str]], list[str], int, list[str]]:

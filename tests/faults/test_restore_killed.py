@@ -6,77 +6,18 @@ sample of them; the first n that kills nothing ends the row.
 """
 
 import hashlib
-import os
-import shutil
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from support.killing import killed
 
 from store.conversation import Said
 from store.database.tables import RECORDED
 from store.memory import Memory
 from store.search import corpus
 
-ROOT = Path(__file__).parents[2]
 KILLS = 24  # of each kind, spread evenly over the restore
-
-CHILD = """
-import os, signal, sys
-import apsw
-
-path, kind, number = sys.argv[1], sys.argv[2], int(sys.argv[3])
-left = number
-counting = False
-base = apsw.vfs_names()[0]
-
-
-def count():
-    global left
-    if counting:
-        left -= 1
-        if left == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
-
-
-class File(apsw.VFSFile):
-    def __init__(self, filename, flags):
-        super().__init__(base, filename, flags)
-
-    def xWrite(self, data, offset):
-        count()
-        super().xWrite(data, offset)
-
-    def xSync(self, flags):
-        count()
-        super().xSync(flags)
-
-
-class Killing(apsw.VFS):
-    def __init__(self):
-        super().__init__("killing", base)
-
-    def xOpen(self, name, flags):
-        return File(name, flags)
-
-
-from store.memory import Memory
-
-if kind == "file":
-    vfs = Killing()
-    apsw.set_default_vfs("killing")
-with Memory.open(path) as memory:
-    if kind == "statement":
-        memory.database.connection.trace_v2(apsw.SQLITE_TRACE_STMT, lambda event: count())
-    plan = memory.plans.checkpoint(1)
-    counting = True
-    memory.plans.apply(plan, memory.plans.proposed(plan))
-    counting = False
-    memory.database.connection.trace_v2(0, None)
-print(number - left)
-"""
 
 
 @pytest.fixture(scope="module")
@@ -103,17 +44,8 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def restore(told: Path, folder: Path, kind: str, number: int) -> tuple[Path, int, str]:
     """Restore in a copy, killed at the `number`th event: (the copy's path, the exit status, what was counted)."""
-    path = Path(shutil.copytree(told.parent, folder / f"{kind}-{number}" / ".memoranda")) / told.name
-    done = subprocess.run(
-        [sys.executable, "-c", CHILD, str(path), kind, str(number)],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )
-    assert done.returncode in (0, -signal.SIGKILL), done.stderr
-    return path, done.returncode, done.stdout.strip()
+    work = "memory.plans.apply(plan, memory.plans.proposed(plan))"
+    return killed(told, folder, kind, number, work, before="plan = memory.plans.checkpoint(1)")
 
 
 def held(path: Path) -> tuple[str, int, int]:

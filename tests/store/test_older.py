@@ -16,6 +16,8 @@ from support.older import older
 from support.stories import NOON, Clock
 
 from store import conversation
+from store.agent import use
+from store.database.connection import SCHEMA_VERSION
 from store.errors import StorageError
 from store.memory import Memory
 
@@ -101,4 +103,27 @@ def test_what_may_be_written_again_is_brought_up_to_date(path: str):
     done = run(path, "remember --json Dinner")
     assert (done.returncode, json.loads(done.stdout)["citation"]) == (0, "F#3"), done.stderr
     with Memory.open(path, "app", Clock(NOON)) as memory:
-        assert memory.database.connection.pragma("user_version") == 4 and not memory.database.warnings
+        assert memory.database.connection.pragma("user_version") == SCHEMA_VERSION and not memory.database.warnings
+
+
+def test_what_waited_to_be_read_waits_for_a_model_too_and_no_number_is_given_twice(tmp_path: Path):
+    """A memory of schema 4 knew no model."""
+    made = str(tmp_path / ".memoranda" / "memory.db")
+    with Memory.open(made, "app", Clock()) as memory:
+        memory.turns.add("standup", [conversation.Said("user", "Recordá que los jueves hay asado.")])
+        with memory.database.write("agent", "extraction") as write:
+            write.execute("DELETE FROM pending_extraction WHERE id = (SELECT max(id) FROM pending_extraction)")
+        before = memory.database.rows("SELECT * FROM pending_extraction ORDER BY id")
+        last = memory.database.value("SELECT seq FROM sqlite_sequence WHERE name = 'pending_extraction'")
+    older(made, 4)
+    with apsw.Connection(made) as raw:
+        raw.execute("UPDATE sqlite_sequence SET seq = ? WHERE name = 'pending_extraction'", (last,))
+        with pytest.raises(apsw.ConstraintError):
+            raw.execute("UPDATE pending_extraction SET task = 'model.' || task")
+    with Memory.open(made, "app", Clock()) as memory:
+        assert memory.database.rows("SELECT * FROM pending_extraction ORDER BY id") == before != []
+        with memory.database.write("agent", "extraction") as write:
+            write.execute("UPDATE pending_extraction SET task = 'model.' || task")
+            write.execute("INSERT INTO pending_extraction(turn, task, next_at) VALUES (9, 'reconfirm', '')")
+        assert memory.database.value("SELECT max(id) FROM pending_extraction") == last + 1
+        assert use.by_task(memory.database) == []

@@ -13,16 +13,16 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import apsw
 import pexpect
 import pytest
 from support import repositories, secrets
+from support.commands import COMMAND, Do, Said
 
 from store import models
 from store.conversation import Said as Turn
@@ -33,29 +33,12 @@ from store.memory import Memory
 from tui import cli
 from tui.verbs import BY_NAME, VERBS
 
-COMMAND = os.path.join(os.path.dirname(sys.executable), "memoranda")
 READERS = {"search", "timeline", "show", "context", "ask", "stats"}  # DESIGN §9
 # a title for the terminal, a wiped screen, a line turned round, text that hides, a forged line of output
 HOSTILE = (
     "\x1b]0;owned\x07\x1b[2J\u202egnp\u202c\u2066x\u2069\x9b31m\U000e0041\x00\r\u200bend\nSaid by      user, explicit"
 )
 WRITER = f"mcp:{HOSTILE}".replace("\0", "�")  # as it is stored
-
-
-class Said(NamedTuple):
-    """What a command gave."""
-
-    status: int
-    out: str
-    err: str
-
-    @property
-    def data(self) -> Any:
-        """The one JSON value on standard output."""
-        return json.loads(self.out)
-
-
-Do = Callable[..., Said]
 
 
 @pytest.fixture
@@ -178,7 +161,19 @@ ANSWER = {
     *("looked_at", "records"),
 }
 CONTEXT = {
-    *("question", "session", "tokens", "limit", "warning", "parts", "facts", "notes", "milliseconds", "text"),
+    *(
+        "question",
+        "session",
+        "tokens",
+        "limit",
+        "warning",
+        "ranked_by",
+        "parts",
+        "facts",
+        "notes",
+        "milliseconds",
+        "text",
+    ),
 }
 IMPORTED = {"name", "whole", "changes", "step", "tables", "records", "notes"}
 

@@ -4,24 +4,15 @@ import io
 import json
 import os
 import tomllib
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 from support import repositories
+from support.commands import Do, Said
 
 from store.config import SETTINGS, user_path
 from tui import cli
-
-
-class Said(NamedTuple):
-    status: int
-    out: str
-    err: str
-
-
-Do = Callable[..., Said]
 
 
 @pytest.fixture

@@ -5,34 +5,17 @@ import io
 import json
 import os
 import subprocess
-import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
 
 import pexpect
 import pytest
+from support.commands import COMMAND, Do, Said
 from support.screen import opened, utc  # noqa: F401  (a fixture)
 from support.stories import NOON, Story, copy, noon
 
 from store.clock import from_ms, to_ms
 from store.exchange import backup
 from tui import cli
-
-COMMAND = os.path.join(os.path.dirname(sys.executable), "memoranda")
-
-
-class Said(NamedTuple):
-    status: int
-    out: str
-    err: str
-
-    @property
-    def data(self) -> Any:
-        return json.loads(self.out)
-
-
-Do = Callable[..., Said]
 
 
 @pytest.fixture

@@ -4,13 +4,13 @@ import io
 import json
 import os
 import subprocess
-import sys
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
+from support.commands import COMMAND, Do, Said
 from support.model_server import ModelServer
 
 from store.agent import breaker, use
@@ -19,21 +19,6 @@ from store.config import user_path
 from store.memory import Memory
 from tui import cli
 from tui.commands.model import BY_RULE, seconds, size
-
-COMMAND = os.path.join(os.path.dirname(sys.executable), "memoranda")
-
-
-class Said(NamedTuple):
-    status: int
-    out: str
-    err: str
-
-    @property
-    def data(self) -> Any:
-        return json.loads(self.out)
-
-
-Do = Callable[..., Said]
 
 
 @pytest.fixture

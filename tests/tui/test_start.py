@@ -14,9 +14,9 @@ from pathlib import Path
 
 import pytest
 from support import repositories
+from support.commands import COMMAND
 
 ROOT = Path(__file__).parents[2]
-COMMAND = os.path.join(os.path.dirname(sys.executable), "memoranda")
 # what costs a command more than it may (DESIGN §9: a hook has 100 ms): the milliseconds of each add up
 HEAVY = (
     "argparse asyncio contextlib dataclasses datetime difflib enum fnmatch functools hashlib importlib.metadata inspect"

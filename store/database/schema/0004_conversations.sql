@@ -109,14 +109,13 @@ CREATE INDEX proposals_asked ON proposals(asked, origin);
 CREATE TABLE pending_extraction(
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   turn INTEGER NOT NULL,
-  task TEXT NOT NULL CHECK(task IN ('extract_facts', 'reconfirm', 'model.extract_facts', 'model.reconfirm')),
+  task TEXT NOT NULL CHECK(task IN ('extract_facts', 'reconfirm')),
   attempts INTEGER NOT NULL DEFAULT 0,
   next_at TEXT NOT NULL,            -- not before then
   error TEXT NOT NULL DEFAULT '',   -- of the last attempt, without any record's text
   UNIQUE(turn, task)
 );
 CREATE INDEX pending_extraction_next ON pending_extraction(attempts, id);  -- the order in which they are taken
-CREATE INDEX pending_extraction_model ON pending_extraction(attempts, id DESC) WHERE task GLOB 'model.*';  -- the same, of those
 -- what was forgotten or superseded is asked for by its text before old words may bring it back
 CREATE INDEX facts_text_hash_gone ON facts(text_hash) WHERE status <> 'active';
 -- operational: facts that their person has just remembered, and that nobody compared with the others yet
@@ -183,18 +182,3 @@ CREATE TABLE searches(
   meaning INTEGER NOT NULL CHECK(meaning IN (0, 1)),  -- whether a model had a part in the answer
   found INTEGER NOT NULL
 );
-
--- operational: the agent's model --------------------------------------------------------------------------------------
-
--- How often it was asked for each task, and what came of it (store/agent/use.py).
-CREATE TABLE model_use(
-  task TEXT PRIMARY KEY NOT NULL,
-  asked INTEGER NOT NULL DEFAULT 0,
-  valid INTEGER NOT NULL DEFAULT 0,    -- answers that could be used
-  fell_back INTEGER NOT NULL DEFAULT 0,  -- a rule answered in its place
-  last_ms INTEGER NOT NULL DEFAULT 0,
-  total_ms INTEGER NOT NULL DEFAULT 0,
-  kind TEXT NOT NULL DEFAULT '',       -- of the last failure; empty where the last answer was good
-  model TEXT NOT NULL DEFAULT '',
-  at TEXT NOT NULL
-) WITHOUT ROWID;

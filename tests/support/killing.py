@@ -1,0 +1,96 @@
+"""A child process that works on a copy of a memory and kills itself at its n-th statement, or at its n-th write or
+synchronisation of a file; SQLite counts both, inside one long statement too."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+
+CHILD = """
+import importlib, os, signal, sys
+import apsw
+
+path, kind, number, *words = sys.argv[1:]
+number = left = int(number)
+counting = False
+base = apsw.vfs_names()[0]
+
+
+def count():
+    global left
+    if counting:
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+
+class File(apsw.VFSFile):
+    def __init__(self, filename, flags):
+        super().__init__(base, filename, flags)
+
+    def xWrite(self, data, offset):
+        count()
+        super().xWrite(data, offset)
+
+    def xSync(self, flags):
+        count()
+        super().xSync(flags)
+
+
+class Killing(apsw.VFS):
+    def __init__(self):
+        super().__init__("killing", base)
+
+    def xOpen(self, name, flags):
+        return File(name, flags)
+
+
+from store.memory import Memory
+
+if kind == "file":
+    vfs = Killing()
+    apsw.set_default_vfs("killing")
+with Memory.open(path, OPENED) as memory:
+    if kind == "statement":
+        memory.database.connection.trace_v2(apsw.SQLITE_TRACE_STMT, lambda event: count())
+    BEFORE
+    counting = True
+    WORK
+    counting = False
+    memory.database.connection.trace_v2(0, None)
+print(number - left)
+"""
+
+
+def killed(
+    told: Path,
+    folder: Path,
+    kind: str,
+    number: int,
+    work: str,
+    *,
+    before: str = "pass",
+    opened: str = "'app'",
+    words: Sequence[str] = (),
+    env: Mapping[str, str] | None = None,
+) -> tuple[Path, int, str]:
+    """Do `work`, a statement about `memory`, in a copy of the memory `told`, killed at the `number`th `statement` or
+    `file` event: (the copy's path, the exit status, how many were counted). `before` is not counted, `opened` is with
+    what the memory is opened beside its path; both, and `work`, may use `words`."""
+    path = Path(shutil.copytree(told.parent, folder / f"{kind}-{number}" / ".memoranda")) / told.name
+    script = CHILD.replace("OPENED", opened).replace("BEFORE", before).replace("WORK", work)
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(path), kind, str(number), *words],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **(env or {})},
+    )
+    assert done.returncode in (0, -signal.SIGKILL), done.stderr
+    return path, done.returncode, done.stdout.strip()
