@@ -88,6 +88,16 @@ def test_a_password_in_an_address_is_told_nowhere(written: str, monkeypatch: pyt
     assert not any(SECRET in line for line in told), told
 
 
+@pytest.mark.parametrize("before", ["me:hun/ter2", "me:hun?ter2", "me:hun#ter2", "127.0.0.1:9/x", "127.0.0.1:9?x"])
+def test_an_address_that_may_name_two_machines_names_none(
+    server: OllamaServer, before: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a password with a slash in it, or a path with an @: nothing is sent to either."""
+    monkeypatch.setenv("OLLAMA_HOST", server.address.replace("://", f"://{before}@"))
+    assert model.found(Config()) is None and not server.lists
+    assert "is no address of a server" in standing(Config()).taken.reason
+
+
 def test_an_address_with_a_password_is_read_in_one_way(server: OllamaServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who is said to be asked is asked, and nobody else."""
     monkeypatch.setenv("OLLAMA_HOST", server.address.replace("://", "://me:hunter2@"))

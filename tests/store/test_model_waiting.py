@@ -171,21 +171,24 @@ def test_a_turn_of_figures_is_not_asked_about_where_the_model_could_not_read_it(
 # a person who waits ---------------------------------------------------------------------------------------------------
 
 
-def test_all_that_is_done_before_an_answer_has_the_seconds_together(memory: Memory, server: OllamaServer) -> None:
+@pytest.mark.parametrize(("lists", "answers"), [(0.4, 1.5), (0.0, 0.6)])
+def test_all_that_is_done_before_an_answer_has_the_seconds_together(
+    memory: Memory, server: OllamaServer, lists: float, answers: float
+) -> None:
     """The list, whether it is loaded, and the answer; another question is not begun where little is left."""
     setting(memory, "agent.mode", "smart")
     setting(memory, "agent.seconds", 1)
 
     def slowly(_: object) -> str:
-        time.sleep(0.6)
+        time.sleep(answers)
         return json.dumps({"sentence": "El liceo tiene nueve aulas y abre a las ocho"})
 
-    server.say, server.slow_lists = slowly, 0.4
+    server.say, server.slow_lists = slowly, lists
     start = time.monotonic()
     with summing_up.of_facts(memory) as said:
         for _ in range(3):
             assert said(["El liceo tiene nueve aulas", "El liceo abre a las ocho"])
-        assert time.monotonic() - start < 1.3
+        assert time.monotonic() - start < 1.5
     assert len(server.asked) <= 1
 
 
@@ -262,6 +265,8 @@ def test_rules_read_on_while_a_model_thinks(
     memory: Memory, server: OllamaServer, learner: Learner, pressed: threading.Event
 ) -> None:
     told(memory)
+    learner.run()
+    assert waiting.due(memory) and not server.asked, "the model is not the rules' to ask"
     server.fault = "hangs"
     thread, _ = beside(learner)
     assert server.begun.wait(10)
