@@ -2,6 +2,7 @@
 
 from store import pending
 from store.agent import address, breaker, model
+from store.database import Database
 from store.memory import Memory
 from store.vocabulary import MODEL
 
@@ -15,10 +16,10 @@ def due(memory: Memory) -> bool:
         return False
     if model.barred(config) is not None or breaker.of(address.of(config)).tripped() is not None:
         return False
-    return not full(memory)
+    return room(database) > 0
 
 
-def full(memory: Memory) -> bool:
-    """Whether so many of a model's questions wait that it asks no more."""
+def room(database: Database) -> int:
+    """How many more of a model's questions may wait in the inbox."""
     sql = "SELECT count(*) FROM proposals WHERE state = 'waiting' AND origin GLOB ?"
-    return int(memory.database.value(sql, (f"{MODEL}*",))) >= MOST
+    return MOST - int(database.value(sql, (f"{MODEL}*",)))
