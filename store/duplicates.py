@@ -6,7 +6,7 @@ else. What a person said no to is not asked again.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -90,17 +90,27 @@ def nominate(
     database: Database, facts: "Facts", inbox: Inbox, now: str, *, actor: str = PERSON, summary: Summary = summed_up
 ) -> Nominated:
     """Look at every active fact, and propose what should be merged, superseded or told in one sentence: at most MOST
-    at a time, the surest first. One step of history."""
+    at a time, the surest first. One step of history. `summary` may take its time: what is asked about is looked at
+    again, and where a fact was changed or purged meanwhile that question is left out."""
     known = facts.many(facts.ids(now))
     pairs, near = compared(database, known)
     questions = [_question(pair) for pair in _few(pairs)]
-    overruled = [_overruled(fact, decision) for fact, decision in facts_against(database, facts)]
-    questions += overruled
     taken = {fact.id for pair in pairs for fact in (pair.one, pair.other)}
     clusters = _clusters(database, [fact for fact in known if fact.id not in taken], now)
-    questions += [question for cluster in clusters if (question := _summary(cluster, summary)) is not None]
+    told = [question for cluster in clusters if (question := _summary(cluster, summary)) is not None]
+    overruled = [_overruled(fact, decision) for fact, decision in facts_against(database, facts)]
+    questions += [*overruled, *told]
+    gone = list[Question]()
+
+    def standing() -> Iterator[Question]:
+        for question in questions:
+            if _stands(facts, question):
+                yield question
+            else:
+                gone.append(question)
+
     before = database.value("SELECT coalesce(max(id), 0) FROM proposals")
-    asked = inbox.propose_all(questions, actor, most=MOST) if questions else []
+    asked = inbox.propose_all(standing(), actor, most=MOST) if questions else []
     against = sum(pair.how == AGAINST for pair in pairs)
     return Nominated(
         tuple(sorted({number for number in asked if number > before})),
@@ -109,7 +119,7 @@ def nominate(
         len(overruled),
         len(clusters),
         len(known),
-        len(questions) - len(asked),
+        len(questions) - len(gone) - len(asked),
         near is not None,
     )
 
@@ -267,6 +277,14 @@ def _overruled(fact: Fact, decision: Decision) -> Question:
     who = "" if decision.origin == PERSON else f" by {decision.origin}"
     reason = f"{fact.citation} speaks against {decision.citation}, which was decided later{who}."
     return Question("forget", {}, fact.id, evidence, ORIGIN, reason)
+
+
+def _stands(facts: "Facts", question: Question) -> bool:
+    """Whether the facts of a question still say what it quotes of them."""
+    numbers = [question.target, *question.change.get("others", ())]
+    quoted = {one["citation"]: one["quote"] for one in question.evidence}
+    now = {fact.id: fact.fact for fact in facts.many(numbers) if fact.status == "active"}
+    return all(now.get(number) == quoted[cite("fact", number)] for number in numbers)
 
 
 def _quotes(facts: Iterable[Fact]) -> tuple[dict[str, str], ...]:

@@ -12,7 +12,7 @@ from store.memory import Memory
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from store.conversation.summaries import Summarise
-    from store.models import Session
+    from store.models import Session, Turn
 
 READING_SECONDS = 2.0  # of what waits to be read, at a flush
 
@@ -103,19 +103,31 @@ def clear(memory: Memory, name: str = "") -> Cleared:
     from store.documents.places import places
 
     session = memory.sessions.get(name)
-    turns = memory.turns.last(session.id, snapshots.MESSAGES)
-    if not turns:
-        raise NotFound("Nothing is left of that session.", "There is nothing to clear.")
-    called = summing_up.name(memory, turns, memory.now[:10])
-    title = by_rule(turns).topic
-    path = snapshots.write(
-        places(memory.location, memory.config).base,
-        called,
-        snapshots.text(session.id, title, turns, session.turns, memory.now),
-        memory.database.path,
-    )
+    named = _last(memory, session.id)
+    called = summing_up.name(memory, named, memory.now[:10])
+    with memory.database.write("user", "clear"):  # a purge comes before what is read here, or after what is written
+        turns = _last(memory, session.id)
+        if turns != named:
+            session = memory.sessions.get(session.id)
+            called = snapshots.slug(turns, memory.now[:10])
+        path = snapshots.write(
+            places(memory.location, memory.config).base,
+            called,
+            snapshots.text(session.id, by_rule(turns).topic, turns, session.turns, memory.now),
+            memory.database.path,
+        )
     memory.summaries.write(session.id, all_of_it=True)
     taken = memory.checkpoints.session_end(session=session.id, actor="user")
     with memory.database.write("user", "clear") as write:
         write.execute("UPDATE sessions SET flushed = ? WHERE id = ?", (session.turns, session.id))
     return Cleared(session.id, path, len(turns), taken)
+
+
+def _last(memory: Memory, session: str) -> "list[Turn]":
+    """The turns of a session that its snapshot holds. Raises NotFound."""
+    from store import snapshots
+
+    turns = memory.turns.last(session, snapshots.MESSAGES)
+    if not turns:
+        raise NotFound("Nothing is left of that session.", "There is nothing to clear.")
+    return turns

@@ -96,9 +96,10 @@ class Inbox:
         return self.propose_all([Question(kind, change, target, tuple(evidence), origin, reason)], origin, key=key)[0]
 
     def propose_all(
-        self, questions: Sequence[Question], actor: str, *, key: str = "", most: int | None = None
+        self, questions: Iterable[Question], actor: str, *, key: str = "", most: int | None = None
     ) -> list[int]:
-        """`propose` each, all or none, as one step of history; their ids. With `most`, until so many are new."""
+        """`propose` each, all or none, as one step of history; their ids. With `most`, until so many are new. The
+        questions are taken one by one, inside the transaction."""
         with self._database.write(actor, "propose", key) as write:
             if (answer := write.answer) is not None:
                 return [int(number) for number in answer.split()]

@@ -15,6 +15,7 @@ from store.agent import model
 from store.agent.asking import Asking
 from store.agent.confirming import CONFIRM, NONE, SUPERSEDE, Words, kin, said
 from store.agent.extraction import Found, extract
+from store.agent.grounding import Ground
 from store.agent.known import ALIKE, Known
 from store.agent.learning import Lesson, disagrees, is_own, judged, keep
 from store.agent.meant import Meant
@@ -22,7 +23,7 @@ from store.agent.queue import RENEW_SECONDS, stands
 from store.agent.settled import Settled
 from store.agent.telling import worth
 from store.agent.voice import Sentence, fold
-from store.agent.waiting import due
+from store.agent.waiting import due, room
 from store.citations import cite
 from store.database import Database
 from store.database.lease import Lease, LeaseLost
@@ -166,14 +167,15 @@ class _Reading:
             planned = _new(memory, turn, [one for one in planned if not self._settled.after(turn, one.found.text)])
         with memory.database.write(f"{MODEL}{asking.name}"[:80], "extraction") as write:
             self._lease.renew(write)
-            if not pending.done(write, [entry]):
-                return
-            self._read += 1
-            if turn is None or not planned:
-                return
-            if not stands(write, turn):
-                return  # it was purged while the model thought
-            self._asked += keep(write, turn, planned, memory.inbox).proposed
+            if turn is None or not stands(write, turn):
+                planned = []  # it was purged while the model thought
+            while turn and planned and (left := min(MOST - len(self._asked), room(memory.database))) > 0:
+                self._asked += keep(write, turn, planned[:left], memory.inbox).proposed
+                planned = planned[left:]
+            if planned:
+                pending.untouched(write, [entry])  # the rest is asked when there is room
+            elif pending.done(write, [entry]):
+                self._read += 1
 
     def _tried(self) -> int:
         return self._read + self._failed
@@ -251,7 +253,7 @@ def _within(words: Sequence[str], others: Sequence[str]) -> bool:
 def _new(memory: Memory, turn: "Turn", planned: list[Lesson]) -> list[Lesson]:
     """What of it nobody asked yet: not in other words, not about that fact with this turn, and not once a person said
     no."""
-    from rapidfuzz.fuzz import ratio
+    from rapidfuzz.fuzz import ratio, token_set_ratio
     from rapidfuzz.process import extract as nearest
 
     if not planned:
@@ -273,7 +275,8 @@ def _new(memory: Memory, turn: "Turn", planned: list[Lesson]) -> list[Lesson]:
         text = lesson.found.text
         if lesson.kind != "confirm":
             near = nearest(text, texts, scorer=ratio, processor=normal, score_cutoff=ALIKE, limit=LIKE)
-            if any(_same(text, other) for other, *_ in near):
+            turned = nearest(text, texts, scorer=token_set_ratio, processor=normal, score_cutoff=ALIKE, limit=LIKE)
+            if any(_same(text, other) for other, *_ in near) or any(_reworded(text, other) for other, *_ in turned):
                 continue
             texts.append(text)
         kept.append(lesson)
@@ -283,6 +286,14 @@ def _new(memory: Memory, turn: "Turn", planned: list[Lesson]) -> list[Lesson]:
 def _same(one: str, other: str) -> bool:
     """Whether two texts that are alike letter by letter say the same, and not the same of something else."""
     return one == other or cues.compare(cues.taken_apart(one), cues.taken_apart(other), 1.0) in (cues.SAME, cues.ALIKE)
+
+
+def _reworded(one: str, other: str) -> bool:
+    """Whether each of two texts says the other, with its words in other forms or places."""
+    words, others = Words(fold(one)).words, Words(fold(other)).words
+    if not (_within(words, others) and _within(others, words)):
+        return False
+    return Ground(one).holds(other) and Ground(other).holds(one)
 
 
 def _left(memory: Memory) -> int:

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from store import tokens
 from store.agent import use
 from store.agent.model import Chat, Message
-from store.context.fence import harmless
+from store.context.fence import harmless, plain
 from store.database import Database
 from store.errors import ModelFailed
 from store.search.language import language
@@ -120,12 +120,22 @@ def schema(form: type) -> dict[str, Any]:
 
 
 def read(raw: str, form: type[Form]) -> Form:
-    """An answer as its form, whatever stands before and after the JSON. Raises ModelFailed."""
+    """An answer as its form, whatever stands before and after the JSON, without what nobody sees in it or no file can
+    hold. Raises ModelFailed."""
     from pydantic import TypeAdapter, ValidationError
 
     start = raw.find("{")
     try:
         value, _ = json.JSONDecoder().raw_decode(raw, start) if start >= 0 else (json.loads(raw), 0)
-        return TypeAdapter(form).validate_python(value)
+        return TypeAdapter(form).validate_python(_seen(value))
     except (ValueError, RecursionError, ValidationError):
         raise ModelFailed("broken", "The model's answer is not of the form it was told.", "") from None
+
+
+def _seen(value: Any) -> Any:
+    """A JSON value, the texts in it plain."""
+    if isinstance(value, str):
+        return plain(value)
+    if isinstance(value, list):
+        return [_seen(one) for one in value]
+    return {name: _seen(one) for name, one in value.items()} if isinstance(value, dict) else value

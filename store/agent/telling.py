@@ -117,7 +117,7 @@ _SCRAP = re.compile(
 def worth(role: str, text: str) -> list[Sentence]:
     """The sentences of a turn that may tell something, and that the person surely said themselves; none of a turn that
     tells an agent what to remember: a person who asks for that is heard by rule."""
-    if role != "user" or small_talk(text) or _hostile(text):
+    if role != "user" or small_talk(text) or hostile(text):
         return []
     return [sentence for sentence in sentences(text) if _worth(sentence)][:SHOWN]
 
@@ -138,7 +138,8 @@ def stands(told: str, said: str) -> bool:
     return 2 * len(folded.split()) >= len(said.split())
 
 
-def _hostile(text: str) -> bool:
+def hostile(text: str) -> bool:
+    """Whether a turn orders whoever keeps the memory what to keep, or says that everything is allowed."""
     seen = text if len(text) <= 2 * READ else f"{text[:READ]}\n{text[-READ:]}"  # more is not read
     return passing.hostile(fold(seen))
 

@@ -5,13 +5,14 @@ from contextlib import closing
 from dataclasses import dataclass
 from time import monotonic
 
-from store.agent import address, breaker
-from store.agent.client import KEEP, LOADING, OllamaChat
+from store.agent import address, breaker, refusals
+from store.agent.client import KEEP, LOADING, LONGEST, OllamaChat
 from store.agent.model import CONTEXT, USUAL
 from store.agent.server import figure
 from store.agent.standing import Standing
 from store.agent.wire import Call
 from store.config import Config
+from store.context.fence import plain
 from store.errors import ModelFailed
 
 QUESTION = "In one short sentence: what is a memory good for?"
@@ -47,6 +48,7 @@ class Trier(OllamaChat):
     def ask(self, seconds: float = LOADING) -> Tried:
         """One small question, loading included, within so many seconds. Raises ModelFailed."""
         started, said, last = monotonic(), "", None
+        room = PREDICT * LONGEST
         try:
             self._call.begin(seconds)
             parts = self._client.chat(
@@ -59,10 +61,12 @@ class Trier(OllamaChat):
             with closing(parts):  # type: ignore[type-var]
                 for last in parts:
                     said += last.message.content or ""
-                    if last.done:
+                    if last.done or len(said) > room:
                         break
         except Exception as error:
             raise self._told(error) from None
+        if len(said) > room:
+            raise ModelFailed("broken", f"{self.name} does not come to an end.", refusals.LOOK)
         if last is None or not last.done:
             raise ModelFailed("cut", f"{self.name} broke off its answer.", "Try it again.")
         if not said.strip():
@@ -72,7 +76,7 @@ class Trier(OllamaChat):
         tokens = figure(last.eval_count)
         rate = tokens / spent if tokens and spent else None
         loading = figure(last.load_duration) / NANO
-        return Tried(self.name, " ".join(said.split()), monotonic() - started, loading, tokens, rate)
+        return Tried(self.name, " ".join(plain(said).split()), monotonic() - started, loading, tokens, rate)
 
 
 def try_out(config: Config, found: Standing, name: str = "", cancelled: Callable[[], bool] = lambda: False) -> Tried:

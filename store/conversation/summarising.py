@@ -57,11 +57,7 @@ def by_rule(turns: Sequence[Turn]) -> Summarised:
     asked = [sentence for role, sentences in said if role == PERSON for sentence in sentences]
     told = [sentence for role, sentences in said if role != PERSON for sentence in sentences]
     topic = next(iter(asked or told), "") or " ".join(turns[0].text.split())
-    decided = [
-        one
-        for one in (*asked, *told)
-        if "?" not in one and (found := _DECIDED.search(one)) and not _NOT.search(one[: found.start()])
-    ]
+    decided = [one for one in (*asked, *told) if decides(one)]
     outcome = next((one for one in reversed(told) if _DONE.search(one) and "?" not in one), "")
     if not outcome:
         outcome = next((one for one in told if "?" not in one), "")
@@ -71,6 +67,12 @@ def by_rule(turns: Sequence[Turn]) -> Summarised:
     return fitted(
         topic, terms, outcome if outcome not in (topic, *decided) else "", decided[:MOST], open_questions[-MOST:]
     )
+
+
+def decides(sentence: str) -> bool:
+    """Whether a sentence says that something was decided."""
+    found = _DECIDED.search(sentence)
+    return found is not None and "?" not in sentence and not _NOT.search(sentence[: found.start()])
 
 
 def fitted(

@@ -4,6 +4,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -18,7 +19,7 @@ from store.conversation import Said
 from store.conversation.summarising import Summarised, by_rule
 from store.database.lease import Lease
 from store.duplicates import nominate
-from store.errors import ModelFailed
+from store.errors import ModelFailed, NotFound
 from store.memory import Memory
 from store.models import Turn
 
@@ -177,6 +178,30 @@ def test_what_was_rejected_is_never_asked_again_in_other_words(
     assert read(memory).asked == () and len(server.asked) > 1
 
 
+@pytest.mark.parametrize(
+    ("said", "told", "again"),
+    [
+        ("Mi viejo tiene una panadería en Salto.", "Che, en Salto la panadería la tiene mi viejo.", False),
+        ("Mi hermana Pilar da clases de piano los sábados.", "Los sábados mi hermana Pilar da clases de piano.", False),
+        ("My brother repairs old radios in Leeds.", "In Leeds my brother repairs old radios.", False),
+        ("Ana le reporta a Luis desde marzo.", "Luis le reporta a Ana desde marzo.", True),
+        ("Mi viejo tiene una panadería en Salto.", "Mi viejo no tiene una panadería en Salto.", True),
+        ("My brother Tom repairs old radios in Leeds.", "My brother Tom repairs old clocks in Leeds.", True),
+    ],
+)
+def test_what_was_rejected_is_not_asked_again_in_another_order(
+    memory: Memory, mind: Mind, server: OllamaServer, said: str, told: str, again: bool
+) -> None:
+    """And what says something else of the same words is."""
+    mind.facts = {said[:12]: said[:-1]}
+    say(memory, said)
+    memory.inbox.reject(list(read(memory).asked))
+    assert memory.inbox.waiting() == [] and server.asked
+    mind.facts = {told[:12]: told[:-1].removeprefix("Che, ")}
+    say(memory, told, session="tuesday")
+    assert bool(read(memory).asked) is again
+
+
 def test_what_an_undo_took_out_is_not_asked_again(memory: Memory, mind: Mind, server: OllamaServer) -> None:
     (turn,) = say(memory, "Mi viejo tiene una panadería en Salto.")
     memory.facts.remember("Mi viejo tiene una panadería en Salto")
@@ -309,6 +334,23 @@ def test_a_run_asks_only_so_much(
     say(memory, *(f"{name} tiene una panadería en la calle {name}." for name in names))
     done = read(memory)
     assert len(done.asked) == 2 and done.left
+
+
+@pytest.mark.parametrize(("most", "waits"), [(30, 4), (4, 60)])
+def test_what_one_turn_tells_too_much_is_asked_when_there_is_room(
+    memory: Memory, mind: Mind, server: OllamaServer, monkeypatch: pytest.MonkeyPatch, most: int, waits: int
+) -> None:
+    monkeypatch.setattr(afterwards, "MOST", most)
+    monkeypatch.setattr(waiting, "MOST", waits)
+    names = "Ana Bruno Carla Diego Elena Fabio".split()
+    mind.facts = {name: f"{name} tiene una panadería en la calle {name}" for name in names}
+    say(memory, " ".join(f"{name} tiene una panadería en la calle {name}." for name in names))
+    done = read(memory)
+    assert len(done.asked) == 4 == len(memory.inbox.waiting()) and done.left == 1
+    first = [one.text for one in memory.inbox.waiting()]
+    memory.inbox.reject(memory.inbox.ids())
+    assert len(afterwards.run(memory).asked) == 2 and entries(memory) == []
+    assert {*first, *(one.text for one in memory.inbox.waiting())} == set(mind.facts.values())
 
 
 # what may go wrong ----------------------------------------------------------------------------------------------------
@@ -601,6 +643,79 @@ def test_facts_of_a_context_are_in_a_models_order_only_where_a_person_wants_it(
         assert built.text.index(f"[F#{before[2]}]") < built.text.index(f"[F#{before[0]}]")
     else:
         assert after == before and built.ranked_by == "rules"
+
+
+@pytest.mark.parametrize("does", ["correct", "forget", "purge"])
+def test_a_fact_that_changes_while_the_model_sums_up_costs_its_question_alone(
+    memory: Memory, mind: Mind, server: OllamaServer, does: str
+) -> None:
+    memory.config.find("agent.mode").value = "smart"  # type: ignore[union-attr]
+    old_facts(memory)
+    for text in ("Deploys on Fridays", "Deploys on Friday, always"):
+        memory.facts.remember(text)
+
+    def change() -> None:
+        mind.meanwhile = lambda: None
+        with Memory(memory.location, "cli", memory.database.clock, create=False) as other:
+            if does == "correct":
+                other.facts.correct(3, "Jenkins manda correos los lunes")
+            elif does == "forget":
+                other.facts.forget([3])
+            else:
+                plan = other.purge.plan([("fact", 3)])
+                other.purge.run(plan, range(len(plan.places)))
+
+    mind.meanwhile = change
+    mind.raw = json.dumps({"sentence": "Jenkins tarda 20 minutos, tiene dos agentes y no manda correos"})
+    with summing_up.of_facts(memory) as summary:
+        found = nominate(memory.database, memory.facts, memory.inbox, memory.now, summary=summary)
+    assert server.asked and "Deploys" in memory.inbox.waiting()[0].text
+    assert len(found.proposals) == len(memory.inbox.waiting()) == 1 and found.left == 0
+    assert memory.database.rows("SELECT 1 FROM proposals WHERE evidence GLOB '*correos*'") == []
+
+
+def test_what_is_purged_while_a_name_is_thought_of_is_in_no_snapshot(
+    memory: Memory, mind: Mind, server: OllamaServer
+) -> None:
+    memory.config.find("agent.mode").value = "smart"  # type: ignore[union-attr]
+    say(memory, "La clave de la clínica es morsa violeta.", "Plantamos el jardín de la clínica.", session="s")
+
+    def purge() -> None:
+        with (
+            Memory(memory.location, "cli", memory.database.clock, create=False) as other,
+            other.database.write("user", "purge") as write,
+        ):
+            write.execute("DELETE FROM turns WHERE id = 1")
+
+    mind.meanwhile = purge
+    mind.raw = json.dumps({"words": ["clave", "morsa", "violeta"]})
+    done = flushing.clear(memory, "s")
+    with open(done.path, encoding="utf-8") as file:
+        text = file.read()
+    assert server.asked and "jardín" in text and done.messages == 1
+    assert "morsa" not in text + done.path
+
+    mind.meanwhile = lambda: None
+    say(memory, "Plantamos tomates en el jardín.", session="t")
+    mind.raw = json.dumps({"words": ["tomates", "jardín"]})
+    assert "tomates-jardin" in flushing.clear(memory, "t").path, "else the model names it"
+
+
+def test_where_all_of_it_is_purged_nothing_is_cleared(memory: Memory, mind: Mind, server: OllamaServer) -> None:
+    memory.config.find("agent.mode").value = "smart"  # type: ignore[union-attr]
+    say(memory, "La clave de la clínica es morsa violeta.", session="s")
+
+    def purge() -> None:
+        with (
+            Memory(memory.location, "cli", memory.database.clock, create=False) as other,
+            other.database.write("user", "purge") as write,
+        ):
+            write.execute("DELETE FROM turns")
+
+    mind.meanwhile = purge
+    with pytest.raises(NotFound):
+        flushing.clear(memory, "s")
+    assert server.asked and not list(Path(memory.location.path).parent.parent.rglob("snapshots/*.md"))
 
 
 def test_a_person_waits_for_no_cold_model(memory: Memory, mind: Mind, server: OllamaServer) -> None:

@@ -327,6 +327,16 @@ def test_a_trial_can_be_stopped_and_says_what_is_missing(
     assert raised.value.kind == "stopped" and server.left.wait(10)
 
 
+def test_a_trial_that_does_not_come_to_an_end_is_ended(server: ModelServer, configured: Callable[..., Config]) -> None:
+    server.installed, server.says = {USUAL: 1}, "word " * 400
+    config = configured()
+    with pytest.raises(ModelFailed) as raised:
+        try_out(config, standing(config))
+    assert raised.value.kind == "broken" and "end" in raised.value.message
+    server.says = "Nothing \u202eis\x1b lost."
+    assert try_out(config, standing(config)).answer == "Nothing is lost."
+
+
 # the doctor -----------------------------------------------------------------------------------------------------------
 
 

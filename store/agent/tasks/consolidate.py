@@ -59,12 +59,12 @@ def answer(asking: Asking, texts: Sequence[str]) -> Summed:
 
 
 def _all_of(sentence: str, texts: Sequence[str]) -> bool:
-    """Whether a sentence has the figures, the negations and most words of every fact."""
+    """Whether a sentence has the figures, the negations and most words of every fact, and turns none round."""
     said = cues.taken_apart(sentence)
     ground = Ground(sentence)
     for text in texts:
         one = cues.taken_apart(text)
-        if not one.values <= said.values or (one.negations and not said.negations):
+        if not one.values <= said.values or (one.negations and not said.negations) or not ground.agrees(text):
             return False
         if one.words and sum(ground.has(word) for word in one.words) < SAID * len(one.words):
             return False

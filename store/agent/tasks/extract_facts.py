@@ -19,7 +19,7 @@ from store.agent.voice import Sentence, fold
 from store.vocabulary import CONFIDENCES, DOMAINS
 
 TASK = "extract_facts"
-MOST = 6  # facts of one turn
+EACH = 6  # sentences of one question: of more a small model takes too long
 PLACED = 2  # of them, that are asked about once more where nothing tells what they are about
 PREDICT = 400
 OWN_DOMAINS = tuple(domain for domain in DOMAINS if domain != "self_correction")
@@ -98,10 +98,13 @@ def ask(asking: Asking, role: str, text: str) -> Extraction:
         return Extraction((), asking.name)
     said = "\n".join(sentence.text for sentence in shown)
     told = SPANISH if spanish(said) else ENGLISH
-    question = ("user", numbered([sentence.text for sentence in shown]))
-    form = asking.ask(TASK, Form, [*told, question], PREDICT)
-    held = _held(form.facts, shown, asking.name)
-    return Extraction(tuple(_placed(asking, held)), asking.name)
+    held: dict[str, Found] = {}
+    for start in range(0, len(shown), EACH):
+        some = shown[start : start + EACH]
+        question = ("user", numbered([sentence.text for sentence in some]))
+        form = asking.ask(TASK, Form, [*told, question], PREDICT)
+        held = {**held, **_held(form.facts, some, asking.name)}
+    return Extraction(tuple(_placed(asking, list(held.values()))), asking.name)
 
 
 def _placed(asking: Asking, held: Sequence[Found]) -> Iterator[Found]:
@@ -115,11 +118,11 @@ def _placed(asking: Asking, held: Sequence[Found]) -> Iterator[Found]:
             yield one
 
 
-def _held(told: Sequence[One], shown: Sequence[Sentence], name: str) -> list[Found]:
-    """What of an answer rests on the sentences that were shown."""
+def _held(told: Sequence[One], shown: Sequence[Sentence], name: str) -> dict[str, Found]:
+    """What of an answer rests on the sentences that were shown, by its text, folded."""
     grounds = [Ground(sentence.text) for sentence in shown]
     found: dict[str, Found] = {}
-    for one in told[: 2 * MOST]:
+    for one in told[: 2 * EACH]:
         text = " ".join(_SUBJECT.sub("", one.fact.strip()).split()).rstrip(".!;,… ")
         place = best(text, grounds, one.sentence - 1)
         if place is None or len(text.split()) < WORDS or open_ended(text) or grounds[place].tells_for_now():
@@ -134,4 +137,4 @@ def _held(told: Sequence[One], shown: Sequence[Sentence], name: str) -> list[Fou
         confidence = "low" if one.confidence == "low" else "medium"
         why = f"it is what {name} makes of it"
         found.setdefault(fold(text), Found(text, domain, confidence, shown[place].quote, False, False, why))
-    return list(found.values())[:MOST]
+    return found

@@ -7,6 +7,7 @@ from store import snapshots, tokens
 from store.agent.asking import LONGEST, Asking, spanish
 from store.agent.grounding import Ground
 from store.agent.model import Message
+from store.agent.telling import hostile
 from store.context.fence import harmless
 from store.models import Turn
 
@@ -50,7 +51,10 @@ ENGLISH: tuple[Message, ...] = (
 
 
 def ask(asking: Asking, turns: Sequence[Turn], day: str) -> Slug:
-    """What a model calls a conversation of this day. Raises ModelFailed."""
+    """What a model calls a conversation of this day; the rule, where a turn orders a memory what to keep: that is shown
+    to no model. Raises ModelFailed."""
+    if any(hostile(turn.text) for turn in turns):
+        return Slug(snapshots.slug(turns, day))
     each = LONGEST // max(1, len(turns))
     said = "\n".join(f"{turn.role}: {tokens.cut(' '.join(harmless(turn.text).split()), each)}" for turn in turns)
     form = asking.ask(TASK, Form, [*(SPANISH if spanish(said) else ENGLISH), ("user", said)], PREDICT)

@@ -1,4 +1,5 @@
-"""Task `summarize`: a few turns in a few words. What was decided and what is open must have been said."""
+"""Task `summarize`: a few turns in a few words. What was decided must have been decided by the person, in these words;
+what is open must have been asked."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -7,10 +8,12 @@ from store import tokens
 from store.agent.asking import LONGEST, Asking, spanish
 from store.agent.grounding import Ground, best
 from store.agent.model import Message
+from store.agent.telling import hostile
 from store.agent.voice import fold
 from store.context.fence import harmless
-from store.conversation.summarising import MOST, Summarised, by_rule, fitted, said_in
+from store.conversation.summarising import MOST, Summarised, by_rule, decides, fitted, said_in
 from store.models import Turn
+from store.vocabulary import PERSON
 
 TASK = "summarize"
 PREDICT = 300
@@ -70,16 +73,21 @@ ENGLISH: tuple[Message, ...] = (
 
 def ask(asking: Asking, turns: Sequence[Turn]) -> Summarised:
     """What a model makes of a few turns, TOKENS at most; its topic and outcome are the rule's where they do not hold,
-    and what the rule finds decided or open is never left out. Raises ModelFailed."""
+    and what the rule finds decided or open is never left out. Turns that order a memory what to keep are shown to no
+    model. Raises ModelFailed."""
+    if any(hostile(turn.text) for turn in turns):
+        return by_rule(turns)
     each = LONGEST // max(1, len(turns))
     said = "\n".join(f"{turn.role}: {tokens.cut(' '.join(harmless(turn.text).split()), each)}" for turn in turns)
     form = asking.ask(TASK, Form, [*(SPANISH if spanish(said) else ENGLISH), ("user", said)], PREDICT)
     rule = by_rule(turns)
-    sentences = [sentence for turn in turns for sentence in said_in(turn.text)]
+    shown = [(turn.role, said_in(tokens.cut(turn.text, each))) for turn in turns]
+    sentences = [sentence for _, said in shown for sentence in said]
     told = [Ground(sentence) for sentence in sentences if not sentence.endswith("?")]
-    asked = [Ground(sentence) for sentence in said_in(turns[-1].text) if sentence.endswith("?")] if turns else []
+    asked = [Ground(sentence) for sentence in shown[-1][1] if sentence.endswith("?")] if shown else []
+    deciding = [Ground(one) for role, said in shown if role == PERSON for one in said if decides(one)]
     whole = Ground(" ".join(sentences))
-    decided = _held(form.decisions, told)
+    decided = _decided(form.decisions, deciding)
     decided += [one for one in rule.decisions if not any(Ground(one).holds(other) for other in decided)]
     outcome = next(iter(_held([form.outcome or ""], told)), rule.outcome)
     open_questions = _held(form.open_questions, asked)
@@ -97,6 +105,18 @@ def ask(asking: Asking, turns: Sequence[Turn]) -> Summarised:
 def answer(asking: Asking, turns: Sequence[Turn]) -> Summarised:
     """The same; where the model fails, what the rule makes of them."""
     return asking.or_rule(TASK, lambda: ask(asking, turns), lambda: by_rule(turns))
+
+
+def _decided(told: Iterable[str], grounds: Sequence[Ground]) -> list[str]:
+    """The decisions of an answer: a part of a sentence that decides, where the part does, or else all of it."""
+    found = dict[str, str]()
+    for one in told:
+        text = " ".join(one.split())
+        if text and (place := best(text, grounds)) is not None:
+            ground = grounds[place]
+            kept = ground.mended(text) if ground.says(text) and decides(text) else ground.said
+            found.setdefault(fold(kept), kept)
+    return list(found.values())
 
 
 def _held(told: Iterable[str], grounds: Sequence[Ground]) -> list[str]:
