@@ -16,11 +16,11 @@ from store.agent.wording import CLAUSE, DENIED, SLIGHT, WORD, named, same
 
 MOST = 400  # words that are looked at; of more, nothing is known to be in order
 NAME, FIGURE = "name", "figure"
-_BEGINS = re.compile(r"[.!?…:;\n][\s\"'“«(¡¿*-]*\Z")
 _AND = re.compile(r"\b(?:y|e|and)\b")
 # two things that are held against each other, whichever way they are written
 _SIDES = re.compile(
     r"\b(?:than|prefer\w*|prefier\w*|(?:mas|menos|mejor|peor|antes|mayor|menor)(?: \S+)? que|versus|vs"
+    r"|before|after|antes|despues"
     r"|(?:de|del|from|desde) (?:(?:el|la|los|las|the|a|an) )?\S+ (?:a|al|to|hasta|hacia)|replac\w+|reemplaz\w+"
     r"|sustitu\w+|instead of|rather than|en vez de|en lugar de|over)\b"
 )
@@ -40,12 +40,12 @@ class Ordered:
     """What was said, as the order of what is told of it is held against it."""
 
     def __init__(self, said: str) -> None:
-        self._words = _words(said)
+        self._words = _words(said, 1)  # its first word may be a name as well
 
     def keeps(self, told: str) -> bool:
         """Whether something that is told, one clause of it, says these words in an order that says the same: that of
         one part of what was said, where one has them all."""
-        telling = _words(told)
+        telling = _words(told, 0)
         names = {word.folded for word in (*self._words, *telling) if word.kind == NAME}
         said = [replace(one, kind=NAME) if one.folded in names else one for one in self._words]
         kinds = {NAME if word.folded in names else word.kind for word in telling} - {""}
@@ -89,19 +89,20 @@ def _two_sided(folded: str) -> bool:
     return bool(_SIDES.search(folded)) or bool(DENIED.search(folded) and _AND.search(folded))
 
 
-def _words(text: str) -> list[_Word]:
+def _words(text: str, first: int) -> list[_Word]:
+    """The words of a text that tell something; `first` is the place of its first, as `named` takes it."""
     found = []
     ends = [match.start() for match in CLAUSE.finditer(fold(text))]
-    for match in WORD.finditer(text):
+    for place, match in enumerate(WORD.finditer(text), first):
         word = fold(match[0])
         if word not in SLIGHT:
-            begins = _BEGINS.search(text[max(0, match.start() - 8) : match.start()]) or not match.start()
-            found.append(_Word(word, _kind(match[0], 0 if begins else 1), bisect(ends, match.start())))
+            found.append(_Word(word, _kind(match[0], place), bisect(ends, match.start())))
     return found
 
 
 def _kind(word: str, place: int) -> str:
-    """What kind of value a word is: a name, a number, or one of a closed list, such as the days of a week."""
+    """What kind of value a word is: a name, as far as a capital tells, a number, or one of a closed list, such as the
+    days of a week."""
     for value in cues.taken_apart(word).values:
         return value.partition("/")[0] if value.startswith("=") else FIGURE
     return NAME if named(word, place) else ""
@@ -114,14 +115,14 @@ def _places(word: str, said: Sequence[_Word]) -> list[int]:
 
 
 def _one_after_the_other(found: Sequence[Sequence[int]], said: Sequence[_Word], spare: bool) -> bool:
-    """Whether one of the places of each word comes after one of the word before. To `spare` is one word that is no
-    value: a verb is said once of two."""
+    """Whether one of the places of each word comes after one of the word before. To `spare` is one word between that is
+    no value: a verb is said once of two."""
     reached = found[0][0]
-    for places in found[1:]:
+    for number, places in enumerate(found[1:], 2):
         after = next((place for place in places if place > reached), None)
         if after is not None:
             reached = after
-        elif spare and not any(said[place].kind for place in places):
+        elif spare and number < len(found) and not any(said[place].kind for place in places):
             spare = False
         else:
             return False

@@ -19,7 +19,10 @@ from store.suspicion import suspicious
 SHOWN = 12  # sentences of one turn
 SAID = 3  # words of a clause in which a word of a domain tells
 
-_CLAUSE = re.compile(r"[,;:.!?…—()]+(?=\s|$)|\b(?:pero|but|so|asi que|because|porque|aunque|although|mientras|while)\b")
+_CLAUSE = re.compile(
+    r"(?<![,;:.!?…—()])[,;:.!?…—()]++(?=\s|$)"
+    r"|\b(?:pero|but|so|asi que|because|porque|aunque|although|mientras|while)\b"
+)
 _NAME = re.compile(r"(?<=[^\W_] )(?!I\b)[A-Z][^\W_]+|\b[^\W\d_]+[A-Z]\w*|\b[A-Z]{2,}\b")
 _FIGURE = re.compile(r"\d|\b\w+[._/@-]\w+[._/@-]?\w*\b(?<!-)")
 _DAY = re.compile(

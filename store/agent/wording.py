@@ -12,7 +12,8 @@ DENIED = re.compile(
     r"\b(?:no|not|never|nunca|jamas|tampoco|sin|without|ni|nor|neither|cannot|ningun[oa]?|none|\w+n't)\b"
 )
 CLAUSE = re.compile(
-    r"[,;:.!?…—()]+(?=\s|$)|\b(?:pero|but|sino|aunque|although|though|while|mientras|porque|because|asi que)\b"
+    r"(?<![,;:.!?…—()])[,;:.!?…—()]++(?=\s|$)"
+    r"|\b(?:pero|but|sino|aunque|although|though|while|mientras|porque|because|asi que)\b"
     r"|\b(?:y|and)\s+(?=(?:no|not|nunca|never|ya no|tampoco|don't|doesn't|didn't)\b)"
 )
 # words that say little: a sentence may be told with others of them

@@ -10,6 +10,7 @@ import sys
 CHILD = """
 import resource, sys, time
 from store.agent.extraction import extract
+from store.agent.grounding import Ground
 from store.agent.learning import confirming
 from store.agent.voice import _spans, sentences
 from store.agent.passed import Marks
@@ -33,6 +34,7 @@ def compare(text):
 READERS = {
     "marks": Marks, "ends": lambda text: list(_spans(text)),
     "extract": lambda text: extract("user", text), "claude": claude, "compare": compare,
+    "grounds": lambda text: Ground(text).holds("We use uv here"),
     "topic": lambda text: shift(text, "The test of the function fails."), "small talk and roles": short_ones,
 }
 RUNS = (
