@@ -46,7 +46,9 @@ def standing(config: Config, seconds: float = server.LOOK_SECONDS) -> Standing:
     """
     where, mode = address.of(config), str(config["agent.mode"])
     nobody = barred(config)
-    look = server.Look(where) if without(SWITCH) else server.look(where, seconds)
+    if without(SWITCH) and nobody is not None:
+        return Standing("", mode, _whole([nobody], config, "Nobody looks."), server.Look(where))
+    look = server.look(where, seconds)
     if nobody is not None:
         return Standing("", mode, _whole([nobody], config, "Nobody is asked."), look)
     if look.trouble is not None:
