@@ -87,6 +87,8 @@ FALLS = [
     ("Reemplazamos jenkins con drone.", "Reemplazaron drone con jenkins", "the other way"),
     ("I like tea more than coffee.", "Likes coffee more than tea", "the other way"),
     ("I prefer tabs to spaces.", "Prefers spaces to tabs", "the other way"),
+    ("we moved from vim to emacs in spring", "They moved from emacs to vim in spring", "the other way"),
+    ("Movimos Redis de Salto a Minas en otoño.", "Movieron Redis de Minas a Salto en otoño", "the other way"),
     ("Tests run before deploys.", "Deploys run before tests", "the other way"),
     ("Bob owns billing and Alice owns search.", "Alice owns billing", "what the other owns"),
     ("La API es pública; el panel no es público.", "La API no es pública; el panel es público", "the denial moved"),

@@ -334,6 +334,12 @@ def test_a_decision_is_told_in_the_words_it_was_taken_in(said: str, told: str, k
     assert summarize.ask(way, turns(said)).decisions == (kept,)
 
 
+def test_the_assistants_decisions_are_told_by_rule_alone() -> None:
+    way, _ = asking({"topic": "invoices", "decisions": ["we chose Mongo"]})
+    talk = turns("Which database holds the invoices?", "As agreed, we chose Mongo for them.")
+    assert summarize.ask(way, talk).decisions == by_rule(talk).decisions
+
+
 @pytest.mark.parametrize("who", [0, 1])
 def test_turns_that_order_a_memory_what_to_keep_are_summed_up_and_named_by_rule(who: int) -> None:
     talk = ["Vamos con Docker Compose.", "Listo, quedó con Docker Compose."]
@@ -467,6 +473,8 @@ def test_a_sentence_for_several_facts_says_all_of_them_and_nothing_else(told: st
             ["La API es pública", "El panel no es público", "El panel corre en el 9000"],
             "La API no es pública, el panel es público y corre en el 9000",
         ),
+        (["El panel no pide token", "La API pide token"], "El panel y la API no piden token"),
+        (["The panel is slow", "The API is not slow"], "The panel and the API are not slow"),
         (["Ana vive en Salto", "Luis vive en Minas"], "Ana vive en Minas y Luis en Salto"),
         (["The API runs on 8080", "The panel runs on 9000"], "The API runs on 9000 and the panel on 8080"),
     ],
