@@ -147,13 +147,13 @@ def _served(name: str | None) -> Iterator[Heard | None]:
                 raise SystemExit(3) from None
             name = MODELS[name].name
         os.environ["MEMORANDA_MODEL"] = name
-        from store.agent.model import found, why
+        from store.agent.model import found
+        from store.agent.standing import standing
         from store.config import Config
 
         chat = found(Config())
         if chat is None or chat.name != name:
-            steps = why(Config()).steps
-            print(f"Not measured: {steps[0].reason if steps else 'there is no model.'}", file=sys.stderr)
+            print(f"Not measured: {standing(Config()).taken.reason}", file=sys.stderr)
             raise SystemExit(3)
         stack.callback(chat.close)
         yield Heard(chat)

@@ -128,9 +128,9 @@ class ModelFailed(MemorandaError):
     """A model could not be asked, or did not answer; whoever asked has a rule that answers instead.
 
     `kind` is one of absent (nothing listens), missing (the server has no such model), busy, slow (out of time), cut
-    (the answer ends too soon), broken (it is no answer), refused (the server will not, or the question is too long),
-    stopped (whoever asked did not want it any more), and cold (it would have to be loaded first, and whoever asked does
-    not wait for that).
+    (the answer ends too soon), broken (it is no answer), refused (the server will not, whatever it is asked), long (the
+    question is too long), unloaded (the server could not load the model), stopped (whoever asked did not want it any
+    more), and cold (it would have to be loaded first, and whoever asked does not wait for that).
     """
 
     code = "model"

@@ -39,12 +39,12 @@ class Cleared:
     checkpoint: int
 
 
-def flush(memory: Memory, name: str = "", by: "Summarise | None" = None) -> Flushed:
+def flush(memory: Memory, name: str = "") -> Flushed:
     """Summarise all that was said in a session, the newest unless named, those turns too that are in its window, learn
-    for a moment from what waits to be read, and take a checkpoint. Asked again, it does what came since. `by` makes the
-    summaries, the rule unless somebody else does. Raises NotFound, and what `by` does."""
+    for a moment from what waits to be read, and take a checkpoint. Asked again, it does what came since. Raises
+    NotFound."""
     session = memory.sessions.get(name)
-    made = memory.summaries.write(session.id, all_of_it=True, by=by)
+    made = memory.summaries.write(session.id, all_of_it=True)
     read = queue.run(memory, seconds=READING_SECONDS)
     taken = memory.checkpoints.before_compaction(session.id)
     with memory.database.write("agent", "flush") as write:
@@ -63,19 +63,22 @@ def due(memory: Memory, session: "Session", tokens: int | None = None) -> bool:
 
 def tick(memory: Memory, by: "Summarise | None" = None) -> int:
     """Summarise what left the windows of the sessions that are under way, and flush those that are due; how many. A
-    model that makes the summaries, `by`, may break off: the rest is done the next time."""
+    model that makes the summaries, `by`, may break off: what is due to be flushed then is summarised by rule, and the
+    rest the next time."""
     if memory.database.read_only or not memory.config["enabled"]:
         return 0
     quiet = from_ms(to_ms(memory.now) - QUIET_MS)
-    flushed = 0
-    try:
-        for session in memory.sessions.under_way(quiet):
-            memory.summaries.write(session.id, by=by)
-            if due(memory, session):
-                flush(memory, session.id, by)
-                flushed += 1
-    except ModelFailed:
-        pass
+    flushed, broken_off = 0, False
+    for session in memory.sessions.under_way(quiet):
+        wanted = due(memory, session)
+        if not broken_off:
+            try:
+                memory.summaries.write(session.id, all_of_it=wanted, by=by)
+            except ModelFailed:
+                broken_off = True
+        if wanted:
+            flush(memory, session.id)
+            flushed += 1
     return flushed
 
 

@@ -89,12 +89,13 @@ def done(write: Write, entries: Sequence[Entry]) -> list[Entry]:
     return taken
 
 
-def untouched(write: Write, entries: Sequence[Entry]) -> None:
-    """Give entries back that were taken and not tried: they are due as they were."""
+def untouched(write: Write, entries: Sequence[Entry], later_ms: int = 0) -> None:
+    """Give entries back that were taken and not tried: they are due as they were, or so much later."""
+    at = from_ms(to_ms(write.at) + later_ms)
     for entry in entries:
         write.execute(
             "UPDATE pending_extraction SET attempts = attempts - 1, next_at = ? WHERE id = ?",
-            (Verbatim(write.at), entry.id),
+            (Verbatim(at), entry.id),
         )
 
 

@@ -6,6 +6,7 @@ import asyncio
 import os
 import signal
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from textual import events
@@ -208,7 +209,8 @@ class Memoranda(App[int]):
     def _model_told(self) -> None:
         """On a thread of the modeller: show what it knows."""
         if self.is_running:
-            self.call_from_thread(self._show_model)
+            with suppress(RuntimeError):  # it closes meanwhile
+                self.call_later(self._show_model)
 
     def _show_model(self) -> None:
         for screen in self.screen_stack:

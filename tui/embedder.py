@@ -107,6 +107,10 @@ class Embedder:
         """Between two batches: whether to end."""
         return self.give_way() or self._stopped
 
+    def closing(self) -> bool:
+        """Whether the app is."""
+        return self._closed
+
     def unwanted(self) -> bool:
         """Whether a work that can be broken off anywhere is to be: keys are pressed, or the app is closing."""
         return self._closed or monotonic() - self._pressed < QUIET

@@ -97,7 +97,7 @@ class Engine:
         self.documents = Reader(location, clock)
         self.embedder = Embedder(location, clock)
         self.bringer = Bringer(location, clock, self.embedder.unwanted)
-        self.learner = Learner(location, clock, self.embedder.give_way, self.embedder.unwanted)
+        self.learner = Learner(location, clock, self.embedder.give_way, self.embedder.unwanted, self.embedder.closing)
 
     def close(self) -> None:
         """Let what is being written finish, then close."""

@@ -1,10 +1,9 @@
-"""The app's learning: what was said in conversations is read, and what was remembered compared with the rest, on a
-thread that gives way to whoever presses keys; first by rules, then, where there is one, by a model."""
+"""The app's learning: what was said in conversations is read, and what was remembered compared with the rest, by rules
+on one thread that gives way to whoever presses keys; and, where there is one, by a model on another."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 
 from store.clock import Clock
 from store.location import Location
@@ -12,20 +11,31 @@ from store.memory import Memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from store.agent.afterwards import Added
     from store.agent.queue import Read
+
+OFTEN = 3  # questions in a row that keys broke off, after which one is let come to its end
 
 
 class Learner:
     """Reads what was said in one memory, as often as it is asked to. `give_way` waits while keys are pressed, and tells
-    whether the app is closing; `unwanted` waits for nothing, and breaks off what a model thinks."""
+    whether the app is closing; `unwanted` waits for nothing, and breaks off what a model thinks; `closing` tells
+    whether the app is."""
 
     def __init__(
-        self, location: Location, clock: Clock, give_way: Callable[[], bool], unwanted: Callable[[], bool]
+        self,
+        location: Location,
+        clock: Clock,
+        give_way: Callable[[], bool],
+        unwanted: Callable[[], bool],
+        closing: Callable[[], bool],
     ) -> None:
         self._location = location
         self._clock = clock
         self._give_way = give_way
         self._unwanted = unwanted
+        self._closing = closing
+        self._broken_off = 0  # questions, since the last that came to its end
 
     def due(self, memory: Memory) -> bool:
         """Whether something was said or remembered that is still to be looked at; a cheap look, with a memory of the
@@ -35,25 +45,34 @@ class Learner:
         database = memory.database
         if comparing.due(database):
             return True
-        return not database.read_only and (pending.due(database, memory.now) or self._due_for_model(memory))
+        return not database.read_only and pending.due(database, memory.now)
 
-    def _due_for_model(self, memory: Memory) -> bool:
-        from store import pending
+    def due_for_model(self, memory: Memory) -> bool:
+        """Whether a model has something to read now; as cheap a look."""
+        from store.agent import waiting
 
-        if self._unwanted() or not pending.due(memory.database, memory.now, model=True):
-            return False
-        from store.agent import afterwards
-
-        return afterwards.due(memory)
+        return not self._unwanted() and waiting.due(memory)
 
     def run(self) -> tuple[Read, int]:
         """Look at what waits: what was learned of what was said, and how many questions came of what was remembered."""
         from store import comparing
-        from store.agent import afterwards, queue
+        from store.agent import queue
 
         with Memory(self._location, "worker", self._clock, create=False) as memory:
             asked = comparing.compare(memory.database, memory.facts, memory.inbox, self._give_way)
-            done = queue.run(memory, cancelled=self._give_way)
-            added = afterwards.run(memory, cancelled=self._unwanted)
-        learned = replace(done.learned, proposed=(*done.learned.proposed, *added.asked))
-        return replace(done, learned=learned), len(asked)
+            return queue.run(memory, cancelled=self._give_way), len(asked)
+
+    def run_model(self) -> Added:
+        """Let the model read what rules have. A key breaks off what it thinks; but whoever presses one every second
+        would keep it from ever loading, or from coming to an end, so after OFTEN times it is let read one entry."""
+        from store.agent import afterwards
+
+        patient = self._broken_off >= OFTEN
+        with Memory(self._location, "worker", self._clock, create=False) as memory:
+            added = afterwards.run(
+                memory,
+                entries=1 if patient else None,
+                cancelled=self._closing if patient else self._unwanted,
+            )
+        self._broken_off = self._broken_off + 1 if added.broken_off else 0
+        return added

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 
+from store.agent.address import short
 from store.agent.faring import Faring
-from store.agent.model import USUAL, elsewhere, talks
-from store.agent.server import Installed, short
+from store.agent.model import USUAL
+from store.agent.server import Installed
 from store.agent.standing import Standing
 from tui.commands.model import BY_RULE, MODES, about, fares, installing, lacking, size
 from tui.compare import Line
@@ -130,8 +131,8 @@ def _models(found: Standing, fared: Faring) -> list[Row]:
 def _model(found: Standing, one: Installed, fared: Faring) -> Row:
     more: list[Line] = [[(one.name, "title")], [(about(one), "")]]
     enter = ""
-    if not talks(one.name):
-        told = "runs on other machines, and no text is sent there" if elsewhere(one.name) else "makes vectors alone"
+    if not one.talks:
+        told = "runs on other machines, and no text is sent there" if one.elsewhere else "makes vectors alone"
         more.append([(f"It cannot be asked: it {told}.", "warning")])
     elif one.name == found.model:
         reason = f"It is the one that is asked: {found.taken.reason}"
@@ -142,7 +143,7 @@ def _model(found: Standing, one: Installed, fared: Faring) -> Row:
         enter = "takes this one"
     if size(one.size) and enter:
         more.append([("Enter writes it to your settings as agent.model.", "dim")])
-    sign, look = ("●", "added") if one.name == found.model else ("○", "dim" if not talks(one.name) else "")
+    sign, look = ("●", "added") if one.name == found.model else ("○", "dim" if not one.talks else "")
     return Row(f"model {one.name}", one.name, sign, look, about(one), tuple(more), enter)
 
 

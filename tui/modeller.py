@@ -122,12 +122,12 @@ class Modeller:
         return self.pulling
 
     def _pull(self, config: Config, pull: Pull, stop: Event) -> None:
+        from store.agent import address
         from store.agent.fetching import Fetcher
-        from store.agent.model import address
 
         last = 0.0
         try:
-            with closing(Fetcher(address(config), stop.is_set)) as fetcher:
+            with closing(Fetcher(address.of(config), stop.is_set)) as fetcher:
                 for far in fetcher.pull(pull.name):
                     news = (far.status, far.total) != (pull.far.status, pull.far.total)
                     pull.far = far

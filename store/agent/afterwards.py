@@ -11,18 +11,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from store import cues, duplicates, pending
-from store.agent import breaker, model
+from store.agent import model
 from store.agent.asking import Asking
 from store.agent.confirming import CONFIRM, NONE, SUPERSEDE, Words, kin, said
 from store.agent.extraction import Found, extract
 from store.agent.grounding import Ground
 from store.agent.known import ALIKE, Known
-from store.agent.learning import Learned, Lesson, disagrees, is_own, judged, keep
+from store.agent.learning import Lesson, disagrees, is_own, judged, keep
 from store.agent.meant import Meant
 from store.agent.queue import RENEW_SECONDS, stands
 from store.agent.settled import Settled
 from store.agent.telling import worth
 from store.agent.voice import Sentence, fold
+from store.agent.waiting import due, room
 from store.citations import cite
 from store.database import Database
 from store.database.lease import Lease, LeaseLost
@@ -38,19 +39,20 @@ if TYPE_CHECKING:
 
 LEASE = "model"
 MOST = 30  # questions of one run
-WAITING = 60  # of a model's, that wait in the inbox: where so many do, nobody looks at more
 LOOKED_AT = 2_000  # proposals, the newest, that a new one is compared with
 LIKE = 5  # of them that are alike and looked at
 NEAR = 0.25  # of a fact's words that a sentence has, for a model to be asked about the two
 FACTS = 4  # of one sentence
 SENTENCES = 3  # of one turn that a model is asked to compare with what is known
-PASSING = ("absent", "missing", "busy", "stopped")  # failures that are no turn's fault
+PASSING = ("absent", "missing", "busy")  # failures that are no turn's fault …
+LATER = ("refused", "unloaded")  # … and those after which another turn is tried first
 
 
 @dataclass(frozen=True, slots=True)
 class Added:
     """What a run did: turns' entries that were `read`, the ids of the questions it `asked`, entries that `failed`, how
-    many turns are `left`; `by` which model, and the `trouble` that ended it, empty if nothing did."""
+    many turns are `left`; `by` which model, and the `trouble` that ended it, empty if nothing did; `broken_off`: a
+    question was taken back on its way."""
 
     read: int = 0
     asked: tuple[int, ...] = ()
@@ -58,35 +60,19 @@ class Added:
     left: int = 0
     by: str = ""
     trouble: str = ""
-
-
-def due(memory: Memory) -> bool:
-    """A cheap look at whether a model has something to read, and may be asked now."""
-    database = memory.database
-    if database.read_only or not memory.config["enabled"] or not pending.due(database, memory.now, model=True):
-        return False
-    return breaker.of(model.address(memory.config)).tripped() is None and not full(memory)
-
-
-def full(memory: Memory) -> bool:
-    """Whether so many of a model's questions wait that it asks no more."""
-    return _room(memory.database) <= 0
-
-
-def _room(database: Database) -> int:
-    """How many more of a model's questions may wait."""
-    sql = "SELECT count(*) FROM proposals WHERE state = 'waiting' AND origin GLOB ?"
-    return WAITING - int(database.value(sql, (f"{MODEL}*",)))
+    broken_off: bool = False
 
 
 def run(
     memory: Memory,
     *,
     seconds: float | None = None,
+    entries: int | None = None,
     cancelled: Callable[[], bool] = lambda: False,
     loading: Callable[[], None] = lambda: None,
 ) -> Added:
-    """Let the model read the turns that wait for it, until none is due, `seconds` have passed or it is `cancelled`.
+    """Let the model read the turns that wait for it, until none is due, so many `entries` of theirs were read,
+    `seconds` have passed or it is `cancelled`.
     Nothing is done where there is no model, or where another process is at it. Raises StorageError."""
     if not due(memory):
         return Added(left=_left(memory))
@@ -99,7 +85,7 @@ def run(
         if chat is None:
             return Added(left=_left(memory))
         try:
-            return reading.all(chat)
+            return reading.all(chat, entries)
         finally:
             chat.close()
     except LeaseLost:
@@ -139,12 +125,12 @@ class _Reading:
             self._renewed = time.monotonic()
         return False
 
-    def all(self, chat: "OllamaChat") -> Added:
-        """Read one entry after the other."""
+    def all(self, chat: "OllamaChat", most: int | None) -> Added:
+        """Read one entry after the other, `most` of them."""
         memory = self._memory
         self._name = chat.name
         asking = Asking(chat, float(memory.config["agent.patience"]), memory.database)
-        while not self.ends() and due(memory) and len(self._asked) < MOST:
+        while not self.ends() and due(memory) and len(self._asked) < MOST and self._tried() != most:
             with memory.database.write("agent", "extraction") as write:
                 self._lease.renew(write)
                 entries = pending.take(write, 1, model=True)
@@ -156,9 +142,12 @@ class _Reading:
             except LeaseLost:
                 raise
             except ModelFailed as failed:
-                if failed.kind in PASSING:
-                    self._give_back(entry)
-                    return self.told("" if failed.kind == "stopped" else str(failed))
+                if failed.kind == "stopped":
+                    self._give_back(entry, 0)
+                    return self.told("", broken_off=True)
+                if failed.kind in (*PASSING, *LATER):
+                    self._give_back(entry, pending.BACKOFF_MS[0] if failed.kind in LATER else 0)
+                    return self.told(str(failed))
                 self._fail(entry, failed.kind)
             except Exception as error:  # one turn that cannot be read keeps no other from being read
                 self._fail(entry, error.code if isinstance(error, MemorandaError) else type(error).__name__)
@@ -180,17 +169,20 @@ class _Reading:
             self._lease.renew(write)
             if turn is None or not stands(write, turn):
                 planned = []  # it was purged while the model thought
-            while turn and planned and (room := min(MOST - len(self._asked), _room(memory.database))) > 0:
-                self._asked += keep(write, turn, planned[:room], memory.inbox).proposed
-                planned = planned[room:]
+            while turn and planned and (left := min(MOST - len(self._asked), room(memory.database))) > 0:
+                self._asked += keep(write, turn, planned[:left], memory.inbox).proposed
+                planned = planned[left:]
             if planned:
                 pending.untouched(write, [entry])  # the rest is asked when there is room
             elif pending.done(write, [entry]):
                 self._read += 1
 
-    def _give_back(self, entry: Entry) -> None:
+    def _tried(self) -> int:
+        return self._read + self._failed
+
+    def _give_back(self, entry: Entry, later_ms: int) -> None:
         with self._memory.database.write("agent", "extraction") as write:
-            pending.untouched(write, [entry])
+            pending.untouched(write, [entry], later_ms)
 
     def _fail(self, entry: Entry, why: str) -> None:
         self._failed += 1
@@ -198,8 +190,9 @@ class _Reading:
             self._lease.renew(write)
             pending.failed(write, entry, why)
 
-    def told(self, trouble: str) -> Added:
-        return Added(self._read, tuple(self._asked), self._failed, _left(self._memory), self._name, trouble)
+    def told(self, trouble: str, broken_off: bool = False) -> Added:
+        left = _left(self._memory)
+        return Added(self._read, tuple(self._asked), self._failed, left, self._name, trouble, broken_off)
 
 
 def added(asking: Asking, turn: "Turn", known: Known) -> list[Lesson]:
@@ -305,8 +298,3 @@ def _reworded(one: str, other: str) -> bool:
 
 def _left(memory: Memory) -> int:
     return pending.counts(memory.database, model=True)[0]
-
-
-def as_learned(done: Added) -> Learned:
-    """What a run did, as what was learned."""
-    return Learned(proposed=done.asked)

@@ -5,9 +5,10 @@ from collections.abc import Callable
 
 from store.errors import ModelFailed
 
-AFTER = 3  # failures in a row; one is enough where nothing listens
+AFTER = 3  # failures in a row
+GONE = ("absent", "missing")  # kinds of failure of which one is enough, and which a look sees mended
 FIRST, LONGEST = 30.0, 300.0  # seconds that it is left alone: the first time, and at most
-COUNTED = ("absent", "busy", "slow", "cut", "broken")  # kinds of failure that are the server's
+COUNTED = (*GONE, "busy", "slow", "cut", "broken", "refused", "unloaded")  # that are the server's
 
 _breakers: dict[str, "Breaker"] = {}
 
@@ -30,7 +31,7 @@ class Breaker:
         """It failed."""
         if failure.kind not in COUNTED:
             return
-        self._failures = AFTER if failure.kind == "absent" else self._failures + 1
+        self._failures = AFTER if failure.kind in GONE else self._failures + 1
         if self._failures >= AFTER:
             self._pause = min(LONGEST, self._pause * 2 or FIRST)
             self._until = self._clock() + self._pause
@@ -39,6 +40,11 @@ class Breaker:
     def worked(self) -> None:
         """It answered."""
         if self._failures:
+            self.reset()
+
+    def there(self) -> None:
+        """It was seen to be there, with a model. That it answers a question too is not known by that."""
+        if self._last is not None and self._last.kind in GONE:
             self.reset()
 
     def tripped(self) -> ModelFailed | None:

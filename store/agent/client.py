@@ -1,15 +1,17 @@
 """A model that Ollama serves, through its own client. The server may be down, cold, full, slow, without the model, or
 talk nonsense: each of it ends in time, as a ModelFailed that says so."""
 
+import re
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import closing
 from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import urlsplit
 
 from store import tokens
-from store.agent import breaker
-from store.agent.model import CONTEXT, FAMILY, Message
+from store.agent import address as addresses
+from store.agent import breaker, refusals
+from store.agent.model import CONTEXT, Message
+from store.agent.wire import Call, Stopped, TimeUp, TooMuch
 from store.errors import ModelFailed
 
 if TYPE_CHECKING:
@@ -18,76 +20,43 @@ if TYPE_CHECKING:
 KEEP = "5m"  # that a model stays loaded after an answer
 KEEP_SECONDS = 240.0  # for so long nobody looks whether it is
 LOADING = 120.0  # seconds in which a cold model has to be loaded
-LIST = 2.0  # seconds in which a server says what it has
+RUNNING = 2.0  # seconds in which a server says what it has in memory
 BACKOFF = (0.2, 0.6)  # seconds before it is asked again …
 AGAIN = ("busy", "cut", "broken")  # … when it failed in a way that may pass
 SAFE = 1.15  # tokens of a question for each that is counted: models count otherwise than we do
 EACH = 12  # tokens around a message
 LONGEST = 12  # characters of a token, at the very most
-LOOK = "Look whether it runs: ollama ps"
-NEAR = ("127.0.0.1", "localhost", "::1", "0.0.0.0")
-KNOCK = 0.3  # seconds in which something on this machine is heard
-
-
-def knock(address: str) -> None:
-    """Whether something listens, of a server on this machine: its client alone takes 0.3 s to import. Raises
-    ModelFailed."""
-    import socket
-
-    try:
-        parts = urlsplit(address if "://" in address else f"//{address}")
-        host, port = parts.hostname or NEAR[0], parts.port or 11434
-    except ValueError:
-        raise _no_address(address) from None
-    if host not in NEAR:
-        return
-    try:
-        socket.create_connection((host, port), timeout=KNOCK).close()
-    except OSError:
-        raise _absent(address) from None
+_DIGIT = re.compile(r"\d")
 
 
 class OllamaChat:
     """One model of one server, for one thread. It is asked by `name`."""
 
-    def __init__(
-        self,
-        address: str,
-        cancelled: Callable[[], bool],
-        loading: Callable[[], None] | None,
-        name: str = "",
-    ) -> None:
-        """Raises ModelFailed: no client is installed, or that is no address."""
+    def __init__(self, address: str, call: Call, loading: Callable[[], None] | None, name: str = "") -> None:
+        """All that is asked goes by this `call`. Raises ModelFailed: no client is installed, or that is no address."""
         self.name = name
-        self._address = address
+        self._address = addresses.whole(address)
+        self._call = call
         self._loading = loading
         self._warm_until = 0.0
         self._end: ChatResponse | None = None
+        addresses.split(address)
         try:
             import httpx
             import ollama
 
-            from store.agent.wire import Call, transport
+            from store.agent.wire import transport
         except ImportError:
             raise ModelFailed("absent", "The client of Ollama is not installed.", "pip install ollama") from None
-        self._call = Call(cancelled)
         try:
             # no redirects and no proxies: texts go to the address that was written down, and to no other
-            self._client = ollama.Client(address, transport=transport(self._call), follow_redirects=False)
+            self._client = ollama.Client(self._address, transport=transport(self._call), follow_redirects=False)
         except (ValueError, httpx.InvalidURL):
-            raise _no_address(address) from None
+            raise addresses.none(address) from None
 
     def close(self) -> None:
         """Leave the server."""
         self._client._client.close()
-
-    def installed(self) -> list[str]:
-        """The models that the server has, in its order. Raises ModelFailed."""
-        self._call.begin(LIST)
-        try:
-            return [model.model for model in self._client.list().models if model.model]
-        except Exception as error:
-            raise self._told(error) from None
 
     def answer(
         self, messages: Sequence[Message], *, schema: dict[str, Any] | None, predict: int, seconds: float
@@ -96,7 +65,7 @@ class OllamaChat:
         whoever wants it. Raises ModelFailed."""
         found = "".join(self._asked(messages, schema, predict, seconds, whole=True))
         if not found.strip():
-            raise ModelFailed("broken", f"{self.name} said nothing.", LOOK)
+            raise ModelFailed("broken", f"{self.name} said nothing.", refusals.LOOK)
         return found
 
     def stream(self, messages: Sequence[Message], *, predict: int, seconds: float) -> Iterator[str]:
@@ -112,7 +81,7 @@ class OllamaChat:
         if tripped := server.tripped():
             raise tripped
         if _tokens(messages) + predict > CONTEXT:
-            raise ModelFailed("refused", "The question is longer than the model reads.", "Ask about less at a time.")
+            raise refusals.long(self.name)
         self._warm()
         self._call.begin(seconds)
         for pause in (*BACKOFF, 0.0):
@@ -165,24 +134,22 @@ class OllamaChat:
         except Exception as error:
             raise self._told(error) from None
         if left < 0:
-            raise ModelFailed("broken", f"{self.name} does not come to an end.", LOOK)
-        raise ModelFailed("cut", "Ollama broke off its answer.", LOOK)
+            raise ModelFailed("broken", f"{self.name} does not come to an end.", refusals.LOOK)
+        raise ModelFailed("cut", "Ollama broke off its answer.", refusals.LOOK)
 
     def _look_at_end(self, predict: int) -> None:
         """Whether the whole question was read, and the whole answer said."""
         assert self._end is not None
         if (self._end.prompt_eval_count or 0) + predict > CONTEXT:
-            raise ModelFailed("refused", f"{self.name} did not read all of the question.", "Ask about less at a time.")
+            raise refusals.long(self.name)
         if self._end.done_reason == "length":
-            raise ModelFailed(
-                "cut", f"{self.name} had more to say than there was room for.", "Ask about less at a time."
-            )
+            raise ModelFailed("cut", f"{self.name} had more to say than there was room for.", refusals.LESS)
 
     def _warm(self) -> None:
         """Load the model if it is cold; it has more seconds for that than for an answer."""
         if time.monotonic() < self._warm_until:
             return
-        self._call.begin(LIST)
+        self._call.begin(RUNNING)
         try:
             running = self._client.ps().models
         except Exception as error:
@@ -202,7 +169,7 @@ class OllamaChat:
         try:
             self._client.chat(self.name, [], options={"num_ctx": CONTEXT}, keep_alive=KEEP)
         except Exception as error:
-            failure = self._told(error)
+            failure = refusals.unloaded(self._told(error), self.name)
             breaker.of(self._address).failed(failure)
             raise failure from None
         self._warm_until = time.monotonic() + KEEP_SECONDS
@@ -213,55 +180,38 @@ class OllamaChat:
         import httpx
         import ollama
 
-        from store.agent.wire import Stopped, TimeUp, TooMuch
-
         match error:
             case ModelFailed():
                 return error
             case Stopped():
-                return ModelFailed("stopped", "The question was taken back.")
+                return refusals.stopped()
             case TimeUp():
-                return ModelFailed("slow", f"{self.name or 'Ollama'} did not answer in time.", LOOK)
+                return refusals.slow(self.name or "Ollama")
             case ollama.ResponseError():
                 return self._refusal(error.status_code, error.error)
             case ConnectionError() | httpcore.ConnectError() | httpcore.ConnectTimeout():
-                return _absent(self._address)
-            case httpcore.UnsupportedProtocol() | httpcore.LocalProtocolError() | httpx.InvalidURL():
-                return _no_address(self._address)
+                return refusals.absent(self._address)
             case httpcore.NetworkError() | httpcore.RemoteProtocolError() | httpcore.TimeoutException():
-                return ModelFailed("cut", f"The connection to {self._address} broke.", LOOK)
+                return refusals.cut(self._address)
             case (
                 ValueError()
                 | TypeError()
                 | AttributeError()
                 | RecursionError()
                 | TooMuch()
+                | httpcore.UnsupportedProtocol()
+                | httpcore.LocalProtocolError()
                 | httpx.HTTPError()
+                | httpx.InvalidURL()
                 | ollama.RequestError()
             ):
-                return ModelFailed("broken", f"What answers at {self._address} does not talk like Ollama.", LOOK)
+                return refusals.strange(self._address)
         raise error
 
     def _refusal(self, status: int, said: str) -> ModelFailed:
-        smaller = f"Take a smaller one: memoranda config agent.model {FAMILY}:1.5b"
-        if "memory" in said and status not in (404, 503):
-            return ModelFailed("refused", f"Ollama has not enough memory for {self.name}.", smaller)
-        if status == 404:
-            return ModelFailed("missing", f"Ollama has no model {self.name}.", f"ollama pull {self.name}")
-        if status in (408, 429, 502, 503, 504):
-            return ModelFailed("busy", f"Ollama is too busy (status {status}).", LOOK)
-        if 300 <= status < 500:
-            return ModelFailed("refused", f"Ollama would not answer (status {status}).", LOOK)
-        return ModelFailed("broken", "Ollama met an error of its own.", LOOK)
+        return refusals.status(self._address, status, said, self.name)
 
 
 def _tokens(messages: Sequence[Message]) -> int:
-    return round(sum(tokens.count(text) * SAFE + EACH for _, text in messages))
-
-
-def _absent(address: str) -> ModelFailed:
-    return ModelFailed("absent", f"Nothing answers at {address}.", "Start Ollama: ollama serve")
-
-
-def _no_address(address: str) -> ModelFailed:
-    return ModelFailed("absent", f"{address[:80]} is no address of a server.", "memoranda config agent.host")
+    """As many as the model makes of them, or more: of digits it makes one each."""
+    return round(sum((tokens.count(text) + len(_DIGIT.findall(text))) * SAFE + EACH for _, text in messages))

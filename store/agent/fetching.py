@@ -6,9 +6,11 @@ from contextlib import closing
 from dataclasses import dataclass
 from time import monotonic
 
-from store.agent import server
+from store.agent.address import short
 from store.agent.client import OllamaChat
 from store.agent.model import USUAL
+from store.agent.server import figure
+from store.agent.wire import Call
 from store.errors import ModelFailed
 
 SILENCE = 120.0  # seconds without a word after which it is given up: a large layer takes long to be verified
@@ -73,7 +75,7 @@ class Fetcher(OllamaChat):
     once `cancelled`, which is asked as often. Raises ModelFailed: no client is installed, or that is no address."""
 
     def __init__(self, address: str, cancelled: Callable[[], bool]) -> None:
-        super().__init__(address, cancelled, lambda: None)
+        super().__init__(address, Call(cancelled), None)
 
     def pull(self, name: str, silence: float = SILENCE) -> Iterator[Pulled]:
         """Let the server fetch a model, and tell how far it is until it is there.
@@ -93,9 +95,9 @@ class Fetcher(OllamaChat):
                         there = sum(size for _, size in layers.values())
                         yield Pulled("success", there, there)
                         return
-                    if line.digest and line.total:
-                        layers[line.digest] = (min(max(line.completed or 0, 0), line.total), line.total)
-                    yield Pulled(_short(line.status or ""), *map(sum, zip(*layers.values(), strict=True)))
+                    if line.digest and (total := figure(line.total)):
+                        layers[line.digest] = (min(figure(line.completed), total), total)
+                    yield Pulled(_brief(line.status or ""), *map(sum, zip(*layers.values(), strict=True)))
         except Exception as error:
             raise self._resumable(self._told(error), silence) from None
         raise ModelFailed("cut", f"The server broke off before {name} was there.", RESUMES)
@@ -104,9 +106,9 @@ class Fetcher(OllamaChat):
         if failed.next == RESUMES:
             return failed
         if failed.kind == "slow":
-            return ModelFailed("slow", f"{server.short(self._address)} said nothing for {silence:g} s.", RESUMES)
+            return ModelFailed("slow", f"{short(self._address)} said nothing for {silence:g} s.", RESUMES)
         if failed.kind == "cut":
-            return ModelFailed("cut", f"The connection to {server.short(self._address)} broke.", RESUMES)
+            return ModelFailed("cut", f"The connection to {short(self._address)} broke.", RESUMES)
         return failed
 
     def _refusal(self, status: int, said: str) -> ModelFailed:
@@ -117,10 +119,10 @@ class Fetcher(OllamaChat):
                 return ModelFailed(kind, message.format(name=self.name), next)
         if status in (502, 503, 504):
             return ModelFailed("busy", f"Ollama is too busy (status {status}).", RESUMES)
-        return ModelFailed("refused", f"Ollama could not fetch {self.name}: {_short(said)}.", RESUMES)
+        return ModelFailed("refused", f"Ollama could not fetch {self.name}: {_brief(said)}.", RESUMES)
 
 
-def _short(said: str) -> str:
+def _brief(said: str) -> str:
     """The beginning of what a server said, on one line."""
     line = " ".join(said.split()).rstrip(".")
     return line if len(line) <= SAID else f"{line[: SAID - 1]}…"

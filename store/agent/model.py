@@ -7,27 +7,30 @@ first qwen2.5 it has, any other model, and else nobody: then rules answer.
 import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import TYPE_CHECKING, Any, Protocol
 
-from store.agent import breaker
+from store.agent import address, breaker
 from store.errors import ModelFailed
+from store.switches import VARIABLE as WITHOUT
 from store.switches import without
 
 if TYPE_CHECKING:
     from store.agent.client import OllamaChat
+    from store.agent.server import Installed
     from store.config import Config
 
 Message = tuple[str, str]
 """Who speaks ("system", "user" or "assistant"), and the words."""
 
 VARIABLE = "MEMORANDA_MODEL"
-ADDRESS = "http://127.0.0.1:11434"
 USUAL = "qwen2.5:3b-instruct"
 FAMILY = "qwen2.5"
 CONTEXT = 4_096
 """Tokens of a question and its answer together. Always the same: for another number Ollama loads the model anew."""
 SWITCH = "agent"  # of MEMORANDA_WITHOUT
-_NO_TALKERS = ("embed", "minilm", "bge-", "-e5", "rerank", "whisper")  # in the names of models that answer nothing
+ORDER = (f"${VARIABLE}", "agent.model", FAMILY, "any", "rules")
+"""Who may name the model that is asked; the first whose word can be had."""
 
 
 class Chat(Protocol):
@@ -56,16 +59,6 @@ class Step:
     next: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
-    """The model that is asked at `address`, empty where rules answer; the way to it, and what else the server has."""
-
-    address: str
-    model: str
-    steps: tuple[Step, ...]
-    installed: tuple[str, ...] = ()
-
-
 def _never() -> bool:
     return False
 
@@ -75,80 +68,64 @@ def _quietly() -> None:
 
 
 def found(
-    config: "Config", *, cancelled: Callable[[], bool] = _never, loading: Callable[[], None] | None = _quietly
+    config: "Config",
+    *,
+    cancelled: Callable[[], bool] = _never,
+    loading: Callable[[], None] | None = _quietly,
+    seconds: float = inf,
 ) -> "OllamaChat | None":
     """The model that may be asked, None where there is none and rules answer. Asks the server for its list, within two
     seconds; whoever gets a chat closes it.
 
     A question ends within a twentieth of a second once `cancelled`, which is asked as often. `loading` is called before
-    a cold model is loaded, which may take a minute; with None it is not loaded, and asking it fails.
+    a cold model is loaded, which may take a minute; with None it is not loaded, and asking it fails. The list and all
+    that is asked afterwards end within `seconds` from now.
     """
-    way, chat = _look(config, cancelled, loading)
-    if chat is not None and not way.model:
-        chat.close()
+    where = address.of(config)
+    asked = breaker.of(where)
+    if barred(config) is not None or asked.tripped() is not None:
         return None
-    return chat
+    from store.agent import server
+    from store.agent.wire import Call
 
-
-def why(config: "Config") -> Way:
-    """Which model is asked, and why not another: for `doctor` and the screen that sets it up."""
-    way, chat = _look(config, _never, _quietly)
-    if chat is not None:
-        chat.close()
-    return way
-
-
-def address(config: "Config") -> str:
-    """The one server that is asked."""
-    return str(config["agent.host"]) or os.environ.get("OLLAMA_HOST") or ADDRESS
-
-
-def _look(
-    config: "Config", cancelled: Callable[[], bool], loading: Callable[[], None] | None
-) -> "tuple[Way, OllamaChat | None]":
-    where = address(config)
-
-    def nobody(reason: str, next: str = "") -> "tuple[Way, None]":
-        return Way(where, "", (Step("rules", True, reason, next),)), None
-
-    if without(SWITCH):
-        return nobody("Switched off by MEMORANDA_WITHOUT.")
-    if config["agent.mode"] == "off":
-        return nobody("Set so: agent.mode = off.", "memoranda config agent.mode fast")
-    if tripped := breaker.of(where).tripped():
-        return nobody(tripped.message, tripped.next)
+    call = Call(cancelled, seconds)
     try:
-        from store.agent.client import OllamaChat, knock
+        name, steps = choose(config, server.models(where, call))
+        if not name:
+            raise ModelFailed("missing", steps[-1].reason, steps[-1].next)
+        from store.agent.client import OllamaChat
 
-        knock(where)
-        chat = OllamaChat(where, cancelled, loading)
-        try:
-            installed = chat.installed()
-        except ModelFailed:
-            chat.close()
-            raise
+        return OllamaChat(where, call, loading, name)
     except ModelFailed as failed:
-        if failed.kind != "stopped":
-            breaker.of(where).failed(failed)
-        return nobody(failed.message, failed.next)
-    chat.name, steps = choose(str(config["agent.model"]), os.environ.get(VARIABLE, ""), installed)
-    return Way(where, chat.name, tuple(steps), tuple(installed)), chat
+        asked.failed(failed)
+        return None
 
 
-def choose(configured: str, variable: str, installed: Sequence[str]) -> tuple[str, list[Step]]:
+def barred(config: "Config") -> Step | None:
+    """Why no model is asked, whatever the server has; None where one may be."""
+    if without(SWITCH):
+        return Step("rules", True, f"Switched off by {WITHOUT}.")
+    if config["agent.mode"] == "off":
+        return Step("rules", True, "Set so: agent.mode is off.", "memoranda model fast")
+    return None
+
+
+def choose(config: "Config", installed: "Sequence[Installed]") -> tuple[str, list[Step]]:
     """(the first model of the order that the server has, empty if there is none; the steps to it)."""
+    from store.agent.server import cloud
+
     steps = list[Step]()
-    talkers = [name for name in installed if talks(name)]
-    for who, wanted in ((f"${VARIABLE}", variable), ("agent.model", configured)):
+    for who, wanted in named(config).items():
         if not wanted:
             continue
-        name = next((name for name in installed if name in (wanted, f"{wanted}:latest")), "")
-        if name and not elsewhere(name):
-            return name, [*steps, Step(who, True, f"{name}, named by {who}.")]
-        if name or elsewhere(wanted):
+        one = next((one for one in installed if one.name in (wanted, f"{wanted}:latest")), None)
+        if one is not None and not one.elsewhere:
+            return one.name, [*steps, Step(who, True, f"{one.name}, named by {who}.")]
+        if one is not None or cloud(wanted):
             steps.append(Step(who, False, f"{wanted} runs on other machines, and no text is sent there."))
         else:
             steps.append(Step(who, False, f"Ollama has no model {wanted}.", f"ollama pull {wanted}"))
+    talkers = [one.name for one in installed if one.talks]
     ours = [name for name in talkers if name.startswith(FAMILY)]
     if ours:
         name = USUAL if USUAL in ours else ours[0]
@@ -160,11 +137,6 @@ def choose(configured: str, variable: str, installed: Sequence[str]) -> tuple[st
     return "", [*steps, Step("rules", True, f"{said}; rules answer.", f"ollama pull {USUAL}")]
 
 
-def elsewhere(name: str) -> bool:
-    """Whether a model that Ollama lists runs on somebody else's machines."""
-    return name.endswith(("-cloud", ":cloud"))
-
-
-def talks(name: str) -> bool:
-    """Whether a model may answer here: one of this server, and not one for vectors alone."""
-    return not elsewhere(name) and not any(part in name.lower() for part in _NO_TALKERS)
+def named(config: "Config") -> dict[str, str]:
+    """The models that somebody named, by who did; empty where they named none."""
+    return {ORDER[0]: os.environ.get(VARIABLE, ""), ORDER[1]: str(config["agent.model"])}

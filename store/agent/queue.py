@@ -83,7 +83,7 @@ class _Reading:
             self._lease.renew(write)
             entries = pending.take(write, BATCH)
         turns = {turn.id: turn for turn in memory.turns.many([entry.turn for entry in entries])}
-        empty, untouched = list[Entry](), list[Entry]()
+        empty, untouched, worth_it = list[Entry](), list[Entry](), set[int]()
         for entry in entries:
             if cancelled() or (ends is not None and time.monotonic() >= ends):
                 untouched.append(entry)
@@ -95,8 +95,10 @@ class _Reading:
                 planned = lessons(entry.task, turn, self._known, self._meant) if turn else []
                 if turn and planned:
                     planned = [one for one in planned if not self._settled.after(turn, one.found.text)]
+                if turn and self._for_model(turn):
+                    worth_it.add(entry.id)
                 if turn and planned:
-                    self._keep(entry, turn, planned)
+                    self._keep(entry, turn, planned, entry.id in worth_it)
                 else:
                     empty.append(entry)
             except LeaseLost:
@@ -108,7 +110,8 @@ class _Reading:
                 self._lease.renew(write)
                 for entry in pending.done(write, empty):
                     self._read += 1
-                    self._hand_on(write, entry, turns.get(entry.turn))
+                    if entry.id in worth_it:
+                        pending.put_for_model(write, entry)
                 pending.untouched(write, untouched)
         return bool(entries) and not untouched
 
@@ -119,13 +122,14 @@ class _Reading:
                 self._lease.renew(write)
             self._renewed = time.monotonic()
 
-    def _keep(self, entry: Entry, turn: Turn, planned: list[Lesson]) -> None:
+    def _keep(self, entry: Entry, turn: Turn, planned: list[Lesson], for_model: bool) -> None:
         with self._memory.database.write(origin(turn), "extraction") as write:
             self._lease.renew(write)
             if not pending.done(write, [entry]) or not stands(write, turn):
                 return
             learned = keep(write, turn, planned, self._memory.inbox)
-            self._hand_on(write, entry, turn)
+            if for_model:
+                pending.put_for_model(write, entry)
         self._known.changed(learned.facts)
         self._read += 1
         self._learned = Learned(
@@ -134,13 +138,11 @@ class _Reading:
             self._learned.proposed + learned.proposed,
         )
 
-    def _hand_on(self, write: Write, entry: Entry, turn: Turn | None) -> None:
-        """Let a model read what rules have read, if it was said lately and may tell something."""
-        if turn is not None and turn.at >= self._since and self._worth(turn):
-            pending.put_for_model(write, entry)
-
-    def _worth(self, turn: Turn) -> bool:
-        """Whether a turn is worth a model's time; looked at once for all of its entries."""
+    def _for_model(self, turn: Turn) -> bool:
+        """Whether a model is to read what rules have read: it was said lately, and may tell something. Looked at once
+        for all entries of a turn."""
+        if turn.at < self._since:
+            return False
         if self._last[0] != turn.id:
             self._last = (turn.id, is_own(turn) and bool(worth(turn.role, turn.text)))
         return self._last[1]

@@ -7,30 +7,51 @@ address that was set. What comes back is data, and believed only where it has th
 
 import json
 import os
-import threading
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
+from store.agent import address as addresses
+from store.agent import refusals
+from store.agent.wire import Call, Stopped, TimeUp
 from store.errors import ModelFailed
 
-PORTS = {"http": 80, "https": 443}
-USUAL_PORT = 11434  # where nobody said how it is spoken to
+if TYPE_CHECKING:
+    from http.client import HTTPConnection
+
 LOOK_SECONDS = 2.0  # for all of an answer, however it trickles
 LARGEST = 4 << 20  # bytes of an answer
 NAME, FEW = 200, 40  # characters of a model's name, and of what else is told of it
-AGAIN = "Look whether it runs: ollama ps"
+HUGE = 2**63  # that no number of a server's exceeds: a larger one is no fraction any more
+_NO_TALKERS = ("embed", "minilm", "bge-", "-e5", "rerank", "whisper")  # in the names of models that answer nothing
+
+
+def figure(said: object) -> int:
+    """A number as a server said it, 0 where it said none."""
+    return min(said, HUGE) if isinstance(said, int) and said > 0 else 0
+
+
+def cloud(name: str) -> bool:
+    """Whether a model of this name runs on somebody else's machines."""
+    return name.endswith(("-cloud", ":cloud"))
 
 
 @dataclass(frozen=True, slots=True)
 class Installed:
     """A model that the server has. `size` in bytes; `parameters` and `quantization` as Ollama writes them ("3.1B",
-    "Q4_K_M"), empty where it does not say; `loaded`: it is in memory and answers at once."""
+    "Q4_K_M"), empty where it does not say; `loaded`: it is in memory and answers at once; `elsewhere`: it is only
+    listed here, and runs on somebody else's machines."""
 
     name: str
-    size: int
-    parameters: str
-    quantization: str
-    loaded: bool
+    size: int = 0
+    parameters: str = ""
+    quantization: str = ""
+    loaded: bool = False
+    elsewhere: bool = False
+
+    @property
+    def talks(self) -> bool:
+        """Whether it may answer here: it is one of this server, and not one for vectors alone."""
+        return not self.elsewhere and not any(part in self.name.lower() for part in _NO_TALKERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,17 +71,26 @@ class Look:
 def look(address: str, seconds: float = LOOK_SECONDS) -> Look:
     """What the server at `address` is and has; each of its three answers may take so many seconds. Never raises: why it
     does not answer is in the look."""
+    call = Call(lambda: False)
     try:
-        version = _get(address, "/api/version", seconds).get("version")
-        tags = _get(address, "/api/tags", seconds).get("models")
-        running = _get(address, "/api/ps", seconds).get("models")
+        version = _get(address, "/api/version", seconds, call).get("version")
+        if not isinstance(version, str):
+            raise refusals.strange(address)
+        found = models(address, call, seconds)
+        running = _get(address, "/api/ps", seconds, call).get("models")
     except ModelFailed as error:
         return Look(address, trouble=error)
-    if not isinstance(version, str) or not isinstance(tags, list):
-        return Look(address, trouble=_strange(address))
     awake = {_name(entry) for entry in (running if isinstance(running, list) else [])}
-    models = [_installed(entry, awake) for entry in tags if _name(entry)]
-    return Look(address, version[:FEW], tuple(models))
+    return Look(address, version[:FEW], tuple(replace(model, loaded=model.name in awake) for model in found))
+
+
+def models(address: str, call: Call, seconds: float = LOOK_SECONDS) -> list[Installed]:
+    """The models that the server has, in its order; which of them are in memory it does not say here. Raises
+    ModelFailed."""
+    listed = _get(address, "/api/tags", seconds, call).get("models")
+    if not isinstance(listed, list):
+        raise refusals.strange(address)
+    return [_installed(entry) for entry in listed if _name(entry)]
 
 
 def _name(entry: object) -> str:
@@ -71,139 +101,75 @@ def _name(entry: object) -> str:
     return name if isinstance(name, str) and name.isprintable() and len(name) <= NAME else ""
 
 
-def _installed(entry: dict[str, Any], awake: set[str]) -> Installed:
-    details, size = entry.get("details"), entry.get("size")
+def _installed(entry: dict[str, Any]) -> Installed:
+    name, details = _name(entry), entry.get("details")
     if not isinstance(details, dict):
         details = {}
     parameters, quantization = (str(details.get(key) or "")[:FEW] for key in ("parameter_size", "quantization_level"))
-    whole = size if isinstance(size, int) and size > 0 else 0
-    return Installed(_name(entry), whole, parameters, quantization, _name(entry) in awake)
+    elsewhere = cloud(name) or bool(entry.get("remote_host") or entry.get("remote_model"))
+    return Installed(name, figure(entry.get("size")), parameters, quantization, elsewhere=elsewhere)
 
 
-def whole(address: str) -> str:
-    """An address as a person, or `OLLAMA_HOST`, may write it, with scheme and port, as Ollama's own client reads it."""
-    scheme, there, rest = address.strip().partition("://")
-    if not there:
-        scheme, rest = "http", address.strip()
-    host, slash, path = rest.partition("/")
-    port = str(PORTS.get(scheme, USUAL_PORT) if there else USUAL_PORT)
-    if host.count(":") > 1 and "]" not in host:
-        host = f"[{host}]"
-    start, colon, last = host.rpartition(":")
-    if colon and last.isdigit():
-        host, port = start, last
-    return f"{scheme}://{host or '127.0.0.1'}:{port}{slash}{path}".rstrip("/")
+def _get(address: str, path: str, seconds: float, call: Call) -> dict[str, Any]:
+    """The object that the server answers, within so many seconds. Raises ModelFailed."""
+    from http.client import HTTPConnection, HTTPException, HTTPSConnection, IncompleteRead, RemoteDisconnected
 
+    parts = addresses.split(address)
+    kind = HTTPSConnection if parts.scheme == "https" else HTTPConnection
+    over = False
 
-def short(address: str) -> str:
-    """An address as it is told: without the scheme that goes without saying, and without a password."""
-    scheme, _, rest = whole(address).partition("://")
-    host, slash, path = rest.partition("/")
-    rest = f"{host.rpartition('@')[2]}{slash}{path}"
-    return rest if scheme == "http" else f"{scheme}://{rest}"
-
-
-def host(address: str) -> str:
-    """The name of the machine of an address; empty where it names none."""
-    from urllib.parse import urlsplit
-
-    try:
-        return urlsplit(whole(address)).hostname or ""
-    except ValueError:
-        return ""
-
-
-def _get(address: str, path: str, seconds: float) -> dict[str, Any]:
-    """The object that the server answers. Raises ModelFailed."""
-    import http.client
-    from urllib.parse import urlsplit
-
-    late = threading.Event()
-    connection: Any = None
-    watch = None
-    try:
-        parts = urlsplit(whole(address))
-        if parts.scheme not in PORTS or not parts.hostname:
-            raise ValueError(address)
-        kind = http.client.HTTPSConnection if parts.scheme == "https" else http.client.HTTPConnection
-        connection = kind(parts.hostname, parts.port, timeout=seconds)
-    except (ValueError, http.client.InvalidURL):
-        raise ModelFailed(
-            "absent",
-            f"{address[:80]} is no address of a server.",
-            "memoranda config agent.host http://127.0.0.1:11434",
-        ) from None
-    try:
-        connection.connect()
-        # a timeout is for each read: one that sends a byte now and then would be waited for for ever
-        watch = threading.Timer(seconds, _break_off, (connection.sock, late))
-        watch.daemon = True
-        watch.start()
+    def talk() -> bytes:
+        try:
+            connection.connect()
+        except UnicodeError:
+            raise addresses.none(address) from None
+        if over:
+            connection.close()
+            raise TimeoutError
         connection.request("GET", parts.path + path, headers=_headers())
         answer = connection.getresponse()
         body = answer.read(LARGEST)
-        if late.is_set():
-            raise TimeoutError
         if answer.status != 200:
-            raise _refusal(address, answer.status)
+            raise refusals.status(address, answer.status)
         if answer.length:
-            raise _cut(address)
-        found = json.loads(body)
-    except TimeoutError:
-        raise _slow(address, seconds) from None
-    except (http.client.RemoteDisconnected, http.client.IncompleteRead, ConnectionResetError, BrokenPipeError):
-        raise (_slow(address, seconds) if late.is_set() else _cut(address)) from None
+            raise refusals.cut(address)
+        return body
+
+    connection = kind(parts.hostname or "", parts.port, timeout=seconds)
+    call.begin(seconds)
+    try:
+        found = json.loads(call.beside(talk))
+    except Stopped:
+        raise refusals.stopped() from None
+    except (TimeUp, TimeoutError):
+        raise refusals.slow(f"Ollama at {addresses.short(address)}") from None
+    except (RemoteDisconnected, IncompleteRead, ConnectionResetError, BrokenPipeError):
+        raise refusals.cut(address) from None
     except OSError:
-        raise absent(address) from None
-    except (http.client.HTTPException, ValueError, RecursionError):
-        raise (_slow(address, seconds) if late.is_set() else _strange(address)) from None
+        raise refusals.absent(address) from None
+    except (HTTPException, ValueError, RecursionError):
+        raise refusals.strange(address) from None
     finally:
-        if watch is not None:
-            watch.cancel()
-        connection.close()
+        over = True
+        _break_off(connection)
     if not isinstance(found, dict):
-        raise _strange(address)
+        raise refusals.strange(address)
     return found
 
 
-def _break_off(socket: Any, late: threading.Event) -> None:
-    """End a call that has had its seconds: whoever reads it hears that at once."""
-    from socket import SHUT_RDWR
-    from socket import socket as plain
+def _break_off(connection: "HTTPConnection") -> None:
+    """End a connection: whoever still reads it, in its thread, hears that at once."""
+    from socket import SHUT_RDWR, socket
 
-    late.set()
     try:
-        plain.shutdown(socket, SHUT_RDWR)
+        if connection.sock is not None:
+            socket.shutdown(connection.sock, SHUT_RDWR)
     except OSError:
         pass  # it is closed already
+    connection.close()
 
 
 def _headers() -> dict[str, str]:
     """As Ollama's own client sends them; a key only where the person has set one for it."""
     key = os.environ.get("OLLAMA_API_KEY", "")
     return {"Accept": "application/json"} | ({"Authorization": f"Bearer {key}"} if key else {})
-
-
-def absent(address: str) -> ModelFailed:
-    return ModelFailed("absent", f"Nothing answers at {short(address)}.", "Start Ollama: ollama serve")
-
-
-def _slow(address: str, seconds: float) -> ModelFailed:
-    return ModelFailed("slow", f"{short(address)} did not answer within {seconds:g} s.", AGAIN)
-
-
-def _cut(address: str) -> ModelFailed:
-    return ModelFailed("cut", f"The connection to {short(address)} broke.", AGAIN)
-
-
-def _strange(address: str) -> ModelFailed:
-    says = f"What answers at {short(address)} does not talk like Ollama."
-    return ModelFailed("broken", says, "memoranda config agent.host names another address.")
-
-
-def _refusal(address: str, status: int) -> ModelFailed:
-    if status == 404 or 300 <= status < 400:
-        return _strange(address)
-    if status in (408, 429, 502, 503, 504):
-        return ModelFailed("busy", f"Ollama at {short(address)} is too busy (status {status}).", AGAIN)
-    return ModelFailed("refused", f"{short(address)} would not answer (status {status}).", AGAIN)

@@ -1,17 +1,12 @@
 """How it stands with the model: the server, what it has, which model is asked and by which way it was found."""
 
-import os
 from dataclasses import dataclass
 
-from store.agent import breaker, server
-from store.agent.model import FAMILY, SWITCH, VARIABLE, Step, address, choose
+from store.agent import address, breaker, server
+from store.agent.model import ORDER, SWITCH, Step, barred, choose, named
 from store.config import Config
 from store.errors import ModelFailed
-from store.switches import VARIABLE as WITHOUT
 from store.switches import without
-
-ORDER = (f"${VARIABLE}", "agent.model", FAMILY, "any", "rules")
-"""Who may name the model that is asked; the first whose word can be had."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,29 +41,29 @@ class Standing:
 def standing(config: Config, seconds: float = server.LOOK_SECONDS) -> Standing:
     """Look at the server and say what is asked, with a step for each of the ORDER. Never raises.
 
-    Switched off (MEMORANDA_WITHOUT=agent) nothing is looked at. A server that answers again is asked again at once,
-    however often it failed before.
+    Switched off (MEMORANDA_WITHOUT=agent) nothing is looked at. A server that was gone, or had no model, is asked again
+    at once when a look finds it; one that failed otherwise is not: that it has a list says nothing of its answers.
     """
-    where, mode = server.whole(address(config)), str(config["agent.mode"])
-    if without(SWITCH):
-        off = Step("rules", True, f"Switched off by {WITHOUT}.")
-        return Standing("", mode, _whole([off], config, "Nobody looks."), server.Look(where))
+    where, mode = address.of(config), str(config["agent.mode"])
+    nobody = barred(config)
+    if without(SWITCH) and nobody is not None:
+        return Standing("", mode, _whole([nobody], config, "Nobody looks."), server.Look(where))
     look = server.look(where, seconds)
+    if nobody is not None:
+        return Standing("", mode, _whole([nobody], config, "Nobody is asked."), look)
     if look.trouble is not None:
         reason = Step("rules", True, look.trouble.message, look.trouble.next)
         return Standing("", mode, _whole([reason], config, "There is no list to look at."), look)
-    breaker.of(address(config)).worked()
-    if mode == "off":
-        off = Step("rules", True, "Set so: agent.mode is off.", "memoranda model fast")
-        return Standing("", mode, _whole([off], config, "Nobody is asked."), look)
-    name, steps = choose(str(config["agent.model"]), os.environ.get(VARIABLE, ""), [one.name for one in look.models])
+    name, steps = choose(config, look.models)
+    if name:
+        breaker.of(where).there()
     return Standing(name, mode, _whole(steps, config, "Ollama has none that answers."), look)
 
 
 def _whole(found: list[Step], config: Config, otherwise: str) -> tuple[Step, ...]:
     """A step for each of the ORDER, also for those that were not come to; `otherwise` is why nothing came of them."""
     by_name = {step.who: step for step in found}
-    wanted = {ORDER[0]: os.environ.get(VARIABLE, ""), ORDER[1]: str(config["agent.model"])}
+    wanted = named(config)
     steps: list[Step] = []
     for who in ORDER:
         if who in by_name:

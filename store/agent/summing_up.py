@@ -23,14 +23,15 @@ if TYPE_CHECKING:
     from store.models import Turn
 
 MOST = 8  # summaries of one run; the rule makes the rest
+BEGUN = 0.5  # of the seconds that a person may be kept waiting, after which no other question is begun
 RECENT_DAYS = 1  # of a turn: what was said longer ago, and is read only now, is too much for a model
 
 
 @contextmanager
 def by_model(memory: Memory, cancelled: Callable[[], bool]) -> "Iterator[Summarise]":
     """What makes summaries as long as this lasts: the model of this memory, if there is one, and where it fails the
-    rule. It is looked for when the first is to be made. Raises ModelFailed when it is `cancelled`: then nothing is
-    written, and all of it is made another time."""
+    rule. It is looked for when the first is to be made. Raises ModelFailed when it is `cancelled`: that one is made
+    another time."""
     maker = _Maker(memory, cancelled)
     try:
         yield maker.make
@@ -41,10 +42,12 @@ def by_model(memory: Memory, cancelled: Callable[[], bool]) -> "Iterator[Summari
 @contextmanager
 def before_an_answer(memory: Memory) -> Iterator[Asking | None]:
     """A model that may be asked while a person waits; None where they did not want that, or there is none. A cold one
-    is not waited for: the rule answers."""
-    chat = model.found(memory.config, loading=None) if memory.config["agent.mode"] == "smart" else None
+    is not waited for: the rule answers. Looking for it and all that is asked of it have `agent.seconds` from now."""
+    seconds = float(memory.config["agent.seconds"])
+    smart = memory.config["agent.mode"] == "smart"
+    chat = model.found(memory.config, loading=None, seconds=seconds) if smart else None
     try:
-        yield Asking(chat, float(memory.config["agent.seconds"]), memory.database) if chat else None
+        yield Asking(chat, seconds, memory.database) if chat else None
     finally:
         if chat is not None:
             chat.close()
@@ -53,11 +56,11 @@ def before_an_answer(memory: Memory) -> Iterator[Asking | None]:
 @contextmanager
 def of_facts(memory: Memory) -> "Iterator[Callable[[Sequence[str]], str]]":
     """What says several facts in one sentence, for `duplicates`: by a model as long as a person may be kept waiting."""
+    began = time.monotonic()
     with before_an_answer(memory) as asking:
-        ends = time.monotonic() + (asking.seconds if asking else 0.0)
 
         def said(texts: Sequence[str]) -> str:
-            if asking is None or time.monotonic() > ends:
+            if asking is None or time.monotonic() - began > asking.seconds * BEGUN:
                 return summed_up(texts)
             from store.agent.tasks import consolidate
 

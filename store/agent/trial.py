@@ -5,9 +5,12 @@ from contextlib import closing
 from dataclasses import dataclass
 from time import monotonic
 
-from store.agent.client import KEEP, LOADING, LONGEST, LOOK, OllamaChat
-from store.agent.model import CONTEXT, USUAL, address
+from store.agent import address, breaker, refusals
+from store.agent.client import KEEP, LOADING, LONGEST, OllamaChat
+from store.agent.model import CONTEXT, USUAL
+from store.agent.server import figure
 from store.agent.standing import Standing
+from store.agent.wire import Call
 from store.config import Config
 from store.context.fence import plain
 from store.errors import ModelFailed
@@ -40,7 +43,7 @@ class Trier(OllamaChat):
     """Asks a model of the server, on one thread; whoever makes it closes it."""
 
     def __init__(self, address: str, name: str, cancelled: Callable[[], bool]) -> None:
-        super().__init__(address, cancelled, lambda: None, name)
+        super().__init__(address, Call(cancelled), None, name)
 
     def ask(self, seconds: float = LOADING) -> Tried:
         """One small question, loading included, within so many seconds. Raises ModelFailed."""
@@ -63,15 +66,16 @@ class Trier(OllamaChat):
         except Exception as error:
             raise self._told(error) from None
         if len(said) > room:
-            raise ModelFailed("broken", f"{self.name} does not come to an end.", LOOK)
+            raise ModelFailed("broken", f"{self.name} does not come to an end.", refusals.LOOK)
         if last is None or not last.done:
             raise ModelFailed("cut", f"{self.name} broke off its answer.", "Try it again.")
         if not said.strip():
             raise ModelFailed("broken", f"{self.name} said nothing.", "Choose another model.")
-        spent = (last.eval_duration or 0) / NANO
-        tokens = last.eval_count or 0
+        breaker.of(self._address).worked()
+        spent = figure(last.eval_duration) / NANO
+        tokens = figure(last.eval_count)
         rate = tokens / spent if tokens and spent else None
-        loading = (last.load_duration or 0) / NANO
+        loading = figure(last.load_duration) / NANO
         return Tried(self.name, " ".join(plain(said).split()), monotonic() - started, loading, tokens, rate)
 
 
@@ -81,7 +85,7 @@ def try_out(config: Config, found: Standing, name: str = "", cancelled: Callable
     if not (name or found.model):
         trouble = found.trouble
         raise trouble or ModelFailed("missing", "There is no model to be tried.", f"memoranda model pull {USUAL}")
-    trier = Trier(address(config), name or found.model, cancelled)
+    trier = Trier(address.of(config), name or found.model, cancelled)
     try:
         return trier.ask()
     finally:

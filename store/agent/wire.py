@@ -6,7 +6,9 @@ Here a call has one end, kept at the socket.
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, Any, cast
+from math import inf
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 if TYPE_CHECKING:
     import httpcore
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
 CONNECT = 2.0  # seconds in which a server takes up a call
 SLICE = 0.05  # seconds after which it is looked whether a call is still wanted
 MOST = 8 << 20  # bytes of one answer
+
+Result = TypeVar("Result")
 
 
 class TimeUp(Exception):
@@ -30,17 +34,24 @@ class TooMuch(Exception):
 
 
 class Call:
-    """The call under way: until when it may last, and whether it is still wanted."""
+    """The call under way: until when it may last, and whether it is still wanted. All calls together end within
+    `altogether` seconds from now."""
 
-    def __init__(self, cancelled: Callable[[], bool]) -> None:
+    def __init__(self, cancelled: Callable[[], bool], altogether: float = inf) -> None:
         self._cancelled = cancelled
+        self._last = time.monotonic() + altogether
         self._ends = 0.0
         self._left = 0
 
     def begin(self, seconds: float) -> None:
         """A new call, of so many seconds in all."""
-        self._ends = time.monotonic() + seconds
+        self._ends = min(time.monotonic() + seconds, self._last)
         self._left = MOST
+
+    @property
+    def over(self) -> bool:
+        """Whether it has had its seconds."""
+        return time.monotonic() >= self._ends
 
     @property
     def seconds(self) -> float:
@@ -57,6 +68,28 @@ class Call:
         until = time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0:
             time.sleep(min(left, SLICE, self.seconds))
+
+    def beside(self, work: Callable[[], Result], most: float = inf) -> Result:
+        """Do work that nothing breaks off, like the looking up of a name, on a thread that is left to itself after
+        `most` seconds, or when the call ends. Raises TimeUp, Stopped, and what the work raises."""
+        until, done = time.monotonic() + most, Event()
+        result: list[Result] = []
+        error: list[BaseException] = []
+
+        def run() -> None:
+            try:
+                result.append(work())
+            except BaseException as raised:
+                error.append(raised)
+            done.set()
+
+        Thread(target=run, name="call", daemon=True).start()
+        while not done.wait(min(SLICE, self.seconds)):
+            if time.monotonic() >= until:
+                raise TimeUp
+        if error:
+            raise error[0]
+        return result[0]
 
     def came(self, size: int) -> None:
         """So many bytes of the answer came. Raises TooMuch."""
@@ -122,8 +155,17 @@ class _Network:
         local_address: str | None = None,
         socket_options: "Iterable[httpcore.SOCKET_OPTION] | None" = None,
     ) -> _Stream:
-        seconds = min(CONNECT, self._call.seconds)
-        return _Stream(self._inner.connect_tcp(host, port, seconds, local_address, socket_options), self._call)
+        import httpcore
+
+        def connect() -> httpcore.NetworkStream:
+            return self._inner.connect_tcp(host, port, CONNECT, local_address, socket_options)
+
+        try:
+            return _Stream(self._call.beside(connect, CONNECT), self._call)
+        except TimeUp:
+            if self._call.over:
+                raise
+            raise httpcore.ConnectTimeout from None
 
 
 def transport(call: Call) -> "httpx.BaseTransport":

@@ -82,20 +82,24 @@ class Summaries:
         self, session: str = "", *, all_of_it: bool = False, by: "Summarise | None" = None, actor: str = ORIGIN
     ) -> list[int]:
         """Summarise what is due of a session, the newest unless named: the ids of the summaries. `by` makes them, the
-        rule unless somebody else does; it works outside of any transaction, and what was summarised meanwhile by
-        another process is not again, nor what was purged meanwhile."""
+        rule unless somebody else does, whose summaries are written one by one as they come; it works outside of any
+        transaction, and what was summarised meanwhile by another process is not again, nor what was purged
+        meanwhile. Raises what `by` does; what was written stays."""
         from store.conversation.summarising import by_rule
 
         name = clean(session.strip()) or self._newest_session()
         made: list[int] = []
         while parts := self.due(name, all_of_it=all_of_it):
-            told = [(part[0].number, part[-1].number, (by or by_rule)(part)) for part in parts]
-            with self._database.write(actor, "summarise") as write:
-                stand = takewhile(lambda one: _stand(write, one[0]), zip(parts, told, strict=True))
-                fresh = [put(write, name, *one) for _, one in stand]
-            made += [number for number in fresh if number is not None]
-            if None in fresh:
-                break
+            for some in [parts] if by is None else [[part] for part in parts]:
+                told = [(part[0].number, part[-1].number, (by or by_rule)(part)) for part in some]
+                with self._database.write(actor, "summarise") as write:
+                    stand = takewhile(lambda one: _stand(write, one[0]), zip(some, told, strict=True))
+                    fresh = [put(write, name, *one) for _, one in stand]
+                made += [number for number in fresh if number is not None]
+                if None in fresh:
+                    return made
+                if len(fresh) < len(some):
+                    break
         return made
 
     def _newest_session(self) -> str:

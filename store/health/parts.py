@@ -68,8 +68,9 @@ def model(visit: Visit) -> Iterator[Finding]:
 
 def agent(visit: Visit) -> Iterator[Finding]:
     """Which model the agent asks, and why not another; without one rules answer, and nothing is wrong."""
-    from store.agent.server import short
-    from store.agent.standing import ORDER, standing
+    from store.agent.address import short
+    from store.agent.model import ORDER
+    from store.agent.standing import standing
 
     visit.progress("the agent's model", 0, 0)
     found = standing(visit.memory.config)

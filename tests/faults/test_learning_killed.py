@@ -16,7 +16,7 @@ from support.killing import killed
 from support.ollama_server import OllamaServer
 
 from store import pending
-from store.agent import afterwards, queue
+from store.agent import afterwards, queue, waiting
 from store.clock import days_before
 from store.conversation import Said
 from store.memory import Memory
@@ -121,7 +121,7 @@ def test_a_model_that_is_killed_as_it_reads_loses_nothing_and_asks_nothing_twice
             memory.turns.add("tuesday", [Said("user", "We still ship the API freeze notes in May, as we said.")])
             queue.run(memory)
             before = learned(memory)
-            assert afterwards.due(memory)
+            assert waiting.due(memory)
         path, status, counted = read(ready, tmp_path, kind, 10**9, "afterwards", server.address)
         assert status == 0
         with Memory.open(str(path)) as memory:

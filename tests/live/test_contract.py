@@ -11,8 +11,9 @@ import pytest
 from live.conftest import SECONDS, Served
 from pydantic import BaseModel
 
-from store.agent import breaker
-from store.agent.model import CONTEXT, found, why
+from store.agent import address, breaker
+from store.agent.model import CONTEXT, found
+from store.agent.standing import standing
 from store.config import Config
 from store.errors import ModelFailed
 
@@ -145,14 +146,14 @@ def test_a_model_that_is_not_there_is_404(client: ollama.Client) -> None:
 
 @pytest.fixture(autouse=True)
 def mended(served: Served) -> None:
-    breaker.of(served.address).worked()
+    breaker.of(address.whole(served.address)).worked()
 
 
 def test_the_application_finds_the_model_and_says_how(chosen: Served) -> None:
     config = Config()
-    way = why(config)
-    assert (way.address, way.model) == (chosen.address, chosen.name)
-    assert way.steps[-1].taken and chosen.name in way.installed
+    stands = standing(config)
+    assert (stands.look.address, stands.model) == (address.of(config), chosen.name)
+    assert stands.taken.who == "$MEMORANDA_MODEL" and stands.look.model(chosen.name)
     chat = found(config)
     assert chat and chat.name == chosen.name
     chat.close()
@@ -173,7 +174,7 @@ def test_the_application_is_answered_whole_in_pieces_and_in_a_shape(chosen: Serv
         assert cut.value.kind == "cut"
         with pytest.raises(ModelFailed) as long:
             chat.answer([("user", "word " * CONTEXT)], schema=None, predict=8, seconds=SECONDS)
-        assert long.value.kind == "refused"
+        assert long.value.kind == "long"
         assert len(loads) <= 1, "it is loaded once, and stays"
     finally:
         chat.close()

@@ -12,6 +12,7 @@ from store import tokens
 from store.agent.asking import Asking
 from store.agent.client import OllamaChat
 from store.agent.confirming import PROPOSE, SUPERSEDE
+from store.agent.extraction import extract
 from store.agent.model import found
 from store.agent.tasks import classify_domain, consolidate, extract_facts, rank_facts, reconfirm, slug, summarize
 from store.config import Config
@@ -56,7 +57,10 @@ def turns() -> list[Turn]:
 
 @pytest.mark.parametrize("text", TOLD)
 def test_every_fact_rests_on_the_turn(asking: Asking, text: str) -> None:
-    for one in extract_facts.answer(asking, "user", text).facts:
+    found = asking.or_rule(
+        extract_facts.TASK, lambda: extract_facts.ask(asking, "user", text), lambda: extract("user", text)
+    )
+    for one in found.facts:
         assert rests(one.text, text) and one.quote in text
         assert one.domain in DOMAINS and not one.explicit, "it is asked about"
 

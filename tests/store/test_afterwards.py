@@ -2,7 +2,8 @@
 
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,15 +11,17 @@ import pytest
 from support.ollama_server import OllamaServer
 
 from store import flushing, pending
-from store.agent import afterwards, breaker, client, queue, summing_up, use
+from store.agent import afterwards, breaker, client, queue, summing_up, use, waiting
 from store.agent.afterwards import Added
 from store.agent.ranking import before_a_context
 from store.clock import days_before
 from store.conversation import Said
+from store.conversation.summarising import Summarised, by_rule
 from store.database.lease import Lease
 from store.duplicates import nominate
 from store.errors import ModelFailed, NotFound
 from store.memory import Memory
+from store.models import Turn
 
 NAME = "model:qwen2.5:3b-instruct"
 
@@ -310,14 +313,14 @@ def test_a_secret_in_what_a_model_says_is_cut(memory: Memory, mind: Mind, server
 def test_it_asks_no_more_than_anybody_looks_at(
     memory: Memory, mind: Mind, server: OllamaServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(afterwards, "WAITING", 3)
+    monkeypatch.setattr(waiting, "MOST", 3)
     names = "Ana Bruno Carla Diego Elena".split()
     mind.facts = {name: f"{name} tiene una panadería en la calle {name}" for name in names}
     say(memory, *(f"{name} tiene una panadería en la calle {name}." for name in names))
     read(memory)
     assert len(memory.inbox.waiting()) == 3
     asked = len(server.asked)
-    assert not afterwards.due(memory) and afterwards.run(memory).read == 0 and len(server.asked) == asked
+    assert not waiting.due(memory) and afterwards.run(memory).read == 0 and len(server.asked) == asked
     memory.inbox.reject(memory.inbox.ids())
     assert afterwards.run(memory).read > 0, "the rest waited"
 
@@ -333,12 +336,12 @@ def test_a_run_asks_only_so_much(
     assert len(done.asked) == 2 and done.left
 
 
-@pytest.mark.parametrize(("most", "waiting"), [(30, 4), (4, 60)])
+@pytest.mark.parametrize(("most", "waits"), [(30, 4), (4, 60)])
 def test_what_one_turn_tells_too_much_is_asked_when_there_is_room(
-    memory: Memory, mind: Mind, server: OllamaServer, monkeypatch: pytest.MonkeyPatch, most: int, waiting: int
+    memory: Memory, mind: Mind, server: OllamaServer, monkeypatch: pytest.MonkeyPatch, most: int, waits: int
 ) -> None:
     monkeypatch.setattr(afterwards, "MOST", most)
-    monkeypatch.setattr(afterwards, "WAITING", waiting)
+    monkeypatch.setattr(waiting, "MOST", waits)
     names = "Ana Bruno Carla Diego Elena Fabio".split()
     mind.facts = {name: f"{name} tiene una panadería en la calle {name}" for name in names}
     say(memory, " ".join(f"{name} tiene una panadería en la calle {name}." for name in names))
@@ -369,7 +372,7 @@ def test_after_three_failures_the_model_gives_up_and_all_else_stays(
         afterwards.run(memory)
         assert {tried for _, _, tried, _ in entries(memory)} <= {0, attempt}
         clock.advance(days=0.1)
-    assert not afterwards.due(memory) and pending.counts(memory.database, model=True)[1] == 1
+    assert not waiting.due(memory) and pending.counts(memory.database, model=True)[1] == 1
     assert len(pending_then) == 2 and texts(memory) == ["El build es lento"]
     assert "panadería" in memory.turns.get(1).text
     assert all(error in ("broken", "cut", "slow") for *_, error in entries(memory)), "its kind, and none of its words"
@@ -392,10 +395,10 @@ def test_a_server_that_went_costs_no_try_and_is_left_alone(memory: Memory, serve
     say(memory, "Mi viejo tiene una panadería en Salto.")
     queue.run(memory)
     before = for_facts(memory)
-    assert afterwards.due(memory)
+    assert waiting.due(memory)
     server.close()
     afterwards.run(memory)
-    assert for_facts(memory) == before and not afterwards.due(memory)
+    assert for_facts(memory) == before and not waiting.due(memory)
 
 
 @pytest.mark.parametrize("fault", ["hangs", "hangs midway"])
@@ -415,7 +418,7 @@ def test_a_key_stops_it_at_once_and_nothing_is_lost(memory: Memory, server: Olla
 def test_a_turn_that_was_purged_is_never_sent(memory: Memory, server: OllamaServer) -> None:
     say(memory, "Recordá que mi viejo tiene una panadería en Salto. Mi tía hace tortas para la panadería.")
     queue.run(memory)
-    assert afterwards.due(memory)
+    assert waiting.due(memory)
     plan = memory.purge.plan([("fact", 1)])
     memory.purge.run(plan, range(len(plan.places)))
     memory.config.find("agent.mode").value = "smart"  # type: ignore[union-attr]
@@ -510,6 +513,7 @@ def test_summaries_are_the_models_where_there_is_one(memory: Memory, mind: Mind,
 def test_a_summary_that_nobody_waits_for_any_more_is_made_another_time(
     memory: Memory, mind: Mind, server: OllamaServer
 ) -> None:
+    memory.config.find("flush.messages").value = 0  # type: ignore[union-attr]
     talk(memory)
     server.fault = "hangs"
     pressed = threading.Event()
@@ -566,13 +570,27 @@ def test_words_that_are_purged_while_they_are_summed_up_are_in_no_summary(
     assert not any("Opción 0" in one.topic for one in memory.summaries.of("s") if one.first == 1)
 
 
-def test_a_flush_by_itself_breaks_off_with_its_model(memory: Memory) -> None:
+def test_a_flush_by_itself_is_done_by_rule_where_its_model_is_broken_off(memory: Memory) -> None:
+    """What one has said stays; sessions that need no flush wait for the model."""
+    asked = 0
+
+    def twice(turns: Sequence[Turn]) -> Summarised:
+        nonlocal asked
+        asked += 1
+        if asked > 2:
+            raise ModelFailed("stopped", "The question was taken back.")
+        return replace(by_rule(turns), by="qwen")
+
+    memory.config.find("flush.messages").value = 0  # type: ignore[union-attr]
     talk(memory)
-
-    def stopped(_: object) -> Any:
-        raise ModelFailed("stopped", "The question was taken back.")
-
-    assert flushing.tick(memory, stopped) == 0 and memory.summaries.of("s") == []
+    assert flushing.tick(memory, twice) == 0 and len(memory.summaries.of("s")) == 2, "what came is kept"
+    memory.config.find("flush.messages").value = 10  # type: ignore[union-attr]
+    memory.turns.add("short", [Said("user", f"Vamos con la parte {number}.") for number in range(9)])
+    assert flushing.tick(memory, twice) == 1 and asked == 4
+    assert [one.origin for one in memory.summaries.of("s")][:3] == ["model:qwen", "model:qwen", "agent"]
+    assert memory.summaries.due("s", all_of_it=True) == [] and memory.summaries.of("short") == []
+    assert memory.database.value("SELECT count(*) FROM checkpoints") == 1
+    assert not flushing.due(memory, memory.sessions.get("s"))
 
 
 # while a person waits -------------------------------------------------------------------------------------------------

@@ -3,14 +3,17 @@
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 
 import pytest
 from support.ollama_server import FAULTS, MODEL, OllamaServer
 
 from store.agent import breaker, client, model
+from store.agent import server as look
 from store.agent.breaker import Breaker
 from store.agent.client import OllamaChat
+from store.agent.standing import standing
 from store.config import Config
 from store.config.settings import known
 from store.errors import ModelFailed
@@ -38,7 +41,9 @@ KINDS = {
     "endless": "broken",
     "huge": "broken",
     "length": "cut",
-    "not all read": "refused",
+    "not all read": "long",
+    "unauthorised": "refused",
+    "too large": "long",
 }
 
 
@@ -142,9 +147,9 @@ def test_trying_again_takes_no_longer_than_the_question_may(
 
 def test_a_question_that_is_too_long_is_not_asked(server: OllamaServer) -> None:
     asking = chat(server)
-    with pytest.raises(ModelFailed, match="longer than the model reads") as caught:
+    with pytest.raises(ModelFailed, match="The question is longer than") as caught:
         asking.answer([("user", "palabra " * 2_000)], schema=None, predict=200, seconds=5)
-    assert caught.value.kind == "refused" and not server.asked
+    assert caught.value.kind == "long" and not server.asked
 
 
 @pytest.mark.parametrize("fault", ["hangs", "hangs midway", "trickles"])
@@ -182,7 +187,7 @@ def test_a_load_has_longer_than_an_answer_and_ends_too(server: OllamaServer, mon
     server.loaded.clear()
     server.load_hangs = True
     monkeypatch.setattr(client, "LOADING", 0.3)
-    assert failure(chat(server), seconds=0.1).kind == "slow"
+    assert failure(chat(server), seconds=0.1).kind == "unloaded"
     assert server.left.wait(5) and not server.asked
 
 
@@ -208,8 +213,8 @@ def test_whoever_does_not_wait_for_a_load_is_told_and_nothing_is_loaded(server: 
 def test_without_a_server_there_is_no_model_and_why_says_so() -> None:
     config = configured(agent_host="127.0.0.1:9")
     assert model.found(config) is None
-    (step,) = model.why(config).steps
-    assert (step.who, step.taken) == ("rules", True)
+    step = standing(config).taken
+    assert step.who == "rules"
     assert step.reason == "Nothing answers at 127.0.0.1:9." and step.next.startswith("Start Ollama: ollama serve")
 
 
@@ -246,17 +251,18 @@ def test_one_slow_answer_trips_nothing_three_in_a_row_do(server: OllamaServer) -
 def test_a_server_that_hangs_at_its_list_is_given_up_in_time(
     server: OllamaServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(client, "LIST", 0.2)
     server.deaf = True
-    assert model.found(configured(server)) is None
-    assert "did not answer in time" in model.why(configured(server)).steps[0].reason
+    start = time.monotonic()
+    assert model.found(configured(server), seconds=0.2) is None
+    assert "did not answer in time" in standing(configured(server), 0.2).taken.reason
+    assert time.monotonic() - start < look.LOOK_SECONDS
 
 
 # which one ------------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("variable", "configured", "installed", "name", "who"),
+    ("variable", "setting", "installed", "name", "who"),
     [
         ("", "", ["llama3:8b", MODEL, "qwen2.5:7b"], MODEL, "qwen2.5"),
         ("", "", ["llama3:8b", "qwen2.5:7b", "qwen2.5:0.5b"], "qwen2.5:7b", "qwen2.5"),
@@ -272,9 +278,11 @@ def test_a_server_that_hangs_at_its_list_is_given_up_in_time(
     ],
 )
 def test_the_order_in_which_a_model_is_found(
-    variable: str, configured: str, installed: list[str], name: str, who: str
+    variable: str, setting: str, installed: list[str], name: str, who: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found, steps = model.choose(configured, variable, installed)
+    monkeypatch.setenv("MEMORANDA_MODEL", variable)
+    listed = [look.Installed(name, elsewhere=look.cloud(name)) for name in installed]
+    found, steps = model.choose(configured(agent_model=setting), listed)
     assert found == name and steps[-1].who == who and steps[-1].taken
     assert not any(step.taken for step in steps[:-1]), "and every other is told, with what would mend it"
     for step in steps[:-1]:
@@ -286,10 +294,16 @@ def test_the_servers_list_decides_and_a_switch_turns_it_off(
 ) -> None:
     server.models = ["llama3:8b", "mine:latest"]
     monkeypatch.setenv("OLLAMA_HOST", server.address)
-    way = model.why(configured(agent_model="mine"))
-    assert (way.address, way.model, way.installed) == (server.address, "mine:latest", ("llama3:8b", "mine:latest"))
+
+    def name() -> str:
+        found = model.found(configured(agent_model="mine"))
+        assert found is not None
+        found.close()
+        return found.name
+
+    assert name() == "mine:latest"
     monkeypatch.setenv("MEMORANDA_MODEL", "llama3:8b")
-    assert model.why(configured(agent_model="mine")).model == "llama3:8b"
+    assert name() == "llama3:8b"
     lists = server.lists
     assert model.found(configured(agent_mode="off")) is None
     monkeypatch.setenv("MEMORANDA_WITHOUT", "agent")
@@ -310,8 +324,8 @@ def test_nothing_goes_anywhere_else(server: OllamaServer, monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("address", ["http://[", "http://127.0.0.1:99999"])
 def test_an_address_that_is_none_is_told(address: str) -> None:
-    way = model.why(configured(agent_host=address))
-    assert not way.model and "memoranda config agent.host" in way.steps[-1].next
+    config = configured(agent_host=address)
+    assert model.found(config) is None and "memoranda config agent.host" in standing(config).taken.next
 
 
 def test_neither_the_client_nor_its_like_is_imported_before_something_listens() -> None:

@@ -13,9 +13,10 @@ import pytest
 from support.model_server import FAULTS, LAYERS, ModelServer
 
 from store.agent import breaker
+from store.agent.address import short, whole
 from store.agent.fetching import Fetcher, Pace, Pulled
 from store.agent.model import USUAL
-from store.agent.server import look, short, whole
+from store.agent.server import look
 from store.agent.standing import ORDER, standing
 from store.agent.trial import Trier, try_out
 from store.config import Config, load, user_path
@@ -76,7 +77,7 @@ def test_every_fault_of_a_server_ends_in_time_and_says_what_it_is(server: ModelS
     server.fault = fault
     trouble = look(server.address, 0.3).trouble
     assert trouble is not None and trouble.next
-    kinds = {"hangs": "slow", "trickles": "slow", "cut": "cut", "busy": "busy", "error": "refused"}
+    kinds = {"hangs": "slow", "trickles": "slow", "cut": "cut", "busy": "busy"}
     assert trouble.kind == kinds.get(fault, "broken")
     assert f"127.0.0.1:{server.port}" in trouble.message
 
@@ -104,7 +105,7 @@ def test_a_list_that_holds_nonsense_is_believed_as_far_as_it_makes_sense(
         ("https://nas/ollama/", "https://nas:443/ollama", "https://nas:443/ollama"),
         ("::1", "http://[::1]:11434", "[::1]:11434"),
         ("http://[::1]:9/", "http://[::1]:9", "[::1]:9"),
-        ("https://ana:secret@nas", "https://ana:secret@nas:443", "https://nas:443"),
+        ("https://ana:secret@nas", "https://nas:443", "https://nas:443"),
     ],
 )
 def test_an_address_as_people_write_it(said: str, meant: str, told: str) -> None:
@@ -187,6 +188,7 @@ def test_a_server_that_answers_again_is_asked_again_at_once(
     server: ModelServer, configured: Callable[..., Config]
 ) -> None:
     """Who starts Ollama after it was missed need not wait for the pause to be over."""
+    server.installed = {USUAL: 1}
     tripped = breaker.of(server.address)
     tripped.failed(ModelFailed("absent", "Nothing answers."))
     assert tripped.tripped()

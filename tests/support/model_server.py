@@ -14,6 +14,7 @@ from typing import Any
 
 GIB = 1 << 30
 LAYERS = (("sha256:5ee4f07cdb9b", 1_929_903_264), ("sha256:66b9ea09bd5b", 68))
+COUNTS = {"eval_count": 24, "eval_duration": 800_000_000}
 FAULTS = "hangs trickles html cut empty shape busy error".split()
 
 
@@ -149,9 +150,9 @@ def _handler(owner: ModelServer) -> type[BaseHTTPRequestHandler]:
             self._begin()
             for word in owner.says.split():
                 self._line(model=name, message={"role": "assistant", "content": f"{word} "}, done=False)
-            counts = {"prompt_eval_count": 20, "eval_count": 24, "eval_duration": 800_000_000}
             last = {"model": name, "message": {"role": "assistant", "content": ""}, "done": True, "done_reason": "stop"}
-            self._line(**last, **counts, total_duration=10**9, load_duration=int(loading * 10**9))
+            took = {"prompt_eval_count": 20, "total_duration": 10**9, "load_duration": int(loading * 10**9)}
+            self._line(**last, **{**took, **COUNTS})
             return self._end()
 
         # the wire

@@ -1,9 +1,9 @@
 """A server that talks like Ollama, for its own client, over a real socket; what it says was written beforehand.
 
-What it fakes: `/api/tags`, `/api/ps`, and `/api/chat` (newline-delimited JSON in chunks, the last line with
-`done_reason` and counts; no messages loads the model). How faithfully: the wire is Ollama's, the words are the test's,
-there is no model. `fault` makes it fail in the ways that real servers do, `faults` one call after the other; `rest` is
-where it waits for a test to be over.
+What it fakes: `/api/version`, `/api/tags`, `/api/ps`, and `/api/chat` (newline-delimited JSON in chunks, the last line
+with `done_reason` and counts; no messages loads the model). How faithfully: the wire is Ollama's, the words are the
+test's, there is no model. `fault` makes it fail in the ways that real servers do, `faults` one call after the other;
+`rest` is where it waits for a test to be over.
 """
 
 import json
@@ -29,13 +29,15 @@ FAULTS = (
         "length",
     ),
     "not all read",
+    "unauthorised",
+    "too large",
 )
 Say = Callable[[list[dict[str, str]]], str]
 
 
 class OllamaServer:
     """`address` of it; `asked` the bodies of the chats it was sent; `loads` how often it loaded a model; `left` is set
-    when somebody breaks an answer off."""
+    when somebody breaks an answer off; `remote` are those of its `models` that it has others answer for."""
 
     def __init__(self, say: Say | str = "{}") -> None:
         self.say: Say = (lambda _: say) if isinstance(say, str) else say
@@ -43,9 +45,12 @@ class OllamaServer:
         self.fault = ""
         self.faults: list[str] = []
         self.models: Sequence[str] = [MODEL]
+        self.remote: set[str] = set()
         self.loaded: set[str] = {MODEL}
         self.loads = 0
         self.load_hangs = False
+        self.load_fails = False
+        self.slow_lists = 0.0  # seconds that each of its lists takes
         self.deaf = False  # to every request
         self.lists = 0
         self.begun = threading.Event()
@@ -78,14 +83,21 @@ def _handler(owner: OllamaServer) -> type[BaseHTTPRequestHandler]:
         def do_GET(self) -> None:
             if owner.deaf:
                 return self._rest()
+            owner.over.wait(owner.slow_lists)
+            if self.path == "/api/version":
+                return self._json({"version": "0.12.6"})
             if self.path == "/api/tags":
                 owner.lists += 1
-                return self._json({"models": [{"model": name, "name": name, "size": 1} for name in owner.models]})
+                return self._json({"models": [self._listed(name) for name in owner.models]})
             if self.path == "/api/ps":
                 return self._json(
                     {"models": [{"model": name, "name": name, "context_length": 4096} for name in owner.loaded]}
                 )
             return self._json({"error": "not found"}, 404)
+
+        def _listed(self, name: str) -> dict[str, Any]:
+            there = {"remote_model": "gpt-oss:120b", "remote_host": "https://ollama.com:443"}
+            return {"model": name, "name": name, "size": 1, **(there if name in owner.remote else {})}
 
         def do_POST(self) -> None:
             asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -98,6 +110,8 @@ def _handler(owner: OllamaServer) -> type[BaseHTTPRequestHandler]:
                 owner.begun.set()
                 if owner.load_hangs:
                     return self._rest()
+                if owner.load_fails:
+                    return self._json({"error": "llama runner process has terminated"}, 500)
                 owner.loaded.add(asked["model"])
                 return self._json(self._line("", "load"))
             owner.asked.append(asked)
@@ -111,6 +125,8 @@ def _handler(owner: OllamaServer) -> type[BaseHTTPRequestHandler]:
                 "bad gateway": (502, "bad gateway"),
                 "no memory": (500, "model requires more system memory (5.5 GiB) than is available (2.0 GiB)"),
                 "moved": (307, "elsewhere"),
+                "unauthorised": (401, "unauthorized"),
+                "too large": (413, "request body too large"),
             }.get(fault, (0, ""))
             if status:
                 self._json({"error": said}, status, {"Location": "http://127.0.0.1:1/elsewhere"})

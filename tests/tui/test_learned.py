@@ -213,6 +213,16 @@ async def test_a_key_breaks_off_what_a_model_thinks_and_it_thinks_again_later(
     assert len(server.asked) >= 2
 
 
+async def test_what_is_said_while_a_model_thinks_is_learned_by_rule(story: Story, server: OllamaServer) -> None:
+    server.fault = "hangs"
+    async with opened(story.folder, WIDE) as person:
+        mention(story)
+        await person.until(server.begun.is_set)
+        say(story)
+        await person.until(lambda: any("deploy se hace" in row for row in person.rows))
+        assert not server.left.is_set()
+
+
 async def test_closing_waits_for_no_model(story: Story, server: OllamaServer) -> None:
     server.fault = "hangs"
     async with opened(story.folder, WIDE) as person:

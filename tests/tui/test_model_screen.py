@@ -1,5 +1,6 @@
 """The screen that sets the model up, and the model beside the search."""
 
+import threading
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -287,6 +288,34 @@ async def test_one_that_has_just_worked_is_looked_at_again(
         await person.until(lambda: "qwen2.5:3b ready  0.6 s" in person.lines[1])
         await person.pilot.press("P")
         await person.until(lambda: person.sees("Asked 1 time for this memory, the last answer took 0.6 s."))
+
+
+async def test_a_size_beyond_all_numbers_is_only_a_size(story: Story, server: ModelServer) -> None:
+    server.installed = {USUAL: 10**400}
+    async with opened(story.folder) as person:
+        await set_up(person)
+        assert person.sees(f"MODEL  {USUAL}") and person.app.is_running
+
+
+async def test_what_comes_while_the_application_closes_hurts_nobody(
+    story: Story, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its threads are not waited for, and may have something to tell at any moment."""
+    heard: list[threading.ExceptHookArgs] = []
+    monkeypatch.setattr(threading, "excepthook", heard.append)
+    async with opened(story.folder) as person:
+        await person.until(lambda: person.app.modeller.standing is not None)
+
+        def closed(*arguments: object) -> bool:
+            raise RuntimeError("Event loop is closed")
+
+        told = threading.Thread(target=person.app._model_told)
+        with monkeypatch.context() as patch:
+            for name in ("call_later", "call_from_thread"):
+                patch.setattr(person.app, name, closed)
+            told.start()
+            told.join(10)
+    assert heard == []
 
 
 async def test_switched_off_it_is_rules_and_nobody_is_asked(

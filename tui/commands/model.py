@@ -109,7 +109,7 @@ def headline(found: "Standing") -> str:
 
 def where(found: "Standing") -> str:
     """The server, and whether it answers."""
-    from store.agent.server import short
+    from store.agent.address import short
 
     if found.trouble is not None:
         return found.trouble.message
@@ -135,12 +135,10 @@ def sign(found: "Standing", one: "Installed") -> str:
 
 def about(one: "Installed") -> str:
     """What a model is, in a few words."""
-    from store.agent.model import elsewhere, talks
-
     words = [size(one.size) if one.size else "", f"{one.parameters} {one.quantization}".strip()]
-    if elsewhere(one.name):
+    if one.elsewhere:
         words.append("runs on other machines: no text is sent there")
-    elif not talks(one.name):
+    elif not one.talks:
         words.append("for vectors alone")
     elif one.loaded:
         words.append("in memory")
@@ -149,8 +147,7 @@ def about(one: "Installed") -> str:
 
 def lacking(found: "Standing") -> bool:
     """Whether there is no Ollama on this very machine, where it was looked for."""
-    from store.agent.client import NEAR
-    from store.agent.server import host
+    from store.agent.address import NEAR, host
 
     return found.trouble is not None and found.trouble.kind == "absent" and host(found.look.address) in NEAR
 
@@ -193,13 +190,14 @@ def _json(found: "Standing") -> dict[str, object]:
 
 
 def _pull(session: Session, name: str) -> Outcome:
+    from store.agent import address
     from store.agent.fetching import Fetcher, Pace
-    from store.agent.model import USUAL, address
+    from store.agent.model import USUAL
 
     name = name or USUAL
     pace, started = Pace(), monotonic()
     tell = _teller(name, sys.stderr.isatty())
-    fetcher = Fetcher(address(_config(session)), lambda: False)
+    fetcher = Fetcher(address.of(_config(session)), lambda: False)
     total = 0
     try:
         for far in fetcher.pull(name):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from textual import work
@@ -20,6 +21,7 @@ class LearningScreen(EmbeddingScreen):
     """Reads what waits after the first rows, and whenever something was said."""
 
     _learning = False
+    _model_reads = False
 
     def _complete(self) -> None:
         super()._complete()
@@ -34,6 +36,9 @@ class LearningScreen(EmbeddingScreen):
         if self.engine is not None and not self._learning and self.engine.learner.due(self.engine.screen):
             self._learning = True
             self._learn()
+        if self.engine is not None and not self._model_reads and self.engine.learner.due_for_model(self.engine.screen):
+            self._model_reads = True
+            self._let_model_read()
 
     @work(thread=True, group="learning", exit_on_error=False, description="read what was said")
     def _learn(self) -> None:
@@ -44,6 +49,20 @@ class LearningScreen(EmbeddingScreen):
             done = None
         self.later(self._learned, done)
 
+    @work(thread=True, group="model", exit_on_error=False, description="let the model read what was said")
+    def _let_model_read(self) -> None:
+        try:
+            asked = self.engine.learner.run_model().asked if self.engine is not None else ()
+        except MemorandaError as error:
+            self.later(self.say, f"The model could not read what was said: {error}", "warning")
+            asked = ()
+        self.later(self._model_read, asked)
+
+    def _model_read(self, asked: tuple[int, ...]) -> None:
+        self._model_reads = False
+        if said := told((), asked):
+            self.say(said, timeout=8)
+
     def _learned(self, done: tuple[Read, int] | None) -> None:
         self._learning = False
         if done is None:
@@ -52,19 +71,17 @@ class LearningScreen(EmbeddingScreen):
         if asked:
             waits = "a question waits" if asked == 1 else f"{asked:,} questions wait"
             self.say(f"Something like what you remembered is known: {waits} in the inbox.", timeout=8)
-        if said := told(read):
+        if said := told(read.learned.facts, read.learned.proposed):
             self.say(said, timeout=8)
 
 
-def told(done: Read) -> str:
+def told(facts: Sequence[int], asked: Sequence[int]) -> str:
     """What was learned, in a sentence; empty if nothing was. What was confirmed is seen by its age."""
-    learned = done.learned
-    facts, asked = len(learned.facts), len(learned.proposed)
     parts = []
     if facts:
-        parts.append(f"Learned {facts} fact{'' if facts == 1 else 's'} from what was said")
+        parts.append(f"Learned {len(facts)} fact{'' if len(facts) == 1 else 's'} from what was said")
     if asked:
-        waits = f"{asked} question{' waits' if asked == 1 else 's wait'} in the inbox"
+        waits = f"{len(asked)} question{' waits' if len(asked) == 1 else 's wait'} in the inbox"
         parts.append(waits if facts else f"From what was said {waits}")
     if not parts:
         return ""

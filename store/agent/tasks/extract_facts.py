@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-from store.agent import extraction
 from store.agent.asking import Asking, Choice, numbered, spanish
 from store.agent.domains import classify
 from store.agent.extraction import WORDS, Extraction, Found
@@ -106,11 +105,6 @@ def ask(asking: Asking, role: str, text: str) -> Extraction:
         form = asking.ask(TASK, Form, [*told, question], PREDICT)
         held = {**held, **_held(form.facts, some, asking.name)}
     return Extraction(tuple(_placed(asking, list(held.values()))), asking.name)
-
-
-def answer(asking: Asking, role: str, text: str) -> Extraction:
-    """The same; where the model fails, what the rule finds."""
-    return asking.or_rule(TASK, lambda: ask(asking, role, text), lambda: extraction.extract(role, text))
 
 
 def _placed(asking: Asking, held: Sequence[Found]) -> Iterator[Found]:

@@ -13,7 +13,7 @@ from store.agent import confirming
 from store.agent.asking import Asking, Choice, numbered, spanish
 from store.agent.confirming import NONE, PROPOSE, SUPERSEDE, Words
 from store.agent.model import Message
-from store.agent.voice import Sentence, fold
+from store.agent.voice import fold
 from store.context.fence import harmless
 
 TASK = "reconfirm"
@@ -113,14 +113,3 @@ def _share(words: Words, fact: Words) -> float:
     """How many of a fact's words some words have."""
     shared = [word for word in fact.words if any(confirming.kin(word, other) for other in words.words)]
     return len(shared) / len(fact.words) if fact.words else 0.0
-
-
-def by_rule(said: Sentence, facts: Sequence[tuple[int, str]]) -> Verdicts:
-    """What the rule says."""
-    judged = {number: confirming.compare(said, text) for number, text in facts}
-    return Verdicts({number: verdict for number, verdict in judged.items() if verdict != NONE})
-
-
-def answer(asking: Asking, said: Sentence, facts: Sequence[tuple[int, str]]) -> Verdicts:
-    """What a model says, or where it fails the rule."""
-    return asking.or_rule(TASK, lambda: ask(asking, said.text, facts), lambda: by_rule(said, facts))

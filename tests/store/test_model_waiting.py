@@ -1,0 +1,306 @@
+"""What waits for a model while its server is in trouble, or a person does not want it: no turn pays for the server, the
+server is left alone, and nobody waits for longer than was said."""
+
+import json
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from support.ollama_server import MODEL, OllamaServer
+
+from store import pending
+from store.agent import address, afterwards, breaker, client, queue, summing_up, waiting
+from store.agent.afterwards import Added
+from store.agent.model import found
+from store.agent.standing import standing
+from store.agent.telling import worth
+from store.config import Config
+from store.conversation import Said
+from store.errors import ModelFailed
+from store.memory import Memory
+from tui.learner import OFTEN, Learner
+
+READS = '{"facts": [], "answers": []}'
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OllamaServer]:
+    breaker.reset()
+    monkeypatch.setattr(client, "BACKOFF", (0.001, 0.001))
+    server = OllamaServer(READS)
+    monkeypatch.setenv("OLLAMA_HOST", server.address)
+    yield server
+    server.close()
+    breaker.reset()
+
+
+def told(memory: Memory, count: int = 1) -> None:
+    """A person said so much that a model may read; rules have read it, and there is nothing that it could say again."""
+    memory.turns.add("monday", [Said("user", f"Mi viejo tiene {n} panaderías en Salto.") for n in range(2, 2 + count)])
+    queue.run(memory)
+    with memory.database.write("agent", "extraction") as write:
+        write.execute("DELETE FROM pending_extraction WHERE task = 'model.reconfirm'")
+
+
+def attempts(memory: Memory) -> list[int]:
+    return [number for (number,) in memory.database.rows("SELECT attempts FROM pending_extraction ORDER BY id")]
+
+
+def alone() -> bool:
+    """Whether the server is left alone."""
+    return breaker.of(address.of(Config())).tripped() is not None
+
+
+def setting(memory: Memory, name: str, value: Any) -> None:
+    memory.config.find(name).value = value  # type: ignore[union-attr]
+
+
+# a server in trouble --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("fault", ["no memory", "unauthorised", "moved"])
+def test_a_server_that_will_not_answer_costs_no_turn_a_try(
+    memory: Memory, clock: Any, server: OllamaServer, fault: str
+) -> None:
+    told(memory, 20)
+    before = attempts(memory)
+    server.fault = fault
+    for _ in range(8):
+        done = afterwards.run(memory)
+        assert not (done.read or done.failed)
+        clock.advance(milliseconds=1_000)
+    assert attempts(memory) == before and len(server.asked) == breaker.AFTER and alone()
+    assert not waiting.due(memory)
+    server.fault = ""
+    breaker.reset()
+    clock.advance(days=0.1)
+    assert afterwards.run(memory).read == len(before)
+
+
+def test_a_question_that_is_too_large_is_the_turns_fault(memory: Memory, server: OllamaServer) -> None:
+    told(memory, 5)
+    server.fault = "too large"
+    assert afterwards.run(memory).failed and set(attempts(memory)) == {1} and not alone()
+
+
+def test_what_is_refused_keeps_no_other_turn_from_being_read(memory: Memory, clock: Any, server: OllamaServer) -> None:
+    """Perhaps it is that one after all: it comes again later, and was not tried."""
+    told(memory, 3)
+    server.faults = ["unauthorised"]
+    assert afterwards.run(memory).trouble
+    assert afterwards.run(memory).read == 2 and attempts(memory) == [0]
+    clock.advance(milliseconds=61_000)
+    assert afterwards.run(memory).read == 1
+
+
+@pytest.mark.parametrize("how", ["hangs", "error line"])
+def test_a_model_that_cannot_be_loaded_costs_no_turn_a_try(
+    memory: Memory, clock: Any, server: OllamaServer, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    monkeypatch.setattr(client, "LOADING", 0.1)
+    told(memory, 10)
+    before = attempts(memory)
+    server.loaded.clear()
+    server.load_hangs = how == "hangs"
+    server.load_fails = how != "hangs"
+    for _ in range(5):
+        assert "could not be loaded" in (said := afterwards.run(memory).trouble) or said == ""
+        clock.advance(milliseconds=1_000)
+    assert attempts(memory) == before and alone()
+
+
+def test_a_look_lets_no_server_off_whose_answers_fail(memory: Memory, server: OllamaServer) -> None:
+    setting(memory, "agent.patience", 0.1)
+    told(memory, 20)
+    server.fault = "hangs"
+    for _ in range(6):
+        afterwards.run(memory)
+        assert standing(memory.config).model == MODEL, "its list is as it should be"
+    assert len(server.asked) == breaker.AFTER and alone()
+
+
+@pytest.mark.parametrize("kind", ["absent", "missing"])
+def test_a_look_lets_a_server_off_that_was_gone_or_had_no_model(server: OllamaServer, kind: str) -> None:
+    broken = breaker.of(address.of(Config()))
+    broken.failed(ModelFailed(kind, "It is gone."))
+    server.models = []
+    standing(Config())
+    assert broken.tripped()
+    server.models = [MODEL]
+    standing(Config())
+    assert not broken.tripped()
+
+
+def test_where_there_is_no_model_nobody_looks_again_and_again(memory: Memory, server: OllamaServer) -> None:
+    told(memory)
+    server.models = []
+    for _ in range(5):
+        if waiting.due(memory):
+            afterwards.run(memory)
+    assert server.lists == 1 and not waiting.due(memory)
+    server.models = [MODEL]
+    standing(memory.config)
+    assert waiting.due(memory), "one was fetched, and a look saw it"
+
+
+def test_switched_off_nothing_is_due(memory: Memory, server: OllamaServer, monkeypatch: pytest.MonkeyPatch) -> None:
+    told(memory)
+    assert waiting.due(memory)
+    setting(memory, "agent.mode", "off")
+    assert not waiting.due(memory)
+    setting(memory, "agent.mode", "fast")
+    monkeypatch.setenv("MEMORANDA_WITHOUT", "agent")
+    assert not waiting.due(memory) and not server.lists
+
+
+def test_a_turn_of_figures_is_not_asked_about_where_the_model_could_not_read_it(server: OllamaServer) -> None:
+    """A model makes a token of each."""
+    chat = found(Config())
+    assert chat is not None
+    with pytest.raises(ModelFailed) as raised:
+        chat.answer([("user", "3141592653 " * 400)], schema=None, predict=20, seconds=5)
+    assert raised.value.kind == "long" and not server.asked
+    assert chat.answer([("user", "3141592653 " * 200)], schema=None, predict=20, seconds=5)
+    chat.close()
+
+
+# a person who waits ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("lists", "answers"), [(0.4, 1.5), (0.0, 0.6)])
+def test_all_that_is_done_before_an_answer_has_the_seconds_together(
+    memory: Memory, server: OllamaServer, lists: float, answers: float
+) -> None:
+    """The list, whether it is loaded, and the answer; another question is not begun where little is left."""
+    setting(memory, "agent.mode", "smart")
+    setting(memory, "agent.seconds", 1)
+
+    def slowly(_: object) -> str:
+        time.sleep(answers)
+        return json.dumps({"sentence": "El liceo tiene nueve aulas y abre a las ocho"})
+
+    server.say, server.slow_lists = slowly, lists
+    start = time.monotonic()
+    with summing_up.of_facts(memory) as said:
+        for _ in range(3):
+            assert said(["El liceo tiene nueve aulas", "El liceo abre a las ocho"])
+        assert time.monotonic() - start < 1.5
+    assert len(server.asked) <= 1
+
+
+def test_a_question_is_begun_while_there_is_time_for_it(memory: Memory, server: OllamaServer) -> None:
+    setting(memory, "agent.mode", "smart")
+    server.say = lambda _: json.dumps({"sentence": "El liceo tiene nueve aulas y abre a las ocho"})
+    with summing_up.of_facts(memory) as said:
+        assert said(["El liceo tiene nueve aulas", "El liceo abre a las ocho"]).startswith("El liceo tiene")
+        assert said(["El liceo tiene nueve aulas", "El liceo abre a las ocho"])
+    assert len(server.asked) == 2
+
+
+# beside everything else -----------------------------------------------------------------------------------------------
+
+
+def test_no_transaction_is_open_while_it_is_looked_what_a_model_may_read(
+    memory: Memory, server: OllamaServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Long turns take long: every other writer would wait."""
+    inside = []
+
+    def looked_at(role: str, text: str) -> list[Any]:
+        inside.append(memory.database.connection.in_transaction)
+        return list(worth(role, text))
+
+    monkeypatch.setattr(queue, "worth", looked_at)
+    memory.turns.add("s", [Said("user", "Recordá que el build es lento. Mi viejo tiene una panadería en Salto.")])
+    told(memory, 3)
+    assert inside == [False] * 4, "and once for each turn"
+    assert pending.counts(memory.database, model=True)[0] == 4
+
+
+def test_a_look_at_what_waits_imports_nothing_that_reads(memory: Memory) -> None:
+    """It is looked on the thread that draws the screen."""
+    told(memory)
+    code = (
+        "import sys\n"
+        "from tui.learner import Learner\n"
+        "from store.memory import Memory\n"
+        f"with Memory.open({memory.location.path!r}) as memory:\n"
+        "    never = lambda: False\n"
+        "    learner = Learner(memory.location, memory.database.clock, never, never, never)\n"
+        "    assert learner.due_for_model(memory) and not learner.due(memory)\n"
+        "print([name for name in sys.modules if name.startswith('store.agent.')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = done.stdout.replace("'", "").strip("[]\n").split(", ")
+    assert sorted(loaded) == [f"store.agent.{name}" for name in ("address", "breaker", "model", "waiting")]
+
+
+@pytest.fixture
+def pressed() -> threading.Event:
+    return threading.Event()
+
+
+@pytest.fixture
+def learner(memory: Memory, clock: Any, pressed: threading.Event) -> Learner:
+    """Of an application in which a key is pressed while `pressed` is set."""
+
+    def never() -> bool:
+        return False
+
+    return Learner(memory.location, clock, never, pressed.is_set, never)
+
+
+def beside(learner: Learner) -> "tuple[threading.Thread, list[Added]]":
+    done: list[Added] = []
+    thread = threading.Thread(target=lambda: done.append(learner.run_model()), daemon=True)
+    thread.start()
+    return thread, done
+
+
+def test_rules_read_on_while_a_model_thinks(
+    memory: Memory, server: OllamaServer, learner: Learner, pressed: threading.Event
+) -> None:
+    told(memory)
+    learner.run()
+    assert waiting.due(memory) and not server.asked, "the model is not the rules' to ask"
+    server.fault = "hangs"
+    thread, _ = beside(learner)
+    assert server.begun.wait(10)
+    memory.turns.add("now", [Said("user", "Recordá que el build es lento.")])
+    assert learner.due(memory)
+    assert learner.run()[0].learned.facts and thread.is_alive(), "the model still thinks"
+    pressed.set()
+    thread.join(10)
+    assert not thread.is_alive()
+
+
+@pytest.mark.parametrize("cold", [False, True])
+def test_keys_break_a_model_off_but_not_for_ever(
+    memory: Memory, server: OllamaServer, learner: Learner, pressed: threading.Event, cold: bool
+) -> None:
+    """Also where it must be loaded first, which takes longer than anybody pauses."""
+    told(memory, 2)
+    if cold:
+        server.loaded.clear()
+        server.load_hangs = True
+    else:
+        server.fault = "hangs"
+    for _ in range(OFTEN):
+        server.begun.clear()
+        pressed.clear()
+        thread, done = beside(learner)
+        assert server.begun.wait(10)
+        pressed.set()
+        thread.join(10)
+        assert done[0].broken_off and not done[0].read
+    server.fault, server.load_hangs = "", False
+    thread, done = beside(learner)
+    thread.join(10)
+    assert (done[0].read, done[0].broken_off) == (1, False), "it reads one, whatever is pressed"
+    thread, done = beside(learner)
+    thread.join(10)
+    assert done[0].read == 0, "and gives way again"
