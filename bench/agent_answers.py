@@ -96,11 +96,15 @@ def score(case: Case, given: Any) -> Counter[str]:
     if case["sort"] == "nothing":
         count.update(unanswerable=1, refused=not shown, wrong=bool(shown))
         return count
-    names = set(cited(text))
-    from_these = not case["cites"] or names & {*case["cites"], *case["also"]}
-    answered = bool(shown and from_these and has_all(text, case["has"]))
+    answered = bool(shown) and answers(case, text)
     count.update(answerable=1, answered=answered, missed=not answered)
     return count
+
+
+def answers(case: Case, text: str) -> bool:
+    """Whether a text answers a case: from a record that holds the answer, with what that says."""
+    from_these = not case["cites"] or not {*case["cites"], *case["also"]}.isdisjoint(cited(text))
+    return from_these and has_all(text, case["has"])
 
 
 def _as_refused(said: str, name: str) -> bool:

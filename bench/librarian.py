@@ -1,5 +1,5 @@
-"""The Librarian by rule: how many questions on the demo's memory are answered, from the right records, and how many
-about what nobody recorded are refused; with the model of meanings, and by keywords alone.
+"""The Librarian by rule: how many questions on two memories are answered, from the right records, and how many about
+what nobody recorded are refused; with the model of meanings, and by keywords alone.
 
     python -m bench.librarian [--show]
 
@@ -7,6 +7,10 @@ The questions of `bench/cases/librarian.jsonl` were written before the rules; th
 their thresholds were made with (`dev`), the odd ones tell what they are worth (`held`). *Answered* are questions whose
 answer cites one of the records that hold it; *other* those that were answered from other records; *refused* those about
 nothing recorded that got "there are no records". `--show` prints what went wrong, never of the half held back.
+
+`demo` is the demo's memory; `clinic` that of another team, which with its questions (`bench/cases/clinic.jsonl`) was
+written after the rules by somebody who had seen none of them: most ask in other words than the record's, or in the
+other language.
 """
 
 import argparse
@@ -17,6 +21,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from bench.agent_answers import answers, remembered
 from store import meaning, records
 from store.citations import parse
 from store.clock import utc_now
@@ -25,7 +30,7 @@ from store.librarian.sources import sources
 from store.memory import Memory
 from tui.demo import build
 
-CASES = os.path.join(os.path.dirname(__file__), "cases", "librarian.jsonl")
+CASES = os.path.join(os.path.dirname(__file__), "cases")
 ANY = "*"  # any record will do, if the answer holds a word
 
 
@@ -33,18 +38,34 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.librarian", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--show", action="store_true", help="print what went wrong in the half the rules are made with")
     options = parser.parse_args()
-    with open(CASES, encoding="utf-8") as file:
-        cases = [json.loads(line) for line in file]
+    cases, clinic = _cases("librarian"), _cases("clinic")
+    with open(os.path.join(CASES, "clinic.json"), encoding="utf-8") as file:
+        content = json.load(file)
     with tempfile.TemporaryDirectory(prefix="memoranda-bench-") as folder:
         place = build(folder, utc_now())
-        print(f"{'':10}{'':6}{'asked':>7}{'answered':>10}{'other':>7}{'nothing':>9}{'refused':>9}{'of':>5}{'ms':>7}")
+        print(
+            f"{'':7}{'':10}{'':6}{'asked':>7}{'answered':>10}{'other':>7}{'nothing':>9}{'refused':>9}{'of':>5}{'ms':>7}"
+        )
         for name in ("keywords", "meaning"):
             with Memory(place, "cli") as memory:
                 if name == "meaning":
                     meaning.embed(memory)
                 with _without(name == "keywords"):
                     for half in (0, 1):
-                        print(_row(memory, name, half, cases[half::2], options.show and not half))
+                        print("demo   " + _row(memory, name, half, cases[half::2], options.show and not half))
+        with remembered(os.path.join(folder, "clinic", ".memoranda", "memory.db"), content, False) as memory:
+            for name in ("keywords", "meaning"):
+                if name == "meaning":
+                    meaning.embed(memory)
+                with _without(name == "keywords"):
+                    for half in (0, 1):
+                        those = [case for case in clinic if case["split"] == ("dev", "held")[half]]
+                        print("clinic " + _row(memory, name, half, those, options.show and not half))
+
+
+def _cases(name: str) -> list[dict[str, object]]:
+    with open(os.path.join(CASES, f"{name}.jsonl"), encoding="utf-8") as file:
+        return [json.loads(line) for line in file]
 
 
 def _row(memory: Memory, name: str, half: int, cases: list[dict[str, object]], show: bool) -> str:
@@ -52,9 +73,11 @@ def _row(memory: Memory, name: str, half: int, cases: list[dict[str, object]], s
     right = other = nothing = refused = 0
     times = []
     for case in cases:
-        answer = librarian.ask(str(case["ask"]))
+        question = str(case.get("ask") or case["question"])
+        last = librarian.ask(str(case["after"])) if case.get("after") else None
+        answer = librarian.ask(question, last=last)
         times.append(answer.seconds * 1000)
-        wanted = case["on"]
+        wanted = case["on"] if "on" in case else case["sort"] != "nothing"
         good = _good(memory, answer, case)
         if not wanted:
             refused += answer.nothing
@@ -63,8 +86,8 @@ def _row(memory: Memory, name: str, half: int, cases: list[dict[str, object]], s
         else:
             right, other = right + good, other + (not good)
         if show and not good:
-            print(f"    {case['ask']}\n        {answer.text}")
-    asked = sum(bool(case["on"]) for case in cases)
+            print(f"    {question}\n        {answer.text}")
+    asked = sum(bool(case["on"] if "on" in case else case["sort"] != "nothing") for case in cases)
     return (
         f"{name:10}{('dev', 'held')[half]:6}{asked:>7}{right:>10}{other:>7}{nothing:>9}{refused:>9}"
         f"{len(cases) - asked:>5}{statistics.median(times):>7.0f}"
@@ -73,6 +96,8 @@ def _row(memory: Memory, name: str, half: int, cases: list[dict[str, object]], s
 
 def _good(memory: Memory, answer: Answer, case: dict[str, object]) -> bool:
     """Whether an answer is what the case wants."""
+    if "on" not in case:
+        return answer.nothing if case["sort"] == "nothing" else not answer.nothing and answers(case, answer.text)
     wanted = case["on"]
     assert isinstance(wanted, list)
     if not wanted:

@@ -48,14 +48,18 @@ def test_what_a_case_wants_stands_in_it() -> None:
         assert has(case["turns"][0]["text"], case["has"])
 
 
-def test_every_record_that_a_question_wants_is_in_the_memory_and_says_it(tmp_path: Path) -> None:
-    known = grounds(CONTENT)
-    with remembered(str(tmp_path / ".memoranda" / "memory.db"), CONTENT, embedded=False) as memory:
-        for name in known:
-            assert records.lookup(memory.database, parse(name)), name
+@pytest.mark.parametrize("name", ["agent", "clinic"])
+def test_every_record_that_a_question_wants_is_in_the_memory_and_says_it(name: str, tmp_path: Path) -> None:
+    folder = Path(MEMORY).parent
+    clinic = (folder / "clinic.jsonl").read_text(encoding="utf-8").splitlines()
+    content = CONTENT if name == "agent" else json.loads((folder / "clinic.json").read_text(encoding="utf-8"))
+    known = grounds(content)
+    with remembered(str(tmp_path / ".memoranda" / "memory.db"), content, embedded=False) as memory:
+        for one in known:
+            assert records.lookup(memory.database, parse(one)), one
         times = dict(memory.database.rows("SELECT id, decided_at FROM decisions"))
-    assert [times[number] for number in sorted(times)] == [one["at"] for one in CONTENT["decisions"]]
-    for case in of("answer"):
+    assert [times[number] for number in sorted(times)] == [one["at"] for one in content["decisions"]]
+    for case in of("answer") if name == "agent" else map(json.loads, clinic):
         assert {*case["cites"], *case["also"]} <= set(known)
         if case["cites"]:
             said = " ".join(known[name] for name in case["cites"])

@@ -41,7 +41,8 @@ class SearchBar(Kept, Horizontal):
         & > #slash { width: 2; }
         & > Input { width: 1fr; height: 1; border: none; padding: 0; background: transparent; }
         & > #found { width: 40%; }
-        &.-idle > #found { width: 76%; }
+        &.-idle > Input { width: 17; }
+        &.-idle > #found { width: 1fr; }
     }
     """
 
