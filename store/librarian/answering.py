@@ -19,7 +19,7 @@ from store.errors import ModelFailed
 from store.librarian import prompting
 from store.librarian.asked import STATISTICS, Asked, read, spoken
 from store.librarian.checking import Check
-from store.librarian.composing import NOTHING, Told, attributed, compose
+from store.librarian.composing import NOTHING, Told, attributed, compose, nearest
 from store.librarian.enough import enough
 from store.librarian.finding import Found, find
 from store.librarian.sentences import Sentences
@@ -37,8 +37,9 @@ class Answer:
     """An answer. `told` are its sentences as they were shown; `citations` are all that they make, `sources` the records
     that were looked at; `by` names the model, empty where rules answered; `cut` counts its sentences that did not
     stand, and `doubts` says why each. `note` is for the person: why a model did not answer, or that the answer was
-    given before. `nothing`: there are no records. `topic` and `ground` are the question and the citations that the next
-    question may lean on: its own, or where it leant itself or found nothing those of the answers before."""
+    given before. `nothing`: there are no records, and `near` names what comes nearest. `topic` and `ground` are the
+    question and the citations that the next question may lean on: its own, or where it leant itself or found nothing
+    those of the answers before."""
 
     question: str
     language: str
@@ -54,6 +55,7 @@ class Answer:
     note: str = ""
     nothing: bool = False
     cancelled: bool = False
+    near: Told | None = None
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -161,6 +163,7 @@ class _Asking:
             note,
             nothing,
             self._cancelled(),
+            nearest(found.near or found.sources, asked.language) if nothing else None,
         )
 
     def _say(self, told: Told) -> None:

@@ -37,6 +37,7 @@ from store.search.pipeline import body
 from store.suspicion import suspicious
 from store.vocabulary import PERSON
 
+NEAREST = 3  # records that are named where none answers
 NOTHING = {"es": "No hay registros sobre eso.", "en": "There are no records about that."}
 SAID = 3  # sources that are told, where no time is asked for
 QUOTED = 260  # characters of a quotation
@@ -102,6 +103,16 @@ def compose(asked: Asked, found: Found, now: str) -> list[Told]:
         told = told[:SAID]
     sentences = (sentence for source in told for sentence in _told(source, asked, now))
     return [*dict.fromkeys(sentences), *_left_out(told, found.of, asked)]
+
+
+def nearest(near: Sequence[Source], language: str) -> Told | None:
+    """What comes nearest to a question that nothing answers, in one line; None where nothing is near."""
+    those = [one for one in near if not one.hostile][:NEAREST]
+    if not those:
+        return None
+    listed = "; ".join(_listed(one.record, language) for one in those)
+    text = f"Lo más cercano: {listed}." if language == "es" else f"The nearest: {listed}."
+    return Told(text, tuple(one.citation for one in those))
 
 
 def _left_out(told: Sequence[Source], of: int, asked: Asked) -> Iterator[Told]:

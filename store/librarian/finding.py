@@ -18,6 +18,8 @@ from store.search.query import STOP
 
 MOST = 8  # sources of one answer
 LOOKED = 16  # hits of the search that are judged
+NEAR = 0.3  # calibrated similarity, at least, of a record that is named where none answers
+NEARBY = ("decision", "fact", "commit", "task", "event", "iteration")
 SURE = 0.15  # by how much the nearest must pass, so that it is told though a model sees no answer there
 # what is likely to answer: a decision says what was chosen and why, a commit only that something was done
 LIKELY = {
@@ -32,13 +34,14 @@ _BELONG = ("decisions", "commits", "events")  # to an iteration
 class Found:
     """The sources of an answer, the best first: `direct` of them answer, the rest is linked to those; `sure` that
     they do, whatever a small model makes of them; or what was counted. Where they are a list, of a time or of what was
-    counted before, `of` says how many there are in all."""
+    counted before, `of` says how many there are in all. `near` is what comes nearest where none answers."""
 
     sources: tuple[Source, ...]
     direct: int = 0
     sure: bool = False
     tally: Tally | None = None
     of: int = 0
+    near: tuple[Source, ...] = ()
 
 
 def find(memory: Memory, asked: Asked, last: Sequence[str] = (), question: str = "") -> Found:
@@ -57,10 +60,11 @@ def find(memory: Memory, asked: Asked, last: Sequence[str] = (), question: str =
     if (asked.since or asked.before or asked.agents) and not asked.words:
         those, of = of_time(memory, asked)
         return replace(_found(memory, asked, those, TOLD, sure=True), of=of)
-    those, best = _searched(memory, asked, asked.text)
+    those, best, near = _searched(memory, asked, asked.text)
     if not those and asked.dated:
         those, best = _saying(memory, asked)
-    return _found(memory, asked, those, sure=best >= SURE)
+    found = _found(memory, asked, those, sure=best >= SURE)
+    return found if found.sources else replace(found, near=near)
 
 
 def _found(memory: Memory, asked: Asked, those: Sequence[Record], most: int = MOST, sure: bool = False) -> Found:
@@ -82,8 +86,9 @@ def _found(memory: Memory, asked: Asked, those: Sequence[Record], most: int = MO
     return Found(tuple(every), direct, sure)
 
 
-def _searched(memory: Memory, asked: Asked, text: str) -> tuple[list[Record], float]:
-    """What a search for a text finds that answers the question, the likeliest first; and how near the nearest is."""
+def _searched(memory: Memory, asked: Asked, text: str) -> tuple[list[Record], float, tuple[Source, ...]]:
+    """What a search for a text finds that answers the question, the likeliest first; how near the nearest is; and of
+    all that it found what a person may want to see where nothing answers."""
     query = " ".join(text.replace(":", " ").split())
     hits = memory.search(query, LOOKED, since=asked.since, before=asked.before).hits
     for words, kind, status in _closer(asked, query):
@@ -102,7 +107,12 @@ def _searched(memory: Memory, asked: Asked, text: str) -> tuple[list[Record], fl
     best = max((score for *_, score in scored), default=0.0)
     those = [record for _, _, record, _ in scored]
     wanted = [record for record in those if records.kind_of(record) in asked.kinds]
-    return _holding_first(wanted or those, judge), best
+    near = [
+        source
+        for source, hit in zip(found, hits, strict=True)
+        if source.kind in NEARBY and (hit.similarity or 0.0) >= NEAR
+    ]
+    return _holding_first(wanted or those, judge), best, tuple(near)
 
 
 def _holding_first(those: list[Record], judge: Relevance) -> list[Record]:
@@ -120,7 +130,7 @@ def _saying(memory: Memory, asked: Asked) -> tuple[list[Record], float]:
     """What says the time that a question names, whenever it was written: “from Tuesday to Thursday”."""
     time = tuple(word for word in asked.dated if word not in STOP and word not in ASKING)
     undated = replace(asked, since="", before="", dated=frozenset(), words=(*asked.words, *time))
-    found, best = _searched(memory, undated, asked.text)
+    found, best, _ = _searched(memory, undated, asked.text)
     judge = Relevance(undated, Keywords(memory.database))
     told = sources(memory.database, found, memory.now)
     return [one.record for one in told if all(judge.stands(word, one.text) for word in time)], best

@@ -305,12 +305,12 @@ def test_in_the_past_it_still_waited(memory, said):
 
 def test_nothing_else_makes_a_fact_of_a_proposal():
     """Found in the source: only the inbox carries proposals out, and only it writes what became of one; a purge
-    (asked.py) closes those that it emptied. Three more only tell or count them."""
+    (asked.py) closes those that it emptied. Four more only tell or count them."""
     root = Path(__file__).parents[2]
     sources = {path: path.read_text() for folder in ("store", "tui") for path in (root / folder).rglob("*.py")}
     users = {path.name for path, text in sources.items() if "store.accepting import" in text}
     assert users == {"inbox.py"}
-    telling = ("afterwards.py", "composing.py", "counting.py")
+    telling = ("afterwards.py", "answering.py", "composing.py", "counting.py")
     writers = {path.name for path, text in sources.items() if "UPDATE proposals" in text or '"accepted"' in text}
     assert writers <= {"inbox.py", "vocabulary.py", "questioning.py", "asked.py", *telling}, writers
     inserters = {

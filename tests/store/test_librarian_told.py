@@ -39,6 +39,22 @@ def heard(chat: Scripted) -> str:
     return "\n".join(text for messages in chat.asked for _, text in messages)
 
 
+def test_where_nothing_answers_it_says_so_and_names_what_comes_nearest(
+    zoo: Memory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("store.librarian.finding.NEAR", 0.0)  # no model of meanings here
+    zoo.facts.remember(HOSTILE)
+    zoo.facts.remember("the zebra pond is green", actor="agent")
+    answer = ask(zoo, "¿quién pintó el zebra museum de Chicago?")
+    assert (answer.text, answer.nothing, answer.citations) == ("No hay registros sobre eso.", True, ())
+    assert answer.near is not None and answer.near.text.startswith("Lo más cercano: ")
+    assert "«the zebra pond is green» (anotado por agent) [F#3]" in answer.near.text
+    assert "[F#2]" not in answer.near.text and len(answer.near.citations) <= 3, "nothing that reads like an order"
+    assert ask(zoo, "when do zebra keepers come?").near is None
+    monkeypatch.setattr("store.librarian.finding.NEAR", 0.3)
+    assert ask(zoo, "¿quién pintó el zebra museum de Chicago?").near is None, "what is not near is not named"
+
+
 # what a model hears of the exchange before
 
 

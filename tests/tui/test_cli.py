@@ -157,7 +157,20 @@ RECOVERED = {field.name for field in dataclasses.fields(models.Checkpoint)} | {"
 CHANGE = {"citation", "kind", "sign", "says", "now", "then", "fields", "by", "clash", "blocked"}
 
 ANSWER = {
-    *("question", "language", "kind", "answer", "sentences", "citations", "nothing", "by", "seconds", "cut", "note"),
+    *(
+        "question",
+        "language",
+        "kind",
+        "answer",
+        "sentences",
+        "citations",
+        "nothing",
+        "near",
+        "by",
+        "seconds",
+        "cut",
+        "note",
+    ),
     *("looked_at", "records"),
 }
 CONTEXT = {

@@ -29,6 +29,7 @@ OTHERS = (
     "store/cues.py",
     "store/agent/grounding.py",
     "store/agent/telling.py",
+    "store/agent/wording.py",
     "store/agent/phrases.py",
     "store/agent/folding.py",
     "store/agent/passed.py",

@@ -14,6 +14,7 @@ from support.stories import Story, copy
 from support.strangers import PAYLOADS
 
 from store.agent import breaker
+from store.errors import StorageError
 from store.location import locate
 from store.models import Decision
 from tui.widgets.talk import Question, Talk
@@ -90,6 +91,19 @@ async def test_from_the_empty_line_what_the_last_answer_cites_is_one_key_away(st
         assert not any("↓ sources" in line for line in person.lines)
         await person.press(key)
         assert person.at == "question", "there is nothing to go to"
+
+
+async def test_where_nothing_answers_what_comes_nearest_is_one_key_away(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It says plainly that there are no records, and a person may look themselves."""
+    monkeypatch.setattr("store.librarian.finding.NEAR", 0.0)  # no model of meanings here
+    async with opened(story.folder, NARROW) as person:
+        await ask(person, "which cache did the accountant paint?")
+        said = talk(person)
+        assert said.index("There are no records about that.") < said.index("The nearest: “") < said.index("[D#3]")
+        await person.press("down", "enter")
+        assert person.at == "preview" and person.record is not None
 
 
 async def test_a_citation_opens_by_mouse(story: Story) -> None:
@@ -343,6 +357,21 @@ async def test_leaving_waits_for_no_answer(
             await person.app.open(locate(None, {}, str(other)), str(other))
             await person.until(server.left.is_set)
     assert server.left.wait(5)
+
+
+async def test_what_the_screen_reads_is_closed_with_it(story: Story, tmp_path: Path) -> None:
+    """Else each memory that was left keeps its files open."""
+    other = tmp_path / "other"
+    other.mkdir()
+    async with opened(story.folder, WIDE) as person:
+        first = person.main.engine.present
+        await person.app.open(locate(None, {}, str(other)), str(other))
+        await person.settle()
+        with pytest.raises(StorageError, match="ConnectionClosedError"):
+            first.facts.get(1)
+        second = person.main.engine.present
+    with pytest.raises(StorageError, match="ConnectionClosedError"):
+        second.facts.get(1)
 
 
 async def test_a_defect_ends_the_answer_and_is_said(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:

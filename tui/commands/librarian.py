@@ -43,7 +43,8 @@ def reading(name: str, records: int) -> str:
 
 def told(answer: "Answer") -> list[str]:
     """What stands below an answer: who gave it, from how much, and what a person should know of it."""
-    return [answer.line, *([answer.note] if answer.note else [])]
+    near = [answer.near.text] if answer.near else []
+    return [*near, answer.line, *([answer.note] if answer.note else [])]
 
 
 def as_json(session: Session, answer: "Answer") -> dict[str, object]:
@@ -61,6 +62,7 @@ def as_json(session: Session, answer: "Answer") -> dict[str, object]:
         "sentences": list(answer.sentences),
         "citations": list(answer.citations),
         "nothing": answer.nothing,
+        "near": list(answer.near.citations) if answer.near else [],
         "by": answer.by or "rule",
         "seconds": round(answer.seconds, 3),
         "cut": list(answer.doubts),

@@ -95,7 +95,7 @@ class LibrarianScreen(HealthScreen):
         if self.focused is None or self.focused.id != "question":
             super().draw_footer()
             return
-        cites = self._answered is not None and not self._answered.nothing
+        cites = self._answered is not None and bool(self._answered.citations or self._answered.near)
         leaves = " stops the answer" if self.asking else " leaves"
         self.query_one("#footer", Footer).hint(
             (" enter", "$footer-key-foreground bold", "submit_question"),

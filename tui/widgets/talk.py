@@ -85,6 +85,8 @@ def lines_of(exchange: Exchange) -> list[Line]:
     elif answer is None:
         lines.append([(start, "label"), (exchange.status, "dim")])
     else:
+        if answer.near is not None:
+            lines.append([(BESIDE, "label"), *_pieces(answer.near)])
         lines.append([(start, "label"), (answer.line, "dim")])
         if answer.note:
             lines.append([(BESIDE, "label"), (answer.note, "dim")])
