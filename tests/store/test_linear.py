@@ -7,7 +7,12 @@ quadratic at 40,000 characters is a hundred times what it is at 4,000.
 import subprocess
 import sys
 
-CHILD = """
+import pytest
+
+PARTS = 4  # that are read beside each other
+CHILD = (
+    f"PARTS = {PARTS}"
+    + """
 import resource, sys, time
 from store.agent.extraction import extract
 from store.agent.grounding import Ground
@@ -61,8 +66,8 @@ def seconds(reader, text):
     reader(text)
     return time.process_time() - start
 
-for number, run in enumerate(RUNS):
-    for around in (AROUND[0], AROUND[1 + number % (len(AROUND) - 1)]):
+for number, run in [*enumerate(RUNS)][int(sys.argv[1]) :: PARTS]:
+    for around in AROUND if sys.argv[2:] else (AROUND[number % len(AROUND)],):
         short, long = (around.format(run * (size // len(run))) for size in (4_000, 40_000))
         for name, reader in READERS.items():
             resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + 20, -1))
@@ -77,9 +82,21 @@ for letters in ("ja" * 44 + "x", "je" * 40, "ha" * 32 + "h", "gracias" * 12, "ho
     small_talk(letters)
 print("done")
 """
+)
 
 
-def test_no_run_of_characters_takes_more_than_its_share() -> None:
-    child = subprocess.run([sys.executable, "-c", CHILD], capture_output=True, text=True)
+def read(*words: str) -> None:
+    child = subprocess.run([sys.executable, "-c", CHILD, *words], capture_output=True, text=True)
     last = child.stdout.strip().splitlines()[-1:]
     assert (child.stderr, last) == ("", ["done"]), "it stopped at the text named last"
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_no_run_of_characters_takes_more_than_its_share(part: int) -> None:
+    read(str(part))
+
+
+@pytest.mark.faults
+@pytest.mark.parametrize("part", range(PARTS))
+def test_nor_does_it_whatever_stands_around_it(part: int) -> None:
+    read(str(part), "all")
