@@ -87,7 +87,8 @@ def score(case: Case, given: Any) -> Counter[str]:
     good = 0
     for sentence in shown:
         records = [name for name in cited(sentence) if name in known]
-        below = " ".join(known[name] for name in records)
+        counted = Counter(name[0] for name in records).values()  # a sentence that counts records names them
+        below = " ".join([*(known[name] for name in records), *map(str, counted)])
         said = without_citations(sentence)
         good += bool(records) and says(said, below) and all(_as_refused(said, name) for name in records)
     text = " ".join(shown)

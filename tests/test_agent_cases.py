@@ -135,6 +135,9 @@ def test_an_answer_is_right_with_its_record_and_sound_with_its_words() -> None:
     good = score(case, answer("RabbitMQ was chosen, for Kafka needs three machines [D#2]."))
     assert (good["answered"], good["cited"], good["sentences"], good["missed"]) == (1, 1, 1, 0)
     assert score(case, answer("RabbitMQ was chosen [D#3]."))["answered"] == 0, "from another record"
+    both = "decisions with “rabbitmq”: “Message queue between offices” [D#2], “Formato de los reportes” [D#3]."
+    assert score(case, answer(f"There are 2 {both}"))["cited"] == 1, "it names what it counts"
+    assert score(case, answer(f"There are 9 {both}"))["cited"] == 0
     assert score(case, answer("RabbitMQ was chosen for 950 euros [D#2]."))["cited"] == 0, "a figure of nobody's"
     assert score(case, answer("RabbitMQ was chosen."))["cited"] == 0, "no citation"
     assert score(case, answer("There are no records about that.", nothing=True))["answered"] == 0
