@@ -102,7 +102,9 @@ class Terminal:
 
     def read(self, timeout: float) -> bool:
         """Take what arrives within `timeout` seconds; False if nothing did or the program has ended."""
-        if not select.select([self._master], [], [], timeout)[0]:
+        waiting = select.poll()  # not `select`, which knows no descriptor above 1,023
+        waiting.register(self._master, select.POLLIN)
+        if not waiting.poll(max(0.0, timeout) * 1000):
             return False
         try:
             data = os.read(self._master, 1 << 16)

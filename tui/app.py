@@ -222,14 +222,11 @@ class Memoranda(App[int]):
     async def open(self, location: Location, cwd: str) -> None:
         """Show another memory in the place of this one."""
         await self._close_engine()
-        engine = self._main.engine
         self.config = config.load(location, BY_ID, FIXED)
         self._configure()
         self._main = MainScreen(location, cwd, self._clock)
         self.clear_notifications()
         await self.switch_screen(self._main)
-        if engine is not None:
-            await asyncio.to_thread(engine.leave)
         self._complain()
 
     # the beginning and the end
@@ -247,8 +244,6 @@ class Memoranda(App[int]):
         if self._unkept:  # chosen right before the end
             await asyncio.to_thread(self._keep_theme)
         await self._close_engine()
-        if self._main.engine is not None:
-            await asyncio.to_thread(self._main.engine.leave)
 
     async def _close_engine(self) -> None:
         self._main.leave_answers()

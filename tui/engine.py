@@ -110,12 +110,6 @@ class Engine:
         self.pen.close()
         self._reader.shutdown(wait=False, cancel_futures=True)
 
-    def leave(self) -> None:
-        """Close what the screen reads, once it is gone."""
-        if self.past is not None:
-            self.screen.close()
-        self._present.close()
-
     @property
     def closed(self) -> bool:
         return self._closed

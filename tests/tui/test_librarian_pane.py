@@ -14,7 +14,6 @@ from support.stories import Story, copy
 from support.strangers import PAYLOADS
 
 from store.agent import breaker
-from store.errors import StorageError
 from store.location import locate
 from store.models import Decision
 from tui.widgets.talk import Question, Talk
@@ -357,21 +356,6 @@ async def test_leaving_waits_for_no_answer(
             await person.app.open(locate(None, {}, str(other)), str(other))
             await person.until(server.left.is_set)
     assert server.left.wait(5)
-
-
-async def test_what_the_screen_reads_is_closed_with_it(story: Story, tmp_path: Path) -> None:
-    """Else each memory that was left keeps its files open."""
-    other = tmp_path / "other"
-    other.mkdir()
-    async with opened(story.folder, WIDE) as person:
-        first = person.main.engine.present
-        await person.app.open(locate(None, {}, str(other)), str(other))
-        await person.settle()
-        with pytest.raises(StorageError, match="ConnectionClosedError"):
-            first.facts.get(1)
-        second = person.main.engine.present
-    with pytest.raises(StorageError, match="ConnectionClosedError"):
-        second.facts.get(1)
 
 
 async def test_a_defect_ends_the_answer_and_is_said(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
