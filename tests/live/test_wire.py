@@ -3,7 +3,10 @@
 What a model makes of it is for `test_contract.py`, where a real one answers.
 """
 
+import contextlib
 import json
+import os
+import resource
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -213,6 +216,20 @@ def test_an_answer_that_nobody_waits_for_is_broken_off(wire: Wire, client: ollam
     until(lambda: engine.left)
     engine.open.set()
     assert client.chat(NAME, ASKED).done
+
+
+def test_a_descriptor_of_any_number_is_heard(wire: Wire, client: ollama.Client) -> None:
+    """`select` knows none above 1,023, of which one process may have more."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft < 1_200:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 1_200), hard))
+    with contextlib.ExitStack() as held, open(os.devnull, "rb") as one:
+        try:
+            while (held.enter_context(os.fdopen(os.dup(one.fileno()), "rb"))).fileno() < 1_100:
+                pass
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        assert client.chat(NAME, ASKED).message.content == ANSWER
 
 
 def test_a_pull_is_counted_and_goes_on_where_it_was_broken_off(client: ollama.Client, arm: Callable[..., None]) -> None:

@@ -182,8 +182,9 @@ class Talk(BaseHTTPRequestHandler):
     def gone(self) -> bool:
         """Whether the client has closed the connection."""
         try:
-            readable, _, _ = select.select([self.connection], [], [], 0)
-            return bool(readable) and not self.connection.recv(1, socket.MSG_PEEK)
+            waiting = select.poll()  # not `select`, which knows no descriptor above 1,023
+            waiting.register(self.connection, select.POLLIN)
+            return bool(waiting.poll(0)) and not self.connection.recv(1, socket.MSG_PEEK)
         except (OSError, ValueError):
             return True
 
