@@ -1,6 +1,7 @@
 """Blocks of packed history: how rows stand in one, and the table of SQLite that they are read by."""
 
 import json
+import weakref
 import zlib
 from array import array
 from bisect import bisect_left, bisect_right
@@ -184,7 +185,7 @@ class PackedRows:
     SCHEMA = f"CREATE TABLE packed({COLUMNS})"
 
     def __init__(self, connection: apsw.Connection) -> None:
-        self._connection = connection
+        self._connection = weakref.proxy(connection)  # which holds this table: neither would ever be let go
         self._version: tuple[int, int] | None = None
         self._blocks: list[tuple[int, int, int]] = []  # (first step, last step, id), in order
         self._lasts: list[int] = []  # the highest last step up to each

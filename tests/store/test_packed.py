@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import weakref
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -343,3 +344,12 @@ def test_the_packed_rows_cannot_be_written_by_their_view(packed: Memory, table: 
     with pytest.raises(MemorandaError), packed.database.write("user", "forge") as write:
         write.execute(f"DELETE FROM {table}")
     assert rows_of(packed) == before
+
+
+def test_who_has_read_packed_rows_is_let_go_of(packed: Memory):
+    """The table is held by its connection: did it hold it too, both would stay as long as the process."""
+    other = Memory.open(packed.location.path)
+    assert rows_of(other)
+    connection = weakref.ref(other.database.connection)
+    del other
+    assert connection() is None

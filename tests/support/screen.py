@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import os
 import time
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -239,6 +240,7 @@ async def opened(
         if settled:
             await person.settle()
         yield person
+    gc.unfreeze()  # what the app froze at its start would stay, with its connections, as long as the process
 
 
 def _shown(found: RecordList) -> list[str]:
