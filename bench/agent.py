@@ -61,7 +61,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     split = "held" if options.held else "dev"
     with open(CASES, encoding="utf-8") as file:
         cases = [case for line in file if (case := json.loads(line))["split"] == split]
-    with _served(options.model) as heard:
+    with served(options.model) as heard:
         if options.keys:
             from bench.agent_keys import beside
 
@@ -130,7 +130,7 @@ def _latency(heard: Heard) -> None:
 
 
 @contextlib.contextmanager
-def _served(name: str | None) -> Iterator[Heard | None]:
+def served(name: str | None) -> Iterator[Heard | None]:
     """The model of that name, wherever it is; ends the program with one sentence and code 3 where it cannot be had."""
     if name is None:
         yield None

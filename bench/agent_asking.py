@@ -105,6 +105,17 @@ class Heard:
 
         yield self._heard(messages, None, predict, whole)
 
+    def leaning(self, messages: Sequence[Message], *, yes: Sequence[str], no: Sequence[str], seconds: float) -> float:
+        schema = {"yes": list(yes), "no": list(no)}
+        return float(
+            self._heard(
+                messages,
+                schema,
+                1,
+                lambda: str(self._chat.leaning(messages, yes=yes, no=no, seconds=SECONDS)),
+            )
+        )
+
     def _heard(
         self, messages: Sequence[Message], schema: dict[str, Any] | None, predict: int, ask: Callable[[], str]
     ) -> str:

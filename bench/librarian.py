@@ -1,7 +1,7 @@
 """The Librarian by rule: how many questions on two memories are answered, from the right records, and how many about
 what nobody recorded are refused; with the model of meanings, and by keywords alone.
 
-    python -m bench.librarian [--show]
+    python -m bench.librarian [--show] [--model 1.5b|0.5b|NAME [--kept FILE]]
 
 The questions of `bench/cases/librarian.jsonl` were written before the rules; those on even lines are what the rules and
 their thresholds were made with (`dev`), the odd ones tell what they are worth (`held`). *Answered* are questions whose
@@ -10,7 +10,7 @@ nothing recorded that got "there are no records". `--show` prints what went wron
 
 `demo` is the demo's memory; `clinic` that of another team, which with its questions (`bench/cases/clinic.jsonl`) was
 written after the rules by somebody who had seen none of them: most ask in other words than the record's, or in the
-other language.
+other language. With `--model` the clinic's are asked with a model too, as `bench.agent` asks it; `--kept` is as there.
 """
 
 import argparse
@@ -21,7 +21,9 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from bench.agent import served
 from bench.agent_answers import answers, remembered
+from bench.agent_asking import Heard
 from store import meaning, records
 from store.citations import parse
 from store.clock import utc_now
@@ -37,6 +39,8 @@ ANY = "*"  # any record will do, if the answer holds a word
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m bench.librarian", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--show", action="store_true", help="print what went wrong in the half the rules are made with")
+    parser.add_argument("--model", metavar="NAME", help="ask the clinic's questions with a model too")
+    parser.add_argument("--kept", metavar="FILE", help="keep what the model said there, and do not ask it again")
     options = parser.parse_args()
     cases, clinic = _cases("librarian"), _cases("clinic")
     with open(os.path.join(CASES, "clinic.json"), encoding="utf-8") as file:
@@ -59,8 +63,17 @@ def main() -> None:
                     meaning.embed(memory)
                 with _without(name == "keywords"):
                     for half in (0, 1):
-                        those = [case for case in clinic if case["split"] == ("dev", "held")[half]]
-                        print("clinic " + _row(memory, name, half, those, options.show and not half))
+                        print("clinic " + _row(memory, name, half, _half(clinic, half), options.show and not half))
+            with served(options.model) as heard:
+                if heard and options.kept:
+                    heard.keep(options.kept)
+                for half in (0, 1) if heard else ():
+                    those = _half(clinic, half)
+                    print("clinic " + _row(memory, "model", half, those, options.show and not half, heard), flush=True)
+
+
+def _half(cases: list[dict[str, object]], half: int) -> list[dict[str, object]]:
+    return [case for case in cases if case["split"] == ("dev", "held")[half]]
 
 
 def _cases(name: str) -> list[dict[str, object]]:
@@ -68,14 +81,16 @@ def _cases(name: str) -> list[dict[str, object]]:
         return [json.loads(line) for line in file]
 
 
-def _row(memory: Memory, name: str, half: int, cases: list[dict[str, object]], show: bool) -> str:
+def _row(
+    memory: Memory, name: str, half: int, cases: list[dict[str, object]], show: bool, chat: Heard | None = None
+) -> str:
     librarian = Librarian(memory)
     right = other = nothing = refused = 0
     times = []
     for case in cases:
         question = str(case.get("ask") or case["question"])
-        last = librarian.ask(str(case["after"])) if case.get("after") else None
-        answer = librarian.ask(question, last=last)
+        last = librarian.ask(str(case["after"]), chat) if case.get("after") else None
+        answer = librarian.ask(question, chat, last=last)
         times.append(answer.seconds * 1000)
         wanted = case["on"] if "on" in case else case["sort"] != "nothing"
         good = _good(memory, answer, case)

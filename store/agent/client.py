@@ -1,6 +1,7 @@
 """A model that Ollama serves, through its own client. The server may be down, cold, full, slow, without the model, or
 talk nonsense: each of it ends in time, as a ModelFailed that says so."""
 
+import math
 import re
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from store import tokens
 from store.agent import address as addresses
 from store.agent import breaker, refusals
-from store.agent.model import CONTEXT, Message
+from store.agent.model import CONTEXT, SAID, Message
 from store.agent.wire import Call, Stopped, TimeUp, TooMuch
 from store.errors import ModelFailed
 
@@ -26,6 +27,8 @@ AGAIN = ("busy", "cut", "broken")  # … when it failed in a way that may pass
 SAFE = 1.15  # tokens of a question for each that is counted: models count otherwise than we do
 EACH = 12  # tokens around a message
 LONGEST = 12  # characters of a token, at the very most
+FIRST = 20  # likeliest first words of an answer that a server tells
+LEAST = 1e-6  # likelihood of a word that is not among them
 _DIGIT = re.compile(r"\d")
 
 
@@ -40,6 +43,7 @@ class OllamaChat:
         self._loading = loading
         self._warm_until = 0.0
         self._end: ChatResponse | None = None
+        self._first: dict[str, float] = {}  # likelihoods of the words that the last answer might have begun with
         addresses.split(address)
         try:
             import httpx
@@ -72,11 +76,29 @@ class OllamaChat:
         """The answer piece by piece. Raises ModelFailed at any piece."""
         return self._asked(messages, None, predict, seconds, whole=False)
 
+    def leaning(self, messages: Sequence[Message], *, yes: Sequence[str], no: Sequence[str], seconds: float) -> float:
+        """How much likelier a word of `yes` begins the answer than one of `no`, as the logarithm of the odds; 0 where
+        it begins with neither. Ollama tells the likelihoods since 0.12.11; of one that does not, by the word that it
+        says (SAID). Raises ModelFailed."""
+        word = "".join(self._asked(messages, None, 1, seconds, whole=True, first=True))
+        likely = self._first or {_folded(word): 1.0}
+        odds = [sum(likely.get(_folded(one), 0.0) for one in words) for words in (yes, no)]
+        if not self._first:
+            return SAID * (odds[0] - odds[1])
+        return math.log(max(odds[0], LEAST) / max(odds[1], LEAST))
+
     def _asked(
-        self, messages: Sequence[Message], schema: dict[str, Any] | None, predict: int, seconds: float, whole: bool
+        self,
+        messages: Sequence[Message],
+        schema: dict[str, Any] | None,
+        predict: int,
+        seconds: float,
+        *,
+        whole: bool,
+        first: bool = False,
     ) -> Iterator[str]:
         """The pieces of an answer, or the whole as one; asked for again where the server failed in a way that may pass,
-        before the first of them. All of it within the seconds."""
+        before the first of them. All of it within the seconds. With `first` its first word is all that is wanted."""
         server = breaker.of(self._address)
         if tripped := server.tripped():
             raise tripped
@@ -87,7 +109,7 @@ class OllamaChat:
         for pause in (*BACKOFF, 0.0):
             told = False
             try:
-                with closing(self._pieces(messages, schema, predict)) as pieces:
+                with closing(self._pieces(messages, schema, predict, first)) as pieces:
                     for piece in ["".join(pieces)] if whole else pieces:
                         told = True
                         yield piece
@@ -104,25 +126,29 @@ class OllamaChat:
             raise failure
         server.worked()
         self._warm_until = time.monotonic() + KEEP_SECONDS
-        self._look_at_end(predict)
+        self._look_at_end(predict, first)
 
     def _pieces(
-        self, messages: Sequence[Message], schema: dict[str, Any] | None, predict: int
+        self, messages: Sequence[Message], schema: dict[str, Any] | None, predict: int, first: bool
     ) -> Generator[str, None, None]:
         """The pieces of one attempt; `_end` is then the last that the server said."""
         left = predict * LONGEST + 200
-        self._end = None
+        self._end, self._first = None, {}
         try:
             parts = self._client.chat(
                 self.name,
                 [{"role": role, "content": text} for role, text in messages],
                 stream=True,
                 format=schema,
+                logprobs=first or None,
+                top_logprobs=FIRST if first else None,
                 options={"temperature": 0, "seed": 1, "num_ctx": CONTEXT, "num_predict": predict},
                 keep_alive=KEEP,
             )
             with closing(cast("Generator[ChatResponse, None, None]", parts)) as lines:
                 for line in lines:
+                    if first and not self._first:
+                        self._first = _likely(line)
                     if piece := line.message.content:
                         left -= len(piece)
                         if left < 0:
@@ -137,12 +163,12 @@ class OllamaChat:
             raise ModelFailed("broken", f"{self.name} does not come to an end.", refusals.LOOK)
         raise ModelFailed("cut", "Ollama broke off its answer.", refusals.LOOK)
 
-    def _look_at_end(self, predict: int) -> None:
+    def _look_at_end(self, predict: int, first: bool) -> None:
         """Whether the whole question was read, and the whole answer said."""
         assert self._end is not None
         if (self._end.prompt_eval_count or 0) + predict > CONTEXT:
             raise refusals.long(self.name)
-        if self._end.done_reason == "length":
+        if self._end.done_reason == "length" and not first:
             raise ModelFailed("cut", f"{self.name} had more to say than there was room for.", refusals.LESS)
 
     def _warm(self) -> None:
@@ -210,6 +236,20 @@ class OllamaChat:
 
     def _refusal(self, status: int, said: str) -> ModelFailed:
         return refusals.status(self._address, status, said, self.name)
+
+
+def _likely(line: "ChatResponse") -> dict[str, float]:
+    """The likelihoods of the words that may stand where this piece of an answer does; empty where none are told."""
+    likely: dict[str, float] = {}
+    for one in (line.logprobs or [])[:1]:
+        for other in one.top_logprobs or [one]:
+            word = _folded(other.token)
+            likely[word] = likely.get(word, 0.0) + math.exp(min(0.0, other.logprob))
+    return likely
+
+
+def _folded(word: str) -> str:
+    return word.strip().strip(".,:;!*\"'").casefold()
 
 
 def _tokens(messages: Sequence[Message]) -> int:

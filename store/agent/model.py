@@ -28,13 +28,15 @@ USUAL = "qwen2.5:3b-instruct"
 FAMILY = "qwen2.5"
 CONTEXT = 4_096
 """Tokens of a question and its answer together. Always the same: for another number Ollama loads the model anew."""
+SAID = 2.0
+"""Logarithm of the odds that a word has of which only that it was said is known."""
 SWITCH = "agent"  # of MEMORANDA_WITHOUT
 ORDER = (f"${VARIABLE}", "agent.model", FAMILY, "any", "rules")
 """Who may name the model that is asked; the first whose word can be had."""
 
 
 class Chat(Protocol):
-    """A model that may be asked, by one thread. Both raise ModelFailed, `stream` at any piece."""
+    """A model that may be asked, by one thread. All raise ModelFailed, `stream` at any piece."""
 
     name: str
 
@@ -46,6 +48,11 @@ class Chat(Protocol):
 
     def stream(self, messages: Sequence[Message], *, predict: int, seconds: float) -> Iterator[str]:
         """The answer piece by piece; whoever closes the iterator ends it on the server too."""
+        ...
+
+    def leaning(self, messages: Sequence[Message], *, yes: Sequence[str], no: Sequence[str], seconds: float) -> float:
+        """How much likelier the model is to begin its answer with a word of `yes` than with one of `no`: the logarithm
+        of the odds. Where the server tells no likelihoods, SAID or less SAID by the word that it says."""
         ...
 
 

@@ -8,7 +8,7 @@ says is text: an answer changes no record.
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from store.agent import use
 from store.agent.model import Chat
@@ -16,12 +16,12 @@ from store.answers_cache import Answer as Kept
 from store.context.builder import Context
 from store.context.choosing import accepted
 from store.errors import ModelFailed
-from store.librarian import prompting
+from store.librarian import judging, prompting
 from store.librarian.asked import STATISTICS, Asked, read, spoken
 from store.librarian.checking import Check
 from store.librarian.composing import NOTHING, Told, attributed, compose, nearest
 from store.librarian.enough import enough
-from store.librarian.finding import Found, find
+from store.librarian.finding import Found, chosen, find
 from store.librarian.sentences import Sentences
 from store.librarian.sources import Source
 from store.memory import Memory
@@ -30,6 +30,7 @@ from store.models import Fact, Proposal, Record
 PREDICT = 300  # tokens of an answer
 TASK = "answer"  # as its use is counted
 SENTENCES = 6  # of an answer
+STOPPED = "stopped before the model had answered; here are the records themselves"
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,8 +140,9 @@ class _Asking:
         else:
             newest = memory.database.value("SELECT max(seq) FROM history") or 0
             found = find(memory, asked, last.ground if last else (), last.topic if last else "")
-            if self._chat is not None and found.sources and asked.kind != STATISTICS:
-                by, note, nothing = self._by_model(self._chat, asked, found, newest)
+            readable = found.sources or self._given(found.candidates)
+            if self._chat is not None and readable and asked.kind != STATISTICS:
+                found, by, note, nothing = self._by_model(self._chat, asked, found, newest)
             if not self._told and not nothing:
                 by = ""
                 for told in compose(asked, found, memory.now):
@@ -190,18 +192,27 @@ class _Asking:
 
     # with a model
 
-    def _by_model(self, chat: Chat, asked: Asked, found: Found, newest: int) -> tuple[str, str, bool]:
-        """Let a model answer from these records: (its name, what a person should know, whether it says that nothing
-        is recorded). Nothing is said where nothing of it stands."""
+    def _by_model(self, chat: Chat, asked: Asked, found: Found, newest: int) -> tuple[Found, str, str, bool]:
+        """Let a model say which records answer, and answer from these: (those it goes by, its name, what a person
+        should know, whether it says that nothing is recorded). Nothing is said where nothing of it stands."""
+        began = time.monotonic()
+        try:
+            found = self._judged(chat, asked, found)
+        except ModelFailed as error:
+            self._count(chat.name, began, error.kind)
+            return found, chat.name, STOPPED if self._cancelled() else str(error), False
+        if not found.sources:
+            self._count(chat.name, began, "")
+            return found, chat.name, "", True
         memory = self._memory
         given = self._given(found.sources)
         if not given:
-            return "", "no record that a model may read", False
+            return found, "", "no record that a model may read", False
         built = prompting.context(asked, given, *self._before(asked, given))
         number = self._sent(built)
         self._waiting(len(given))
         note, nothing = "", False
-        kind, began = "", time.monotonic()
+        kind = ""
         try:
             nothing = self._listen(chat, prompting.messages(built), self._hearing(asked, found, given))
         except ModelFailed as error:
@@ -211,7 +222,7 @@ class _Asking:
             self._citations.clear()
             note = note or f"what {chat.name} said does not tell it all; here are the records themselves"
         if self._cancelled() and not self._told:
-            note = "stopped before the model had answered; here are the records themselves"
+            note = STOPPED
         if not (self._told or nothing or kind):
             kind = "broken"  # nothing of it stood
         self._count(chat.name, began, kind)
@@ -224,7 +235,22 @@ class _Asking:
         if self._told and not note and not asked.follows and not self._cancelled():
             text = " ".join(told.text for told in self._told)
             memory.answers.keep(asked.text, text, list(self._citations), seq=newest, by=chat.name)
-        return chat.name, note, nothing and not self._told
+        return found, chat.name, note, nothing and not self._told
+
+    def _judged(self, chat: Chat, asked: Asked, found: Found) -> Found:
+        """What answers, where no rule is sure of it, by a model that reads each record by itself: those it is for, and
+        beside them those that it did not read and that are near enough by rule. Raises ModelFailed."""
+        if found.sure:
+            return found
+        given = self._given(found.candidates)[: judging.LOOKED]
+        if not given:
+            return found
+        self._waiting(len(given))
+        yes, sure, no = judging.judged(chat, found.about, asked.language, given, self._patience, found.strange)
+        if yes:
+            beside = [one for one in found.sources[: found.direct] if one not in (*yes, *no)]
+            return chosen(self._memory, asked, [*yes, *beside], sure)
+        return replace(found, sources=(), near=found.near or found.sources)
 
     def _hearing(self, asked: Asked, found: Found, given: Sequence[Source]) -> Callable[[str], bool]:
         """What takes each sentence of a model: it holds what stands, shows it once that answers, and tells whether the

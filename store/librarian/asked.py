@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from store.citations import Citation, find
 from store.librarian.leaning import POINTS, goes_on, leans
+from store.librarian.ordinal import IDLE, Order, ordered
 from store.librarian.period import period, weekly
 from store.questions import words
 from store.search.language import language
@@ -67,6 +68,10 @@ _AGENTS = re.compile(
 _COMMIT = re.compile(
     r"\b(?:commits?|implement\w*|sha|merge[ds]?|mergeo|diff|(?:in|en) (?:what|which|que|cual) (?:code|codigo|cambio))\b"
 )
+_MADE = re.compile(
+    r"\b(?:who|whom|anybody|anyone|somebody|did|quien|quienes|alguien)\b.*\b(?:wrote|coded|coding|programm?ed|fixed|built|shipped"
+    r"|escribio|programo|arreglo|corrigio|implemento|construyo)\b"
+)
 _WHY = re.compile(r"\b(?:why|por ?que|what for|para que|reasons?|razon(?:es)?|motivos?|how come)\b")
 _ASKS = re.compile(
     r"\b(?:what|which|who|whom|whose|when|where|why|how|que|cual|cuales|quien|quienes|cuando|donde|como|por ?que)\b"
@@ -123,6 +128,7 @@ _COUNTED = {
 }
 COUNTED = {name: kind for kind, names in _COUNTED.items() for name in names.split()}
 LISTED = ("decision", "commit", "event", "iteration", "checkpoint", "fact", "task")  # kinds that a time is asked for
+_LISTED = {name: kind for name, kind in COUNTED.items() if kind in LISTED}
 _ONE = "|".join(name for name, kind in COUNTED.items() if kind != "commit" and not name.endswith("s"))
 _NUMBERED = re.compile(rf"\b({_ONE})(?: number| numero| no| nro)? #?(\d{{1,9}})(?![\w.,:/-])")
 _SHA = re.compile(r"\bcommit(?: number| numero)? #?((?=[a-f]*\d)(?=\d*[a-f]|\d{7})[0-9a-f]{4,40})\b")
@@ -134,7 +140,7 @@ class Asked:
     what it is about, `counted` the kind of record that is counted, `since` and `before` the time it names (empty
     without one) and `dated` the words that name it, `kinds` the only kinds of record it asks for, `agents` whether for
     those of agents alone, `standing` whether what was told before still holds, `follows` whether it leans on the
-    exchange before it."""
+    exchange before it, `order` which end of the records of a kind it asks for."""
 
     text: str
     language: str
@@ -150,6 +156,7 @@ class Asked:
     kinds: tuple[str, ...] = ()
     agents: bool = False
     standing: bool = False
+    order: Order | None = None
 
     @property
     def many(self) -> bool:
@@ -202,6 +209,11 @@ def read(question: str, now: str, before: str = "") -> Asked:
                 kinds, content = tuple(COUNTED[word] for word in content), ()  # “and facts?”
             follows = not (cited or limited) and (listing or leans(plain, text, content))
             own, standing = content if follows else own, standing and follows
+    order = None
+    if not (cited or counted or follows):
+        order = ordered(told, (word for word in own if word not in _RECORDS and word not in COUNTED), dated, _LISTED)
+    if order:
+        own, kinds = tuple(word for word in own if word not in IDLE), kinds or (order.kind,)
     return Asked(
         text,
         spoken(text, before),
@@ -219,6 +231,7 @@ def read(question: str, now: str, before: str = "") -> Asked:
         kinds,
         agents,
         standing,
+        order,
     )
 
 
@@ -245,7 +258,7 @@ def _kind(plain: str, counted: str, dated: bool, alone: bool) -> str:
     why = _WHY.search(plain)
     if alone and not why:
         return CHRONOLOGY
-    if _COMMIT.search(plain):
+    if _COMMIT.search(plain) or _MADE.search(plain):
         return IMPLEMENTATION
     if _HAPPENED.search(plain) or _WHEN.search(plain) or (dated and not why):
         return CHRONOLOGY

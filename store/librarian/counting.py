@@ -58,6 +58,7 @@ _STATES = {
     "accepted": "accepted aceptada aceptadas",
     "rejected": "rejected rechazada rechazadas",
 }
+_UNDER_WAY = frozenset("open abierta abierto curso marcha progress".split())  # as an iteration is
 _AGES = ("fresh", "aging", "low", "stale", "pinned")
 _FOR = {
     "decision": ("active", "superseded", "forgotten"),
@@ -192,8 +193,16 @@ def _state(asked: Asked) -> tuple[str, bool]:
     return "", False
 
 
+def states(kind: str, told: Sequence[str]) -> bool:
+    """Whether these words name a state of a kind of record, and nothing else."""
+    named = [word for word in told if _states(kind, word)]
+    return bool(named) and all(word in named or word in _BESIDE for word in told)
+
+
 def _states(kind: str, word: str) -> str:
     """The state of a kind of record that a word names, if it does."""
+    if kind == "iteration" and word in _UNDER_WAY:
+        return "active"
     return next((name for name in _FOR.get(kind, ()) if word in _STATES[name].split()), "")
 
 

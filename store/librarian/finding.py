@@ -3,20 +3,37 @@ or by what the last answer rested on."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from operator import itemgetter
+from typing import NamedTuple
 
 from store import records
 from store.citations import Citation, cite, parse
-from store.librarian.asked import ASKING, CHRONOLOGY, DECISION, IMPLEMENTATION, STATISTICS, WHAT, WHY, Asked, read
-from store.librarian.counting import Tally, ends, tally, told_of
-from store.librarian.happening import TOLD, of_time
+from store.librarian.asked import (
+    ASKING,
+    CHRONOLOGY,
+    COUNTED,
+    DECISION,
+    IMPLEMENTATION,
+    STATISTICS,
+    WHAT,
+    WHY,
+    Asked,
+    read,
+)
+from store.librarian.counting import Tally, ends, states, tally, told_of
+from store.librarian.happening import TOLD, in_order, of_time
+from store.librarian.ordinal import IDLE, OPEN, lists, to_do
 from store.librarian.relevance import Relevance
-from store.librarian.sources import Source, sources
+from store.librarian.sources import Source, moment, sources
 from store.memory import Memory
 from store.models import Commit, Decision, Fact, Iteration, Record
+from store.questions import words
 from store.search.keyword import Keywords
+from store.search.pipeline import Hit
 from store.search.query import STOP
 
 MOST = 8  # sources of one answer
+FIRST = 4  # hits whose links are followed
 LOOKED = 16  # hits of the search that are judged
 NEAR = 0.3  # calibrated similarity, at least, of a record that is named where none answers
 NEARBY = ("decision", "fact", "commit", "task", "event", "iteration")
@@ -34,7 +51,9 @@ _BELONG = ("decisions", "commits", "events")  # to an iteration
 class Found:
     """The sources of an answer, the best first: `direct` of them answer, the rest is linked to those; `sure` that
     they do, whatever a small model makes of them; or what was counted. Where they are a list, of a time or of what was
-    counted before, `of` says how many there are in all. `near` is what comes nearest where none answers."""
+    counted before, `of` says how many there are in all. `near` is what comes nearest where none answers; `candidates`
+    are all that a search found, the likeliest first, for a model to judge, `about` what it is to judge them by, and
+    `strange` the citations of those that lack a name of it."""
 
     sources: tuple[Source, ...]
     direct: int = 0
@@ -42,6 +61,19 @@ class Found:
     tally: Tally | None = None
     of: int = 0
     near: tuple[Source, ...] = ()
+    candidates: tuple[Source, ...] = ()
+    about: str = ""
+    strange: frozenset[str] = frozenset()
+
+
+class _Searched(NamedTuple):
+    """What a search found: the records that answer, the likeliest first; how near the nearest of them is; every source,
+    the likeliest first, each with its similarity."""
+
+    those: list[Record]
+    best: float
+    every: list[tuple[Source, float]]
+    strange: frozenset[str]
 
 
 def find(memory: Memory, asked: Asked, last: Sequence[str] = (), question: str = "") -> Found:
@@ -54,20 +86,58 @@ def find(memory: Memory, asked: Asked, last: Sequence[str] = (), question: str =
         return Found(tuple(named), len(named), True, counted)
     if asked.cited:
         those, of = _with_belonging(memory, records.there(memory.database, asked.cited))
-        return replace(_found(memory, asked, those, sure=True), of=of)
+        return _found(memory, asked, those, sure=True, of=of)
     if asked.follows:
         return _following(memory, asked, last, question)
+    if asked.order and asked.order.alone:
+        those = in_order(memory, asked, asked.order)
+        return _found(memory, asked, those, TOLD, sure=True, of=len(those) if asked.order.most > 1 else 0)
+    if not (asked.since or asked.before or asked.agents) and (standing := _of_state(memory, asked)):
+        return standing
     if (asked.since or asked.before or asked.agents) and not asked.words:
         those, of = of_time(memory, asked)
-        return replace(_found(memory, asked, those, TOLD, sure=True), of=of)
-    those, best, near = _searched(memory, asked, asked.text)
+        return _found(memory, asked, those, TOLD, sure=True, of=of)
+    searched = _searched(memory, asked, asked.text)
+    those, best = searched.those, searched.best
+    if asked.order:
+        those.sort(key=moment, reverse=not asked.order.oldest)
     if not those and asked.dated:
         those, best = _saying(memory, asked)
     found = _found(memory, asked, those, sure=best >= SURE)
-    return found if found.sources else replace(found, near=near)
+    return _with_candidates(memory, found, asked, searched, asked.text)
 
 
-def _found(memory: Memory, asked: Asked, those: Sequence[Record], most: int = MOST, sure: bool = False) -> Found:
+def chosen(memory: Memory, asked: Asked, those: Sequence[Source], sure: bool) -> Found:
+    """These sources as those that answer, with what they are linked to."""
+    return _found(memory, asked, [source.record for source in those], sure=sure)
+
+
+def _linked(memory: Memory, asked: Asked, every: list[Source]) -> list[Source]:
+    """What was found, and where commits are asked for those of the first decisions beside them."""
+    if asked.kind != IMPLEMENTATION:
+        return every
+    ends = [parse(link.citation) for source in every[:FIRST] for link in source.links]
+    beside = sources(memory.database, records.there(memory.database, ends), memory.now)
+    return [*every[:FIRST], *beside, *every[FIRST:]]
+
+
+def _with_candidates(memory: Memory, found: Found, asked: Asked, searched: _Searched, about: str) -> Found:
+    every = searched.every
+    near = (source for source, similarity in every if source.kind in NEARBY and similarity >= NEAR)
+    candidates = [*found.sources[: found.direct], *_linked(memory, asked, [source for source, _ in every])]
+    different = tuple({source.citation: source for source in candidates}.values())
+    return replace(
+        found,
+        near=() if found.sources else tuple(near),
+        candidates=different,
+        about=about,
+        strange=searched.strange,
+    )
+
+
+def _found(
+    memory: Memory, asked: Asked, those: Sequence[Record], most: int = MOST, sure: bool = False, of: int = 0
+) -> Found:
     """These records as sources, with what they are linked to where the question is about that."""
     found = sources(memory.database, those[:most], memory.now)
     beside: list[Record] = []
@@ -83,18 +153,19 @@ def _found(memory: Memory, asked: Asked, those: Sequence[Record], most: int = MO
     if asked.kind == IMPLEMENTATION and not any(isinstance(source.record, Commit) for source in found[:2]):
         every.sort(key=lambda source: not isinstance(source.record, Commit))  # a link says it, where no message does
         direct = len(every)
-    return Found(tuple(every), direct, sure)
+    return Found(tuple(every), direct, sure, of=of)
 
 
-def _searched(memory: Memory, asked: Asked, text: str) -> tuple[list[Record], float, tuple[Source, ...]]:
-    """What a search for a text finds that answers the question, the likeliest first; how near the nearest is; and of
-    all that it found what a person may want to see where nothing answers."""
+def _searched(memory: Memory, asked: Asked, text: str) -> _Searched:
+    """What a search for a text finds, and further searches for the kinds of record that are likely to answer."""
     query = " ".join(text.replace(":", " ").split())
-    hits = memory.search(query, LOOKED, since=asked.since, before=asked.before).hits
-    for words, kind, status in _closer(asked, query):
-        known = {hit.key for hit in hits}
-        more = memory.search(words, LOOKED, kinds=(kind,), status=status, since=asked.since, before=asked.before).hits
-        hits = [*hits, *(hit for hit in more if hit.key not in known)]
+    ranked: dict[int, tuple[int, Hit]] = {}  # by key: its best rank in any of the searches, and as it was found first
+    for said, kinds, status in (query, (), ""), *_closer(asked, query):
+        hits = memory.search(said, LOOKED, kinds=kinds, status=status, since=asked.since, before=asked.before).hits
+        for rank, hit in enumerate(hits):
+            best, first = ranked.get(hit.key, (rank, hit))
+            ranked[hit.key] = min(best, rank), first
+    hits = [hit for _, hit in sorted(ranked.values(), key=itemgetter(0))]
     judge = Relevance(asked, Keywords(memory.database))
     likely = LIKELY.get(asked.kind, {})
     found = sources(memory.database, [hit.record for hit in hits], memory.now)
@@ -104,15 +175,13 @@ def _searched(memory: Memory, asked: Asked, text: str) -> tuple[list[Record], fl
         if score + min(0.0, bias) >= 0:  # to be likely puts a record before others; it makes none an answer
             scored.append((score + bias, -place, source.record, score))
     scored.sort(key=lambda one: one[:2], reverse=True)
-    best = max((score for *_, score in scored), default=0.0)
+    nearest = max((score for *_, score in scored), default=0.0)
     those = [record for _, _, record, _ in scored]
     wanted = [record for record in those if records.kind_of(record) in asked.kinds]
-    near = [
-        source
-        for source, hit in zip(found, hits, strict=True)
-        if source.kind in NEARBY and (hit.similarity or 0.0) >= NEAR
-    ]
-    return _holding_first(wanted or those, judge), best, tuple(near)
+    mine = [source for source in found if not judge.names_another(source.text)]
+    every = [(source, hit.similarity or 0.0) for source, hit in zip(found, hits, strict=True) if source in mine]
+    strange = frozenset(source.citation for source in mine if judge.lacks_a_name(source.text))
+    return _Searched(_holding_first(wanted or those, judge), nearest, every, strange)
 
 
 def _holding_first(those: list[Record], judge: Relevance) -> list[Record]:
@@ -130,23 +199,23 @@ def _saying(memory: Memory, asked: Asked) -> tuple[list[Record], float]:
     """What says the time that a question names, whenever it was written: “from Tuesday to Thursday”."""
     time = tuple(word for word in asked.dated if word not in STOP and word not in ASKING)
     undated = replace(asked, since="", before="", dated=frozenset(), words=(*asked.words, *time))
-    found, best, _ = _searched(memory, undated, asked.text)
+    found, best, *_ = _searched(memory, undated, asked.text)
     judge = Relevance(undated, Keywords(memory.database))
     told = sources(memory.database, found, memory.now)
     return [one.record for one in told if all(judge.stands(word, one.text) for word in time)], best
 
 
-def _closer(asked: Asked, query: str) -> Iterable[tuple[str, str, str]]:
-    """What else is searched, where one kind is what answers: (the words, the kind of record, its status if not any
+def _closer(asked: Asked, query: str) -> Iterable[tuple[str, tuple[str, ...], str]]:
+    """What else is searched, where one kind is what answers: (the words, the kinds of record, their status if not any
     that holds). What was decided and holds no longer is an answer to when, and to why it was."""
     if asked.kind == IMPLEMENTATION:
-        yield query, "commit", ""
+        yield query, ("commit",), ""
     elif asked.kind == DECISION and asked.words:
-        yield " ".join(asked.words), "decision", ""  # in a memory of many turns its title may stand far down
+        yield " ".join(asked.words), ("decision",), ""  # in a memory of many turns its title may stand far down
     for kind in asked.kinds:
-        yield query, kind, ""
+        yield query, (kind,), ""
     if asked.words:
-        yield " ".join(asked.words), "decision", "superseded"
+        yield " ".join(asked.words), ("decision",), "superseded"
 
 
 def _following(memory: Memory, asked: Asked, last: Sequence[str], question: str) -> Found:
@@ -157,7 +226,7 @@ def _following(memory: Memory, asked: Asked, last: Sequence[str], question: str)
         return listed
     before = records.there(memory.database, [parse(text) for text in last])
     if asked.kinds:
-        those = [*before, *_searched(memory, replace(topic, kinds=asked.kinds), question)[0]]
+        those = [*before, *_searched(memory, replace(topic, kinds=asked.kinds), question).those]
         return _found(memory, asked, [one for one in those if records.kind_of(one) in asked.kinds])
     if not asked.words:
         return _found(memory, asked, before)
@@ -165,7 +234,28 @@ def _following(memory: Memory, asked: Asked, last: Sequence[str], question: str)
     near = [
         source.record for source in sources(memory.database, before, memory.now) if judge.score(source.text, None) >= 0
     ]
-    return _found(memory, asked, [*near, *_searched(memory, asked, f"{question} {asked.text}")[0]])
+    both = f"{question} {asked.text}"
+    searched = _searched(memory, asked, both)
+    return _with_candidates(memory, _found(memory, asked, [*near, *searched.those]), asked, searched, both)
+
+
+def _of_state(memory: Memory, asked: Asked) -> Found | None:
+    """The newest records in the state that a question names, where that is all that it says of them: “which iteration
+    is open?”, “what is left to do?”."""
+    if to_do(asked.text):
+        return _newest(memory, tally(memory, replace(asked, text=OPEN, words=(OPEN,), counted="task")))
+    kinds = {COUNTED[word] for word in words(asked.text) if word in COUNTED}
+    content = [word for word in asked.words if word not in COUNTED and word not in IDLE]
+    kind = kinds.pop() if len(kinds) == 1 else ""
+    if asked.aspect != WHAT or not lists(asked.text) or not states(kind, content):
+        return None
+    return _newest(memory, tally(memory, replace(asked, counted=kind)))
+
+
+def _newest(memory: Memory, counts: Tally) -> Found:
+    """The newest of what was counted."""
+    those = counts.records[::-1][:TOLD]
+    return Found(tuple(sources(memory.database, those, memory.now)), len(those), True, of=len(counts.records))
 
 
 def _listed(memory: Memory, asked: Asked, topic: Asked, last: Sequence[str]) -> Found | None:
@@ -178,8 +268,7 @@ def _listed(memory: Memory, asked: Asked, topic: Asked, last: Sequence[str]) -> 
         return None
     if counts is None:
         return None
-    those = sources(memory.database, counts.records[::-1][:TOLD], memory.now)
-    return Found(tuple(those), len(those), True, of=len(counts.records))
+    return _newest(memory, counts)
 
 
 def _with_belonging(memory: Memory, those: list[Record]) -> tuple[list[Record], int]:

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from store import records
 from store.keys import NUMBERS
 from store.librarian.asked import Asked
+from store.librarian.ordinal import Order
 from store.memory import Memory
 from store.models import Record
 from store.timeline import STREAM
@@ -34,12 +35,21 @@ def of_time(memory: Memory, asked: Asked) -> tuple[list[Record], int]:
     return [those[key] for key in keys if key in those], count
 
 
+def in_order(memory: Memory, asked: Asked, order: Order) -> list[Record]:
+    """The newest records of a kind, or the oldest, of the time that a question names if it names one."""
+    keys, _ = _newest(memory, [order.kind], asked, order.most, order.oldest)
+    those = records.by_key(memory.database, keys)
+    return [those[key] for key in keys if key in those]
+
+
 def by_agent(origin: str) -> bool:
     """Whether it was an agent that wrote what has this origin."""
     return origin in ("agent", "hook") or origin.startswith("mcp:")
 
 
-def _newest(memory: Memory, kinds: Sequence[str], asked: Asked, limit: int) -> tuple[list[int], int]:
+def _newest(
+    memory: Memory, kinds: Sequence[str], asked: Asked, limit: int, oldest: bool = False
+) -> tuple[list[int], int]:
     arms = []
     for kind in kinds:
         table, at, holds = _TABLES[kind]
@@ -55,8 +65,9 @@ def _newest(memory: Memory, kinds: Sequence[str], asked: Asked, limit: int) -> t
         ]
         where = f" WHERE {' AND '.join(clauses)}" if clauses else ""
         arms.append(f"SELECT id * 16 + {NUMBERS[kind]} AS key, {at} AS at, id FROM {table}{where}")
+    way = "" if oldest else " DESC"
     rows = memory.database.rows(
-        f"SELECT key, count(*) OVER () FROM ({' UNION ALL '.join(arms)}) ORDER BY at DESC, id DESC, key DESC"
+        f"SELECT key, count(*) OVER () FROM ({' UNION ALL '.join(arms)}) ORDER BY at{way}, id{way}, key{way}"
         " LIMIT max(1, :limit)",
         {"since": asked.since, "before": asked.before, "limit": limit},
     )

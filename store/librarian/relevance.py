@@ -66,7 +66,7 @@ class Relevance:
         self.names = [word for name in names(asked.text) for word in words(name) if word not in asked.dated]
         self.words = [word for word in asked.words if word not in self.names]
         self._denied = not _DENIALS.isdisjoint(words(asked.text))
-        counts = keywords.counts(Words([*self.names, *self.words], None, {}))
+        self._counts = counts = keywords.counts(Words([*self.names, *self.words], None, {}))
         total = keywords.total()
         self._weights = {word: math.log1p(total / max(RARE, counts[word])) for word in self.words}
         sorts = [word for word in self.words if word in _SORTS]
@@ -84,6 +84,18 @@ class Relevance:
         if foreign(self._language, language(text)):
             return max(similarity - ACROSS, WEIGHT * covered + (1 - WEIGHT) * similarity - ENOUGH)
         return WEIGHT * covered + (1 - WEIGHT) * similarity - ENOUGH
+
+    def names_another(self, text: str) -> bool:
+        """Whether a text lacks a name of the question that other records have."""
+        return any(self._counts[name] for name in self._lacks(text))
+
+    def lacks_a_name(self, text: str) -> bool:
+        """Whether a name of the question does not stand in a text; it may be there in another language."""
+        return bool(self._lacks(text))
+
+    def _lacks(self, text: str) -> list[str]:
+        said = self._said(text)
+        return [name for name in self.names if not self._stands(name, said)]
 
     def chosen(self, decision: Decision) -> bool:
         """Whether a decision chose what the question is about, and the question does not deny it."""

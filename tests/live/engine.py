@@ -11,7 +11,7 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
 Message = dict[str, str]
 BATCH = 64  # tokens of a prompt between two looks whether somebody still wants the answer
@@ -38,18 +38,22 @@ class Counted(NamedTuple):
     answer_ns: int
 
 
+class Piece(Protocol):
+    """What takes each piece of an answer, and empty ones while the prompt is read, with what might have stood there as
+    OpenAI's API tells it, where that is asked for; True when nobody wants more."""
+
+    def __call__(self, text: str, likely: Sequence[dict[str, Any]] = ()) -> bool: ...
+
+
 class Engine(Protocol):
-    """One model, loaded. `piece` is given each piece of an answer, and empty ones while the prompt is read; it says
-    True when nobody wants more."""
+    """One model, loaded."""
 
     context: int
 
-    def chat(
-        self, messages: Sequence[dict[str, str]], request: dict[str, Any], piece: Callable[[str], bool]
-    ) -> Counted:
+    def chat(self, messages: Sequence[dict[str, str]], request: dict[str, Any], piece: Piece) -> Counted:
         """Answer the messages. Raises Refused."""
 
-    def complete(self, prompt: str, request: dict[str, Any], piece: Callable[[str], bool]) -> Counted:
+    def complete(self, prompt: str, request: dict[str, Any], piece: Piece) -> Counted:
         """Go on after the prompt as it is, without the model's template. Raises Refused."""
 
     def embed(self, texts: Sequence[str], truncate: bool) -> tuple[list[list[float]], int]:
@@ -82,9 +86,7 @@ class Qwen:
             parameters.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
         return xllamacpp.Server(parameters)
 
-    def chat(
-        self, messages: Sequence[dict[str, str]], request: dict[str, Any], piece: Callable[[str], bool]
-    ) -> Counted:
+    def chat(self, messages: Sequence[dict[str, str]], request: dict[str, Any], piece: Piece) -> Counted:
         """As a true Ollama does, what does not fit is left out without a word: the oldest messages, then the beginning
         of the last."""
         kept = list(messages)
@@ -99,14 +101,14 @@ class Qwen:
                     last = kept[-1]["content"]
                     kept[-1] = {**kept[-1], "content": last[len(last) - int(len(last) * CUT) :]}
 
-    def complete(self, prompt: str, request: dict[str, Any], piece: Callable[[str], bool]) -> Counted:
+    def complete(self, prompt: str, request: dict[str, Any], piece: Piece) -> Counted:
         while True:
             try:
                 return self._run(self._chat.handle_completions, {"prompt": prompt}, request, piece)
             except TooLong:
                 prompt = prompt[len(prompt) - int(len(prompt) * CUT) :]
 
-    def _run(self, handle: Any, said: dict[str, Any], request: dict[str, Any], piece: Callable[[str], bool]) -> Counted:
+    def _run(self, handle: Any, said: dict[str, Any], request: dict[str, Any], piece: Piece) -> Counted:
         options = request.get("options") or {}
         asked = {
             **said,
@@ -117,6 +119,8 @@ class Qwen:
             "stream_options": {"include_usage": True},
             "return_progress": True,
         }
+        if request.get("logprobs"):
+            asked |= {"logprobs": True, "top_logprobs": request.get("top_logprobs") or 1}
         form = request.get("format")
         if form == "json":
             asked["response_format"] = {"type": "json_object"}
@@ -133,12 +137,13 @@ class Qwen:
                 return True
             if "timings" in chunk:
                 last = chunk["timings"]
-            text = ""
+            text, likely = "", list[dict[str, Any]]()
             for choice in chunk.get("choices", ()):
                 reason = choice.get("finish_reason") or reason
                 text += (choice.get("delta") or {}).get("content") or choice.get("text") or ""
+                likely += (choice.get("logprobs") or {}).get("content") or ()
             tokens += bool(text)
-            return piece(text)
+            return piece(text, likely)
 
         try:
             whole = handle(asked, each)

@@ -8,9 +8,18 @@ from typing import TYPE_CHECKING, Any
 from .engine import Counted, Message, Refused, TooLong, unit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
+
+    from .engine import Piece
 
 PIECES = ("Ro", "jo,", " azul", " y ¡verde!")
+LIKELY = (  # of any piece
+    {
+        "token": "Ro",
+        "logprob": -0.1,
+        "top_logprobs": [{"token": "Ro", "logprob": -0.1}, {"token": " ver", "logprob": -3.0}],
+    },
+)
 LONG = 1_000  # characters, from which a text is too long to be embedded
 
 
@@ -25,7 +34,7 @@ class Scripted:
         self.asked: list[Any] = []
         self.left = False  # whether it was told that nobody wants more
 
-    def chat(self, messages: Sequence[Message], request: dict[str, Any], piece: Callable[[str], bool]) -> Counted:
+    def chat(self, messages: Sequence[Message], request: dict[str, Any], piece: Piece) -> Counted:
         self.asked.append((list(messages), request))
         if any("refuse" in one["content"] for one in messages):
             raise Refused("that grammar cannot be parsed")
@@ -35,12 +44,12 @@ class Scripted:
                 return Counted("stop", 0, 0, 0, 0)
         most = (request.get("options") or {}).get("num_predict", len(PIECES))
         for place, text in enumerate(PIECES[:most]):
-            if piece(text):
+            if piece(text, LIKELY if request.get("logprobs") else ()):
                 self.left = True
                 return Counted("stop", 7, 1, place, 1)
         return Counted("length" if most < len(PIECES) else "stop", 7, 1_000, min(most, len(PIECES)), 2_000)
 
-    def complete(self, prompt: str, request: dict[str, Any], piece: Callable[[str], bool]) -> Counted:
+    def complete(self, prompt: str, request: dict[str, Any], piece: Piece) -> Counted:
         return self.chat([{"role": "raw", "content": prompt}], request, piece)
 
     def embed(self, texts: Sequence[str], truncate: bool) -> tuple[list[list[float]], int]:

@@ -10,12 +10,12 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from .engine import Engine
     from .fetching import Model
 
-VERSION = "0.12.6"
+VERSION = "0.12.11"
 CONTEXT = 4_096  # tokens, where a request says nothing
 KEPT = 300.0  # seconds that a model stays loaded after its last answer
 QUEUE = 4  # requests that may wait
@@ -131,6 +131,15 @@ def details(model: Model) -> dict[str, Any]:
         "parameter_size": model.size,
         "quantization_level": "Q4_K_M",
     }
+
+
+def logprobs(likely: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """What might have been said in a place, as Ollama tells it: without OpenAI's level between."""
+
+    def told(one: dict[str, Any]) -> dict[str, Any]:
+        return {"token": one["token"], "logprob": one["logprob"], "bytes": list(one["token"].encode())}
+
+    return [{**told(one), "top_logprobs": [told(other) for other in one.get("top_logprobs", ())]} for one in likely]
 
 
 def tagged(name: str) -> str:

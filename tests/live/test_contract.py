@@ -12,7 +12,7 @@ from live.conftest import SECONDS, Served
 from pydantic import BaseModel
 
 from store.agent import address, breaker
-from store.agent.model import CONTEXT, found
+from store.agent.model import CONTEXT, SAID, found
 from store.agent.standing import standing
 from store.config import Config
 from store.errors import ModelFailed
@@ -178,6 +178,27 @@ def test_the_application_is_answered_whole_in_pieces_and_in_a_shape(chosen: Serv
         assert len(loads) <= 1, "it is loaded once, and stays"
     finally:
         chat.close()
+
+
+def test_the_application_hears_how_likely_a_first_word_was(chosen: Served, client: ollama.Client) -> None:
+    """Of a server that tells it, which Ollama does since 0.12.11; by the word alone where it does not."""
+    asked = [("system", "Answer Yes or No."), ("user", "Is snow white? Answer with one word.")]
+    chat = found(Config())
+    assert chat
+    try:
+        odds = chat.leaning(asked, yes=("Yes",), no=("No",), seconds=SECONDS)
+    finally:
+        chat.close()
+    assert math.isfinite(odds)
+    words = [{"role": role, "content": text} for role, text in asked]
+    options = {**STILL, "num_predict": 1}
+    first = client.chat(chosen.name, words, options=options, logprobs=True, top_logprobs=20)
+    if first.logprobs is None:
+        assert odds in (-SAID, 0.0, SAID)
+    else:
+        tops = first.logprobs[0].top_logprobs or ()
+        assert len(tops) == 20 and tops[0].logprob == max(one.logprob for one in tops)
+        assert 0.5 < math.fsum(math.exp(one.logprob) for one in tops) <= 1.001
 
 
 def test_the_application_stops_waiting_as_soon_as_nobody_wants_the_answer(chosen: Served) -> None:

@@ -110,6 +110,17 @@ def test_an_answer_comes_whole_or_in_pieces_and_says_what_it_took(client: ollama
     assert (cut.message.content, cut.done_reason) == ("".join(PIECES[:2]), "length")
 
 
+def test_who_asks_how_likely_other_words_were_is_told(client: ollama.Client) -> None:
+    first = next(iter(client.chat(NAME, ASKED, stream=True, logprobs=True, top_logprobs=2)))
+    assert first.logprobs and [(one.token, one.logprob) for one in first.logprobs[0].top_logprobs or ()] == [
+        ("Ro", -0.1),
+        (" ver", -3.0),
+    ]
+    whole = client.chat(NAME, ASKED, logprobs=True, top_logprobs=2)
+    assert whole.logprobs and len(whole.logprobs) == len(PIECES)
+    assert client.chat(NAME, ASKED).logprobs is None
+
+
 def test_a_stream_is_lines_of_json_in_chunks(wire: Wire) -> None:
     with httpx.stream("POST", f"{wire.address}/api/generate", json={"model": NAME, "prompt": "x"}) as said:
         assert said.headers["content-type"] == "application/x-ndjson"

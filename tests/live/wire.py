@@ -20,12 +20,12 @@ from typing import TYPE_CHECKING, Any
 
 from .engine import Refused, TooLong, unit
 from .faults import BODIES, KINDS, Fault, Gone, Said
-from .shelf import Failure, Shelf, details, ps, seconds, stamp, tagged, tags, version
+from .shelf import Failure, Shelf, details, logprobs, ps, seconds, stamp, tagged, tags, version
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
-    from .engine import Counted, Engine
+    from .engine import Counted, Engine, Piece
 
 PULLED = 1 << 24  # bytes of one line of a pull
 ARRIVES = 0.05  # seconds that what was said before a cut has to arrive
@@ -256,7 +256,7 @@ class Talk(BaseHTTPRequestHandler):
         messages = [{"role": "system", "content": request["system"]}] if request.get("system") else []
         messages.append({"role": "user", "content": prompt})
 
-        def run(engine: Engine, piece: Callable[[str], bool]) -> Counted:
+        def run(engine: Engine, piece: Piece) -> Counted:
             if request.get("raw"):
                 return engine.complete(prompt, request, piece)
             return engine.chat(messages, request, piece)
@@ -269,25 +269,28 @@ class Talk(BaseHTTPRequestHandler):
         request: dict[str, Any],
         answered: Callable[[str], dict[str, Any]],
         asked: bool,
-        run: Callable[[Engine, Callable[[str], bool]], Counted],
+        run: Callable[[Engine, Piece], Counted],
     ) -> None:
         streamed = request.get("stream", True)
         started = time.monotonic_ns()
         said: list[str] = []
+        might: list[dict[str, Any]] = []
 
         def line(text: str, **more: Any) -> dict[str, Any]:
             return {"model": request["model"], "created_at": stamp(), **answered(text), "done": False, **more}
 
         broken: list[BaseException] = []
 
-        def piece(text: str) -> bool:
+        def piece(text: str, likely: Sequence[dict[str, Any]] = ()) -> bool:
             """Raising would not come through the engine: what is wrong is kept, and the answer ended."""
             try:
                 if self.gone():
                     raise Gone
                 said.append(text)
+                told = logprobs(likely)
+                might.extend(told)
                 if streamed and text:
-                    self._line(line(text))
+                    self._line(line(text, **({"logprobs": told} if told else {})))
             except (Gone, Said, Failure, OSError) as error:
                 broken.append(error)
             return bool(broken)
@@ -310,6 +313,7 @@ class Talk(BaseHTTPRequestHandler):
                 prompt_eval_duration=counted.prompt_ns,
                 eval_count=counted.answer,
                 eval_duration=counted.answer_ns,
+                **({"logprobs": might} if might and not streamed else {}),
             )
         if streamed:
             self._line(last)

@@ -36,7 +36,7 @@ def ask(memory: Memory, question: str, chat: Scripted | None = None, last: Answe
 
 def heard(chat: Scripted) -> str:
     """All that a model was sent."""
-    return "\n".join(text for messages in chat.asked for _, text in messages)
+    return "\n".join([*(text for messages in chat.asked for _, text in messages), *chat.judged])
 
 
 def test_where_nothing_answers_it_says_so_and_names_what_comes_nearest(

@@ -1,5 +1,6 @@
 """The agent's model: found in one order, asked at one address, and survived, whatever the server does."""
 
+import math
 import subprocess
 import sys
 import threading
@@ -102,6 +103,43 @@ def test_a_question_is_answered_and_every_question_is_asked_alike(server: Ollama
     assert first["keep_alive"] == "5m" and first["stream"] is True and not first["tools"]
     assert first["messages"] == [{"role": role, "content": text} for role, text in HI]
     assert asking.name == MODEL and server.loads == 0
+
+
+def leaning(asking: OllamaChat) -> float:
+    return asking.leaning(HI, yes=("Yes", "Sí"), no=("No",), seconds=5)
+
+
+def test_how_much_likelier_one_first_word_is_than_another_is_told_by_the_server(server: OllamaServer) -> None:
+    asking = chat(server)
+    server.likely = {"No": math.log(0.5), " yes": math.log(0.1), "Yes": math.log(0.2), "Maybe": math.log(0.1)}
+    assert leaning(asking) == pytest.approx(math.log(0.3 / 0.5)), "a word is the same in any case, with a space or not"
+    [asked] = server.asked
+    assert (asked["logprobs"], asked["top_logprobs"], asked["options"]["num_predict"]) == (True, 20, 1)
+    server.likely = {"Sí": -0.1}
+    assert leaning(asking) == pytest.approx(-0.1 - math.log(1e-6)), "what is not among the likeliest is not impossible"
+    asking.answer(HI, schema=None, predict=20, seconds=5)
+    assert "logprobs" not in server.asked[-1], "nobody else asks for them"
+
+
+@pytest.mark.parametrize(("word", "odds"), [("Yes.", 2.0), ("sí", 2.0), ("No, it is not", -2.0), ("Perhaps", 0.0)])
+def test_of_a_server_that_tells_no_likelihoods_the_word_it_says_is_taken(
+    server: OllamaServer, word: str, odds: float
+) -> None:
+    server.say = lambda messages: word.split()[0]
+    assert leaning(chat(server)) == odds
+
+
+@pytest.mark.parametrize("fault", [fault for fault in FAULTS if fault not in ("length", "not all read")])
+def test_a_first_word_is_waited_for_no_longer_than_an_answer(server: OllamaServer, fault: str) -> None:
+    server.fault = fault
+    server.likely = {"Yes": -0.1}
+    asking = chat(server)
+    with pytest.raises(ModelFailed) as caught:
+        asking.leaning(HI, yes=("Yes",), no=("No",), seconds=0.5)
+    assert caught.value.kind == KINDS[fault]
+    server.fault = "length"
+    breaker.reset()
+    assert leaning(asking) > 0, "of an answer of one word the end is no fault"
 
 
 @pytest.mark.parametrize("fault", FAULTS)

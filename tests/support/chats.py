@@ -14,16 +14,22 @@ PIECE = 7  # characters
 
 class Scripted:
     """Says `answers`, one for each time it is asked, the last one again after that; `fails` is raised after it.
-    `between` is called before each piece."""
+    `between` is called before each piece. `leans` says how much it is for a record's answering what it is asked."""
 
     name = "scripted:1b"
 
     def __init__(
-        self, *answers: str, fails: ModelFailed | None = None, between: Callable[[], object] = lambda: None
+        self,
+        *answers: str,
+        fails: ModelFailed | None = None,
+        between: Callable[[], object] = lambda: None,
+        leans: Callable[[str], float] = lambda asked: 1.0,
     ) -> None:
         self._answers = list(answers)
         self._fails = fails
         self._between = between
+        self._leans = leans
+        self.judged: list[str] = []
         self.asked: list[Sequence[Message]] = []
         self.closed = self.broken_off = False
 
@@ -44,6 +50,10 @@ class Scripted:
             raise
         if self._fails is not None:
             raise self._fails
+
+    def leaning(self, messages: Sequence[Message], *, yes: Sequence[str], no: Sequence[str], seconds: float) -> float:
+        self.judged.append(messages[-1][1])
+        return self._leans(messages[-1][1])
 
     def close(self) -> None:
         self.closed = True

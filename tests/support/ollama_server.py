@@ -37,7 +37,9 @@ Say = Callable[[list[dict[str, str]]], str]
 
 class OllamaServer:
     """`address` of it; `asked` the bodies of the chats it was sent; `loads` how often it loaded a model; `left` is set
-    when somebody breaks an answer off; `remote` are those of its `models` that it has others answer for."""
+    when somebody breaks an answer off; `remote` are those of its `models` that it has others answer for. `likely` are
+    the logarithms of the likelihoods of first words, which it tells who asks for them; without any it is an old server
+    that tells none."""
 
     def __init__(self, say: Say | str = "{}") -> None:
         self.say: Say = (lambda _: say) if isinstance(say, str) else say
@@ -46,6 +48,7 @@ class OllamaServer:
         self.faults: list[str] = []
         self.models: Sequence[str] = [MODEL]
         self.remote: set[str] = set()
+        self.likely: dict[str, float] = {}
         self.loaded: set[str] = {MODEL}
         self.loads = 0
         self.load_hangs = False
@@ -161,7 +164,11 @@ def _handler(owner: OllamaServer) -> type[BaseHTTPRequestHandler]:
             self.end_headers()
             middle = max(1, len(said) // 2)
             for number, piece in enumerate((said[:middle], said[middle:])):
-                self._chunk(json.dumps(self._line(piece)).encode() + b"\n")
+                line = self._line(piece)
+                if asked.get("logprobs") and owner.likely:
+                    tops = [{"token": word, "logprob": value} for word, value in owner.likely.items()]
+                    line["logprobs"] = [{**tops[0], "top_logprobs": tops}]
+                self._chunk(json.dumps(line).encode() + b"\n")
                 owner.begun.set()
                 if number == 0 and self._breaks(fault):
                     return True
