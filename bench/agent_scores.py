@@ -24,18 +24,20 @@ _REFUSED = re.compile(r"\b(?:instead|rather|reject|discard|alternativ|options?|l
 _RIGHT_BEFORE = re.compile(r"\b(?:over|not|no|ni|considered|considero)\W+(?:an? |the |una? |el |la )?$")
 _RIGHT_AFTER = re.compile(r"\W*(?:was|were|fue|fueron|se) (?:not|consider)")
 _BESIDE = 40  # characters around an option, among which it is said that it was not taken
+# a quotation in the list of what was not taken, however long those before it are
+_LISTED = re.compile(r"(?:instead of|en lugar de) (?:[“«][^”»]*[”»], )*[“«]$")
 # how a sentence is put together, and how one speaks of records: they say nothing of a record
 _FRAMING = frozenset(
     """
-    the and for from with this that was were are has had have been its our their they which who what when where because
-    since there into under way according
-    iteration began completed ended task done pending progress said says recorded record decision decided decisions
-    chosen chose choose use used using reason called took place instead replaced replaces superseded committed commit
-    commits implements implemented made facts fact event proposed checkpoint taken
-    los las del por para con que una unos unas como fue fueron son esta este esto porque desde hace sigue curso segun
-    iteracion empezo termino tarea hecha pendiente dijo registrado decision decidio decidieron decisiones eligio
-    elegimos elegido usa usamos usar usado motivo pedia reemplazo lugar vez hizo implementa implemento implementamos
-    agregado hechos hecho evento propuesto hay
+    the and for from with this that was were are has had have been its our their they which who what when where
+    because since there into under way according iteration began started completed ended finished task done pending
+    progress said says recorded record decision decided decisions chosen chose choose use used using reason called
+    took place instead replaced replaces superseded committed commit commits implements implemented made wrote facts
+    fact event proposed checkpoint taken
+    los las del por para con que una unos unas como fue fueron son esta este esto porque desde hace sigue curso
+    segun iteracion empezo comenzo termino escribio tarea hecha pendiente dijo registrado decision decidio
+    decidieron decisiones eligio elegimos elegido usa usamos usar usado motivo pedia reemplazo lugar vez hizo
+    implementa implemento implementamos agregado hechos hecho evento propuesto hay
     belongs reverts reverted abandoned forgotten user revierte revirtio reemplazada olvidada abandono anoto ver
     """.split()
 )
@@ -109,6 +111,8 @@ def refused(text: str, options: Iterable[str], chosen: str, reason: str) -> bool
             before, after = said[max(0, match.start() - _BESIDE) : match.start()], said[match.end() :][:_BESIDE]
             then = re.match(r"\W+\w+", after)
             if then and option + then[0] in folded(reason):
+                continue
+            if _LISTED.search(said[: match.start()]):
                 continue
             near = _REFUSED.search(re.split(r"[.;]", before)[-1]) or _REFUSED.search(re.split(r"[.;]", after)[0])
             if not (near or _RIGHT_BEFORE.search(before) or _RIGHT_AFTER.match(after)):

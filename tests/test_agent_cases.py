@@ -8,7 +8,7 @@ import pytest
 
 from bench.agent_answers import MEMORY, remembered, score
 from bench.agent_asking import TASKS
-from bench.agent_scores import cited, grounds, has, rests, says, without_citations
+from bench.agent_scores import cited, grounds, has, refused, rests, says, without_citations
 from store import records
 from store.citations import parse
 from store.librarian.answering import Answer
@@ -128,6 +128,12 @@ def test_a_record_says_what_is_said_of_it(said: str, ground: str, stands: bool) 
 def test_an_option_that_was_not_taken_is_no_sound_answer(said: str, sound: int) -> None:
     case = next(case for case in of("answer") if case["question"].startswith("What was decided about message queues"))
     assert score(case, answer(said))["cited"] == sound
+
+
+def test_an_option_in_a_list_of_what_was_not_taken_is_sound_however_long_the_list_is() -> None:
+    long = "a very long option, of so many words that they fill a line"
+    assert refused(f"It was “SQLite”, instead of “{long}”, “Postgres” [D#1].", ["Postgres"], "SQLite", "")
+    assert not refused(f"It was “SQLite”, with “{long}”, “Postgres” [D#1].", ["Postgres"], "SQLite", "")
 
 
 def test_an_answer_is_right_with_its_record_and_sound_with_its_words() -> None:

@@ -29,6 +29,10 @@ _WHEN = re.compile(
     r"\b(?:when|cuando|since when|desde cuando|hasta cuando|how long ago|what (?:day|date|month|year)"
     r"|(?:que|en que) (?:dia|fecha|mes|año)|hace cuanto)\b"
 )
+# before it “when” asks nothing: “which tool tells us when it fails”; but “who did it, and when?”
+_ASKED_BEFORE = re.compile(
+    r"(?:\b(?:what|which|who|where|why|how|quien(?:es)?|cual(?:es)?|donde|como|por ?que)|^que)\b(?!.*\b(?:and|or|y|o)$)"
+)
 _HAPPENED = re.compile(
     r"\b(?:what (?:(?:has|have|had) )?(?:happened|changed|occurred)|what (?:was|has been|have \w+) done|what went on"
     r"|what (?:did|have|has) (?:we|you|they|i|he|she|(?:the |an )?\w+) (?:do|done|changed?|work(?:ed)? on)|what.s new"
@@ -220,7 +224,7 @@ def read(question: str, now: str, before: str = "") -> Asked:
         _kind(
             plain, counted, bool(cited and cited[0].kind == "iteration") or limited, limited and bool(kinds or not own)
         ),
-        WHY if _WHY.search(plain) else WHEN if _WHEN.search(plain) else WHO if _WHO.search(plain) else WHAT,
+        WHY if _WHY.search(plain) else WHEN if _asks_when(plain) else WHO if _WHO.search(plain) else WHAT,
         own if counted else tuple(word for word in own if word not in _RECORDS),
         cited,
         counted,
@@ -260,9 +264,14 @@ def _kind(plain: str, counted: str, dated: bool, alone: bool) -> str:
         return CHRONOLOGY
     if _COMMIT.search(plain) or _MADE.search(plain):
         return IMPLEMENTATION
-    if _HAPPENED.search(plain) or _WHEN.search(plain) or (dated and not why):
+    if _HAPPENED.search(plain) or _asks_when(plain) or (dated and not why):
         return CHRONOLOGY
     return DECISION
+
+
+def _asks_when(plain: str) -> bool:
+    """Whether a question asks when something was."""
+    return any(not _ASKED_BEFORE.search(plain[: match.start()].rstrip()) for match in _WHEN.finditer(plain))
 
 
 def _counted(plain: str, naming: frozenset[str]) -> str:

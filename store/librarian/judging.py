@@ -19,9 +19,9 @@ from store.librarian.sources import Source
 LOOKED = 8  # records that are judged
 READ = 120  # tokens of a record that are read
 # a record answers from so much: the logarithm of its odds, and by how much that is above the middle one of the others
-YES = 1.0
+YES = 0.9
 STRANGE = 2.0  # and from so much, where it lacks a name of the question
-SURELY = 2.0  # from so much it is told though the answer says that nothing is recorded
+SURELY = 1.4  # from so much it is told though the answer says that nothing is recorded
 USUAL = -0.8  # the logarithm of the odds of a record that does not answer
 OTHERS = 3  # records that are taken for the others, at least
 PLAIN = 2.5  # logarithm of the odds, from which no further record is looked at

@@ -15,6 +15,7 @@ from store.models import Decision
 from store.questions import words
 from store.search.keyword import Keywords, Words
 from store.search.language import foreign, language
+from store.search.query import STOP
 
 # a record is enough with this much of the question's words and this calibrated similarity: the one makes up for the
 # other, up to where it is alone
@@ -63,7 +64,9 @@ class Relevance:
     def __init__(self, asked: Asked, keywords: Keywords) -> None:
         self._keywords = keywords
         self._language = asked.language
-        self.names = [word for name in names(asked.text) for word in words(name) if word not in asked.dated]
+        self.names = [
+            word for name in names(asked.text) for word in words(name) if word not in asked.dated and word not in STOP
+        ]
         self.words = [word for word in asked.words if word not in self.names]
         self._denied = not _DENIALS.isdisjoint(words(asked.text))
         self._counts = counts = keywords.counts(Words([*self.names, *self.words], None, {}))

@@ -482,7 +482,7 @@ def test_a_record_of_any_kind_may_be_cited(told: Memory) -> None:
 
 def test_a_model_may_say_that_there_are_no_records(told: Memory) -> None:
     for words in ("There are no records about that.", "No hay registros sobre eso.", "The records do not mention it."):
-        chat = Scripted(words, leans=lambda asked: 0.3)
+        chat = Scripted(words, leans=lambda asked: 0.2)
         answer = ask(told, "does an external service depend on weekends?", chat)
         assert answer.nothing and answer.text == NOTHING["en"] and answer.by == "scripted:1b"
 

@@ -6,7 +6,7 @@ import pytest
 from conftest import Clock
 
 from store.librarian import Answer, Librarian
-from store.librarian.asked import CHRONOLOGY, read
+from store.librarian.asked import CHRONOLOGY, IMPLEMENTATION, WHAT, WHEN, read
 from store.librarian.composing import NOTHING
 from store.librarian.period import period
 from store.memory import Memory
@@ -504,3 +504,31 @@ def test_what_was_counted_is_listed(told: Memory, clock: Clock) -> None:
     assert listed.citations == tuple(f"F#{number}" for number in range(12, 24))
     assert listed.sentences[-1] == "These are the newest 12 of 23, from 21 Nov 2026 [F#12] to 21 Nov 2026 [F#23]."
     assert ask(told, "which?", ask(told, "how many tasks are open?")).citations == ("A#1", "A#3")
+
+
+@pytest.mark.parametrize(
+    ("question", "aspect"),
+    [
+        ("which tool tells us when something blows up", WHAT),
+        ("what was decided when we moved?", WHAT),
+        ("when did we choose Rust?", WHEN),
+        ("who did it, and when?", WHEN),
+        ("¿quién lo hizo y cuándo?", WHEN),
+        ("do you know when it was decided?", WHEN),
+        ("¿desde cuándo usamos SQLite?", WHEN),
+    ],
+)
+def test_when_asks_for_a_time_only_where_nothing_else_is_asked_before_it(question: str, aspect: str) -> None:
+    assert read(question, NOW).aspect == aspect
+
+
+@pytest.mark.parametrize(
+    "question", ["who wrote the code for the login?", "¿quién programó la subida?", "did anybody fix it? who coded it?"]
+)
+def test_who_made_something_is_asked_of_commits(question: str) -> None:
+    assert read(question, NOW).kind == IMPLEMENTATION
+
+
+def test_a_little_word_in_capitals_is_no_name(told: Memory) -> None:
+    """“IT” stands in no record as a name, and “it” in many."""
+    assert ask(told, "what does IT say of one file and no service to run?").citations
