@@ -106,15 +106,16 @@ class Heard:
         yield self._heard(messages, None, predict, whole)
 
     def leaning(self, messages: Sequence[Message], *, yes: Sequence[str], no: Sequence[str], seconds: float) -> float:
-        schema = {"yes": list(yes), "no": list(no)}
-        return float(
-            self._heard(
-                messages,
-                schema,
-                1,
-                lambda: str(self._chat.leaning(messages, yes=yes, no=no, seconds=SECONDS)),
-            )
-        )
+        """Counted on its own, as `judge`: an answer has several."""
+        task, self.task = self.task, "judge"
+
+        def ask() -> str:
+            return str(self._chat.leaning(messages, yes=yes, no=no, seconds=SECONDS))
+
+        try:
+            return float(self._heard(messages, {"yes": list(yes), "no": list(no)}, 1, ask))
+        finally:
+            self.task = task
 
     def _heard(
         self, messages: Sequence[Message], schema: dict[str, Any] | None, predict: int, ask: Callable[[], str]

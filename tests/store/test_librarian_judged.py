@@ -133,3 +133,25 @@ def test_a_model_is_asked_in_the_language_of_the_question(zoo: Memory, question:
     chat = Scripted(NOTHING, leans=only("nowhere"))
     ask(zoo, chat, question)
     assert chat.judged and all(asked.endswith(form) for asked in chat.judged)
+
+
+def test_what_names_somebody_else_is_not_judged_and_what_lacks_a_name_needs_more(zoo: Memory) -> None:
+    zoo.facts.remember("Pilar likes zebras and is away in October")
+    zoo.facts.remember("Henrik likes zebras that sleep")
+    chat = Scripted(NOTHING, leans=only("nowhere"))
+    ask(zoo, chat, "when do the zebras of Henrik sleep?")
+    assert chat.judged and all("Henrik" in asked.split("Question:")[0] for asked in chat.judged)
+    for odds, told in ((0.5, False), (1.5, True)):
+        answer = ask(
+            zoo, Scripted(NOTHING, leans=only("red barn", odds)), "do zebras sleep in Casablanca, or elsewhere?"
+        )
+        assert ("F#1" in answer.citations) is told, odds
+
+
+def test_where_commits_are_asked_for_those_of_a_decision_are_judged_beside_it(zoo: Memory) -> None:
+    zoo.decisions.decide("Where zebras sleep", "in the red barn")
+    zoo.commits.log("a" * 40, message="wooden planks, four walls", author="Ana")
+    zoo.commits.link("a" * 40, 1)
+    assert Librarian(zoo).ask("who built the beds of the zebras?").citations != ("C#aaaaaaa",)
+    chat = Scripted("Ana committed “wooden planks, four walls” [C#aaaaaaa].", leans=only("planks"))
+    assert "C#aaaaaaa" in ask(zoo, chat, "who built the beds of the zebras?").citations
