@@ -139,9 +139,9 @@ def test_what_names_somebody_else_is_not_judged_and_what_lacks_a_name_needs_more
     zoo.facts.remember("Pilar likes zebras and is away in October")
     zoo.facts.remember("Henrik likes zebras that sleep")
     chat = Scripted(NOTHING, leans=only("nowhere"))
-    ask(zoo, chat, "when do the zebras of Henrik sleep?")
+    ask(zoo, chat, "when do the zebras of Henrik rest at night?")
     assert chat.judged and all("Henrik" in asked.split("Question:")[0] for asked in chat.judged)
-    for odds, told in ((0.5, False), (1.5, True)):
+    for odds, told in ((0.4, False), (1.5, True)):
         answer = ask(
             zoo, Scripted(NOTHING, leans=only("red barn", odds)), "do zebras sleep in Casablanca, or elsewhere?"
         )
@@ -155,3 +155,17 @@ def test_where_commits_are_asked_for_those_of_a_decision_are_judged_beside_it(zo
     assert Librarian(zoo).ask("who built the beds of the zebras?").citations != ("C#aaaaaaa",)
     chat = Scripted("Ana committed “wooden planks, four walls” [C#aaaaaaa].", leans=only("planks"))
     assert "C#aaaaaaa" in ask(zoo, chat, "who built the beds of the zebras?").citations
+
+
+def test_what_stands_out_among_the_records_answers_though_a_model_is_loath_to_say_so(zoo: Memory) -> None:
+    def loath(asked: str) -> float:
+        return 0.1 if "red barn" in asked else -1.2
+
+    def willing(asked: str) -> float:
+        return 0.6 if "red barn" in asked else 0.5
+
+    for number in range(3):
+        zoo.facts.remember(f"keeper {number} likes to sleep at {number} past noon")
+    said = "They sleep in the red barn [F#1]."
+    assert ask(zoo, Scripted(said, leans=willing)).nothing
+    assert ask(zoo, Scripted(said, leans=loath)).citations == ("F#1",)
