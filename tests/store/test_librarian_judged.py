@@ -155,6 +155,7 @@ def test_where_commits_are_asked_for_those_of_a_decision_are_judged_beside_it(zo
     assert Librarian(zoo).ask("who built the beds of the zebras?").citations != ("C#aaaaaaa",)
     chat = Scripted("Ana committed “wooden planks, four walls” [C#aaaaaaa].", leans=only("planks"))
     assert "C#aaaaaaa" in ask(zoo, chat, "who built the beds of the zebras?").citations
+    assert any("Commit by Ana" in asked for asked in chat.judged), "which no word of the question would find"
 
 
 def test_what_stands_out_among_the_records_answers_though_a_model_is_loath_to_say_so(zoo: Memory) -> None:
