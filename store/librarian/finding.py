@@ -34,7 +34,7 @@ from store.search.query import STOP
 
 MOST = 8  # sources of one answer
 FIRST = 4  # hits whose links are followed
-LOOKED = 16  # hits of the search that are judged
+LOOKED = 16  # hits of a search that are looked at
 NEAR = 0.3  # calibrated similarity, at least, of a record that is named where none answers
 NEARBY = ("decision", "fact", "commit", "task", "event", "iteration")
 SURE = 0.15  # by how much the nearest must pass, so that it is told though a model sees no answer there
@@ -67,8 +67,9 @@ class Found:
 
 
 class _Searched(NamedTuple):
-    """What a search found: the records that answer, the likeliest first; how near the nearest of them is; every source,
-    the likeliest first, each with its similarity."""
+    """What a search found: the records that answer, the likeliest first; how near the nearest of them is; every source
+    in the order of the search, with its similarity, but those that have another name than the question's; and the
+    citations of those that lack a name of it."""
 
     those: list[Record]
     best: float
@@ -109,7 +110,10 @@ def find(memory: Memory, asked: Asked, last: Sequence[str] = (), question: str =
 
 def chosen(memory: Memory, asked: Asked, those: Sequence[Source], sure: bool) -> Found:
     """These sources as those that answer, with what they are linked to."""
-    return _found(memory, asked, [source.record for source in those], sure=sure)
+    answering = [source.record for source in those]
+    if asked.order:
+        answering.sort(key=moment, reverse=not asked.order.oldest)
+    return _found(memory, asked, answering, sure=sure)
 
 
 def _linked(memory: Memory, asked: Asked, every: list[Source]) -> list[Source]:

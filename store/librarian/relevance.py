@@ -97,6 +97,8 @@ class Relevance:
         return bool(self._lacks(text))
 
     def _lacks(self, text: str) -> list[str]:
+        if not self.names:
+            return []
         said = self._said(text)
         return [name for name in self.names if not self._stands(name, said)]
 

@@ -170,3 +170,13 @@ def test_what_stands_out_among_the_records_answers_though_a_model_is_loath_to_sa
     said = "They sleep in the red barn [F#1]."
     assert ask(zoo, Scripted(said, leans=willing)).nothing
     assert ask(zoo, Scripted(said, leans=loath)).citations == ("F#1",)
+
+
+def test_of_what_a_model_is_for_the_newest_comes_first_where_the_last_is_asked_for(zoo: Memory, clock: Clock) -> None:
+    zoo.decisions.decide("Where zebras sleep", "in the stable")
+    clock.advance(days=1)
+    zoo.decisions.decide("A roof for zebras", "straw")
+    question = "what was the last decision about beds of zebras?"
+    odds = {"stable": 1.5, "straw": 1.2}
+    chat = Scripted(NOTHING, leans=lambda asked: next((odds[part] for part in odds if part in asked), -1.0))
+    assert ask(zoo, chat, question).citations[0] == "D#2"
