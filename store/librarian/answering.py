@@ -17,7 +17,7 @@ from store.context.builder import Context
 from store.context.choosing import accepted
 from store.errors import ModelFailed
 from store.librarian import judging, prompting
-from store.librarian.asked import STATISTICS, Asked, read, spoken
+from store.librarian.asked import Asked, read, spoken
 from store.librarian.checking import Check
 from store.librarian.composing import NOTHING, Told, attributed, compose, nearest
 from store.librarian.enough import enough
@@ -141,7 +141,7 @@ class _Asking:
             newest = memory.database.value("SELECT max(seq) FROM history") or 0
             found = find(memory, asked, last.ground if last else (), last.topic if last else "")
             readable = found.sources or self._given(found.candidates)
-            if self._chat is not None and readable and asked.kind != STATISTICS:
+            if self._chat is not None and readable and not found.ruled:
                 found, by, note, nothing = self._by_model(self._chat, asked, found, newest)
             if not self._told and not nothing:
                 by = ""

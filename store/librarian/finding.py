@@ -53,7 +53,8 @@ class Found:
     they do, whatever a small model makes of them; or what was counted. Where they are a list, of a time or of what was
     counted before, `of` says how many there are in all. `near` is what comes nearest where none answers; `candidates`
     are all that a search found, the likeliest first, for a model to judge, `about` what it is to judge them by, and
-    `strange` the citations of those that lack a name of it."""
+    `strange` the citations of those that lack a name of it. `ruled`: what was asked for is these records themselves,
+    by their order or state or as a count, which no model words better."""
 
     sources: tuple[Source, ...]
     direct: int = 0
@@ -64,6 +65,7 @@ class Found:
     candidates: tuple[Source, ...] = ()
     about: str = ""
     strange: frozenset[str] = frozenset()
+    ruled: bool = False
 
 
 class _Searched(NamedTuple):
@@ -84,7 +86,7 @@ def find(memory: Memory, asked: Asked, last: Sequence[str] = (), question: str =
         before = read(question, memory.now) if asked.follows else None
         counted = tally(memory, asked, before)
         named = sources(memory.database, ends(counted), memory.now)
-        return Found(tuple(named), len(named), True, counted)
+        return Found(tuple(named), len(named), True, counted, ruled=True)
     if asked.cited:
         those, of = _with_belonging(memory, records.there(memory.database, asked.cited))
         return _found(memory, asked, those, sure=True, of=of)
@@ -92,9 +94,10 @@ def find(memory: Memory, asked: Asked, last: Sequence[str] = (), question: str =
         return _following(memory, asked, last, question)
     if asked.order and asked.order.alone:
         those = in_order(memory, asked, asked.order)
-        return _found(memory, asked, those, TOLD, sure=True, of=len(those) if asked.order.most > 1 else 0)
+        found = _found(memory, asked, those, TOLD, sure=True, of=len(those) if asked.order.most > 1 else 0)
+        return replace(found, ruled=True)
     if not (asked.since or asked.before or asked.agents) and (standing := _of_state(memory, asked)):
-        return standing
+        return replace(standing, ruled=True)
     if (asked.since or asked.before or asked.agents) and not asked.words:
         those, of = of_time(memory, asked)
         return _found(memory, asked, those, TOLD, sure=True, of=of)

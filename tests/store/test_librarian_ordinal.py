@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from conftest import Clock
+from support.chats import Scripted
 
 from store.librarian import Librarian
 from store.memory import Memory
@@ -81,3 +82,12 @@ def test_a_time_narrows_the_order(told: Memory, clock: Clock) -> None:
 def test_the_next_question_leans_on_it(told: Memory) -> None:
     first = Librarian(told).ask("what was the very first decision?")
     assert "the mill is near" in Librarian(told).ask("why?", last=first).text
+
+
+@pytest.mark.parametrize(
+    "question", ["what was the last decision?", "which tasks are open?", "how many facts are there?"]
+)
+def test_no_model_is_asked_for_what_the_records_themselves_are(told: Memory, question: str) -> None:
+    chat = Scripted("There are no records about that.")
+    answer = Librarian(told).ask(question, chat)
+    assert not (chat.asked or chat.judged or answer.by or answer.nothing)
