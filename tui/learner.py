@@ -3,7 +3,9 @@ on one thread that gives way to whoever presses keys; and, where there is one, b
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Lock
 
 from store.clock import Clock
 from store.location import Location
@@ -36,6 +38,8 @@ class Learner:
         self._unwanted = unwanted
         self._closing = closing
         self._broken_off = 0  # questions, since the last that came to its end
+        self._lock = Lock()
+        self._waiting = 0  # people who wait for the model themselves
 
     def due(self, memory: Memory) -> bool:
         """Whether something was said or remembered that is still to be looked at; a cheap look, with a memory of the
@@ -51,7 +55,22 @@ class Learner:
         """Whether a model has something to read now; as cheap a look."""
         from store.agent import waiting
 
-        return not self._unwanted() and waiting.due(memory)
+        return not self._give_up() and waiting.due(memory)
+
+    @contextmanager
+    def set_aside(self) -> Iterator[None]:
+        """Ask the model nothing as long as a person waits for it: what it thinks is broken off, for
+        otherwise it would turn from one question to the other, and read both anew each time."""
+        with self._lock:
+            self._waiting += 1
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._waiting -= 1
+
+    def _give_up(self) -> bool:
+        return self._waiting > 0 or self._unwanted()
 
     def run(self) -> tuple[Read, int]:
         """Look at what waits: what was learned of what was said, and how many questions came of what was remembered."""
@@ -64,7 +83,8 @@ class Learner:
 
     def run_model(self) -> Added:
         """Let the model read what rules have. A key breaks off what it thinks; but whoever presses one every second
-        would keep it from ever loading, or from coming to an end, so after OFTEN times it is let read one entry."""
+        would keep it from ever loading, or from coming to an end, so after OFTEN times it is let read one entry, unless
+        somebody waits for it."""
         from store.agent import afterwards
 
         patient = self._broken_off >= OFTEN
@@ -72,7 +92,7 @@ class Learner:
             added = afterwards.run(
                 memory,
                 entries=1 if patient else None,
-                cancelled=self._closing if patient else self._unwanted,
+                cancelled=(lambda: self._waiting > 0 or self._closing()) if patient else self._give_up,
             )
         self._broken_off = self._broken_off + 1 if added.broken_off else 0
         return added

@@ -278,6 +278,24 @@ def test_rules_read_on_while_a_model_thinks(
     assert not thread.is_alive()
 
 
+@pytest.mark.parametrize("often", [0, OFTEN])
+def test_whoever_asks_the_model_waits_for_no_reading_of_its_own(
+    memory: Memory, server: OllamaServer, learner: Learner, often: int
+) -> None:
+    """Nor where keys broke it off so often that it is let come to its end."""
+    told(memory)
+    learner._broken_off = often
+    server.fault = "hangs"
+    thread, done = beside(learner)
+    assert server.begun.wait(10)
+    with learner.set_aside():
+        thread.join(10)
+        assert not thread.is_alive() and not done[0].read
+        assert not learner.due_for_model(memory), "and nothing is begun meanwhile"
+    server.fault = ""
+    assert learner.due_for_model(memory)
+
+
 @pytest.mark.parametrize("cold", [False, True])
 def test_keys_break_a_model_off_but_not_for_ever(
     memory: Memory, server: OllamaServer, learner: Learner, pressed: threading.Event, cold: bool

@@ -328,6 +328,19 @@ async def test_a_model_answers_and_says_who_it_is(story: Story, speaks: Callable
         assert chat.closed
 
 
+async def test_while_somebody_asks_the_model_reads_nothing_else(
+    story: Story, speaks: Callable[[Scripted], Scripted]
+) -> None:
+    async with opened(story.folder) as person:
+        engine = person.main.engine
+        assert engine is not None
+        seen: list[bool] = []
+        speaks(Scripted("SQLite, one file [D#1].", between=lambda: seen.append(engine.learner._waiting > 0)))
+        await ask(person, "why do we use SQLite?")
+        assert seen and all(seen)
+        assert not engine.learner._waiting
+
+
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OllamaServer]:
     breaker.reset()

@@ -190,7 +190,8 @@ class LibrarianScreen(HealthScreen):
                 self.later(self._told, exchange, what, words)
 
         try:
-            answer = Desk(engine.location, engine.clock).answer(exchange, last, told)
+            with engine.learner.set_aside():
+                answer = Desk(engine.location, engine.clock).answer(exchange, last, told)
         except MemorandaError as error:
             self.later(self._ended, exchange, None, str(error))
         except Exception as error:
