@@ -211,6 +211,7 @@ def test_a_pull_tells_how_far_it_is(server: ModelServer) -> None:
 def test_a_pull_is_stopped_at_once_and_goes_on_from_there(server: ModelServer) -> None:
     """Also while the server says nothing; it hears that nobody waits any more, and keeps what it has."""
     server.step, stop, told = 600_000_000, threading.Event(), []
+    begun = threading.Event()
     server.hold.clear()
 
     def pull() -> None:
@@ -219,11 +220,12 @@ def test_a_pull_is_stopped_at_once_and_goes_on_from_there(server: ModelServer) -
                 told.append(far)
                 if far.done == 0 and server.held.wait(10):
                     server.pulled[LAYERS[0][0]] = server.step
+                    begun.set()
         assert raised.value.kind == "stopped"
 
     puller = threading.Thread(target=pull)
     puller.start()
-    assert server.held.wait(10)
+    assert server.held.wait(10) and begun.wait(10)
     stop.set()
     puller.join(10)
     assert not puller.is_alive() and server.left.wait(10)
