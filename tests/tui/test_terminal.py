@@ -81,7 +81,8 @@ def restored(terminal: Terminal) -> None:
         if on in output:
             assert output.rfind(off) > output.rfind(on), f"{name} is still on"
     assert MODES["the alternate screen"][0] in output
-    assert not re.search("Traceback|Exception|Error", output)
+    found = re.search("Traceback|Exception|Error", output)
+    assert not found, output[max(0, found.start() - 300) : found.end() + 300] if found else ""
 
 
 def after(terminal: Terminal) -> str:
