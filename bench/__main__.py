@@ -11,8 +11,8 @@ from collections.abc import Sequence
 UNMEASURED = 3  # a part of a bench wants data that is not here; it said so
 NAMES = (
     *("redaction", "write", "exchange", "process", "contention", "git", "documents", "embedding", "start", "demo"),
-    *("screen_floor", "keys", "typing", "ingest", "purge", "damage", "history", "duplicates", "extraction", "context"),
-    *("health", "agent", "librarian"),
+    *("screen_floor", "keys", "typing", "ingest", "purge", "damage", "history", "duplicates", "extraction", "requests"),
+    *("context", "health", "live_updates", "agent", "librarian", "opening"),
 )
 
 

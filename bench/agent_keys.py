@@ -15,6 +15,7 @@ from bench.agent_asking import Heard
 from bench.ingest import frame
 from bench.keys import KEYS
 from bench.store import CLEAN, heading, installed, memory, quantile, verdict
+from bench.store import own as ours
 from bench.terminal import Terminal
 from store.agent import use
 from store.agent.model import found
@@ -40,7 +41,7 @@ def beside(heard: Heard | None) -> int:
     programs = installed()
     with tempfile.TemporaryDirectory(prefix="memoranda-bench-") as folder:
         os.chdir(folder)
-        own = shutil.copy(memory(FACTS, FACTS), os.path.join(folder, "large.db"))
+        own = ours(shutil.copy(memory(FACTS, FACTS), os.path.join(folder, "large.db")))
         heading("keys beside the model", f"{heard.name}, {FACTS:,} facts, {PRESSES} presses")
         # without the model of meanings, whose progress is drawn as well
         with Terminal(

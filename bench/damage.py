@@ -25,6 +25,7 @@ from bench.store import heading, quantile
 from store.database.tables import JOURNAL, RECORDED
 from store.edits import primary_key
 from store.health import WRONG, examine
+from store.installation import Known, know, known
 from store.location import locate
 from store.memory import Memory
 from store.salvage import salvage
@@ -215,6 +216,9 @@ class Memories:
         shutil.copy(self.path(name), to)
         if log:
             shutil.copy(f"{self.path(log)}-wal", f"{to}-wal")
+        made = known(self.path("whole"))
+        assert made is not None
+        know(Known(made.identity, os.path.realpath(to), os.stat(to).st_ino))
 
 
 @dataclass

@@ -20,13 +20,13 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from bench.store import Writer, heading, quantile
 from store.database import Database
-from store.embedding import Vectors, bits, calibration, slots
+from store.embedding import Vectors, bits, calibration, keepers, slots
 from store.embedding import vectors as vectors_module
 from store.embedding.indexing import Indexed
 from store.embedding.provider import Embedder, ProviderDown
@@ -117,16 +117,21 @@ def _nearest(path: str, count: int) -> None:
                 "embedding_models", slot=0, fingerprint=f"bench made-up {DIMENSION}", dimension=DIMENSION,
                 zero=0.0, one=1.0, mean=mean.tobytes(), serving=1, created_at="",
             )  # fmt: skip
-        packed = _fill(database, crowd, count)
         asked = [vector + dice.normal(size=DIMENSION).astype("<f4") * 0.01 for vector in crowd(30)]
-        for label, kept in (("signs from the vectors", False), ("signs from vec0's blocks", packed)):
-            if label.endswith("blocks") and not kept:
-                print("  vec0 is not to be had here")
-                continue
+        _fill(database, crowd, count)
+        for label, keeper in (("signs from the vectors", None), *((f"by {one.name}", one) for one in keepers.KEEPERS)):
             with database.write("agent", "bench") as write:
                 model = slots.serving(database)
                 assert model
-                slots.note(write, bits.marker(0), bits.kept(model, slots.changes(database)) if kept else "")
+                keepers.drop(write)
+                if keeper is not None and keepers.keeper(database.connection, keeper.name) is not keeper:
+                    print("  vec0 is not to be had here")
+                    continue
+                if keeper is not None:
+                    every = bits.scan(database, model)
+                    keeper.begin(write, model)
+                    keeper.put(write, 0, every.ids, np.ascontiguousarray(every.columns.T).view(np.uint8))
+                    slots.note(write, keepers.marker(0), keepers.kept(keeper, model, slots.changes(database)))
             vectors_module._loaded.clear()
             times = []
             for vector in asked:
@@ -141,14 +146,8 @@ def _nearest(path: str, count: int) -> None:
             )
 
 
-def _fill(database: Database, crowd: object, count: int) -> bool:
-    """Vectors for rows that the corpus need not have, and their blocks where `vec0` is there."""
-    model = slots.serving(database)
-    assert model and callable(crowd)
-    packed = bits.load(database.connection)
-    if packed:
-        with database.write("agent", "bench") as write:
-            bits.create(write, model)
+def _fill(database: Database, crowd: Callable[[int], np.ndarray], count: int) -> None:
+    """Vectors for rows that the corpus need not have."""
     for start in range(0, count, 10_000):
         made = crowd(min(10_000, count - start))
         ids = range((start + 1) * 16, (start + 1 + len(made)) * 16, 16)
@@ -159,9 +158,6 @@ def _fill(database: Database, crowd: object, count: int) -> bool:
                     (id, id.to_bytes(16, "big"), vector.tobytes()),
                 )
                 write.execute("INSERT INTO vectors VALUES (?, ?)", (id * 2, id))
-            if packed:
-                bits.put(write, model, ids, list(made))
-    return packed
 
 
 if __name__ == "__main__":

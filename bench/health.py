@@ -3,7 +3,7 @@
     python -m bench.health [--facts 1000 100000 1000000] [--turns 20] [--runs 5]
 
 Memories with so many facts, confirmed over two years, as many turns in sessions of `--turns`, 500 contexts of twenty
-records and 200 searches. The rows are written past the triggers: no figure looks at what can be searched. `gap` is the
+records and 200 searches. The rows are written past the triggers: what can be searched is only counted. `gap` is the
 longest time for which another thread of the process had no turn meanwhile: what a key would have waited.
 
 Aim: a gap of 15 ms at any size, and a second at a million.

@@ -21,6 +21,7 @@ from collections.abc import Iterator, Sequence
 
 from bench.keys import KEYS
 from bench.store import CLEAN, environment, heading, installed, memory, quantile, verdict
+from bench.store import own as ours
 from bench.terminal import Terminal
 
 SESSION = 2 << 20  # bytes
@@ -55,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 flush=True,
             )
         if not options.without_keys:
-            own = shutil.copy(memory(options.facts, options.facts), os.path.join(folder, "large.db"))
+            own = ours(shutil.copy(memory(options.facts, options.facts), os.path.join(folder, "large.db")))
             more = os.path.join(folder, "more")
             transcripts(more, options.mb * 4 << 20)  # enough to last as long as the keys
             beside(programs.memoranda, more, own, options.presses)

@@ -21,12 +21,15 @@ from typing import TypeVar
 
 from bench.store import Writer, heading, quantile, verdict
 from store.database import Database
+from store.exchange.backup import make
 from store.memory import Memory
-from store.purge import files_of, prove
+from store.purge import finish, prove, trace
 from store.purge.finishing import merge
+from store.purge.proof import files_of
 
 Result = TypeVar("Result")
 AIM = 50.0  # ms
+MANY = 500  # facts of one purge
 PARTS = ("plan", "transaction", "log", "purge", "index", "proof")
 ABOUT = {
     "plan": "what would go, and what else holds the words",
@@ -54,7 +57,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 opened.facts.remember(f"{writer.sentence(6, 24)} ({number})")
             opened.database.connection.pragma("synchronous", 2)
             parts = _purges(opened, options.purges)
-            size = sum(os.path.getsize(file) for file in files_of(path))
+            many = _many(opened, min(MANY, options.facts // 4))
+            size = sum(os.path.getsize(file) for file in files_of(opened.database, opened.documents))
             optimize = _optimize(opened)
         print(f"\n{size / 1e6:.0f} MB of files\n")
         print(f"{'part':14}{'median ms':>10}{'p95 ms':>10}   aim")
@@ -62,6 +66,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
             median = statistics.median(parts[name])
             aim = verdict(median, AIM if name == "purge" else None, " ms")
             print(f"{name:14}{median:>10.1f}{quantile(parts[name], 0.95):>10.1f}   {aim or ABOUT[name]}")
+        for name, spent in many.items():
+            print(f"{name:14}{spent:>10.1f}{'':>10}   of {min(MANY, options.facts // 4)} facts at once")
         print(f"{'optimize':14}{optimize:>10.1f}{'':>10}   the whole index in one transaction")
 
 
@@ -82,11 +88,24 @@ def _purges(opened: Memory, purges: int) -> dict[str, list[float]]:
         parts["purge"].append(parts["transaction"][-1] + spent)
         parts["index"].append(timed(lambda: merge(opened.database))[1])
         opened.database.empty_log()
-        verdicts, spent = timed(lambda plan=plan: prove(plan.texts, files_of(opened.database.path)))  # type: ignore[misc]
+        verdicts, spent = timed(lambda plan=plan: prove(plan.texts, files_of(opened.database, opened.documents)))  # type: ignore[misc]
         parts["proof"].append(spent)
         if any(one.found for one in verdicts):
             print(f"F#{number} left traces: {[one for one in verdicts if one.found]}")
     return parts
+
+
+def _many(opened: Memory, count: int) -> dict[str, float]:
+    """The milliseconds of each part of one purge of so many facts, with a backup beside the memory."""
+    make(opened.database)
+    numbers = [number for (number,) in opened.database.rows("SELECT id FROM facts ORDER BY id LIMIT ?", (count,))]
+    plan, worked = timed(lambda: opened.purge.plan([("fact", number) for number in numbers]))
+    _, erased = timed(lambda: opened.purge.erase(plan, plan.proposed()))
+    _, finished = timed(lambda: finish(opened.database, plan.texts, plan.names))
+    left, proved = timed(lambda: trace(opened.database, opened.documents, plan.texts, plan.names, erased=True))
+    if not left.none:
+        print(f"the purge of {count} facts left traces: {left.found}")
+    return {"plan of many": worked, "erase": erased, "finish": finished, "proof of many": proved}
 
 
 def _optimize(opened: Memory) -> float:

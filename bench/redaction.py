@@ -1,23 +1,28 @@
 """Redaction: how long it takes, what it cuts out of ordinary source, and how many of labelled secrets it finds.
 
-    python -m bench.redaction [--runs 9] [--data DIR]
+    python -m bench.redaction [--runs 9] [--data DIR] [--source DIR ...]
 
-Time: microseconds per KB for five kinds of text, the median of RUNS passes over a text cut into pieces of about a KB,
-which is the size of what agents store. False findings: Python's standard library, read file by file. Recall and
-precision: the lines of `dev.jsonl.gz.b64` in DIR, each labelled 1 (it holds a secret) or 0, with its family and whether
-that is one of the core; a line counts as found if anything in it is cut. Without --data this part is not measured, and
-the command ends with 3. No line of the data is printed.
+Time: microseconds per KB for five kinds of text, each line by line and in pieces of about a KB, which are the sizes of
+what people and agents store; the best of RUNS passes, in time of the processor, since what else the machine
+does only adds. False findings:
+Python's standard library, and the files of other folders, read file by file; what is found is to be checked by hand, as
+some of it is a password of a test. Recall and precision: the lines of `dev.jsonl.gz.b64` in DIR, each labelled 1 (it
+holds a secret) or 0, with its family and whether that is one of the core; a line counts as found if anything in it is
+cut. The families are also measured in two halves, by a digest of their names: rules are written with an eye on the
+first alone, so that the second tells how they fare with families that nobody looked at. Without --data this part is not
+measured, and the command ends with 3. No line of the data is printed.
 
-Aims: 500 µs/KB for any text; 2 false findings per MB; recall .95 at precision .90 in the core.
+Aims: 50 µs/KB for prose, source, messages and Spanish, short or long; 0.5 false findings per MB; recall .95 at
+precision .90.
 """
 
 import argparse
 import base64
 import gzip
+import hashlib
 import json
 import os
 import pathlib
-import statistics
 import sys
 import sysconfig
 import time
@@ -29,9 +34,11 @@ from store.redaction import findings
 RUNS = 9
 DATA = "dev.jsonl.gz.b64"
 UNMEASURED = 3
-_AIM_US, _AIM_PER_MB, _AIM_RECALL, _AIM_PRECISION = 500, 2, 0.95, 0.90
+_AIM_US, _AIM_PER_MB, _AIM_RECALL, _AIM_PRECISION = 50, 0.5, 0.95, 0.90
 _TARGET_SIZE = 200_000
+_DENSE = "dense with secrets"
 _PIECE = 1024
+_SOURCE = tuple(".py .js .ts .go .rs .java .rb .c .h .sh .toml .yml .yaml .json .md".split())
 
 _PROSE = """We moved the ageing of facts out of the query and into a nightly pass, because the reader of a list
 should not pay for what only the inbox shows. The first attempt kept a token count beside each fact; that turned out to
@@ -89,45 +96,49 @@ def _pieces(text: str) -> list[str]:
     return [whole[at : at + _PIECE] for at in range(0, len(whole), _PIECE)]
 
 
-def measure(text: str, runs: int = RUNS) -> tuple[float, int]:
-    """Median microseconds per KB (1,024 characters), and how many secrets one pass finds."""
-    pieces = _pieces(text)
+def _lines(text: str) -> list[str]:
+    return [line for piece in _pieces(text) for line in piece.splitlines() if line]
+
+
+def measure(pieces: list[str], runs: int = RUNS) -> tuple[float, int]:
+    """The best microseconds per KB (1,024 characters) of some passes, and how many secrets one pass finds."""
     size = sum(map(len, pieces)) / 1024
     found = sum(len(findings(piece)) for piece in pieces)  # also compiles the patterns
     times = []
     for _ in range(runs):
-        start = time.perf_counter()
+        start = time.process_time()
         for piece in pieces:
             findings(piece)
-        times.append(time.perf_counter() - start)
-    return statistics.median(times) / size * 1e6, found
+        times.append(time.process_time() - start)
+    return min(times) / size * 1e6, found
 
 
 def _time(runs: int) -> None:
-    print(f"{'text':<24}{'µs/KB':>8}{'secrets':>9}")
+    print(f"{'text':<24}{'lines µs/KB':>13}{'pieces µs/KB':>14}{'secrets':>9}")
     kinds = {
         "prose": _PROSE,
         "source code": _source(),
         "commit messages": _COMMITS,
         "Spanish with accents": _SPANISH,
-        "dense with secrets": _dense(),
+        _DENSE: _dense(),
     }
     slowest = 0.0
     for name, text in kinds.items():
-        each, found = measure(text, runs)
-        slowest = max(slowest, each)
-        print(f"{name:<24}{each:>8.1f}{found:>9}")
-    print(f"{'slowest':<24}{slowest:>8.1f}  {verdict(slowest, _AIM_US, ' µs')}")
+        short, _ = measure(_lines(text), runs)
+        each, found = measure(_pieces(text), runs)
+        if name != _DENSE:
+            slowest = max(slowest, short, each)
+        print(f"{name:<24}{short:>13.1f}{each:>14.1f}{found:>9}")
+    print(f"{'slowest':<24}{slowest:>13.1f}  {verdict(slowest, _AIM_US, ' µs')} (without the dense)")
 
 
-def _false_findings() -> None:
-    """What is cut out of the standard library, in which nobody left a secret."""
-    library = pathlib.Path(sysconfig.get_path("stdlib"))
+def _false_findings(name: str, folder: pathlib.Path) -> None:
+    """What is cut out of source code in which nobody left a secret."""
     size = 0
     found: Counter[str] = Counter()
-    start = time.perf_counter()
-    for path in sorted(library.rglob("*.py")):
-        if "site-packages" in path.parts:
+    start = time.process_time()
+    for path in sorted(folder.rglob("*")):
+        if path.suffix not in _SOURCE or not path.is_file() or "site-packages" in path.relative_to(folder).parts:
             continue
         try:
             text = path.read_text(encoding="utf-8")
@@ -135,9 +146,9 @@ def _false_findings() -> None:
             continue  # a test of encodings
         size += len(text)
         found.update(finding.label for finding in findings(text))
-    each = (time.perf_counter() - start) / size * 1024 * 1e6
+    each = (time.process_time() - start) / size * 1024 * 1e6
     per_mb = sum(found.values()) / size * 1e6
-    print(f"\nthe standard library, {size / 1e6:.1f} MB: {sum(found.values())} findings, {each:.0f} µs/KB")
+    print(f"\n{name}, {size / 1e6:.1f} MB: {sum(found.values())} findings, {each:.0f} µs/KB")
     for label, number in found.most_common():
         print(f"  {label:<24}{number:>6}")
     print(f"  {'per MB':<24}{per_mb:>6.2f}  {verdict(per_mb, _AIM_PER_MB, '')}")
@@ -151,15 +162,17 @@ def _labelled(folder: str) -> None:
     core = [row for row in rows if row["core"]]
     for family in sorted({row["family"] for row in core}):
         _row(family, [row for row in core if row["family"] == family])
-    recall, precision = _row("the core", core)
+    _row("the core", core)
     _row("all others", [row for row in rows if not row["core"]])
-    _row("all", rows)
+    for half, name in enumerate(("half looked at", "half not looked at")):
+        _row(name, [row for row in rows if hashlib.sha256(str(row["family"]).encode()).digest()[0] % 2 == half])
+    recall, precision = _row("all", rows)
     missed = [
         f"{name} {value:.3f} < {aim}"
         for name, value, aim in (("recall", recall, _AIM_RECALL), ("precision", precision, _AIM_PRECISION))
         if value < aim
     ]
-    print(f"  the core: {'within the aims' if not missed else 'MISSES ' + ', '.join(missed)}")
+    print(f"  all: {'within the aims' if not missed else 'MISSES ' + ', '.join(missed)}")
 
 
 def _row(name: str, rows: list[dict[str, object]]) -> tuple[float, float]:
@@ -177,12 +190,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.redaction", description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--runs", type=int, default=RUNS)
     parser.add_argument("--data", metavar="DIR", help=f"a folder that holds labelled lines, {DATA}")
+    parser.add_argument("--source", metavar="DIR", nargs="*", default=[], help="folders of source without secrets")
     options = parser.parse_args()
     load = " ".join(f"{value:.2f}" for value in os.getloadavg())
     version = ".".join(map(str, sys.version_info[:3]))
-    print(f"redaction: Python {version}, {os.cpu_count()} CPUs, load {load}, median of {options.runs} runs")
+    print(f"redaction: Python {version}, {os.cpu_count()} CPUs, load {load}, best of {options.runs} runs")
     _time(options.runs)
-    _false_findings()
+    _false_findings("the standard library", pathlib.Path(sysconfig.get_path("stdlib")))
+    for folder in options.source:
+        _false_findings(folder, pathlib.Path(folder))
     if not options.data:
         print("\nRecall and precision were not measured: name a folder of labelled lines with --data DIR.")
         return UNMEASURED

@@ -22,7 +22,7 @@ import time
 from collections.abc import Sequence
 
 from bench.start import EMPTY, SIZE, start
-from bench.store import CLEAN, ROOT, Installed, heading, installed, memory, quantile
+from bench.store import CLEAN, ROOT, Installed, heading, installed, memory, own, quantile
 from bench.terminal import Terminal
 from bench.typing import _type, queries
 from store.memory import Memory
@@ -63,6 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         for name, path in paths.items():
             paths[name] = shutil.copyfile(path, os.path.join(folder, f"{name}.db"))
             os.chmod(paths[name], 0o600)
+            own(paths[name])
         time.sleep(1)
         heading("scale", f"{' and '.join(f'{size[0]:,} facts + {size[1]:,} entries' for size in sizes.values())}")
         empty = _empty(programs)

@@ -20,7 +20,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bench.store import Writer, copy, heading, memory, quantile
-from store.embedding import Vectors, bits, slots
+from store.embedding import Vectors, bits, keepers, slots
 from store.embedding.calibration import calibration
 from store.meaning import open_provider
 from store.memory import Memory
@@ -87,12 +87,9 @@ def _fill(made: Memory, model: slots.Model) -> None:
     dice = np.random.default_rng(5)
     mean = np.frombuffer(model.mean, "<f4")
     topics = dice.normal(size=(400, model.dimension)).astype("f4") * 0.55 / model.dimension**0.5
-    packed = bits.load(database.connection)
     ids = [key for (key,) in database.rows("SELECT id FROM corpus ORDER BY id")]
     with database.write("agent", "bench") as write:
         write.execute("DELETE FROM embedding_queue")
-        if packed:
-            bits.create(write, model)
     for start in range(0, len(ids), BATCH):
         some = ids[start : start + BATCH]
         noise = dice.normal(size=(len(some), model.dimension)).astype("f4") * 0.35 / model.dimension**0.5
@@ -105,12 +102,11 @@ def _fill(made: Memory, model: slots.Model) -> None:
                 ((key, key.to_bytes(16, "big"), vector.tobytes()) for key, vector in zip(some, vectors, strict=True)),
             )
             connection.executemany("INSERT INTO vectors VALUES (?, ?)", ((key * 2 + model.slot, key) for key in some))
-            if packed:
-                bits.put(write, model, some, list(vectors))
+            packed = bits.signs(vectors, model.mean)
+            keepers.BLOCKS.put(write, model.slot, np.array(some, np.int64), packed)
     with database.write("agent", "bench") as write:
         number = slots.changed(write)
-        if packed:
-            slots.note(write, bits.marker(model.slot), bits.kept(model, number))
+        slots.note(write, keepers.marker(model.slot), keepers.kept(keepers.BLOCKS, model, number))
 
 
 def timed(act: Callable[[str], object], asked: Sequence[str]) -> list[float]:

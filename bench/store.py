@@ -31,7 +31,9 @@ from store.database import Database
 from store.database.connection import SCHEMA_VERSION
 from store.database.migrations import migrations
 from store.facts import text_hash
+from store.installation import known, unknow
 from store.memory import Memory
+from store.trust import remember
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CACHE = os.path.join(tempfile.gettempdir(), f"memoranda-bench-{os.getuid()}")
@@ -230,6 +232,15 @@ def memory(facts: int, entries: int) -> str:
             os.makedirs(folder, mode=0o700)
             _build(os.path.join(folder, "building.db"), facts, entries)
             os.rename(os.path.join(folder, "building.db"), path)
+        return own(path)
+
+
+def own(path: str) -> str:
+    """A memory that was made past the front doors, or copied from one, as this installation's own; its path."""
+    if known(path) is None:
+        connection = apsw.Connection(path)
+        remember(connection, path, os.urandom(16).hex())
+        connection.close()
     return path
 
 
@@ -242,7 +253,8 @@ def copy(source: str, target: str) -> str:
     ):
         while not backup.done:
             backup.step(10_000)
-    return target
+    unknow(target)  # it holds the other's identity now
+    return own(target)
 
 
 def _build(path: str, facts: int, entries: int) -> None:

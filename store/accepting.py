@@ -86,7 +86,13 @@ class Accepting:
         write, text, change = self._write, self._text, self._proposal.change
         self._refuse_cut()
         known = same(write, text)
-        old: dict[str, Any] = {"domain": "general", "confidence": "medium", "scope": "project", "importance": 0.5}
+        old: dict[str, Any] = {
+            "domain": "general",
+            "confidence": "medium",
+            "scope": "project",
+            "session": "",
+            "importance": 0.5,
+        }
         evidence, tags = self._evidence(), list(change.get("tags", ()))
         if instead_of is not None and instead_of != known:
             old = _row(write, instead_of)
@@ -108,6 +114,7 @@ class Accepting:
             confidence="high" if self._own else change.get("confidence", old["confidence"]),
             source="explicit" if self._own else "inferred",
             scope=old["scope"],
+            session=old["session"],
             importance=change.get("importance", old["importance"]),
             pinned=int(change.get("pinned", old.get("pinned", 0))),
             origin=self._proposal.origin,
@@ -145,6 +152,7 @@ class Accepting:
             confidence="high" if self._own else _surest(rows),
             source="explicit" if self._own else "inferred",
             scope=_widest(rows),
+            session=_session(rows),
             importance=max(row["importance"] for row in rows),
             pinned=max(row["pinned"] for row in rows),
             origin=self._proposal.origin,
@@ -162,11 +170,12 @@ class Accepting:
         self._step_aside(gone, "superseded")
         rows = [_row(write, known), *rows]
         write.execute(
-            "UPDATE facts SET pinned = ?, confidence = ?, scope = ?, importance = ? WHERE id = ?",
+            "UPDATE facts SET pinned = ?, confidence = ?, scope = ?, session = ?, importance = ? WHERE id = ?",
             (
                 max(row["pinned"] for row in rows),
                 Verbatim(_surest(rows)),
                 Verbatim(_widest(rows)),
+                _session(rows),
                 max(row["importance"] for row in rows),
                 known,
             ),
@@ -239,8 +248,13 @@ def _widest(rows: Sequence[dict[str, Any]]) -> str:
     return max((str(row["scope"]) for row in rows), key=NARROWEST.index)
 
 
+def _session(rows: Sequence[dict[str, Any]]) -> str:
+    """The session of what these facts say together: the first's, if all of them are told for one."""
+    return str(rows[0]["session"]) if _widest(rows) == "session" else ""
+
+
 def _row(write: Write, fact: int) -> dict[str, Any]:
-    names = ("domain", "confidence", "scope", "importance", "pinned", "evidence", "tags")
+    names = ("domain", "confidence", "scope", "session", "importance", "pinned", "evidence", "tags")
     values = write.execute(f"SELECT {', '.join(names)} FROM facts WHERE id = ?", (fact,)).get
     if values is None:
         raise InvalidInput(f"There is no fact {cite('fact', fact)}.")

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from store import records
 from store.ageing import state
 from store.citations import Citation, parse
-from store.clock import DAY_MS, ago, to_ms
+from store.clock import DAY_MS, how_long_ago, to_ms
 from store.cues import contrary
 from store.database import Database, Json, Verbatim
 from store.digest import sha256
@@ -25,6 +25,7 @@ from store.effects import TABLES
 from store.errors import MemorandaError
 from store.models import Fact, Turn, as_json
 from store.packing import every_row
+from store.purged_words import tells
 from store.questions import deterministic, may_be_same, normal, words
 from store.search import Hit, Search
 from store.search.keyword import Keywords, Words
@@ -70,6 +71,8 @@ class Answers:
         Some 50 ms where a model makes the question's vector: for a thread that may wait.
         """
         if self._database.read_only or not answer.strip() or not deterministic(question):
+            return False
+        if tells(self._database, question):  # it says what was purged
             return False
         cited = _parsed(citations)
         newest = self._newest()
@@ -179,8 +182,7 @@ class Answers:
             if not self._holds(row, self._found(row[1], row[2]), by):
                 gone.append(row[0])
             elif self._same_matter(question, row, found):
-                when = ago(self._database.clock(), row[9])
-                since = "just now" if when == "now" else f"{when} ago"
+                since = how_long_ago(self._database.clock(), row[9])
                 return _answer(
                     row, f"[Recovered from an earlier answer, {since}, to “{' '.join(row[1].split())}”]"
                 ), gone

@@ -3,10 +3,12 @@
 import json
 from collections.abc import Callable, Mapping, Sequence
 
+from store import openings
 from store.citations import cite, parse
 from store.clock import days_before, from_ms, to_ms
 from store.database import Database, Verbatim, Write, clean
 from store.errors import Conflict, InvalidInput, NotFound
+from store.keys import pack
 from store.levels import MINUTE_MS, USAGE, WINDOW, due, percent, threshold
 from store.vocabulary import BY_ITSELF, PERSON
 
@@ -97,11 +99,12 @@ class Checkpoints:
         happened since, it gives the same one."""
         from store.contents import mark
         from store.conversation import Turns
+        from store.conversation.sessions import end
 
         with self._database.write(actor, "checkpoint") as write:
             session, last = clean(session), self.newest()
             over = session or Turns(self._database).newest_session()
-            write.execute("UPDATE sessions SET ended_at = ? WHERE id = ?", (Verbatim(write.at), over))
+            end(write, over)
             told = last is not None and last.trigger == "session_end" and session in ("", last.session)
             if last is not None and told and not self._stirred(last, write.at):
                 return last.id
@@ -252,6 +255,8 @@ class Checkpoints:
         if not self._database.read_only:
             with self._database.write(actor, "recover") as write:
                 write.execute("UPDATE checkpoints SET recovered_at = ? WHERE id = ?", (Verbatim(write.at), number))
+                told = (parse(one["citation"]) for one in (*held.turns, *held.tasks, *held.decisions))
+                openings.count(write, [pack("checkpoint", number), *(pack(one.kind, int(one.target)) for one in told)])
         return _as_of_now(self._database, self.get(number), held)
 
     # going back

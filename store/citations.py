@@ -95,6 +95,21 @@ def find(text: str) -> Iterator[tuple[int, int, Citation]]:
             yield match.start(), match.end(), found
 
 
+def without(text: str) -> str:
+    """A text without the citations that stand in brackets, `as it says [F#12].` → `as it says.`"""
+    import re
+
+    def bare(match: "re.Match[str]") -> str:
+        try:
+            for part in re.split(r"[,;\s]+", match[1].strip()):
+                parse(part)
+        except InvalidInput:
+            return match[0]
+        return ""
+
+    return re.sub(r"\s*,?\s*\[([^\[\]]+)\]", bare, text)
+
+
 def _read(match: "re.Match[str]") -> Citation | None:
     if match["sha"]:
         return Citation("commit", match["sha"].lower())

@@ -69,6 +69,12 @@ def ago(now: str, then: str) -> str:
     return f"{days} d" if days < 365 else f"{days // 30} mo"
 
 
+def how_long_ago(now: str, then: str) -> str:
+    """`ago` for a sentence: `just now`, `5 min ago`, `at a time still to come` (a clock was set back since)."""
+    since = ago(now, then)
+    return {"now": "just now", "ahead": "at a time still to come"}.get(since, f"{since} ago")
+
+
 def parse_moment(text: str, now: str) -> str:
     """A moment as people type it, as a timestamp: `2026-11-01`, `2026-11-01T12:30`, `2d`, `3w`, `yesterday`.
 

@@ -6,6 +6,7 @@ from store.citations import SHORT_SHA, cite
 from store.clock import parse_moment
 from store.database import Database, Verbatim, Write
 from store.errors import Conflict, InvalidInput, NotFound
+from store.iterations import joined
 from store.vocabulary import LINK_TYPES, PERSON
 
 TYPE_CHECKING = False
@@ -23,13 +24,14 @@ COLUMNS = (
     "c.id, c.sha, c.message, c.author, c.files_changed, c.insertions, c.deletions, c.committed_at, c.iteration_id,"
     f" c.reachable, {NEIGHBOURS}"
 )
-# a commit belongs to the iteration during which it was made
+# a commit belongs to the iteration during which it was made, unless another is named
 INSERT = """
 INSERT INTO commits(id, sha, message, author, files_changed, insertions, deletions, committed_at, iteration_id)
-SELECT ?8, ?1, ?2, ?3, ?4, ?5, ?6, ?7, (SELECT id FROM iterations
-  WHERE started_at <= ?7 AND (completed_at IS NULL OR completed_at >= ?7) ORDER BY started_at DESC LIMIT 1)
+SELECT ?8, ?1, ?2, ?3, ?4, ?5, ?6, ?7, coalesce(?10, (SELECT id FROM iterations
+  WHERE started_at <= ?9 AND (completed_at IS NULL OR completed_at >= ?7) ORDER BY started_at DESC LIMIT 1))
 WHERE true ON CONFLICT(sha) DO NOTHING
 """
+WHOLE_SECOND = ".000Z"  # git keeps no more of a time; an iteration's start has milliseconds
 
 
 class Commits:
@@ -48,12 +50,24 @@ class Commits:
         insertions: int = 0,
         deletions: int = 0,
         committed_at: str | None = None,
+        decisions: Sequence[int] = (),
+        iteration_id: int | None = None,
         actor: str = "agent",
     ) -> bool:
-        """Log one commit; whether it was new. Raises InvalidInput."""
+        """Log one commit, and that it implements these `decisions`; whether the commit was new. It belongs to the
+        iteration of its time, unless another is named. What is known already stays as it is: telling the same twice
+        changes nothing. Raises InvalidInput, NotFound, Conflict; nothing is logged then."""
         with self._database.write(actor, "commit") as write:
             at = parse_moment(committed_at, write.at) if committed_at else write.at
-            return add(write, sha, message, author, files_changed, insertions, deletions, at)
+            named = None if iteration_id is None else joined(write, iteration_id)
+            new = add(write, sha, message, author, files_changed, insertions, deletions, at, iteration=named)
+            if decisions:
+                name = sha.strip().lower()
+                number: int = write.execute("SELECT id FROM commits WHERE sha = ?", (Verbatim(name),)).get
+                write.reason = f"commit {cite('commit', name[:SHORT_SHA])}"
+                for decision in decisions:
+                    _link(write, number, name, decision, "implements")
+            return new
 
     def get(self, sha: str) -> "Commit":
         """The commit whose sha starts so. Raises NotFound, or Conflict when several do."""
@@ -94,21 +108,14 @@ class Commits:
 
     # links
 
-    def link(self, sha: str, decision: int, link_type: str = "implements", *, actor: str = PERSON) -> None:
-        """Say that a commit implements, reverts or relates to a decision. Raises NotFound, Conflict, InvalidInput."""
+    def link(self, sha: str, decision: int, link_type: str = "implements", *, actor: str = PERSON) -> bool:
+        """Say that a commit implements, reverts or relates to a decision; False if that is known, and nothing changes.
+        Raises NotFound, InvalidInput; Conflict if they are linked as something else."""
         if link_type not in LINK_TYPES:
             raise InvalidInput("There is no such kind of link.", f"Choose one of: {', '.join(LINK_TYPES)}.")
         commit = self.resolve(sha)
         with self._database.write(actor, f"link {cite('commit', sha.lower())} {cite('decision', decision)}") as write:
-            if write.execute("SELECT 1 FROM decisions WHERE id = ?", (decision,)).get is None:
-                raise NotFound(f"There is no decision {cite('decision', decision)}.", "See `memoranda decisions`.")
-            if write.execute(
-                "SELECT 1 FROM commit_links WHERE commit_id = ? AND decision_id = ?", (commit, decision)
-            ).get:
-                raise Conflict(f"{cite('commit', sha)} and {cite('decision', decision)} are linked already.")
-            write.insert(
-                "commit_links", commit_id=commit, decision_id=decision, link_type=Verbatim(link_type), origin=actor
-            )
+            return _link(write, commit, sha.lower(), decision, link_type)
 
     def unlink(self, sha: str, decision: int, *, actor: str = PERSON) -> None:
         """Take a link away. Raises NotFound."""
@@ -141,6 +148,24 @@ class Commits:
         ]
 
 
+def _link(write: Write, commit: int, sha: str, decision: int, link_type: str) -> bool:
+    """Link a commit and a decision inside a transaction; False if they were linked so before."""
+    if write.execute("SELECT 1 FROM decisions WHERE id = ?", (decision,)).get is None:
+        raise NotFound(f"There is no decision {cite('decision', decision)}.", "See `memoranda decisions`.")
+    ends = cite("commit", sha[:SHORT_SHA]), cite("decision", decision)
+    known = write.execute(
+        "SELECT link_type FROM commit_links WHERE commit_id = ? AND decision_id = ?", (commit, decision)
+    ).get
+    if known is not None and known != link_type:
+        said = {"relates": "relates to"}.get(known, known)
+        raise Conflict(f"{ends[0]} {said} {ends[1]} already.", f"First: memoranda unlink {ends[0]} {ends[1]}")
+    if known is None:
+        write.insert(
+            "commit_links", commit_id=commit, decision_id=decision, link_type=Verbatim(link_type), origin=write.actor
+        )
+    return known is None
+
+
 def add(
     write: Write,
     sha: str,
@@ -151,9 +176,10 @@ def add(
     deletions: int,
     committed_at: str,
     number: int | None = None,
+    iteration: int | None = None,
 ) -> bool:
-    """Add one commit inside a transaction, with an id that was reserved or the next one; False if it was there.
-    Raises InvalidInput for what is no sha."""
+    """Add one commit inside a transaction, with an id that was reserved or the next one, to the iteration of its time
+    or the one named; False if it was there. Raises InvalidInput for what is no sha."""
     name = sha.strip().lower()
     if not 7 <= len(name) <= 64 or set(name) - set("0123456789abcdef"):
         raise InvalidInput("That is not the sha of a commit.", "Give its hexadecimal digits, all 40 of them.")
@@ -166,6 +192,8 @@ def add(
         deletions,
         Verbatim(committed_at),
         number,
+        Verbatim(f"{committed_at[:19]}.999Z" if committed_at.endswith(WHOLE_SECOND) else committed_at),
+        iteration,
     )
     write.execute(INSERT, values)
     return bool(write.database.connection.changes())

@@ -12,10 +12,12 @@ from store import names, tokens
 from store.citations import cite
 from store.clock import from_ms, to_ms
 from store.conversation import Turns
+from store.conversation.summarising import said_in
 from store.database import Database, Json, Verbatim, Write
 from store.decisions import Decisions
 from store.digest import sha256
 from store.tasks import Tasks
+from store.vocabulary import PERSON
 
 TASKS, DECISIONS = 20, 5  # at most
 TEXT = 75  # tokens of a task, or of one field of a decision
@@ -153,8 +155,7 @@ def _summary(database: Database, now: str, held: Contents) -> tuple[str, str]:
         counts.append((many, word))
     changed = ", ".join(_counted(count, word) for count, word in counts if count) or "nothing new"
     changed = tokens.cut(changed + (f" since {cite('checkpoint', number)}" if number else ""), SUMMARY // 2)
-    topic = " ".join(_topic(database, held, min(at, from_ms(to_ms(now) - RECENT_MS))).split())
-    return tokens.cut(topic, SUMMARY - tokens.count(changed)), changed
+    return _topic(database, held, min(at, from_ms(to_ms(now) - RECENT_MS)), SUMMARY - tokens.count(changed)), changed
 
 
 def _counts(database: Database, seq: int) -> list[tuple[int, str]]:
@@ -174,17 +175,20 @@ def _counted(count: int, word: str) -> str:
     return f"{count} {word}" if count == 1 else f"{count} {word.replace(noun, noun + 's')}"
 
 
-def _topic(database: Database, held: Contents, since: str) -> str:
-    """What it is about: what the person last said in the session, if that goes on since then; else the work under way.
-    Not the newest decision, which is found by itself."""
-    asked = [turn["text"] for turn in held.turns if turn["role"] == "user"]
+def _topic(database: Database, held: Contents, since: str, room: int) -> str:
+    """What it is about, `room` tokens at most: what the person last said in the session, if that goes on since then, a
+    whole sentence of it; else the work under way. Not the newest decision, which is found by itself."""
+    asked = [turn["text"] for turn in held.turns if turn["role"] == PERSON]
     newest = database.value("SELECT max(at) FROM turns WHERE session = ?", (held.session,)) or ""
     if asked and newest > since:
-        return next((line for line in asked[-1].splitlines() if line.strip()), "")
+        said = (one for text in reversed(asked) for one in said_in(text))
+        return next((one for one in said if tokens.count(one) <= room), "")
     work = database.row("SELECT command, description FROM iterations WHERE status = 'active' ORDER BY id DESC LIMIT 1")
     if work is not None:
-        return f"{work[0]}: {work[1]}" if work[1] else str(work[0])
-    return next((task["text"] for task in held.tasks if task["status"] == "in_progress"), "")
+        about = f"{work[0]}: {work[1]}" if work[1] else str(work[0])
+    else:
+        about = next((task["text"] for task in held.tasks if task["status"] == "in_progress"), "")
+    return tokens.cut(" ".join(about.split()), room)
 
 
 # as a prompt

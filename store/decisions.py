@@ -130,15 +130,17 @@ class Decisions:
         by_id = {row[0]: _decision(row) for row in rows}
         return [by_id[number] for number in numbers if number in by_id]
 
-    def ids(self, *, statuses: Sequence[str] = ("active",), limit: int = -1) -> list[int]:
-        """The ids of decisions with these statuses, newest first."""
+    def ids(
+        self, *, statuses: Sequence[str] = ("active",), iteration_id: int | None = None, limit: int = -1
+    ) -> list[int]:
+        """The ids of decisions with these statuses, newest first; of all, or of one iteration."""
         for status in statuses:
             if status not in DECISION_STATUSES:
                 raise InvalidInput("There is no such status.", f"Choose one of: {', '.join(DECISION_STATUSES)}.")
         rows = self._database.rows(
             f"SELECT id FROM decisions WHERE status IN ({', '.join('?' * len(statuses))})"
-            " ORDER BY decided_at DESC, id DESC LIMIT ?",
-            (*statuses, limit),
+            f"{'' if iteration_id is None else ' AND iteration_id = ?'} ORDER BY decided_at DESC, id DESC LIMIT ?",
+            (*statuses, *(() if iteration_id is None else (iteration_id,)), limit),
         )
         return [number for (number,) in rows]
 

@@ -21,6 +21,7 @@ from store.inbox import Inbox
 from store.keys import pack
 from store.likeness import BEGINNING, by_vectors, by_words, centred, groups, paraphrase
 from store.models import Decision, Fact
+from store.openings import counted_since
 from store.questioning import Question
 from store.search import space
 from store.search.language import foreign, language
@@ -97,7 +98,9 @@ def nominate(
     questions = [_question(pair) for pair in _few(pairs)]
     taken = {fact.id for pair in pairs for fact in (pair.one, pair.other)}
     clusters = _clusters(database, [fact for fact in known if fact.id not in taken], now)
-    told = [question for cluster in clusters if (question := _summary(cluster, summary)) is not None]
+    since = counted_since(database)
+    counted = bool(since) and since <= days_before(now, OLD_DAYS)
+    told = [question for cluster in clusters if (question := _summary(cluster, summary, counted)) is not None]
     overruled = [_overruled(fact, decision) for fact, decision in facts_against(database, facts)]
     questions += [*overruled, *told]
     gone = list[Question]()
@@ -292,7 +295,7 @@ def _quotes(facts: Iterable[Fact]) -> tuple[dict[str, str], ...]:
 
 
 def _clusters(database: Database, known: Sequence[Fact], now: str) -> list[list[Fact]]:
-    """Old facts that are hardly ever opened, in groups that are about one thing [002 §4.5]."""
+    """Old facts, in groups that are about one thing, without those that were opened more than OPENED times."""
     opened = dict(database.rows("SELECT key, count FROM accesses WHERE count > ?", (OPENED,)))
     limit = days_before(now, OLD_DAYS)
     old = [
@@ -317,12 +320,13 @@ def _related(database: Database, old: Sequence[Fact]) -> list[tuple[int, int, fl
     return [(one, other, RELATED) for places in subjects.values() for one, other in pairwise(places)]
 
 
-def _summary(cluster: Sequence[Fact], summary: Summary) -> Question | None:
+def _summary(cluster: Sequence[Fact], summary: Summary, counted: bool) -> Question | None:
     text = summary([fact.fact for fact in cluster])
     if not text:
         return None
     first, *rest = cluster
     change: dict[str, Any] = {"fact": text, "domain": first.domain, "others": [fact.id for fact in rest]}
     cited = ", ".join(cite("fact", fact.id) for fact in cluster)
-    reason = f"{len(cluster)} facts about one thing, {OLD_DAYS} days old and hardly opened: {cited}."
+    opened = f", opened {'once' if OPENED == 1 else f'{OPENED} times'} at most since then" if counted else ""
+    reason = f"{len(cluster)} facts about one thing, not confirmed for {OLD_DAYS} days{opened}: {cited}."
     return Question("merge", change, first.id, _quotes(cluster), ORIGIN, reason)

@@ -66,6 +66,19 @@ class DamagedFile(ForeignFile):
     code = "damaged-file"
 
 
+class NotOurs(MemorandaError):
+    """A memory that this installation neither made nor adopted: it came with a checkout, an archive or a share.
+
+    `unmarked` is one from before memories had an identity, which may be the person's own.
+    """
+
+    code = "not-ours"
+
+    def __init__(self, message: str, next: str = "", unmarked: bool = False) -> None:
+        super().__init__(message, next)
+        self.unmarked = unmarked
+
+
 class NewerFile(MemorandaError):
     """The file was written by a newer version; it can be read and not written."""
 

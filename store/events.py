@@ -66,6 +66,17 @@ class Events:
             gone: int = self._database.connection.changes()
             return gone
 
+    def ids(
+        self, *, event_type: str = "", iteration_id: int | None = None, since: str = "", limit: int = -1
+    ) -> list[int]:
+        """The ids of events, newest first: of one type, of one iteration, from a moment on."""
+        rows = self._database.rows(
+            "SELECT id FROM events WHERE (?1 = '' OR event_type = ?1) AND (?2 IS NULL OR iteration_id = ?2)"
+            " AND created_at >= ?3 ORDER BY created_at DESC, id DESC LIMIT ?4",
+            (event_type, iteration_id, since, limit),
+        )
+        return [number for (number,) in rows]
+
     def get(self, number: int) -> "Event":
         """One event. Raises NotFound."""
         found = self.many([number])
@@ -74,7 +85,7 @@ class Events:
         return found[0]
 
     def many(self, numbers: Sequence[int]) -> "list[Event]":
-        """The events of these ids that exist, in no particular order."""
+        """The events of these ids that exist, in this order."""
         import json
 
         from store.models import Event
@@ -82,4 +93,5 @@ class Events:
         rows = self._database.rows(
             f"SELECT {COLUMNS} FROM events WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(numbers)),)
         )
-        return [Event(*(*row[:4], json.loads(row[4]), *row[5:])) for row in rows]
+        by_id = {row[0]: Event(*(*row[:4], json.loads(row[4]), *row[5:])) for row in rows}
+        return [by_id[number] for number in numbers if number in by_id]

@@ -8,7 +8,7 @@ from store.database import Database, Json, Verbatim, Write, clean
 from store.database.ballast import with_room
 from store.digest import sha256
 from store.errors import Conflict, InvalidInput, NotFound, Unsupported
-from store.vocabulary import CONFIDENCES, DOMAINS, FACT_STATUSES, PERSON, SCOPES, SOURCES
+from store.vocabulary import CONFIDENCES, DOMAINS, FACT_STATUSES, PERSON, SCOPES, SOURCES, TALK
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MAX_CHARACTERS = 20_000
 COLUMNS = (
     "id, domain, fact, confidence, source, scope, status, supersedes, created_at, last_confirmed_at, importance,"
-    " pinned, origin, evidence, tags"
+    " pinned, origin, evidence, tags, session"
 )
 # the order of a list → its ORDER BY
 SORTS = {
@@ -53,6 +53,7 @@ class Facts:
         pinned: bool = False,
         evidence: Sequence[str] = (),
         tags: Sequence[str] = (),
+        session: str = "",
         key: str = "",
         again: bool = False,
     ) -> tuple[int, bool]:
@@ -61,7 +62,12 @@ class Facts:
         `key` that was given before nothing is written, and the answer is the one of then. What was purged is kept only
         `again` if a person says so.
 
-        Raises InvalidInput, Purged, and Unsupported for the scope `global`.
+        A fact of scope `session` belongs to the `session` that is named, or else to the one that is open, and ends
+        with it; told where none is open it belongs to none. Said again in a wider scope, or in another session, it is
+        of that one from then on.
+
+        Raises InvalidInput, Purged, NotFound and Conflict for a session that is not there or is over, and Unsupported
+        for the scope `global`.
         """
         fact = checked(text)
         _one_of("confidence", confidence, CONFIDENCES)
@@ -89,6 +95,11 @@ class Facts:
                 self._touch(write, known)
                 if pinned:
                     write.execute("UPDATE facts SET pinned = 1 WHERE id = ?", (known,))
+                of = _session(write, session) if scope == "session" else ""
+                write.execute(
+                    "UPDATE facts SET scope = ?, session = ? WHERE id = ? AND scope = 'session' AND session <> ?",
+                    (Verbatim(scope), of, known, of),
+                )
                 write.answered(known, 0)
                 return known, False
             tombstones.refuse(write, fact, again)
@@ -99,6 +110,7 @@ class Facts:
                 confidence=confidence,
                 source=source,
                 scope=scope,
+                session=_session(write, session) if scope == "session" else "",
                 importance=importance,
                 pinned=int(pinned),
                 origin=actor,
@@ -118,7 +130,8 @@ class Facts:
         with self._database.write(actor, f"correct {cite('fact', number)}") as write:
             self._active(write, [number])
             old = write.execute(
-                "SELECT fact, domain, confidence, scope, importance, pinned, evidence, tags FROM facts WHERE id = ?",
+                "SELECT fact, domain, confidence, scope, importance, pinned, evidence, tags, session FROM facts"
+                " WHERE id = ?",
                 (number,),
             ).get
             if old[0] == fact:
@@ -139,6 +152,7 @@ class Facts:
                 confidence="high" if actor == PERSON else old[2],
                 source="explicit" if actor == PERSON else "inferred",
                 scope=old[3],
+                session=old[8],
                 supersedes=number,
                 importance=old[4],
                 pinned=old[5],
@@ -305,6 +319,10 @@ class Facts:
                 counts |= zip(STATES, (count - sum(states), *states), strict=True)
         return counts
 
+    def open_session(self) -> str:
+        """The session that a fact told for one belongs to, where none is named; empty if none is open."""
+        return _open_session(self._database, self._database.clock())
+
     def tags(self) -> list[tuple[str, int]]:
         """The tags of active facts, each in its most frequent spelling, and how many facts have it; most used first."""
         from store.tags import key
@@ -380,6 +398,7 @@ def insert(
     evidence: Json | Verbatim,
     tags: Json | Verbatim,
     supersedes: int | None = None,
+    session: str = "",
     at: str = "",
 ) -> int:
     """A new active fact, told now unless `at` says when; its id. `fact` is `checked` already, and so are the words of
@@ -401,7 +420,39 @@ def insert(
         origin=origin,
         evidence=evidence,
         tags=tags,
+        session=session,
     )
+
+
+def _session(write: Write, named: str) -> str:
+    """The session that a fact belongs to which is told for one: the one that is named, else that of the conversation
+    that tells it, else the one that is open; empty if none is. Raises NotFound, Conflict."""
+    name = clean(named.strip())
+    if name:
+        over = write.execute("SELECT ended_at IS NOT NULL FROM sessions WHERE id = ?", (name,)).get
+        if over is None:
+            raise NotFound(f"There is no session “{name[:60]}”.", f"Start it: memoranda sessions start {name[:60]}")
+        if over:
+            raise Conflict(f"Session “{name[:60]}” is over.", "Leave the scope out: then it is the project's.")
+        return name
+    if write.actor.startswith(TALK):
+        return write.actor.removeprefix(TALK)
+    return _open_session(write.database, write.at)
+
+
+def _open_session(database: Database, now: str) -> str:
+    """Of the sessions that are not over the one in which nothing was said yet, or else was spoken in last; empty if
+    there is none."""
+    from store.clock import from_ms, to_ms
+    from store.levels import QUIET_MS
+
+    last = "(SELECT {} FROM turns t WHERE t.session = s.id ORDER BY t.number DESC LIMIT 1)"
+    found: str | None = database.value(
+        f"SELECT s.id FROM sessions s WHERE s.ended_at IS NULL AND coalesce({last.format('t.at')}, s.started_at) >= ?"
+        f" ORDER BY {last.format('t.id')} DESC NULLS FIRST, s.started_at DESC, s.id LIMIT 1",
+        (from_ms(to_ms(now) - QUIET_MS),),
+    )
+    return found or ""
 
 
 def _fold(*values: "Any") -> str:
@@ -448,5 +499,5 @@ def _fact(row: "tuple[Any, ...]") -> "Fact":
 
     from store.models import Fact
 
-    *columns, pinned, origin, evidence, tags = row
-    return Fact(*(*columns, bool(pinned), origin, tuple(json.loads(evidence)), tuple(json.loads(tags))))
+    *columns, pinned, origin, evidence, tags, session = row
+    return Fact(*(*columns, bool(pinned), origin, tuple(json.loads(evidence)), tuple(json.loads(tags)), session))

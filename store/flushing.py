@@ -1,12 +1,13 @@
 """Before a context is cut [001]: what a session holds is made safe, so that nothing of it is lost with the context."""
 
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from store.agent import model, queue, summing_up
 from store.agent.queue import Read
 from store.clock import from_ms, to_ms
-from store.conversation.sessions import QUIET_MS
 from store.errors import ModelFailed, NotFound
+from store.levels import QUIET_MS
 from store.memory import Memory
 
 TYPE_CHECKING = False
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from store.models import Session, Turn
 
 READING_SECONDS = 2.0  # of what waits to be read, at a flush
+SOME = 20  # sessions that are over, of one `tick`
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +64,9 @@ def due(memory: Memory, session: "Session", tokens: int | None = None) -> bool:
 
 
 def tick(memory: Memory, by: "Summarise | None" = None) -> int:
-    """Summarise what left the windows of the sessions that are under way, and flush those that are due; how many. A
-    model that makes the summaries, `by`, may break off: what is due to be flushed then is summarised by rule, and the
-    rest the next time."""
+    """Summarise what left the windows of the sessions that are under way, and flush those that are due; how many. Then
+    summarise some of those that are over and were not, as imported ones. A model that makes the summaries, `by`, may
+    break off: what is due to be flushed then is summarised by rule, and the rest the next time."""
     if memory.database.read_only or not memory.config["enabled"]:
         return 0
     quiet = from_ms(to_ms(memory.now) - QUIET_MS)
@@ -79,7 +81,18 @@ def tick(memory: Memory, by: "Summarise | None" = None) -> int:
         if wanted:
             flush(memory, session.id)
             flushed += 1
+    if not broken_off:
+        with suppress(ModelFailed):
+            catch_up(memory, by, SOME)
     return flushed
+
+
+def catch_up(memory: Memory, by: "Summarise | None" = None, most: int = -1) -> None:
+    """Summarise all of the sessions that are over and were not yet, `most` of them. Raises what `by` does."""
+    if memory.database.read_only or not memory.config["enabled"]:
+        return
+    for name in memory.summaries.behind(from_ms(to_ms(memory.now) - QUIET_MS), most):
+        memory.summaries.write(name, all_of_it=True, by=by)
 
 
 def in_bulk(memory: Memory) -> None:
@@ -113,8 +126,9 @@ def clear(memory: Memory, name: str = "") -> Cleared:
         path = snapshots.write(
             places(memory.location, memory.config).base,
             called,
-            snapshots.text(session.id, by_rule(turns).topic, turns, session.turns, memory.now),
+            snapshots.text(session.id, by_rule(turns).topic or session.id, turns, session.turns, memory.now),
             memory.database.path,
+            memory.config["snapshots.in_git"],
         )
     memory.summaries.write(session.id, all_of_it=True)
     taken = memory.checkpoints.session_end(session=session.id, actor="user")

@@ -43,11 +43,12 @@ SELECT seq, undoes, undone_by, (SELECT CASE WHEN target.undoes IS NOT NULL THEN 
   FROM history AS target WHERE target.seq = done.undoes)
 FROM history AS done WHERE {BY_HAND} AND seq < ? ORDER BY seq DESC LIMIT ?
 """
-# the newest undo in force that a person made by hand, of what was no undo; none once they changed something since
+# the newest undo in force that a person made by hand, and that was in force ever since: one that was undone itself and
+# is in force again was put back by a redo, which goes on from there. None once they changed something by hand since.
 NEXT_REDO = f"""
 SELECT seq, undoes FROM history
-WHERE {BY_HAND} AND undone_by IS NULL
-  AND EXISTS (SELECT 1 FROM history AS target WHERE target.seq = history.undoes AND target.undoes IS NULL)
+WHERE {BY_HAND} AND undone_by IS NULL AND undoes IS NOT NULL AND reason LIKE 'undo %'
+  AND NOT EXISTS (SELECT 1 FROM history AS back WHERE back.undoes = history.seq)
   AND seq > (SELECT coalesce(max(seq), 0) FROM history AS later
     WHERE {BY_HAND.replace("actor", "later.actor").replace("door", "later.door")} AND later.undoes IS NULL)
 ORDER BY seq DESC LIMIT 1
@@ -244,8 +245,9 @@ class History:
             before, count = rows[-1][0], count * 2
 
     def redo(self, *, actor: str = PERSON) -> "Step":
-        """Put back what the last undo took, unless something was changed by hand since. Returns the step that is in
-        force again. Raises NotFound, Conflict."""
+        """Put back what the last undo took (a change, or an undo: then that is in force again), and then what the undo
+        before it took, unless something was changed by hand since. Returns the step that is in force again. Raises
+        NotFound, Conflict."""
         with self._database.write(actor, "redo") as write:
             row = write.execute(NEXT_REDO).get
             if row is None:

@@ -4,6 +4,7 @@ sessions that they are of, from their start to their end."""
 from store.checkpoints import OFFERED_DAYS
 from store.clock import days_before
 from store.contents import mark
+from store.conversation.sessions import end
 from store.database import Verbatim
 from store.database.lease import Lease, LeaseLost
 from store.memory import Memory
@@ -85,7 +86,7 @@ def sweep(memory: Memory) -> int:
         open_now = {name for (name,) in write.rows("SELECT id FROM sessions WHERE ended_at IS NULL")}
         over = [session for session in found if session.id in open_now]  # another process may be at it too
         for session in over:
-            memory.sessions.end(write, session.id, session.last_at)
+            end(write, session.id, session.last_at)
             if session.id == newest and session.last_at >= recent and _may(memory):
                 mark(write, "", "session_end", "macro", session.id)
     return len(over)

@@ -6,6 +6,7 @@ from store.clock import DAY_MS, to_ms
 from store.vocabulary import CHECKPOINT_LEVELS as LEVELS
 
 MINUTE_MS = 60_000
+QUIET_MS = 30 * MINUTE_MS  # a session in which nothing was said for so long is over
 # how often one of a level is taken, if anything changed; the highest first
 EVERY_MS = {"archival": DAY_MS, "meso": 30 * MINUTE_MS, "micro": 5 * MINUTE_MS}
 # percent of the context window → the level of the checkpoint taken when it is passed

@@ -10,16 +10,18 @@ FILE = "memory.db"
 class Location:
     """A memory file and the reason it was chosen; `project` is the folder whose memory it is, if it is a project's.
 
-    `kind` is one of `option`, `environment`, `project`, `new-project`, `personal`.
+    `kind` is one of `option`, `environment`, `project`, `new-project`, `personal`. With `look` it is only looked at,
+    whosever it is: nothing is written, and no setting that lies beside it counts.
     """
 
-    __slots__ = ("kind", "path", "project", "reason")
+    __slots__ = ("kind", "look", "path", "project", "reason")
 
     def __init__(self, path: str, kind: str, reason: str, project: str | None = None) -> None:
         self.path = path
         self.kind = kind
         self.reason = reason
         self.project = project
+        self.look = False
 
     @property
     def name(self) -> str:

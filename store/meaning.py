@@ -45,12 +45,13 @@ def for_questions(memory: Memory) -> "Provider | None":
 
 
 def waiting(memory: Memory) -> bool:
-    """A cheap look whether `embed` is due: something waits, or a model is half built."""
+    """A cheap look whether `embed` is due: something waits, a model is half built, or nobody keeps the signs up."""
     if memory.database.read_only:
         return False
     return bool(
         memory.database.value(
-            "SELECT EXISTS (SELECT 1 FROM embedding_queue) OR EXISTS (SELECT 1 FROM embedding_models WHERE serving = 0)"
+            "SELECT EXISTS (SELECT 1 FROM embedding_queue) OR EXISTS (SELECT 1 FROM embedding_models m"
+            " WHERE serving = 0 OR NOT EXISTS (SELECT 1 FROM meta WHERE key = 'embedding.bits.' || m.slot))"
         )
     )
 
@@ -91,7 +92,7 @@ def embed(
             )
             return Indexed(left=left)
         turns.count(database, provider, cancelled)
-        done = Vectors(database).index(provider, progress, cancelled, trouble)
+        done = Vectors(database).index(provider, progress, cancelled, trouble, memory.config["embedding.index"])
         if done is not None and not cancelled():
             space.refresh(database)
         return done

@@ -9,11 +9,15 @@ from dataclasses import dataclass
 
 from store import pending
 from store.ageing import STATES
+from store.agent import request_counts
+from store.clock import to_ms
+from store.database import Database, crashes
 from store.memory import Memory
 
 SESSIONS = 8  # conversations that are told, the newest first
 QUERIES = 5
 GIVEN_UP = 5  # turns that are named
+GAPS = 200  # checkpoints whose distances are measured, the newest
 RECORDS = ("facts", "decisions", "commits", "tasks", "turns", "checkpoints", "documents")
 FILES = ("", "-wal", "-shm")
 # each session with its newest turn, without looking at the turns between; and whether it can be gone on with
@@ -68,13 +72,49 @@ class Searches:
 
 
 @dataclass(frozen=True, slots=True)
+class Index:
+    """What a search has to look in: whether SQLite's full text (FTS5) is there, `indexed` of `records` in it, the
+    `model` that made vectors ("" without any), its `dimension`, and of how many texts vectors
+    were made (`embedded`)."""
+
+    full_text: bool
+    indexed: int
+    records: int
+    model: str
+    dimension: int | None
+    embedded: int
+
+
+@dataclass(frozen=True, slots=True)
+class Recoveries:
+    """How many `checkpoints` there are, how many of them were `recovered`, and when the last was; the seconds `between`
+    two checkpoints (median; None before the second); `crashes`: how often the memory was recovered after a process was
+    killed or the power went, and when the last time."""
+
+    checkpoints: int
+    recovered: int
+    last: str | None
+    between: float | None
+    crashes: int
+    crashed_at: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Requests:
+    """Turns that asked for something to be remembered, and how many of them a fact came of, or confirmed one."""
+
+    asked: int
+    kept: int
+
+
+@dataclass(frozen=True, slots=True)
 class Measures:
     """All of it, as it was `at`. `states` of active facts, by name; `pinned` of the fresh ones; `oldest` is (id, when
     it was confirmed) of the fact that waits for that the longest, of those that age. `contexts` were handed to agents
-    lately, `answered` of them were, `context_tokens` is what one takes (median); `useful` the share of these tokens
-    that answers cited. `answers` are (looked for, given again, kept). `queries` are (query, how often it was asked).
-    `covered` is how many of `conversations` have a checkpoint to go on from. `sizes` in bytes, by what they are of,
-    and how many `backups` there are. What cannot be known yet is None."""
+    lately, `answered` of them were, `context_tokens` is what one takes (median), `mean_tokens` the mean; `useful` the
+    share of these tokens that answers cited. `answers` are (looked for, given again, kept). `queries` are (query, how
+    often it was asked). `covered` is how many of `conversations` have a checkpoint to go on from. `sizes` in bytes, by
+    what they are of, and how many `backups` there are. What cannot be known yet is None."""
 
     at: str
     states: dict[str, int]
@@ -84,8 +124,12 @@ class Measures:
     contexts: int
     answered: int
     context_tokens: int | None
+    mean_tokens: float | None
     useful: float | None
     reading: Reading
+    requests: Requests
+    index: Index
+    recoveries: Recoveries
     searches: Searches
     queries: tuple[tuple[str, int], ...]
     answers: tuple[int, int, int]
@@ -118,8 +162,12 @@ def measure(memory: Memory) -> Measures:
             contexts=contexts,
             answered=answered,
             context_tokens=taken if contexts else None,
+            mean_tokens=sent.mean(),
             useful=sent.useful(),
             reading=Reading(*pending.tries(database), waiting, given_up, tuple(pending.given_up(database, GIVEN_UP))),
+            requests=Requests(*request_counts.counted(database)),
+            index=_index(database),
+            recoveries=_recoveries(database),
             searches=_searches(memory.search.timed.last()),
             queries=tuple(memory.search.asked.most(QUERIES)),
             answers=memory.answers.figures(),
@@ -138,6 +186,43 @@ def _sessions(memory: Memory, names: list[str]) -> tuple[Told, ...]:
         turns, tokens = memory.database.rows(SPOKEN, (name,))[0]
         found.append(Told(name, turns, tokens, *sent.get(name, (0, 0))))
     return tuple(found)
+
+
+def _index(database: Database) -> Index:
+    from store.embedding import slots
+    from store.search.keyword import Keywords
+
+    modules = {name for (name,) in database.rows("SELECT name FROM pragma_module_list")}
+    serving = slots.serving(database)
+    records: int = database.value("SELECT count(*) FROM corpus")
+    waiting = database.value("SELECT count(*) FROM embedding_queue")
+    return Index(
+        full_text="fts5" in modules,
+        indexed=Keywords(database).total(),
+        records=records,
+        model=[*serving.fingerprint.split(" "), ""][1] if serving else "",
+        dimension=serving.dimension if serving else None,
+        embedded=max(0, records - waiting) if serving else 0,
+    )
+
+
+def _recoveries(database: Database) -> Recoveries:
+    from itertools import pairwise
+
+    checkpoints, recovered, last = database.rows(
+        "SELECT count(*), count(recovered_at), max(recovered_at) FROM checkpoints"
+    )[0]
+    rows = database.rows("SELECT created_at FROM checkpoints ORDER BY id DESC LIMIT ?", (GAPS,))
+    taken = [to_ms(at) for (at,) in rows]
+    crashed = dict(database.rows("SELECT key, value FROM meta WHERE key IN (?, ?)", (crashes.COUNT, crashes.LAST)))
+    return Recoveries(
+        checkpoints,
+        recovered,
+        last,
+        between=_median([max(0, newer - older) / 1000 for newer, older in pairwise(taken)]),
+        crashes=int(crashed.get(crashes.COUNT, 0)) + crashes.waiting(database.path),
+        crashed_at=crashed.get(crashes.LAST),
+    )
 
 
 def _searches(last: list[tuple[float, bool, int]]) -> Searches:

@@ -2,6 +2,7 @@
 
 import os
 
+from store import trust
 from store.clock import Clock, utc_now
 from store.database import Database
 from store.location import Location, locate
@@ -50,7 +51,8 @@ PARTS = {
 
 
 class Memory:
-    """A memory, open for one thread. Each part is imported when it is first asked for. Raises UnsafeFile, ForeignFile,
+    """A memory, open for one thread. Each part is imported when it is first asked for. Raises NotOurs for a file that
+    this installation neither made nor adopted, unless it is only to be looked at, UnsafeFile, ForeignFile,
     StorageError; a file of a newer version opens for reading only, and says so in `database.warnings`."""
 
     if TYPE_CHECKING:
@@ -79,7 +81,11 @@ class Memory:
     def __init__(self, location: Location, door: str, clock: Clock = utc_now, create: bool = True) -> None:
         self.location = location
         self.created = not os.path.lexists(location.path)
-        self.database = Database(location.path, door, clock, create)
+        if location.look:
+            self.database = Database(location.path, door, clock, create=False, look=True)
+        else:
+            trust.require(location.path)
+            self.database = Database(location.path, door, clock, create, trust=trust.Trust(location.path))
         self._config: Config | None = None
 
     @classmethod
@@ -94,6 +100,8 @@ class Memory:
         self.close()
 
     def close(self) -> None:
+        if self.database.last_step is not None:
+            trust.note(self.database.connection, self.database.path)
         self.database.close()
 
     @property

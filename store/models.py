@@ -30,6 +30,7 @@ class Fact:
     origin: str
     evidence: tuple[str, ...]
     tags: tuple[str, ...]
+    session: str = ""  # that a fact of scope `session` belongs to
 
     @property
     def citation(self) -> str:
@@ -318,6 +319,11 @@ class Summary:
     @property
     def citation(self) -> str:
         return cite("summary", self.id)
+
+    @property
+    def title(self) -> str:
+        """What it was about, or else the first thing that it holds; empty if only small talk was said."""
+        return next(filter(None, (self.topic, *self.decisions, *self.open_questions, self.outcome)), "")
 
     @property
     def line(self) -> str:

@@ -51,6 +51,11 @@ def kind_of(record: "Record") -> str:
     return "document" if name == "chunk" else name
 
 
+def key(record: "Record") -> int:
+    """The key of a record (store/keys.py)."""
+    return pack(kind_of(record), record.id)
+
+
 def by_key(database: Database, keys: Sequence[int]) -> "dict[int, Record]":
     """The records of these keys that exist, read with one query a kind."""
     wanted: dict[str, list[int]] = {}

@@ -11,13 +11,13 @@ from store import spool, tombstones
 from store.citations import Citation, cite
 from store.contents import seal
 from store.conversation import summaries
-from store.database import Database, Verbatim, Write, clean, clean_tree
+from store.database import Database, Verbatim, Write
 from store.database.tables import JOURNAL, RECORDED
 from store.errors import StorageError
 from store.facts import text_hash
 from store.packing import every_row, unpack
-from store.purge.finishing import in_backups
-from store.redaction import markers
+from store.purge.backups import in_backups
+from store.scanners import SECRETS, Scanner, dumped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,19 +50,28 @@ SPOOL = "spool"  # no table: what hooks left to be written
 
 class Leak:
     """Secrets of one rule in one field: where, how many, never what. `seq` is the step of history that holds them, 0
-    for the record itself."""
+    for the record itself. Of data about people, `masked` says as much as is needed to know it again."""
 
-    __slots__ = ("citation", "count", "field", "key", "n", "rule", "seq", "table")
+    __slots__ = ("citation", "count", "field", "key", "masked", "n", "rule", "seq", "table")
 
     def __init__(
-        self, citation: str, table: str, key: "tuple[Any, ...]", field: str, rule: str, count: int, seq: int, n: int
+        self,
+        citation: str,
+        table: str,
+        key: "tuple[Any, ...]",
+        field: str,
+        rule: str,
+        found: "list[str]",
+        seq: int = 0,
+        n: int = 0,
     ) -> None:
         self.citation = citation
         self.table = table
         self.key = key
         self.field = field
         self.rule = rule
-        self.count = count
+        self.count = len(found)
+        self.masked = [*dict.fromkeys(filter(None, found))]
         self.seq = seq
         self.n = n
 
@@ -92,6 +101,16 @@ def noted(database: Database, limit: int = 50, rule: str = "") -> list[Cut]:
     return [
         Cut(at, citation(database, table, (record,)), field, label, count, actor, door)
         for at, table, record, field, label, count, actor, door in rows
+    ]
+
+
+def made(database: Database) -> list[Cut]:
+    """What the transactions of this connection cut since this was asked last, in the order of the places; no database
+    is asked where nothing was cut."""
+    cuts, database.cut = database.cut, {}
+    return [
+        Cut("", citation(database, table, (row,)), field, rule, count, "", database.door)
+        for (table, row, field, rule), count in cuts.items()
     ]
 
 
@@ -125,44 +144,44 @@ def citation(database: Database, table: str, key: "Sequence[Any]") -> str:
     return f"{table} {' '.join(map(str, key))}"
 
 
-def scan(database: Database) -> list[Leak]:
-    """Every secret that the rules of today, but for what the person allows, find in what is stored."""
+def scan(database: Database, scanner: Scanner = SECRETS) -> list[Leak]:
+    """Every secret that the rules of today, but for what the person allows, find in what is stored; or what another
+    scanner finds, PEOPLE."""
     found: list[Leak] = []
     for table in SCANNED:
         for key, row in _rows(database, table):
             for field, text, as_json in row:
-                for rule, count in _secrets(text, as_json).items():
-                    found.append(Leak(citation(database, table, key), table, key, field, rule, count, 0, 0))
+                for rule, said in scanner.found(text, as_json).items():
+                    found.append(Leak(citation(database, table, key), table, key, field, rule, said))
     lists = {table: {name for name, as_json in _columns(database, table) if as_json} for table in RECORDED}
     for seq, n, table, key_text, states in _history(database):
-        counts: dict[tuple[str, str], int] = {}
+        counts: dict[tuple[str, str], list[str]] = {}
         for state in states:
             for field, text in (state or {}).items():
                 if isinstance(text, str):
-                    for rule, count in _secrets(text, field in lists.get(table, ())).items():
-                        counts[field, rule] = counts.get((field, rule), 0) + count
+                    for rule, said in scanner.found(text, field in lists.get(table, ())).items():
+                        counts.setdefault((field, rule), []).extend(said)
         key = tuple(json.loads(key_text))
-        for (field, rule), count in counts.items():
-            found.append(Leak(citation(database, table, key), table, key, field, rule, count, seq, n))
+        for (field, rule), said in counts.items():
+            found.append(Leak(citation(database, table, key), table, key, field, rule, said, seq, n))
     for number, line in enumerate(spool.lines(database.path), start=1):
-        for rule, count in _secrets(line, True).items():
-            found.append(Leak("spool", SPOOL, (number,), "line", rule, count, 0, 0))
+        for rule, said in scanner.found(line, True).items():
+            found.append(Leak("spool", SPOOL, (number,), "line", rule, said))
     return found
 
 
-def scrub(database: Database, leaks: Iterable[Leak], actor: str = "user") -> bool:
-    """Cut the secrets out of the fields that `scan` found, out of what is derived from them, out of the spool and out
-    of the backups beside the memory; True when no byte is left, False while another program still reads the log that
-    holds them. Who made a step and why stays as it is. Raises StorageError."""
+def scrub(database: Database, leaks: Iterable[Leak], actor: str = "user", scanner: Scanner = SECRETS) -> bool:
+    """Cut the secrets out of the fields that `scan` found by the same scanner, out of what is derived from them, out of
+    the spool and out of the backups beside the memory; True when no byte is left, False while another program still
+    reads the log that holds them. Who made a step and why stays as it is. Raises StorageError."""
     leaks = list(leaks)
     if any(leak.table == SPOOL for leak in leaks):
-        spool.change(database.path, _cut_line)
-    done = _cut_out(database, leaks, actor)
-    in_backups(database, _scrub_too)
-    return done
+        spool.change(database.path, scanner.cut_line)
+    done = _cut_out(database, leaks, actor, scanner)
+    return not in_backups(database, lambda backup: _scrub_too(backup, scanner)).pending and done
 
 
-def _cut_out(database: Database, leaks: Iterable[Leak], actor: str) -> bool:
+def _cut_out(database: Database, leaks: Iterable[Leak], actor: str, scanner: Scanner) -> bool:
     records: dict[tuple[str, tuple[Any, ...]], set[str]] = {}
     steps: dict[tuple[int, int], str] = {}
     told: set[tuple[str, str]] = set()  # records, by table and key, whose steps hold one
@@ -171,33 +190,35 @@ def _cut_out(database: Database, leaks: Iterable[Leak], actor: str) -> bool:
             continue
         if leak.seq:
             steps[leak.seq, leak.n] = leak.table
-            told.add((leak.table, _dumped(leak.key)))
+            told.add((leak.table, dumped(leak.key)))
         else:
             records.setdefault((leak.table, leak.key), set()).add(leak.field)
+    from store.embedding.indexing import forget_cache
+
     with database.write(actor, "scrub") as write:
         write.unrecorded()
         if records:
             tombstones.cut_out(write)
         for (table, key), fields in records.items():
-            _scrub_record(write, table, key, fields)
+            _scrub_record(write, table, key, fields, scanner)
         unpack(write, told)
         for (seq, n), table in steps.items():
-            _scrub_step(write, table, seq, n)
+            _scrub_step(write, table, seq, n, scanner)
         # vectors and digests of texts that are gone; the rest of this cache is made again when it is needed
-        write.execute("DELETE FROM embeddings WHERE id NOT IN (SELECT embedding FROM vectors)")
+        forget_cache(write)
     with database.write(actor, "optimize") as write:
         write.execute("INSERT INTO corpus_fts(corpus_fts) VALUES ('optimize')")
     return database.empty_log()
 
 
-def _scrub_too(backup: Database) -> bool:
-    leaks = [leak for leak in scan(backup) if leak.table != "history"]
-    if leaks and not _cut_out(backup, leaks, "agent"):
+def _scrub_too(backup: Database, scanner: Scanner) -> bool:
+    leaks = [leak for leak in scan(backup, scanner) if leak.table != "history"]
+    if leaks and not _cut_out(backup, leaks, "agent", scanner):
         raise StorageError("A backup is being read.")
     return bool(leaks)
 
 
-def _scrub_record(write: Write, table: str, key: "tuple[Any, ...]", fields: set[str]) -> None:
+def _scrub_record(write: Write, table: str, key: "tuple[Any, ...]", fields: set[str], scanner: Scanner) -> None:
     if table == "queries":
         write.execute("DELETE FROM queries WHERE text = ?", tuple(map(Verbatim, key)))
         return
@@ -210,7 +231,7 @@ def _scrub_record(write: Write, table: str, key: "tuple[Any, ...]", fields: set[
     lists = {name for name, as_json in _columns(write.database, table) if as_json}
     for field in sorted(fields):
         for (text,) in write.rows(f"SELECT {field} FROM {table} WHERE {where}", parameters):
-            values[field] = _cut(text, field in lists)
+            values[field] = scanner.cut(text, field in lists)
     if "fact" in values:
         values["text_hash"] = text_hash(values["fact"])
     if values and table == "turns":
@@ -222,14 +243,14 @@ def _scrub_record(write: Write, table: str, key: "tuple[Any, ...]", fields: set[
             seal(write, key[0])
 
 
-def _scrub_step(write: Write, table: str, seq: int, n: int) -> None:
+def _scrub_step(write: Write, table: str, seq: int, n: int, scanner: Scanner) -> None:
     """Cut in the row of a step, drop its salt and keep its leaf: the chain of digests stays whole without the text."""
     lists = {name for name, as_json in _columns(write.database, table) if as_json}
     rows = list(write.rows("SELECT before, after FROM history_row WHERE seq = ? AND n = ?", (seq, n)))
     for states in rows:
         texts: list[Verbatim | None] = []
         for state in states:
-            texts.append(None if state is None else Verbatim(_dumped(_cut_state(json.loads(state), lists))))
+            texts.append(None if state is None else Verbatim(dumped(_cut_state(json.loads(state), lists, scanner))))
         write.execute(
             "UPDATE history_row SET before = ?, after = ?, salt = NULL, purged = max(purged, 2)"
             " WHERE seq = ? AND n = ?",
@@ -237,48 +258,14 @@ def _scrub_step(write: Write, table: str, seq: int, n: int) -> None:
         )
 
 
-def _cut_state(state: "dict[str, Any]", lists: set[str]) -> "dict[str, Any]":
+def _cut_state(state: "dict[str, Any]", lists: set[str], scanner: Scanner) -> "dict[str, Any]":
     """A row as a step holds it, without its secrets; a fact's digest follows its text."""
-    cut = {name: _cut(value, name in lists) if isinstance(value, str) else value for name, value in state.items()}
+    cut = {
+        name: scanner.cut(value, name in lists) if isinstance(value, str) else value for name, value in state.items()
+    }
     if "text_hash" in cut and cut.get("fact") != state.get("fact"):
         cut["text_hash"] = text_hash(cut["fact"])
     return cut
-
-
-def _secrets(text: str, as_json: bool) -> dict[str, int]:
-    """How many secrets of each rule a field holds."""
-    after = _cut(text, as_json)
-    if after == text:
-        return {}
-    before = markers(text)
-    found = {rule: count - before.get(rule, 0) for rule, count in markers(after).items()}
-    return {rule: count for rule, count in found.items() if count > 0}
-
-
-def _cut(text: str, as_json: bool) -> str:
-    """The text as the door would store it today: a field that holds JSON is cut string by string."""
-    if as_json:
-        try:
-            tree = json.loads(text)
-        except ValueError:
-            return clean(text)
-        cut = clean_tree(tree)
-        return text if cut == tree else _dumped(cut)
-    return clean(text)
-
-
-def _cut_line(line: str) -> str:
-    """A line of the spool as the spool would keep it today."""
-    try:
-        tree = json.loads(line)
-    except ValueError:
-        return clean(line)
-    cut = clean_tree(tree)
-    return line if cut == tree else json.dumps(cut, ensure_ascii=True, separators=(",", ":"))
-
-
-def _dumped(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _columns(database: Database, table: str) -> list[tuple[str, bool]]:

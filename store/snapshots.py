@@ -1,6 +1,7 @@
 """Snapshots: the last messages of a session that was cleared, as a Markdown file beside the project's notes [001].
 
-`memory/snapshots/<slug>.md`: private, whole or not there at all, and never written over another.
+`memory/snapshots/<slug>.md`: private, whole or not there at all, and never written over another. A `.gitignore` beside
+them keeps them out of git, unless somebody asks for them there.
 """
 
 import errno
@@ -21,6 +22,8 @@ MESSAGES = 15
 FOLDER = ("memory", "snapshots")
 WORDS, LONGEST = 6, 48  # of a slug: words, characters
 MOST = 1_000  # snapshots of one slug
+IGNORE = ".gitignore"
+IGNORED = b"# Conversations are private. To let git see them: memoranda config snapshots.in_git true\n*\n"
 PART = ".snapshot-"  # what is being written, beside the memory
 STALE_SECONDS = 60
 # links are not to be had on this file system, or not from the other one
@@ -67,12 +70,14 @@ def text(session: str, title: str, turns: Sequence[Turn], said: int, now: str) -
     return "\n".join(lines) + "\n"
 
 
-def write(base: str, name: str, content: str, memory: str) -> str:
+def write(base: str, name: str, content: str, memory: str, in_git: bool = False) -> str:
     """Write a snapshot below the folder `base`; its path. It is first written beside the file `memory`, among what a
-    proof reads and `tidy` removes. Raises StorageError; nothing is left of it then."""
+    proof reads and `tidy` removes. Git is not shown the folder, unless it is to be `in_git`. Raises StorageError;
+    nothing is left of it then."""
     try:
         folder = _folder(base)
         try:
+            _ignore(folder, in_git or _asked_for(base))
             return os.path.join(base, *FOLDER, _put(folder, name, content.encode("utf-8", "replace"), memory))
         finally:
             os.close(folder)
@@ -98,6 +103,34 @@ def _folder(base: str) -> int:
             os.close(handle)
         handle = below
     return handle
+
+
+def _ignore(folder: int, in_git: bool) -> None:
+    """Have the rule of ours in the folder, or not; a rule that somebody else wrote there stays as it is."""
+    flags = os.O_NOFOLLOW | os.O_CLOEXEC
+    if not in_git:
+        with suppress(FileExistsError):
+            _written(IGNORE, folder, IGNORED)
+        return
+    try:
+        handle = os.open(IGNORE, os.O_RDONLY | os.O_NONBLOCK | flags, dir_fd=folder)
+    except OSError:  # none, or a link
+        return
+    try:
+        ours = os.read(handle, len(IGNORED) + 1) == IGNORED
+    finally:
+        os.close(handle)
+    if ours:
+        os.unlink(IGNORE, dir_fd=folder)
+
+
+def _asked_for(base: str) -> bool:
+    """Whether a rule of a person's own lets git see the folder: one in it would count for more."""
+    for place in (base, os.path.join(base, FOLDER[0])):
+        with suppress(OSError, UnicodeDecodeError), open(os.path.join(place, IGNORE), encoding="utf-8") as file:
+            if any(line.startswith("!") and FOLDER[1] in line for line in file):
+                return True
+    return False
 
 
 def tidy(memory: str) -> None:

@@ -1,6 +1,8 @@
 """The spool: what a hook could not write in time waits in a file beside the memory, and the next process brings it in.
 
-A line is redacted before it is written, and private. Appending and taking hold a lock on the file itself, so that no
+A line is redacted before it is written, private, and signed by this installation: what a checkout or an archive brought
+along is nobody's word here, whatever it says of who left it, and is kept aside. Nothing is read or written through a
+symbolic link. Appending and taking hold a lock on the file itself, so that no
 line falls between the two; each line has a key, so that a drain that was killed brings nothing in twice. What cannot be
 read is kept aside, and counted by `broken`.
 """
@@ -9,23 +11,26 @@ import errno
 import fcntl
 import json
 import os
+import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 from store.conversation import Said, Turns
-from store.database import Database
+from store.database import Database, clean_tree
 from store.decisions import Decisions
 from store.errors import Busy, InvalidInput, MemorandaError, Purged, StorageError
 from store.events import Events
 from store.facts import Facts
-from store.redaction import redact_tree
+from store.installation import sign, signed
+from store.redaction import markers
 
 FOLDER = "spool"
 WAITING, BROKEN, LOCK, PART = ".jsonl", ".broken", ".lock", ".part"
 TAKEN = ".taken"  # behind it a number: the files are brought in in that order
 PRIVATE = os.O_NOFOLLOW | os.O_CLOEXEC
+SEAL = b"\t"  # stands between a line and its signature: JSON writes none of its own
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,32 +65,37 @@ def write(
         return None
 
 
-def append(path: str, act: str, arguments: Mapping[str, object], *, actor: str, key: str = "") -> None:
-    """Leave an act for the next process, redacted and on the disk when this returns. Raises InvalidInput,
-    StorageError."""
+def append(path: str, act: str, arguments: Mapping[str, object], *, actor: str, key: str = "") -> dict[str, int]:
+    """Leave an act for the next process, redacted and on the disk when this returns: how many secrets of each rule were
+    cut out of it. Raises InvalidInput, StorageError."""
     if act not in ACTS:
         raise InvalidInput("There is no such act to leave for later.", f"Choose among: {', '.join(ACTS)}.")
     entry = {"act": act, "actor": actor, "key": key or os.urandom(16).hex(), "arguments": dict(arguments)}
-    line = json.dumps(redact_tree(entry), ensure_ascii=True, separators=(",", ":")) + "\n"
+    body = json.dumps(clean_tree(entry), ensure_ascii=True, separators=(",", ":"))
+    line = _sealed(body.encode()) + b"\n"
     try:
         _folder(path)
         with _locked(_name(path, WAITING)) as handle:
             size = os.lseek(handle, 0, os.SEEK_END)
             torn = size and os.pread(handle, 1, size - 1) != b"\n"  # its writer was killed, and told nobody it was done
-            _put(handle, (b"\n" if torn else b"") + line.encode())
+            _put(handle, (b"\n" if torn else b"") + line)
     except OSError as error:
         raise StorageError(
             f"The spool beside {path} cannot be written: {error.strerror}.", "Look at its folder, and at the disk."
         ) from None
+    before = markers(json.dumps(entry, ensure_ascii=True))
+    found = {rule: number - before.get(rule, 0) for rule, number in markers(body).items()}
+    return {rule: number for rule, number in found.items() if number > 0}
 
 
 def waiting(path: str) -> bool:
     """Whether there is something to bring in: one look at a folder."""
-    return any(not name.endswith((BROKEN, LOCK, PART)) for name in _names(path))
+    left = [name for name in _names(path) if not name.endswith((BROKEN, LOCK, PART))]
+    return any(_plain(os.path.join(_where(path), name)) for name in left)
 
 
 def broken(path: str) -> int:
-    """How many lines were kept aside because they cannot be read."""
+    """How many lines were kept aside because they cannot be read, or are not of this installation."""
     return sum(1 for _ in _lines(_name(path, BROKEN)))
 
 
@@ -114,7 +124,7 @@ def drain(database: Database) -> Drained:
 def lines(path: str) -> Iterator[str]:
     """The lines of the spool, those kept aside too, as they stand."""
     for name in _names(path):
-        yield from map(_text, _lines(os.path.join(_where(path), name)))
+        yield from (_text(_body(line)) for line in _lines(os.path.join(_where(path), name)))
 
 
 def holding(path: str, words: Holding) -> int:
@@ -137,13 +147,27 @@ def change(path: str, become: Change) -> int:
             raise StorageError("Another process is reading the spool right now.", "Try again in a moment.")
         _take(path)
         for name in [*_taken(path), _name(path, BROKEN)]:
-            before = [(line, _text(line)) for line in _lines(name)]
+            before = [(line, _text(_body(line))) for line in _lines(name)]
             after = [(line, text, become(text)) for line, text in before]
             changed += sum(text != new for _, text, new in after)
             if any(text != new for _, text, new in after):
-                kept = [line if new == text else new.encode() for line, text, new in after if new is not None]
+                kept = [line if new == text else _as(line, new) for line, text, new in after if new is not None]
                 _replace(name, kept)
     return changed
+
+
+def take_over(path: str) -> int:
+    """Sign the lines that wait and are not signed by this installation: the person took the memory as it is, and them
+    with it. How many there were. Raises StorageError."""
+    taken = 0
+    with _alone(path) as mine:
+        if mine and waiting(path):
+            _take(path)
+            for name in _taken(path):
+                left = list(_lines(name))
+                taken += sum(not _own(line) for line in left)
+                _replace(name, [line if _own(line) else _sealed(_body(line)) for line in left])
+    return taken
 
 
 # bringing in
@@ -155,7 +179,10 @@ def _bring_in(database: Database, name: str, total: Drained) -> Drained:
     try:
         for line in _lines(name):
             try:
-                entry = json.loads(line)
+                if not _own(line):
+                    aside.append(line)
+                    continue
+                entry = json.loads(_body(line))
                 _perform(database, entry["act"], entry["arguments"], entry["actor"], entry["key"])
                 done += 1
             except StorageError as error:
@@ -203,6 +230,31 @@ ACTS: dict[str, Callable[[Database, Mapping[str, Any], str, str], list[int]]] = 
 }
 
 
+# lines
+
+
+def _sealed(body: bytes) -> bytes:
+    """A line, signed by this installation. Raises StorageError."""
+    return body + SEAL + sign(body).encode()
+
+
+def _body(line: bytes) -> bytes:
+    """A line without its signature."""
+    body, seal, digits = line.rpartition(SEAL)
+    return body if seal and len(digits) == 64 else line
+
+
+def _own(line: bytes) -> bool:
+    """Whether this installation left the line."""
+    body, seal, digits = line.rpartition(SEAL)
+    return bool(seal) and signed(body, digits.decode("ascii", "replace"))
+
+
+def _as(line: bytes, text: str) -> bytes:
+    """Another text in the place of a line's: signed if the line was."""
+    return _sealed(text.encode()) if _own(line) else text.encode()
+
+
 # files
 
 
@@ -219,6 +271,8 @@ def _names(path: str) -> list[str]:
     """The names of the spool's files."""
     start = os.path.basename(path) + "."
     try:
+        if os.path.islink(_where(path)):
+            return []
         return [name for name in os.listdir(_where(path)) if name.startswith(start)]
     except OSError:
         return []
@@ -233,6 +287,8 @@ def _taken(path: str) -> list[str]:
 
 def _folder(path: str) -> None:
     folder = _where(path)
+    if os.path.islink(folder):
+        raise OSError(errno.ELOOP, "it is a symbolic link")
     if not os.path.isdir(folder):
         os.makedirs(folder, mode=0o700, exist_ok=True)
         os.chmod(folder, 0o700)
@@ -244,7 +300,7 @@ def _take(path: str) -> None:
         if left.endswith(PART):  # of a process that was killed
             os.unlink(os.path.join(_where(path), left))
     name = _name(path, WAITING)
-    if not os.path.lexists(name):
+    if not _plain(name):
         return
     older = [int(taken.rpartition(TAKEN)[2]) for taken in _taken(path)]
     with _locked(name):
@@ -252,13 +308,20 @@ def _take(path: str) -> None:
 
 
 def _lines(name: str) -> Iterator[bytes]:
-    try:
-        with open(name, "rb") as file:
-            for line in file:
-                if line.strip():
-                    yield line.rstrip(b"\n")
-    except FileNotFoundError:
+    if not _plain(name):
         return
+    with open(os.open(name, os.O_RDONLY | PRIVATE), "rb") as file:
+        for line in file:
+            if line.strip():
+                yield line.rstrip(b"\n")
+
+
+def _plain(name: str) -> bool:
+    """Whether there is a plain file of this name: a link is not followed, and a pipe would keep us for ever."""
+    try:
+        return stat.S_ISREG(os.lstat(name).st_mode) and not os.path.islink(os.path.dirname(name))
+    except FileNotFoundError:
+        return False
 
 
 def _text(line: bytes) -> str:

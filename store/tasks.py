@@ -95,16 +95,17 @@ class Tasks:
         by_id = {row[0]: Task(*row) for row in rows}
         return [by_id[number] for number in numbers if number in by_id]
 
-    def ids(self, *, statuses: Sequence[str] = OPEN, limit: int = -1) -> list[int]:
-        """The ids of tasks with these statuses: those in progress, then the pending, each as they were added; then the
-        done, the last one done first."""
+    def ids(self, *, statuses: Sequence[str] = OPEN, iteration_id: int | None = None, limit: int = -1) -> list[int]:
+        """The ids of tasks with these statuses, of all or of one iteration: those in progress, then the pending, each
+        as they were added; then the done, the last one done first."""
         for status in statuses:
             _known(status)
         rows = self._database.rows(
             f"SELECT id FROM tasks WHERE status IN ({', '.join('?' * len(statuses))})"
+            f"{'' if iteration_id is None else ' AND iteration_id = ?'}"
             " ORDER BY status = 'done', status = 'pending', CASE status WHEN 'done' THEN updated_at END DESC, id"
             " LIMIT ?",
-            (*statuses, limit),
+            (*statuses, *(() if iteration_id is None else (iteration_id,)), limit),
         )
         return [number for (number,) in rows]
 

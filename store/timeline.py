@@ -15,6 +15,7 @@ STREAM = {
     "checkpoint": ("checkpoints", "created_at", "trigger NOT IN ('interval', 'usage')"),
     "summary": ("summaries", "created_at", ""),
 }
+IN_ITERATIONS = {"decision": "iteration_id", "commit": "iteration_id", "event": "iteration_id", "iteration": "id"}
 ASKED_FOR = ("summary",)  # shown only where it is named: a conversation makes many
 
 
@@ -25,24 +26,30 @@ class Timeline:
         self._database = database
 
     def stream(
-        self, kinds: Sequence[str] = (), since: str = "", before: str = "", limit: int = -1
+        self,
+        kinds: Sequence[str] = (),
+        since: str = "",
+        before: str = "",
+        limit: int = -1,
+        iteration: int | None = None,
     ) -> Iterator[tuple[int, str]]:
         """(key, moment) newest first, read as it is asked for. Each arm is in order by its own index, so SQLite
-        merges them without sorting; `since` is inclusive, `before` exclusive. Raises InvalidInput."""
+        merges them without sorting; `since` is inclusive, `before` exclusive. Of an `iteration` only itself and what
+        belongs to it. Raises InvalidInput."""
         unknown = [kind for kind in kinds if kind not in STREAM]
         if unknown:
             raise InvalidInput("There is no such kind in the timeline.", f"Choose among: {', '.join(STREAM)}.")
         arms = []
         for kind in kinds or [kind for kind in STREAM if kind not in ASKED_FOR]:
             table, at, condition = STREAM[kind]
-            clauses = [
-                clause for clause in (condition, since and f"{at} >= :since", before and f"{at} < :before") if clause
-            ]
+            among = "" if iteration is None else f"{IN_ITERATIONS.get(kind, 'NULL')} = :iteration"
+            times = since and f"{at} >= :since", before and f"{at} < :before"
+            clauses = [clause for clause in (condition, among, *times) if clause]
             where = f" WHERE {' AND '.join(clauses)}" if clauses else ""
             arms.append(f"SELECT id * 16 + {NUMBERS[kind]} AS key, {at} AS at, id FROM {table}{where}")
         # by id and then key, which is the order of the key alone: but SQLite knows only the first from the index
         sql = f"{' UNION ALL '.join(arms)} ORDER BY at DESC, id DESC, key DESC LIMIT :limit"
-        parameters = {"since": since, "before": before, "limit": limit}
+        parameters = {"since": since, "before": before, "limit": limit, "iteration": iteration}
         return self._database.connection.execute(f"SELECT key, at FROM ({sql})", parameters)
 
     def journal(self) -> tuple[tuple[int, int], ...]:

@@ -1,18 +1,18 @@
 """Tombstones: that a text was purged is known by a keyed hash of it, so that it cannot come back unseen.
 
+Those of words and of beginnings, which are shorter, are made by `store/purged_words.py`.
+
 The key is random and stays in the memory: the hash tells nothing to whoever finds it elsewhere. What differs only in
 capitals, spaces or final punctuation is the same text.
 """
 
-import os
 from collections.abc import Callable, Iterable
 
 from store.database import Database, Verbatim, Write
 from store.digest import sha256
 from store.errors import Purged
+from store.purge_state import key_of, made_key
 
-KEY = "purge.key"
-KEY_BYTES = 32
 TIMES = "purge.times"
 
 
@@ -28,7 +28,7 @@ def normal(text: str) -> str:
 
 def bury(write: Write, texts: Iterable[str]) -> None:
     """Leave a tombstone for each of these texts; the first makes the key."""
-    key = _made_key(write)
+    key = made_key(write)
     for text in texts:
         write.execute(
             "INSERT INTO tombstones(hash, at) VALUES (?, ?) ON CONFLICT(hash) DO UPDATE SET at = excluded.at",
@@ -51,7 +51,7 @@ def times(database: Database) -> int:
 
 def purged_at(database: Database, text: str) -> str | None:
     """When this text was purged; None if it never was."""
-    key = _key(database)
+    key = key_of(database)
     if key is None:
         return None
     found: str | None = database.value("SELECT at FROM tombstones WHERE hash = ?", (_hash(key, text),))
@@ -63,7 +63,7 @@ Buried = Callable[[str], bool]
 
 def buried(database: Database) -> Buried:
     """Tells of any text whether it has a tombstone here, for many of them."""
-    key = _key(database)
+    key = key_of(database)
     hashes = {found for (found,) in database.rows("SELECT hash FROM tombstones")}
     return lambda text: key is not None and _hash(key, text) in hashes
 
@@ -76,15 +76,18 @@ def refuse(write: Write, text: str, again: bool) -> None:
         return
     if not again:
         raise Purged(f"That text was purged on {at[:10]}, and so was not kept.", "Say --yes to keep it all the same.")
-    key = _key(write.database)
+    key = key_of(write.database)
     assert key is not None
     write.execute("DELETE FROM tombstones WHERE hash = ?", (_hash(key, text),))
+    from store import purged_words
+
+    purged_words.dig_up(write, text)
 
 
 def keyed(write: Write, text: str) -> str:
     """32 hexadecimal figures that tell one text from another in this memory, and nothing to whoever guesses at it from
     elsewhere. As it is written: whoever wants `normal` says so."""
-    key = _made_key(write)
+    key = made_key(write)
     inner: bytes = sha256(key + text.encode("utf-8", "surrogatepass")).digest()
     digest: str = sha256(key + inner).hexdigest()
     return digest[:32]
@@ -93,19 +96,6 @@ def keyed(write: Write, text: str) -> str:
 def decision_text(title: str, chosen: str) -> str:
     """What stands for a decision."""
     return f"{title}\n{chosen}"
-
-
-def _made_key(write: Write) -> bytes:
-    key = _key(write.database)
-    if key is None:
-        key = os.urandom(KEY_BYTES)
-        write.execute("INSERT INTO meta(key, value) VALUES (?, ?)", (Verbatim(KEY), Verbatim(key.hex())))
-    return key
-
-
-def _key(database: Database) -> bytes | None:
-    value = database.value("SELECT value FROM meta WHERE key = ?", (KEY,))
-    return bytes.fromhex(value) if value else None
 
 
 def _hash(key: bytes, text: str) -> bytes:

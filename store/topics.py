@@ -7,6 +7,7 @@ import re
 
 ALIKE = 0.4  # calibrated similarity to what was said before, below which the topic is another
 BRIEF = 4  # words: less than so many ("sí, la segunda") is like nothing, and answers what was said
+READ = 2_000  # characters in which somebody says that they turn to another topic
 TOLD = 2  # different words of a domain that make a text one of it
 
 _QUOTED = re.compile(
@@ -17,7 +18,7 @@ _OPENING = (
     r"^\W*(?:(?:ok(?:ay)?|bueno|vale|dale|listo|perfecto|genial|gracias|bien|ah|eh|oye|che|mira|hola|y|pero"
     r"|ahora|así que"
     r"|por favor|well|so|alright|all right|right|great|thanks|thank you|cool|hey|hi|and|but|now|oh|then|anyway"
-    r"|please)"
+    r"|please|nada|(?:no|sí|si|yes)(?=\s*,))"
     r"\b[\s,.!:;…—–-]*)*"
 )
 _IT = (
@@ -28,15 +29,17 @@ _IT = (
 _ANOTHER = re.compile(
     _OPENING + r"(?:"
     r"(?:una |la )?otra (?:cosa|pregunta|consulta|cuestión)|otro (?:tema|asunto)|(?:el )?siguiente (?:tema|asunto)"
-    r"|(?:cambi(?:ando|emos|o|amos|á|a)|vamos a cambiar|quiero cambiar|podemos cambiar) (?:un poco )?(?:de"
+    r"|(?:te |les |os )?(?:cambi(?:ando|emos|o|amos|á|a)|(?:vamos a|quiero|quer(?:ía|ia|emos)|podemos"
+    r"|podr(?:ía|ia)(?:mos)?|es hora de|hay que|toca|me gustaría) cambiar) (?:un poco )?(?:de"
     r"|el) (?:tema|asunto)"
-    r"|(?:hablemos|pasemos|vamos|pasamos|pasa) (?:de|a|con) otr[oa]s? (?:cosas?|tema|asunto)"
+    r"|(?:hablemos|hablando|pasemos|pasando|vamos|pasamos|pasa) (?:de|a|con) otr[oa]s? (?:cosas?|tema|asunto)"
     r"|(?:te |les |os )?quer(?:ía|ia) (?:preguntar|consultar)(?:te|les|os)? (?:sobre|por|acerca de|otra)"
     r"|dej(?:ando|emos|á|a) (?:(?:a un lado|de lado) )?(?:eso|esto|ese tema|este tema|aquello)\b"
     r"|(?:olvid(?:á|a|ate de|émonos de|emos)|olvídate de) (?:eso|esto|lo anterior)\b"
     r"|por cierto\b|a propósito[,:]|aparte de (?:eso|esto)\b|nada que ver\b|tema (?:nuevo|aparte)"
     r"|cambio y fuera de tema"
-    r"|(?:let'?s |can we |could we |i(?:'d like| want) to )?(?:chang(?:e|ing)|switch(?:ing)?) (?:the )?"
+    r"|(?:let'?s |can we |could we |we should |(?:i(?:'d like| want)|(?:it'?s )?time) to )?"
+    r"(?:chang(?:e|ing)|switch(?:ing)?) (?:the )?"
     r"(?:subjects?|topics?|gears|tack)"
     r"|change of (?:subject|topic)|(?:a )?(?:new|another|different|separate|next) (?:topic|subject|question"
     r"|matter|thing)\b"
@@ -109,20 +112,26 @@ _DOMAINS = {
 def shift(text: str, before: str = "", continuity: float | None = None) -> str:
     """Why what a person says turns to another topic than what was said `before`: `phrase`, `meaning` or `domain`;
     empty where it does not. `continuity` is the calibrated similarity of the two, None while it is unknown."""
+    if said(text):
+        return "phrase"
     plain = _QUOTED.sub(" ", text)
-    parts = _SENTENCES.split(plain)
-    goes_on = [_goes_on(part) for part in parts]
-    for at, part in enumerate(parts):
-        if _ANOTHER.match(part) and goes_on[at] is None:
-            after = goes_on[at + 1] if part.endswith(":") and at + 1 < len(parts) else None
-            if after is None or after > 0:  # "otra cosa: en la misma línea …" goes on
-                return "phrase"
-    if any(place is not None for place in goes_on):
+    if any(_goes_on(part) is not None for part in _SENTENCES.split(plain)):
         return ""
     if continuity is not None:
         return "meaning" if continuity < ALIKE and len(plain.split()) >= BRIEF else ""
     now, then = domain(plain), domain(before)
     return "domain" if now and then and now != then else ""
+
+
+def said(text: str) -> bool:
+    """Whether a person says that they turn to another topic, in the first READ characters: longer texts are pasted."""
+    parts = _SENTENCES.split(_QUOTED.sub(" ", text[:READ]))
+    for at, part in enumerate(parts):
+        if _ANOTHER.match(part) and _goes_on(part) is None:
+            after = _goes_on(parts[at + 1]) if part.endswith(":") and at + 1 < len(parts) else None
+            if after is None or after > 0:  # "otra cosa: en la misma línea …" goes on
+                return True
+    return False
 
 
 def _goes_on(sentence: str) -> int | None:

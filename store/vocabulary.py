@@ -14,6 +14,7 @@ PROPOSAL_STATES = ("waiting", "accepted", "rejected")
 LINK_TYPES = ("implements", "reverts", "relates")
 DOORS = ("app", "cli", "mcp", "hook", "worker")
 TIMELINE_KINDS = ("decision", "commit", "event", "iteration", "checkpoint", "summary")
+PURGEABLE = ("fact", "decision", "task", "turn", "event", "summary", "proposal")  # kinds of record
 CHECKPOINT_LEVELS = ("micro", "meso", "macro", "archival")
 CHECKPOINT_TRIGGERS = ("person", "restore", "interval", "usage", "session_end")
 BY_ITSELF = ("interval", "usage", "session_end")  # triggers of checkpoints that nobody asked for
@@ -23,6 +24,7 @@ SETTING_NAMES = (
     "capture_decisions",
     "capture_commits",
     "retention_days",
+    "turns.retention_days",
     "history.pack_days",
     "history.pack_steps",
     "search.setting",
@@ -39,6 +41,7 @@ SETTING_NAMES = (
     "motion",
     "editor",
     "embedding.provider",
+    "embedding.index",
     "embedding.model",
     "embedding.address",
     "embedding.key_variable",
@@ -56,6 +59,8 @@ SETTING_NAMES = (
     "ingest.paths",
     "flush.messages",
     "flush.tokens",
+    "snapshots.in_git",
+    "citations",
     "checkpoints.automatic",
     "checkpoints.micro_days",
     "checkpoints.meso_days",

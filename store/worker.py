@@ -10,7 +10,8 @@ from store import purge as purging
 from store.citations import cite
 from store.clock import days_before
 from store.config import captures
-from store.database import Verbatim, Write, ballast
+from store.conversation import retention
+from store.database import Database, Verbatim, Write, ballast
 from store.database.lease import Lease, LeaseLost
 from store.git import CommitInfo, Repository
 from store.git_child import Cancelled, GitError, never
@@ -44,7 +45,7 @@ def start(
     cancelled: Cancelled = never,
     trouble: Say = _quiet,
 ) -> int | None:
-    """What is due when a memory is opened: what was left undone (`tidy`), events and checkpoints past their retention;
+    """What is due when a memory is opened: what was left undone (`tidy`), what is past its retention;
     then the timeline catches up with git, and old history is packed.
 
     How many commits were new; None if another process is reading them. The last two happen only if the configuration
@@ -58,8 +59,9 @@ def start(
     memory.events.expire(memory.now, memory.config["retention_days"])
     keeping.expire(memory)
     discarding.expire(memory.database, memory.now)
+    retention.expire(memory.database, memory.now, memory.config["turns.retention_days"])
     keeping.sweep(memory)
-    source = repository(memory, cwd) if captures(memory.config, "commits") else None
+    source = read_from(memory, cwd)
     try:
         return catch_up(memory, source, progress, cancelled, trouble) if source else 0
     finally:  # last, for it may take long and nobody waits for it
@@ -82,13 +84,26 @@ def tidy(memory: Memory, trouble: Say = _quiet) -> None:
         trouble(f"What hooks left to be written still waits: {brought.trouble}")
     if aside := spool.broken(database.path):
         lines = "1 line" if aside == 1 else f"{aside:,} lines"
-        trouble(f"{lines} of the spool cannot be read and were kept aside in {spool.aside(database.path)}.")
-    if purging.pending(database) and (why := purging.finish(database).pending):
-        trouble(f"A purge is not finished: {why}")
+        why = "cannot be read, or were not left by this installation, and were kept aside in"
+        trouble(f"{lines} of the spool {why} {spool.aside(database.path)}.")
+    finish_purge(database, trouble)
     cut = days_before(memory.now, ANSWERS_DAYS)
     if database.value("SELECT 1 FROM answers WHERE at < ? LIMIT 1", (cut,)):
         with database.write("agent", "answers") as write:
             write.execute("DELETE FROM answers WHERE at < ?", (Verbatim(cut),))
+
+
+def finish_purge(database: Database, trouble: Say = _quiet) -> None:
+    """Finish a purge that was cut off or had to wait, if there is one and it can be now; `trouble` is told why not."""
+    if database.read_only or not purging.pending(database):
+        return
+    done = purging.finish(database)
+    if done.pending:
+        trouble(f"A purge is not finished: {done.pending}")
+    for name in done.removed:
+        trouble(f"The backup {name} held what was purged and could not be rewritten; it was removed.")
+    for name in done.unread:
+        trouble(f"A purge was finished, but the backup {name} cannot be read: look at it yourself.")
 
 
 def untidy(memory: Memory) -> bool:
@@ -104,11 +119,16 @@ def stirred(memory: Memory, cwd: str, before: str) -> str | None:
     it before the first `start`, so that nothing falls between the two. Right after a change the next look may stir
     once more: the file system's clock is too coarse to tell two changes apart.
     """
-    if memory.database.read_only or not captures(memory.config, "commits"):
-        return None
-    source = repository(memory, cwd)
+    source = read_from(memory, cwd)
     now = refs.fingerprint(source.root) if source else ""
     return now if now and now != before else None
+
+
+def read_from(memory: Memory, cwd: str) -> Repository | None:
+    """The repository that `start` reads; None where there is none, or it may not be read, or nothing can be written."""
+    if memory.database.read_only or not captures(memory.config, "commits"):
+        return None
+    return repository(memory, cwd)
 
 
 def repository(memory: Memory, cwd: str) -> Repository | None:
@@ -140,13 +160,16 @@ def catch_up(
     """Read the commits that the timeline lacks, newest first: how many were new, or None if another process is at it.
 
     Commits that no branch leads to any more are kept and marked, and unmarked when they come back. `progress` is called
-    with (done, total) after each batch; `trouble` at most once, with a sentence about what of the history is broken.
-    What was read stays when it is cancelled (a fifth of a second later at most) or killed; the next start reads the
-    rest. Raises GitError when nothing at all can be read.
+    with (done, total) once git has listed what is new, and after each batch; `trouble` at most once, with a sentence
+    about what of the history is broken. What was read stays when it is cancelled (a fifth of a second later at most) or
+    killed; the next start reads the rest. Raises GitError when nothing at all can be read.
     """
     database = memory.database
     tips, boundary = source.tips(cancelled), " ".join(refs.boundary(source.root))
-    if cancelled() or (tips, boundary) == _remembered(memory):
+    if cancelled():
+        return 0
+    if (tips, boundary) == _remembered(memory):
+        progress(0, 0)
         return 0
     lease = Lease(database)
     if not lease.take():

@@ -1,5 +1,6 @@
 """What every test shares: a memory of its own, a clock in its hands, and none of the user's environment."""
 
+import contextlib
 import os
 import random
 from collections.abc import Callable, Iterator, Sequence
@@ -46,19 +47,37 @@ class Clock:
         self.now = from_ms(to_ms(self.now) + round(days * 86_400_000) + milliseconds)
 
 
+@pytest.fixture(autouse=True, scope="session")
+def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Where this process keeps which memories are its own; what one test made is its own to another, and to a fixture
+    that several share."""
+    with pytest.MonkeyPatch.context() as environment:
+        state = os.path.join(str(tmp_path_factory.getbasetemp()), "state")
+        environment.setenv("XDG_STATE_HOME", state)
+        yield state
+
+
 @pytest.fixture(autouse=True)
-def isolated(monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory) -> None:
-    """No test reads or writes the home, the configuration or the memory of whoever runs it."""
-    for name in [name for name in os.environ if name.startswith("XDG_")]:
-        monkeypatch.delenv(name)
-    monkeypatch.delenv("MEMORANDA_DB", raising=False)
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    monkeypatch.delenv("MEMORANDA_MODEL", raising=False)
-    monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")  # where nothing listens
-    monkeypatch.setenv("LC_ALL", "C.UTF-8")
-    monkeypatch.setenv("HOME", str(tmp_path_factory.mktemp("home")))
-    monkeypatch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
-    monkeypatch.setenv("GIT_CONFIG_SYSTEM", os.devnull)
+def isolated(installation: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """No test reads or writes the home, the configuration or the memory of whoever runs it; not even after it undid
+    what it changed."""
+    with pytest.MonkeyPatch.context() as environment:
+        for name in [name for name in os.environ if name.startswith("XDG_")]:
+            environment.delenv(name)
+        for name in [name for name in os.environ if name.startswith("MEMORANDA_") and name.endswith("_DAYS")]:
+            environment.delenv(name)
+        environment.delenv("MEMORANDA_DB", raising=False)
+        environment.delenv("NO_COLOR", raising=False)
+        environment.delenv("MEMORANDA_MODEL", raising=False)
+        environment.setenv("OLLAMA_HOST", "127.0.0.1:9")  # where nothing listens
+        environment.setenv("LC_ALL", "C.UTF-8")
+        environment.setenv("HOME", str(tmp_path_factory.mktemp("home")))
+        environment.setenv("XDG_STATE_HOME", installation)
+        with contextlib.suppress(FileNotFoundError):  # which memories were open before is no other test's business
+            os.remove(os.path.join(installation, "memoranda", "recent"))
+        environment.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+        environment.setenv("GIT_CONFIG_SYSTEM", os.devnull)
+        yield
 
 
 @pytest.fixture

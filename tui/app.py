@@ -19,7 +19,7 @@ from textual.timer import Timer
 from store import config
 from store.clock import Clock, utc_now
 from store.config.settings import nearest
-from store.errors import MemorandaError
+from store.errors import Defect, MemorandaError
 from store.location import Location
 from tui.display import Ascii, Colourless, OwnColours, StripControls
 from tui.glyphs import only_plain
@@ -30,6 +30,7 @@ from tui.responsive import forget_startup
 from tui.screens.main import MainScreen
 from tui.visible import visible
 from tui.widgets.field import Field
+from tui.workers import SaysDefects
 
 if TYPE_CHECKING:
     from textual.command import Provider
@@ -44,7 +45,7 @@ def _everything() -> type[Provider]:
     return Everything
 
 
-class Memoranda(App[int]):
+class Memoranda(SaysDefects, App[int]):
     """Memoranda, on one memory; `open` puts another in its place."""
 
     TITLE = "memoranda"
@@ -238,6 +239,19 @@ class Memoranda(App[int]):
             # asked to end from outside: the terminal is given back as it was found
             status = 128 + signal.SIGTERM
             asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, self.exit, None, status)
+
+    def _handle_exception(self, error: Exception) -> None:
+        """Textual's: what nobody caught. What the disk or the file did ends the application with a sentence; only a
+        defect is shown with its traceback."""
+        from rich.text import Text
+
+        from store.database.connection import understood
+
+        refused = understood(error, self._main.location.path)
+        if isinstance(refused, Defect):
+            super()._handle_exception(error)
+        else:
+            self.exit(None, refused.exit_status, Text(visible(str(refused))))
 
     async def on_unmount(self) -> None:
         self.modeller.close()

@@ -9,14 +9,15 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
-from store import location
-from store.errors import DiskFull, InvalidInput, MemorandaError, StorageError
+from store import location, trust
+from store.errors import DiskFull, InvalidInput, MemorandaError, NotOurs, StorageError
 from store.memory import Memory
 from tui.arguments import Given, Usage, help_text, read
 from tui.commands import Outcome, Session
 from tui.verbs import BY_NAME, VERBS, Verb
 
 HELP = ("-h", "--help", "help")
+SERVE_AGENTS = ("context", "recover")  # verbs that give what an agent is sent
 BACKUP_BYTES = 16 << 20  # of the largest file that a command makes the daily backup of
 TRY_AGAIN = "Nothing was changed by halves; look at what the system is short of, and try again."
 WAIT_SECONDS = 2.0  # how long a command that reads lets the timeline and the documents catch up first
@@ -43,7 +44,7 @@ def run(arguments: Sequence[str]) -> int:
 
 
 def _run(arguments: list[str]) -> int:
-    option, as_json, rest = _everywhere(arguments)
+    option, as_json, look, rest = _everywhere(arguments)
     _place.option = option
     if rest and rest[0] in HELP:
         _out(_plain(_help(BY_NAME[rest[1]]) if len(rest) > 1 and rest[1] in BY_NAME else overall_help()))
@@ -55,6 +56,7 @@ def _run(arguments: list[str]) -> int:
         return 0
     cwd = _folder()
     place = location.locate(option, os.environ, cwd)
+    place.look = look
     if not rest:
         return _application(place, cwd) if _at_a_terminal(as_json) else _overview(place, cwd, as_json)
     verb = BY_NAME.get(rest[0])
@@ -69,6 +71,8 @@ def _run(arguments: list[str]) -> int:
         outcome = _execute(verb, Session(place, None, cwd, _ask, as_json, application), given)
         _print(outcome, as_json)
         return outcome.status
+    if look and verb.name in SERVE_AGENTS:
+        raise NotOurs(f"{place.path} is only looked at: no agent is served from it.", trust.STEPS)
     with _open(place, verb) as memory:
         _announce(memory)
         tell = _tell if sys.stdout.isatty() and not as_json else None
@@ -77,6 +81,8 @@ def _run(arguments: list[str]) -> int:
             late = _catch_up(memory, cwd)
             if verb.name == "ask" or (verb.name == "search" and not given.keywords):
                 _catch_up_with_meaning(memory, late)
+        else:
+            _finish_purge(memory)
         outcome = _execute(verb, session, given)
         _print(outcome, as_json)
         outcome.after()
@@ -84,8 +90,18 @@ def _run(arguments: list[str]) -> int:
 
 
 def _open(place: location.Location, verb: Verb) -> Memory:
-    """The memory; on a disk too full to open it, a verb that only takes away gets the room of the ballast."""
+    """The memory; on a disk too full to open it, a verb that only takes away gets the room of the ballast. One that may
+    be of an earlier version is the person's own if they say so."""
     try:
+        return Memory(place, "cli")
+    except NotOurs as error:
+        if not error.unmarked or not sys.stdin.isatty():
+            raise
+        if not _ask(f"{error.message} Did you make it?"):
+            raise
+        from store import adopting
+
+        adopting.whole(place, earlier=True)
         return Memory(place, "cli")
     except DiskFull:
         from store.database import ballast
@@ -139,26 +155,29 @@ def overall_help() -> str:
             *verbs,
             "",
             "  --db PATH   another memory file        --json   one object or list, for scripts",
+            "  --look      whosever memory it is, read-only",
         ]
     )
 
 
-def _everywhere(arguments: list[str]) -> tuple[str | None, bool, list[str]]:
-    """--db and --json, which go anywhere before a `--`, taken out of the arguments."""
-    option, as_json, rest = None, False, []
+def _everywhere(arguments: list[str]) -> tuple[str | None, bool, bool, list[str]]:
+    """--db, --json and --look, which go anywhere before a `--`, taken out of the arguments."""
+    option, as_json, look, rest = None, False, False, []
     words = iter(arguments)
     for word in words:
         if word == "--":
             rest += [word, *words]
         elif word == "--json":
             as_json = True
+        elif word == "--look":
+            look = True
         elif word == "--db" or word.startswith("--db="):
             option = word.removeprefix("--db=") if "=" in word else next(words, None)
             if not option:  # `--db "$UNSET"` must not come to mean another file
                 raise Usage("--db wants the path of a memory file.", "memoranda --db PATH facts")
         else:
             rest.append(word)
-    return option, as_json, rest
+    return option, as_json, look, rest
 
 
 def _unknown(word: str) -> Usage:
@@ -215,16 +234,32 @@ def _announce(memory: Memory) -> None:
         _say(warning)
 
 
+def _finish_purge(memory: Memory) -> None:
+    """Finish a purge that was cut off or had to wait; without one, a look at one row."""
+    from store.purge_state import pending
+
+    if not pending(memory.database):
+        return
+    from store import worker
+
+    try:
+        worker.finish_purge(memory.database, _say)
+    except MemorandaError as error:
+        _say(f"A purge is not finished: {error}")
+
+
 def _catch_up(memory: Memory, cwd: str) -> Callable[[], bool]:
     """Let the timeline catch up with git and the index with the documents for a moment, then say what remains; whether
     the moment is over."""
     import time
 
-    deadline = time.monotonic() + WAIT_SECONDS
+    deadline = time.monotonic() + (0 if memory.location.look else WAIT_SECONDS)
 
     def late() -> bool:
         return time.monotonic() > deadline
 
+    if memory.location.look:  # nothing is written, and nobody else's git or documents are read for it
+        return late
     _compare_new(memory, late)  # first: a matter of milliseconds, and git may take all there is
     _catch_up_with_git(memory, cwd, late)
     try:
@@ -315,8 +350,8 @@ def _catch_up_with_git(memory: Memory, cwd: str, late: Callable[[], bool]) -> No
         return
     if new is None:
         _say("Another process is reading git's history right now.")
-    elif remaining is None and late():
-        _say("git was too slow to say what is new; the next command asks again.")
+    elif remaining is None and late() and worker.read_from(memory, cwd):
+        _say("git did not say in time what is new; the next command asks again.")
     elif remaining:
         _say(f"{remaining:,} commits remain to be read; the next command goes on.")
 
@@ -334,8 +369,11 @@ def _ask(question: str, lines: Sequence[str] = ()) -> bool:
 def _print(outcome: Outcome, as_json: bool) -> None:
     if outcome.document:
         _in_utf8()
-        for piece in outcome.document():
-            _out(piece, end="", flush=False)
+        from contextlib import closing
+
+        with closing(outcome.document()) as pieces:  # what it reads must end before the memory is closed
+            for piece in pieces:
+                _out(piece, end="", flush=False)
         _out("", end="")
         return
     if as_json:

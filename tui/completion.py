@@ -75,7 +75,7 @@ def _without_db(words: list[str]) -> list[str] | None:
         if word == "--db":
             if next(coming, None) is None:
                 return None
-        elif word != "--json" and not word.startswith("--db="):
+        elif word not in ("--json", "--look") and not word.startswith("--db="):
             rest.append(word)
     return rest
 
@@ -134,8 +134,9 @@ def _arguments(verb: Verb, words: list[str], current: str, everywhere: tuple[Arg
 
 
 def _settings(words: list[str], place: int, current: str) -> list[Candidate]:
-    """The names of settings, and of keys once `keys.` is typed; behind a name, what it may be."""
+    """`allow`, the names of settings, and of keys once `keys.` is typed; behind a name, what it may be."""
     from store.config import KEYS, SETTINGS
+    from tui.commands.settings import ALLOW
     from tui.keys import KEYS as ALL_KEYS
 
     if place:
@@ -143,7 +144,8 @@ def _settings(words: list[str], place: int, current: str) -> list[Candidate]:
         found = [known[word] for word in words if word in known]
         texts = [(text, setting.meaning) for setting in found for text in setting.choices or _TEXTS[setting.kind]]
     else:
-        texts = [(setting.name, setting.meaning) for setting in SETTINGS]
+        texts = [(ALLOW, "let what reaches outside of the project count, in the project's file as it is now")]
+        texts += [(setting.name, setting.meaning) for setting in SETTINGS]
         if current.startswith(KEYS):
             texts += [(f"{KEYS}{key.id}", key.help) for key in ALL_KEYS]
     return [Candidate(text, help) for text, help in texts if text.startswith(current)]

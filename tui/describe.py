@@ -7,7 +7,7 @@ them. Texts are raw: whoever shows them makes them visible first.
 import json
 from collections.abc import Iterable
 
-from store import effects
+from store import belonging, effects
 from store.citations import cite
 from store.clock import ago
 from store.history import KINDS
@@ -101,7 +101,7 @@ def _fact(memory: Memory, fact: Fact, now: str) -> list[Line]:
         row("Said by", f"{fact.origin}, {fact.source}, confidence {fact.confidence}"),
     ]
     if fact.scope != "project":
-        lines.append(row("Scope", fact.scope))
+        lines.append(row("Scope", f"{fact.scope} {fact.session}, and ends with it" if fact.session else fact.scope))
     if fact.tags:
         lines.append(row("Tags", ", ".join(fact.tags)))
     if memory.mutes.among([fact.id]):
@@ -210,22 +210,18 @@ def _iteration(memory: Memory, iteration: Iteration, now: str) -> list[Line]:
     for label, things in (("Phases", iteration.phases_completed), ("Artifacts", iteration.artifacts)):
         if things:
             lines.append(row(label, ", ".join(map(str, things))))
-    for heading, sql in (
-        ("Decisions", "decisions WHERE iteration_id = ? AND status <> 'forgotten' ORDER BY decided_at, id"),
-        ("Commits", "commits WHERE iteration_id = ? ORDER BY committed_at, id"),
-        ("Tasks", "tasks WHERE iteration_id = ? ORDER BY id"),
-    ):
-        lines += _belonging(memory, heading, sql, iteration.id)
+    for name in belonging.PARTS:
+        lines += _belonging(memory, name, iteration.id)
     return lines
 
 
-def _belonging(memory: Memory, heading: str, sql: str, iteration: int) -> list[Line]:
+def _belonging(memory: Memory, name: str, iteration: int) -> list[Line]:
     """What belongs to an iteration, of one kind; of much, the first."""
-    ids = [number for (number,) in memory.database.rows(f"SELECT id FROM {sql}", (iteration,))]
+    ids = belonging.part(memory.database, name, iteration)
     if not ids:
         return []
-    lines: list[Line] = [[], [(heading, "heading")]]
-    for record in many(memory.database, heading.lower().removesuffix("s"), ids[:BELONGING]):
+    lines: list[Line] = [[], [(name.capitalize(), "heading")]]
+    for record in many(memory.database, name.removesuffix("s"), ids[:BELONGING]):
         text, extra = summary(record)
         beside = extra if isinstance(record, Task) else ""
         lines.append([("  ", ""), (record.citation, "cite"), (f"  {text}", ""), (f"  {beside}", "dim")])

@@ -12,6 +12,7 @@ from store.errors import MemorandaError
 from store.location import Location
 from store.memory import Memory
 from store.switches import without
+from tui.pace import Pace, Share
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,8 +32,9 @@ def _quiet(*told: object) -> None:
 class Embedder:
     """Embeds what waits in one memory, as often as it is asked to."""
 
-    def __init__(self, location: Location, clock: Clock) -> None:
+    def __init__(self, location: Location, clock: Clock, pace: Pace) -> None:
         self._location = location
+        self._share = Share(pace)
         self._clock = clock
         self._working = Lock()
         self._closed = self._stopped = False
@@ -71,6 +73,8 @@ class Embedder:
         """Whether something waits that may be worked on now; a cheap look, with a memory of the caller's."""
         if self._closed or self._stopped or self.running or monotonic() < self._not_before or without("model"):
             return False
+        if self._share.resting():
+            return False
         from store import meaning
 
         return meaning.waiting(memory)
@@ -85,7 +89,7 @@ class Embedder:
             return None
         told: list[str] = []
         try:
-            with Memory(self._location, "app", self._clock, create=False) as memory:
+            with Memory(self._location, "app", self._clock, create=False) as memory, self._share:
                 if not meaning.waiting(memory):
                     return None
                 result = meaning.embed(memory, progress, self._ends, told.append)
@@ -105,7 +109,7 @@ class Embedder:
 
     def _ends(self) -> bool:
         """Between two batches: whether to end."""
-        return self.give_way() or self._stopped
+        return self.give_way() or self._stopped or self._share.spent()
 
     def closing(self) -> bool:
         """Whether the app is."""

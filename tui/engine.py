@@ -34,6 +34,7 @@ from tui.describe import describe, describe_step
 from tui.embedder import Embedder
 from tui.keys import CHECKPOINTS, CONTEXT, FACTS, HEALTH, HISTORY, INBOX, TASKS
 from tui.learner import Learner
+from tui.pace import Pace
 from tui.pen import Done, Pen
 from tui.reader import Reader
 from tui.rows import FactRows, KeyedRows, TimelineRows, by_day
@@ -95,9 +96,11 @@ class Engine:
         self._steps: tuple[str | None, array[int]] = (None, array("I"))  # whose steps of history were read last
         self._against = Against()
         self.documents = Reader(location, clock)
-        self.embedder = Embedder(location, clock)
+        self.pace = Pace()
+        self.embedder = Embedder(location, clock, self.pace)
         self.bringer = Bringer(location, clock, self.embedder.unwanted)
-        self.learner = Learner(location, clock, self.embedder.give_way, self.embedder.unwanted, self.embedder.closing)
+        gives_way, unwanted, closing = self.embedder.give_way, self.embedder.unwanted, self.embedder.closing
+        self.learner = Learner(location, clock, gives_way, unwanted, closing, self.pace)
 
     def close(self) -> None:
         """Let what is being written finish, then close."""

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-from store.clock import ago, local_time
 from store.memory import Memory
 from store.models import Checkpoint
 from tui.compare import LABEL, Line
+from tui.parts import when
 
 
 def held(memory: Memory, checkpoint: Checkpoint, now: str) -> list[Line]:
@@ -19,7 +19,7 @@ def held(memory: Memory, checkpoint: Checkpoint, now: str) -> list[Line]:
     lines: list[Line] = [_row("About", about)] if about else []
     lines.append(_row("To recover", f"{cost}; {named('checkpoint.recover')} reads it out"))
     if at := checkpoint.recovered_at:
-        lines.append(_row("Recovered", f"{local_time(at)} ({ago(now, at)})"))
+        lines.append(_row("Recovered", when(at, now)))
     lines += _section("To do", found.tasks, lambda one: f"{one['status'].replace('_', ' ')}: {one['text']}")
     lines += _section("Decided", found.decisions, lambda one: f"{one['title']}: {one['chosen']}")
     lines += _section("Said last", found.turns, lambda one: f"{one['speaker'] or one['role']}: {one['text']}")

@@ -10,6 +10,7 @@ from threading import Lock
 from store.clock import Clock
 from store.location import Location
 from store.memory import Memory
+from tui.pace import Pace, Share
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +32,9 @@ class Learner:
         give_way: Callable[[], bool],
         unwanted: Callable[[], bool],
         closing: Callable[[], bool],
+        pace: Pace,
     ) -> None:
+        self._share = Share(pace)
         self._location = location
         self._clock = clock
         self._give_way = give_way
@@ -46,6 +49,8 @@ class Learner:
         caller's."""
         from store import comparing, pending
 
+        if self._share.resting():
+            return False
         database = memory.database
         if comparing.due(database):
             return True
@@ -77,9 +82,12 @@ class Learner:
         from store import comparing
         from store.agent import queue
 
-        with Memory(self._location, "worker", self._clock, create=False) as memory:
-            asked = comparing.compare(memory.database, memory.facts, memory.inbox, self._give_way)
-            return queue.run(memory, cancelled=self._give_way), len(asked)
+        def ends() -> bool:
+            return self._give_way() or self._share.spent()
+
+        with Memory(self._location, "worker", self._clock, create=False) as memory, self._share:
+            asked = comparing.compare(memory.database, memory.facts, memory.inbox, ends)
+            return queue.run(memory, cancelled=ends), len(asked)
 
     def run_model(self) -> Added:
         """Let the model read what rules have. A key breaks off what it thinks; but whoever presses one every second

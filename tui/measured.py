@@ -5,11 +5,12 @@ from shlex import quote
 
 from store.ageing import TABLE
 from store.citations import cite
-from store.clock import ago
+from store.clock import ago, how_long_ago
 from store.pending import ATTEMPTS
 from tui.badges import FACT_BADGES, KIND_GLYPHS
 from tui.commands import count
 from tui.figures import GOOD, KNOWN, LATELY, POOR, Figure, Section, percent, size, unknown
+from tui.measured_parts import index, mean, recovery, requests
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,9 +38,10 @@ def sections(found: "Measures", past: bool = False) -> list[Section]:
     return [
         facts,
         ("tokens by conversation", list(_conversations(found))),
-        ("contexts", list(_contexts(found))),
-        ("learning", list(_learning(found.reading))),
-        ("search", list(_searches(found))),
+        ("contexts", [*_contexts(found), *mean(found)]),
+        ("learning", [*_learning(found.reading), *requests(found.requests)]),
+        ("search", [*_searches(found), *index(found.index)]),
+        ("recovery", list(recovery(found.recoveries, found.at))),
         ("on the disk", list(_disk(found))),
     ]
 
@@ -72,7 +74,7 @@ def _facts(found: "Measures") -> "Iterator[Figure]":
             "oldest",
             "oldest",
             citation,
-            f"Of the facts that age, nobody confirmed this one for the longest: {ago(found.at, at)}.",
+            f"Of the facts that age, nobody confirmed this one for the longest: {how_long_ago(found.at, at)}.",
             record=citation,
             note=ago(found.at, at),
             leads=f"show {citation}",

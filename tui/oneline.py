@@ -34,7 +34,7 @@ def summary(record: Record) -> tuple[str, str]:
     if isinstance(record, Turn):
         return record.text, record.speaker or record.role
     if isinstance(record, Summary):
-        return record.topic, record.outcome
+        return record.title or "small talk", record.outcome
     if isinstance(record, Chunk):
         return " › ".join(filter(None, (record.heading, " ".join(record.text.split())))), ""
     if isinstance(record, Proposal):

@@ -1,6 +1,6 @@
 """The lines that descriptions of records are made of: a head, a label with its value, a text, a time."""
 
-from store.clock import ago, local_time
+from store.clock import how_long_ago, local_time
 from store.models import Record
 from tui.compare import LABEL, Line
 
@@ -12,12 +12,6 @@ def head(kind: str, record: Record, *words: str) -> Line:
 
 def when(at: str, now: str) -> str:
     return f"{local_time(at)} ({how_long_ago(now, at)})"
-
-
-def how_long_ago(now: str, at: str) -> str:
-    """`just now`, `5 min ago`, `still to come`."""
-    since = ago(now, at)
-    return {"now": "just now", "ahead": "still to come"}.get(since, f"{since} ago")
 
 
 def row(label: str, value: str, style: str = "") -> Line:

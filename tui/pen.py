@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
 from store.clock import Clock
-from store.errors import Defect, InvalidInput, MemorandaError
+from store.database.connection import understood
+from store.errors import InvalidInput, MemorandaError
 from store.location import Location
 from store.memory import Memory
 from tui.commands import Outcome, Session, run
@@ -47,7 +48,7 @@ class Pen:
     def write(self, work: Callable[[Memory], object], done: Done, past: Past | None) -> None:
         """Do `work` with the memory, then call `done` with its result or its error, on this thread. While a `past` is
         looked at there is only that to work with, and every change of it is an error."""
-        self.thread.submit(_told, lambda: self._worked(work, past), done)
+        self.thread.submit(_told, lambda: self._worked(work, past), done, self._location.path)
 
     def _worked(self, work: Callable[[Memory], object], past: Past | None) -> object:
         if past is not None:
@@ -76,19 +77,17 @@ class Pen:
             return run(session, verb.handler, given)
 
         if verb.apart:
-            self.beside.submit(_told, lambda: work(None), done)
+            self.beside.submit(_told, lambda: work(None), done, self._location.path)
         else:
             self.write(work, done, past)
 
 
-def _told(work: Callable[[], object], done: Done) -> None:
+def _told(work: Callable[[], object], done: Done, path: str) -> None:
     """Do work, and call `done` with its result or its error."""
     try:
         result, error = work(), None
-    except MemorandaError as failure:
-        result, error = None, failure
-    except Exception as defect:  # the thread outlives a defect, and says so; it would swallow it
-        result, error = None, Defect(defect)
+    except Exception as failure:  # the thread outlives a defect, and says so; it would swallow it
+        result, error = None, understood(failure, path)
     done(result, error)
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from store.citations import cite
-from store.clock import ago, local_time
+from store.clock import how_long_ago, local_time
 from store.memory import Memory
 from store.models import Fact, Proposal
 from store.suspicion import suspicious
@@ -64,7 +64,7 @@ def describe_proposal(memory: Memory, proposal: Proposal, now: str) -> list[Line
     lines.append([])
     if told:
         lines.append(_row("As", ", ".join(told)))
-    lines.append(_row("Asked", f"{local_time(proposal.created_at)} ({_since(now, proposal.created_at)})", "dim"))
+    lines.append(_row("Asked", f"{local_time(proposal.created_at)} ({how_long_ago(now, proposal.created_at)})", "dim"))
     if proposal.decided_at:
         came = f", and {cite('fact', proposal.made)} came of it" if proposal.made else ""
         lines.append(_row(proposal.state.capitalize(), f"{local_time(proposal.decided_at)}{came}"))
@@ -109,7 +109,7 @@ def _beside(memory: Memory, proposal: Proposal, about: list[Fact], now: str) -> 
         lines += [[], *_compared(like.fact, proposal.text, now, AGAINST[like.how])]
     for one in met(memory.database, proposal.text)[:SHOWN] if proposal.kind != "forget" else ():
         decision, how = one.decision, AGAINST[one.how]
-        head: Line = [(decision.citation, "cite"), (f"  decided {_since(now, decision.decided_at)}", "dim")]
+        head: Line = [(decision.citation, "cite"), (f"  decided {how_long_ago(now, decision.decided_at)}", "dim")]
         head.append((f"  {WARNING} {how}", "warning") if one.against else (f"  {how}", "accent"))
         lines += [[], head, [("  ◆ ", "label"), (decision.title, "")]]
         lines.append([("    chosen ", "label"), (" ".join(decision.chosen.split()), "")])
@@ -122,7 +122,7 @@ def _compared(fact: Fact, text: str, now: str, how: str) -> list[Line]:
     badge = fact_badge(fact, now)
     glyph, word = FACT_BADGES[badge]
     head: Line = [(fact.citation, "cite"), (f"  {glyph} {word}", f"glyph-{badge}")]
-    head += [(f" {_since(now, fact.last_confirmed_at)}, from {fact.origin}", "dim")]
+    head += [(f" {how_long_ago(now, fact.last_confirmed_at)}, from {fact.origin}", "dim")]
     if how:
         look = "warning" if how == AGAINST["contradicts"] else "accent"
         head.append((f"  {WARNING + ' ' if look == 'warning' else ''}{how}", look))
@@ -145,11 +145,6 @@ def word_diff(old: str, new: str) -> list[Line]:
         if after[k:m]:
             second.append((" ".join(after[k:m]) + " ", "dim" if same else "added"))
     return [first, second]
-
-
-def _since(now: str, at: str) -> str:
-    since = ago(now, at)
-    return {"now": "just now", "ahead": "still to come"}.get(since, f"{since} ago")
 
 
 def _row(label: str, value: str, style: str = "") -> Line:

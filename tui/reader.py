@@ -7,7 +7,8 @@ from threading import Lock
 from time import monotonic
 
 from store.clock import Clock
-from store.errors import Defect, MemorandaError
+from store.database.connection import understood
+from store.errors import MemorandaError
 from store.location import Location
 from store.memory import Memory
 from store.models import Chunk
@@ -80,8 +81,8 @@ class Reader:
                 self.scan(trouble=trouble)
             except MemorandaError as error:
                 trouble(f"The documents could not be read: {error}")
-            except Exception as defect:  # the watch outlives it
-                trouble(str(Defect(defect)))
+            except Exception as error:  # the watch outlives it
+                trouble(str(understood(error, self._location.path)))
 
         self._watch = Watch(places, changed, trouble)
         self._watch.start()

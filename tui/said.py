@@ -31,7 +31,7 @@ def summary_lines(memory: Memory, found: Summary, now: str) -> list[Line]:
     active = any(one.id == found.id for one in memory.summaries.active(found.session))
     lines: list[Line] = [
         head("summary", found, "active" if active else "archived"),
-        *words(found.topic, "title"),
+        *words(found.title or "Small talk", "title"),
         [],
         *([row("Outcome", found.outcome)] if found.outcome else []),
         *([row("Discussed", ", ".join(found.discussed))] if found.discussed else []),

@@ -11,6 +11,7 @@ from store.vocabulary import (
     IMPACTS,
     LINK_TYPES,
     PROPOSAL_STATES,
+    PURGEABLE,
     SETTING_NAMES,
     TIMELINE_KINDS,
 )
@@ -62,6 +63,7 @@ _MOMENT = Argument("time", "one", "TIME", "2026-11-01, 2d, yesterday, a step of 
 _DRY = Argument("dry-run", "flag", "", "only show what would change, record by record")
 _AGAIN = Argument("yes", "flag", "", "even if the text was purged once")
 _RELATED = Argument("related", "flag", "", "and what the memory knows beside it")
+_ITERATION = Argument("iteration", "value", "I", "only what belongs to this iteration, I#5")
 _YES = Argument("yes", "flag", "", "do it without asking")
 _PROPOSALS = Argument("ids", "any", "ID", "a proposal's number, or P#8")
 _ASKED_BY = Argument("origin", "value", "O", "instead: all that this one asks, import:notes")
@@ -76,6 +78,7 @@ VERBS = (
         Argument("domain", "value", "D", f"one of {_DOMAINS}", "general", choices=DOMAINS),
         Argument("confidence", "value", "C", "high, medium or low", "high", choices=CONFIDENCES),
         Argument("scope", "value", "S", "project or session", "project", choices=("project", "session")),
+        Argument("session", "value", "ID", "with --scope session: which one, instead of the one that is open", ""),
         Argument("tag", "list", "TAG", "a word to find it by (repeatable)"),
         Argument("pin", "flag", "", "it never ages"),
         Argument("key", "value", "K", "for scripts: the same key again writes nothing, and gives the same answer", ""),
@@ -127,7 +130,10 @@ VERBS = (
         Argument("ids", "any", "ID", "a fact's number, or D#3, A#5, T#9, E#42, P#8"),
         Argument("query", "value", "Q", "instead: all that a search by keywords finds"),
         Argument("origin", "value", "O", "instead: all that this one wrote, import:notes"),
-        Argument("scrub", "list", "ID", "cut them here too: T#9, all in the memory, MEMORY.md, files (repeatable)"),
+        Argument("before", "value", "TIME", "instead: all that is older than 2026-08-01, 90d, K#3 …"),
+        Argument("kind", "value", "K", f"with --before: only {', '.join(PURGEABLE)}", choices=PURGEABLE),
+        Argument("leave", "list", "ID", "leave the words as they are here: T#9, all, MEMORY.md, files (repeatable)"),
+        Argument("scrub", "list", "ID", "cut them only here, and not in every other place (repeatable)"),
         Argument("dry-run", "flag", "", "only show what would go, and what else holds the words"),
         _YES,
         frees=True,
@@ -204,6 +210,7 @@ VERBS = (
         "List decisions, newest first",
         "decisions.list_decisions",
         Argument("all", "flag", "", "the superseded and forgotten ones too"),
+        _ITERATION,
         _LIMIT,
     ),
     Verb(
@@ -235,6 +242,7 @@ VERBS = (
         "tasks.list_tasks",
         Argument("all", "flag", "", "the done ones too"),
         Argument("status", "value", "S", "pending, in_progress or done"),
+        _ITERATION,
         _LIMIT,
     ),
     Verb(
@@ -243,14 +251,36 @@ VERBS = (
         "tasks.iteration",
         Argument("what", "one", "start|complete|abandon", "what to do"),
         Argument("words", "any", "COMMAND TEXT|ID", "feature, fix, spike … and what it is about; or I#5"),
+        Argument("phase", "list", "TEXT", "at its end: a phase that was completed (repeatable)"),
+        Argument("artifact", "list", "TEXT", "at its end: what it left, docs/design.md (repeatable)"),
     ),
     Verb("iterations", "List iterations, newest first, with what belongs to them", "tasks.list_iterations", _LIMIT),
     Verb(
+        "event",
+        "Log an event of the work: event phase_completed --phase design",
+        "events.event",
+        Argument("type", "one", "TYPE", "what happened, in one word: phase_completed, gate_passed, approval …"),
+        Argument("phase", "value", "TEXT", "the phase of the work it belongs to", ""),
+        Argument("payload", "value", "JSON", "what else is to be kept with it, any JSON"),
+        Argument("iteration", "value", "I", "the iteration it belongs to (the active one)"),
+        Argument("key", "value", "K", "for scripts: the same key again writes nothing, and gives the same answer", ""),
+    ),
+    Verb(
+        "events",
+        "List events, newest first; of one iteration its chronology",
+        "events.list_events",
+        Argument("type", "value", "TYPE", "only events of this type"),
+        _ITERATION,
+        Argument("since", "value", "T", "2026-11-01, 2d, 3w, yesterday", ""),
+        _LIMIT,
+    ),
+    Verb(
         "search",
-        "Search everything (kind: domain: is: tag: author: since: before:)",
+        "Search everything (kind: domain: is: tag: author: iteration: since: before:)",
         "reading.search",
         Argument("query", "many", "QUERY", 'words and filters, "cache kind:decision since:3w"'),
         Argument("limit", "value", "N", "how many at the most (20)", 20, whole=True),
+        _ITERATION,
         Argument("explain", "flag", "", "why each one is there: what each signal gave to its place"),
         Argument("keywords", "flag", "", "by keywords alone, without a model"),
         reads=True,
@@ -287,6 +317,7 @@ VERBS = (
         Argument("since", "value", "T", "2026-11-01, 2d, 3w, yesterday", ""),
         Argument("before", "value", "T", "up to, and without, this time", ""),
         Argument("kind", "list", "KIND", "decision, commit, event … (repeatable)", choices=TIMELINE_KINDS),
+        _ITERATION,
         _LIMIT,
         reads=True,
     ),
@@ -469,6 +500,7 @@ VERBS = (
         "Look for secrets in all that is stored, also what was stored before a rule was known",
         "secrets.scan",
         Argument("purge", "flag", "", "cut them out of the records and their history, for good"),
+        Argument("personal", "flag", "", "look for e-mails, phones, ids, accounts and cards of people instead"),
         _YES,
     ),
     Verb(
@@ -521,15 +553,31 @@ VERBS = (
         Argument("keep", "flag", "", "keep it in the temporary place"),
         opens="nothing",
     ),
+    Verb(
+        "adopt",
+        "Take a memory that came from elsewhere: whole, or as proposals",
+        "places.adopt",
+        Argument("whole", "flag", "", "as it is: it is yours from then on"),
+        Argument("as-proposals", "flag", "", "put it aside, and ask about each fact in the inbox of a new memory"),
+        Argument("yes", "flag", "", "whole, without asking: for containers and CI"),
+        opens="nothing",
+    ),
     Verb("where", "Which memory file is used here, and why", "places.where", opens="nothing"),
     Verb(
         "config",
         "Settings: what they are and where from; with a value, set one",
         "settings.config",
-        Argument("name", "maybe", "NAME", "one setting, or keys.record.forget for a key", choices=SETTING_NAMES),
+        Argument(
+            "name",
+            "maybe",
+            "NAME",
+            "one setting, keys.record.forget for a key, or allow",
+            choices=("allow", *SETTING_NAMES),
+        ),
         Argument("value", "maybe", "VALUE", "what it is to be, in your file"),
         Argument("project", "flag", "", "in the project's file, which wins over yours"),
         Argument("unset", "flag", "", "take it out of the file"),
+        Argument("yes", "flag", "", "allow what the project's file sets without asking"),
         opens="nothing",
     ),
     Verb(

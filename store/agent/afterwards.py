@@ -20,6 +20,7 @@ from store.agent.known import ALIKE, Known
 from store.agent.learning import Lesson, disagrees, is_own, judged, keep
 from store.agent.meant import Meant
 from store.agent.queue import RENEW_SECONDS, stands
+from store.agent.requests import REVISES
 from store.agent.settled import Settled
 from store.agent.telling import worth
 from store.agent.voice import Sentence, fold
@@ -220,7 +221,8 @@ def said_again(asking: Asking, turn: "Turn", known: Known, meant: Meant, databas
     Raises ModelFailed."""
     from store.agent.tasks import reconfirm
 
-    taken = {found.quote for found in extract(turn.role, turn.text).facts}
+    # a correction speaks of a fact that is known, and rules know only its form
+    taken = {found.quote for found in extract(turn.role, turn.text).facts if found.why not in REVISES}
     planned, touched = list[Lesson](), set[int]()
     for sentence in [one for one in worth(turn.role, turn.text) if one.quote not in taken][:SENTENCES]:
         words = said(sentence)
@@ -273,7 +275,7 @@ def _new(memory: Memory, turn: "Turn", planned: list[Lesson]) -> list[Lesson]:
         if any(here or (kind == lesson.kind and state != "accepted") for kind, state, here in about):
             continue
         text = lesson.found.text
-        if lesson.kind != "confirm":
+        if lesson.kind != "confirm" and lesson.target is None:
             near = nearest(text, texts, scorer=ratio, processor=normal, score_cutoff=ALIKE, limit=LIKE)
             turned = nearest(text, texts, scorer=token_set_ratio, processor=normal, score_cutoff=ALIKE, limit=LIKE)
             if any(_same(text, other) for other, *_ in near) or any(_reworded(text, other) for other, *_ in turned):

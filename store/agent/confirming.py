@@ -8,7 +8,7 @@ the same, is asked about.
 import re
 from collections.abc import Sequence
 
-from store.agent import phrases
+from store.agent.grammar import WINDOW, leads, pattern
 from store.agent.voice import Sentence, fold
 
 NEAR = 0.75  # of a fact's words that a sentence has, for a question whether it says the same
@@ -38,6 +38,16 @@ _HYPOTHETICAL = re.compile(
     r"(?:si|if|unless|suppose|imagine|supongamos|ojala|cuando|when|would|podriamos|could we|aunque|what if|y si)\b"
 )
 
+_STILL = re.compile(
+    r"\W*(?:(?:si|yes|yep|y|and|exacto|correcto|correct|right|claro)\W+)*(?:(?:yo|i|we|nosotros)(?:'m|'re| am| are)? )?"
+    r"(?:sigo|seguimos|sigue|siguen|continuo|continuamos|todavia|aun|still|keep)\b(?: (?:todavia|aun))?"
+)
+_USING = frozenset(
+    "uso usamos usa usando usar utilizo utilizando utilizamos trabajando trabajo siendo"
+    " viviendo vivo use using used uses"
+    " work working live living am are is on in being soy estoy con with".split()
+)
+
 CONFIRM, PROPOSE, SUPERSEDE, NONE = "confirm", "propose", "supersede", "none"
 
 
@@ -58,9 +68,8 @@ class Words:
 def said(sentence: Sentence) -> Words:
     """What a sentence says, without what stands before it and without the asking to remember it."""
     folded = sentence.folded
-    lead = phrases.LEADS.match(folded)
-    start = lead.end() if lead else 0
-    asked = phrases.ASKED.match(folded, start)
+    start = leads().match(folded).end()  # type: ignore[union-attr]
+    asked = pattern("asked").match(folded, start, start + WINDOW)
     return Words(folded[asked.end() if asked else start :])
 
 
@@ -91,6 +100,19 @@ def judge(one: Words, fact: Words) -> str:
         if (differing == 1 and len(fact.words) > 2) or sorted(one.words) == sorted(fact.words):
             return SUPERSEDE
     return PROPOSE if share >= NEAR and len(one.words) <= 2 * len(fact.words) else NONE
+
+
+def goes_on(folded: str, fact: Words) -> bool:
+    """Whether a sentence says that what a fact holds is still so: "sigo usando Kimi". All that it tells besides stands
+    in the fact, and nothing speaks against it."""
+    match = _STILL.match(folded)
+    if match is None:
+        return False
+    rest = Words(folded[match.end() :])
+    telling = [word for word in rest.words if word not in _USING]
+    if not telling or against(rest, fact) or _HYPOTHETICAL.search(rest.text):
+        return False
+    return all(any(_alike(word, other) for other in fact.words) for word in telling)
 
 
 def same(one: Words, fact: Words) -> bool:

@@ -5,17 +5,27 @@ their own word and `explicit`; what is weaker, or in doubt, is to be asked about
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from store.agent import phrases
+from store.agent import orders
 from store.agent.domains import classify
-from store.agent.voice import Sentence, sentences
+from store.agent.grammar import Trigger, leads, pattern, triggers
+from store.agent.requests import REQUESTS, WHY, Request, requests
+from store.agent.unmarked import unmarked
+from store.agent.voice import WORDS, Sentence, sentences
 from store.suspicion import suspicious
 
 MOST_AT_ONCE = 5  # things that a person asks for in one turn; more were pasted
 MOST = 20  # things of one turn in all
-WORDS = 2  # that a text must have
+_SURE = {
+    "spanish": orders.spanish,
+    "english": orders.english,
+    "from_now": orders.from_now,
+    "name": orders.name,
+    "turned_round": orders.turned_round,
+}
+ALONE = "you told it, and asked for nothing else"
 LATER = "it stands behind a paragraph or a log, and may have been pasted with it"
 
 
@@ -52,54 +62,64 @@ def extract(role: str, text: str) -> Extraction:
     return Extraction(tuple(found[:MOST]))
 
 
-def _every(said: Iterable[Sentence]) -> Iterable[Found]:
-    seen = set()
-    for sentence in said:
-        if sentence.question:
-            continue
-        found = _in(sentence)
+def _every(said: Sequence[Sentence]) -> Iterable[Found]:
+    """All that a turn asks for or tells: what is marked, and what is told in the sentences that hold none of it."""
+    marked = list(requests(said))
+    held = {request.sentence for request in marked}
+    everything = [(request.sentence, _marked(said[request.sentence], request)) for request in marked]
+    everything += [(number, _told(sentence)) for number, sentence in enumerate(said) if number not in held]
+    if not any(found for _, found in everything):
+        everything = [(number, _found(said[number], start, "", ALONE, False)) for number, start in unmarked(said)]
+    seen = set[str]()
+    for number, found in sorted(everything, key=lambda one: one[0]):
         if found is None or found.text.casefold() in seen:
             continue
         seen.add(found.text.casefold())
-        if found.explicit and sentence.doubt:
-            found = _asked(found, sentence.doubt)
-        elif found.explicit and suspicious(sentence.quote):
+        doubt = said[number].doubt
+        if found.explicit and doubt:
+            found = _asked(found, doubt)
+        elif found.explicit and suspicious(said[number].quote):
             found = _asked(found, "it looks like an instruction to an agent")
-        elif sentence.doubt:
+        elif doubt and number not in held:
             continue  # weak and in doubt
         yield found
+
+
+def _marked(sentence: Sentence, request: Request) -> Found | None:
+    why = WHY[request.kind]
+    found = _found(sentence, request.start, "", why, request.sure, request.end)
+    if found is None or request.kind in REQUESTS:
+        return found
+    rule = _told(sentence)
+    if found.explicit or rule is None or not rule.explicit:
+        return found
+    if rule.text.casefold().endswith(found.text.casefold()):
+        return rule  # a rule in a form that is certain
+    return _found(sentence, request.start, rule.domain, rule.why, end=request.end)
 
 
 def _asked(found: Found, why: str) -> Found:
     return Found(found.text, found.domain, "medium", found.quote, False, False, why) if found.explicit else found
 
 
-def _in(sentence: Sentence) -> Found | None:
-    """What one sentence asks to be remembered, or tells."""
-    folded = sentence.folded
-    lead = phrases.LEADS.match(folded)
-    start = lead.end() if lead else 0
-    if asked := phrases.ASKED.match(folded, start):
-        rest = asked.end()
-        if phrases.ASKING.match(folded, rest):
-            return None
-        return _found(sentence, rest, "", "you asked for it")
-    if sentence.passed:
+def _told(sentence: Sentence) -> Found | None:
+    """What one sentence tells without asking for memory."""
+    if sentence.question or sentence.passed:
         return None
+    folded = sentence.folded
+    start = leads().match(folded).end()  # type: ignore[union-attr]
     said = folded[start:]
-    for trigger in (*phrases.KEPT, phrases.ALWAYS):
+    for trigger in (*triggers("kept"), *triggers("every")):
         if match := _tells(trigger, said):
-            sure = trigger.sure(sentence.text[start:]) if trigger.sure else True
+            sure = _SURE[trigger.sure](sentence.text[start:]) if trigger.sure else True
             if sure is False:
                 return None
             said_so = f"you said “{match[0]}”"
             found = _found(sentence, start, trigger.domain, said_so, explicit=bool(sure))
             return _asked(found, LATER) if found and sentence.later and not sentence.doubt else found
-    if to_do := phrases.TO_DO.match(said):
-        return _found(sentence, start + to_do.end(), "preferences", "perhaps it holds for every time", explicit=False)
-    if phrases.PASSING.search(said):
+    if pattern("passing").search(said):
         return None
-    for trigger in phrases.WEAK:
+    for trigger in triggers("weak"):
         if _tells(trigger, said):
             return _found(
                 sentence, start, trigger.domain, "you told it, and did not ask to have it remembered", explicit=False
@@ -107,18 +127,20 @@ def _in(sentence: Sentence) -> Found | None:
     return None
 
 
-def _tells(trigger: phrases.Trigger, said: str) -> re.Match[str] | None:
+def _tells(trigger: Trigger, said: str) -> re.Match[str] | None:
     if trigger.unless and trigger.unless.match(said):
         return None
     return trigger.phrase.match(said)
 
 
-def _found(sentence: Sentence, start: int, domain: str, why: str, explicit: bool = True) -> Found | None:
-    """The sentence from `start` on as a fact; None where too little is left."""
-    text = sentence.text[start:].strip().rstrip(".!;,… ").strip()
+def _found(
+    sentence: Sentence, start: int, domain: str, why: str, explicit: bool = True, end: int | None = None
+) -> Found | None:
+    """The sentence from `start` to `end` as a fact; None where too little is left."""
+    text = sentence.text[start:end].strip().rstrip(".!;,… ").strip()
     if len(text.split()) < WORDS:
         return None
     text = text[0].upper() + text[1:]
-    hedged = phrases.HEDGED.search(sentence.folded, start)
+    hedged = pattern("hedged").search(sentence.folded, start)
     confidence = "high" if explicit and not hedged else "medium"
     return Found(text, domain or classify(text).name, confidence, sentence.quote, explicit, True, why)

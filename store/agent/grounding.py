@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from store import cues
-from store.agent import phrases
+from store.agent.grammar import pattern
 from store.agent.ordered import Ordered
 from store.agent.voice import fold
 from store.agent.wording import DENIED, SLIGHT, WORD, akin, named, parts, same, stem
@@ -131,7 +131,7 @@ class Ground:
     def _turned(self, told: str) -> bool:
         """Whether something is told without what turned it round where it was said."""
         telling = [word for word in _tells(told) if not DENIED.fullmatch(word)]
-        mine = {name for name, pattern in _TURNS.items() if pattern.search(told)}
+        mine = {name for name, sign in _TURNS.items() if sign.search(told)}
         instead = _INSTEAD.search(told)
         if instead:
             mine.add("instead")
@@ -184,12 +184,12 @@ def _told(told: str) -> list[str]:
 
 def _clauses(folded: str) -> Iterable[_Clause]:
     for part in parts(folded):
-        passing = bool(phrases.PASSING.search(_LASTING.sub("", part)) or _FEELING.search(part))
+        passing = bool(pattern("passing").search(_LASTING.sub("", part)) or _FEELING.search(part))
         instead = _INSTEAD.search(part)
         if instead:
             yield _clause(part[instead.end() :], {"instead"}, passing)
             part = part[: instead.start()]
-        turned = {name for name, pattern in _TURNS.items() if pattern.search(part)}
+        turned = {name for name, sign in _TURNS.items() if sign.search(part)}
         ahead = _ahead(part)
         if ahead:
             yield _clause(part[:ahead], turned - {"denied"}, passing)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from math import ceil
 
 from store import cues
-from store.agent.confirming import TOUCHED, Words
+from store.agent.confirming import TOUCHED, Words, goes_on
 from store.agent.voice import fold
 from store.database import Database
 from store.packing import every_row
@@ -31,6 +31,7 @@ class Known:
         # a beginning → the facts to be found by it, each by so many of its rarest that one of them is shared if TOUCHED
         # of all are
         self._by: dict[str, set[int]] = {}
+        self._of: dict[str, set[int]] = {}  # a beginning → all facts that it stands in
 
     def refresh(self) -> None:
         """Read what others changed since the last time."""
@@ -80,6 +81,12 @@ class Known:
                 near[number] = share
         return sorted(near, key=lambda number: (-near[number], number))
 
+    def goes_on(self, folded: str) -> int | None:
+        """The one fact that a sentence says is still so; None if there is none, or more."""
+        near = {number for word in Words(folded).words for number in self._of.get(word[:KEY], ())}
+        found = [number for number in near if goes_on(folded, self._words[number])]
+        return found[0] if len(found) == 1 else None
+
     def speaks_against(self, text: str, number: int) -> bool:
         """Whether a cue tells that a text and a fact it is near to in meaning cannot both hold."""
         from rapidfuzz.fuzz import ratio
@@ -102,6 +109,8 @@ class Known:
             self._words[number] = Words(fold(text))
             self._keys[number] = frozenset(word[:KEY] for word in self._words[number].words)
             self._often.update(self._keys[number])
+            for key in self._keys[number]:
+                self._of.setdefault(key, set()).add(number)
         for number, _ in rows:
             for key in self._rarest(number):
                 self._by.setdefault(key, set()).add(number)
@@ -115,3 +124,4 @@ class Known:
             del self._texts[number], self._words[number]
             for key in self._keys.pop(number):
                 self._by.get(key, set()).discard(number)
+                self._of.get(key, set()).discard(number)

@@ -81,6 +81,9 @@ def _as_question(lesson: Lesson) -> Lesson:
 
 def _extracted(turn: Turn, known: Known) -> Iterator[Lesson]:
     for found in extract(turn.role, turn.text).facts:
+        if (still := known.goes_on(fold(found.text))) and not found.explicit:
+            yield Lesson("confirm", found, still) if found.own else Lesson("ask", found, still, "confirm", found.why)
+            continue
         words = Words(fold(found.text))
         verdict, target = judged(words, known)
         if verdict == CONFIRM and found.own:

@@ -1,7 +1,7 @@
 """What a sentence means: the fact whose meaning is nearest, if it is near enough to be asked about."""
 
 from store.agent.confirming import Words
-from store.agent.phrases import PASSING
+from store.agent.grammar import pattern
 from store.agent.voice import Sentence
 from store.clock import days_before
 from store.config import Config
@@ -30,7 +30,12 @@ class Meant:
 
     def nearest(self, turn: Turn, sentence: Sentence, words: Words) -> int | None:
         """The active fact that means most nearly what a sentence says; None if none is near."""
-        if not self._left or turn.at < self._since or len(words.words) < WORDS or PASSING.search(sentence.folded):
+        if (
+            not self._left
+            or turn.at < self._since
+            or len(words.words) < WORDS
+            or pattern("passing").search(sentence.folded)
+        ):
             return None
         self._left -= 1
         look = self._meaning.look(sentence.text, {NUMBERS["fact"]})

@@ -10,8 +10,9 @@ from bisect import bisect
 from collections import Counter
 from collections.abc import Iterator
 
-from store.agent import phrases
 from store.agent.folding import fold
+from store.agent.grammar import WINDOW, leads, pattern, triggers
+from store.agent.markers import heads
 
 STRUCK, PASSED, DOUBTED, OWN = 0, 1, 2, 3  # whose a character is; see above
 HEAD = 300  # characters of a line that tell what kind of line it is
@@ -73,20 +74,7 @@ _SHOWS = re.compile(
     r"\b(?:this|these|following|below|attached|esto|siguientes?|abajo|adjunt\w+|here(?:'s| is| are| you)"
     r"|(?:aca|aqui|ahi) (?:va|van|esta|estan|tenes|tienes|te|les?|lo|la)|wiki|docs?|text|texto|nota|paste\w*|pego)\b"
 )
-NOTES = (
-    *("nota", "importante", "ojo", "pd", "ps", "aclaracion", "aviso", "recordatorio", "regla", "reglas", "atencion"),
-    *("note", "important", "fyi", "nb", "reminder", "rule", "rules", "heads up", "btw", "also", "one more thing"),
-    *(
-        "for future reference",
-        "for your reference",
-        "for the record",
-        "para que sepas",
-        "para el futuro",
-        "para la proxima",
-    ),
-)
-# a colon after these announces the person's own words
-_OWN_COLON = re.compile(
+_COLON = re.compile(
     r"\b(?:record\w+|recuerd\w+|acord\w+|acuerd\w+|anot\w+|apunt\w+|remember\w*|memori[sz]\w+|olvid\w+|forget|mind|note"
     r"|nota|siguiente|following|decid\w+|prefier\w+|prefer|presente|en cuenta|reunion|meeting)\W*$"
 )
@@ -193,9 +181,13 @@ class Marks:
         before = line[: colon.start()]
         lead = _SENTENCE.split(fold(before))[-1].strip(" *_-¡!")
         after = start + colon.end()
-        if lead in NOTES or _OWN_COLON.search(lead[-HEAD:]):
+        if pattern("own").search(lead[-HEAD:]):
             return False
         empty = not line[colon.end() :].strip()
+        if heads(lead[-HEAD:]) and not _ANNOUNCES.search(lead):
+            if empty:
+                self._rest(after, DOUBTED)
+            return False
         if _ANNOUNCES.search(lead):
             self._mark(after, end, STRUCK)
             self._rest(after, PASSED)
@@ -217,11 +209,10 @@ Part = tuple[int, int, int]  # from, to, how much of it is the person's own at m
 
 def _is_order(folded: str) -> bool:
     """Whether a line itself asks for something to be remembered."""
-    lead = phrases.LEADS.match(folded)
-    start = lead.end() if lead else 0
-    return bool(phrases.ASKED.match(folded, start)) or any(
+    start = leads().match(folded).end()  # type: ignore[union-attr]
+    return bool(pattern("asked").match(folded, start, start + WINDOW)) or any(
         trigger.phrase.match(folded, start) and not (trigger.unless and trigger.unless.match(folded, start))
-        for trigger in phrases.KEPT
+        for trigger in triggers("kept")
     )
 
 

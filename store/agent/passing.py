@@ -12,7 +12,9 @@ _POLITE = (
 )
 _REQUEST = re.compile(
     _POLITE
-    + r"(?:fix|add|write|run|show|explain|make|create|update|check|look|give|tell|try|help|refactor|rename|remove"
+    + r"(?!(?:arregl|agreg|anad|escrib|ejecut|mostr|explic|actualiz|revis|renombr|elimin|cambi|implement|gener|traduc"
+    r"|resum|instal)[ai]mos\b)"  # "cambiamos a Vue" tells
+    r"(?:fix|add|write|run|show|explain|make|create|update|check|look|give|tell|try|help|refactor|rename|remove"
     r"|delete|find|open|move|change|implement|build|test|review|list|print|generate|translate|summari[sz]e|commit|push"
     r"|install|carry on|go (?:on|ahead|for it)|keep (?:going|it up|at it)|hold on|hang on|continue|proceed|resume|wait"
     r"|relax|take (?:your time|a look|it easy)|let me|bear with|excuse|pardon|forget|ignore|never ?mind|store|save"
@@ -154,10 +156,11 @@ _HOSTILE = re.compile(
 
 def asks(folded: str) -> bool:
     """Whether a sentence begins by asking for something to be done now."""
-    return _requests(folded) and not _EVERY_TIME.search(folded)
+    return requests(folded) and not _EVERY_TIME.search(folded)
 
 
-def _requests(folded: str) -> bool:
+def requests(folded: str) -> bool:
+    """Whether a sentence begins with an order or a request, for now or for every time."""
     return bool(_REQUEST.match(folded) or _BARE.match(folded)) or commands(folded)
 
 
@@ -170,7 +173,7 @@ def refused(folded: str) -> bool:
     """Whether a clause is said by the way: it asks, exclaims, praises, points at something, or is only about now."""
     if _EXCLAMATIONS.fullmatch(folded):
         return True
-    if not _EVERY_TIME.search(folded) and (_requests(folded) or _ASKED.search(folded) or _TO_YOU.match(folded)):
+    if not _EVERY_TIME.search(folded) and (requests(folded) or _ASKED.search(folded) or _TO_YOU.match(folded)):
         return True
     if _LET_GO.match(folded) or _YOU_DID.search(folded):
         return True

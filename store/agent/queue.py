@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from store import pending
+from store.agent import request_counts
 from store.agent.known import Known
 from store.agent.learning import Learned, Lesson, is_own, keep, lessons, origin
 from store.agent.meant import Meant
@@ -110,6 +111,8 @@ class _Reading:
                 self._lease.renew(write)
                 for entry in pending.done(write, empty):
                     self._read += 1
+                    if _asks(entry, turns.get(entry.turn)):
+                        request_counts.count(write, kept=False)
                     if entry.id in worth_it:
                         pending.put_for_model(write, entry)
                 pending.untouched(write, untouched)
@@ -128,6 +131,8 @@ class _Reading:
             if not pending.done(write, [entry]) or not stands(write, turn):
                 return
             learned = keep(write, turn, planned, self._memory.inbox)
+            if _asks(entry, turn):
+                request_counts.count(write, kept=bool(learned.facts or learned.confirmed))
             if for_model:
                 pending.put_for_model(write, entry)
         self._known.changed(learned.facts)
@@ -157,6 +162,11 @@ class _Reading:
 
     def told(self, busy: bool = False) -> Read:
         return Read(self._read, self._learned, self._failed, _left(self._memory), busy)
+
+
+def _asks(entry: Entry, turn: Turn | None) -> bool:
+    """Whether an entry is the one by which a turn's request is counted: each is read for two tasks."""
+    return entry.task == pending.TASKS[0] and turn is not None and is_own(turn) and request_counts.asks(turn)
 
 
 def stands(write: Write, turn: Turn) -> bool:

@@ -9,10 +9,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from store.agent.folding import fold as fold
-from store.agent.passed import DOUBTED, PASSED, STRUCK, Marks
+from store.agent.passed import DOUBTED, OWN, PASSED, STRUCK, Marks
+from store.clauses import spans
 
 LONG = 2_000  # characters of a turn: who writes by hand writes less
 READ = 5_000  # characters of each end of a turn that are read; what stands between in a longer one was pasted
+WORDS = 2  # that a thing to remember must have
 MOST = 400  # characters of a sentence that can be one thing to remember
 # characters that nobody sees, and that could hide words or turn them round; not the joiner of emoji
 _HIDDEN = re.compile(
@@ -21,19 +23,16 @@ _HIDDEN = re.compile(
 )
 _LETTERS_JOINED = re.compile(r"(?<=[^\W\d_])\u200d|\u200d(?=[^\W\d_])")
 
-_ENDS = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]]*+(?=\s|$)|\n++|$")
-_ABBREVIATED = re.compile(
-    r"(?:\b(?:e\.g|i\.e|p\. ?ej|ej|sr|sra|dr|dra|mr|mrs|ms|vs|aprox|etc|nro|num)|\b[A-Z])\.$", re.I
-)
-ABBREVIATION = 12  # characters, more than the longest of them
-_BULLET = re.compile(r"\s*+(?:[-*+•–—]|\d{1,2}[.)])\s+")
+_LISTED = re.compile(r"(?:^|\n)[ \t]*(?:[-*+•–—]|\d{1,2}[.)])\s+\Z")
+BULLET = 12  # characters, more than the longest of them and what stands around it
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
     """What was said: `text` in one line, `folded` the same without capitals and accents, letter by letter; `quote` as
     it stands in the turn. `doubt` says why it may not be the person's own; empty if it is. `passed`: it hardly is, and
-    only a plain asking for memory is heard in it; `later`: a paragraph or a log went before."""
+    only a plain asking for memory is heard in it; `later`: a paragraph or a log went before; `bullet`: it is one of a
+    list; `own`: how many of its letters come before what somebody else says in it."""
 
     text: str
     folded: str
@@ -41,6 +40,8 @@ class Sentence:
     doubt: str
     passed: bool = False
     later: bool = False
+    bullet: bool = False
+    own: int = MOST
 
     @property
     def question(self) -> bool:
@@ -64,7 +65,7 @@ def _sentences(turn: str, long: bool) -> Iterator[Sentence]:
     text, places = _seen(turn)
     hidden = len(text) < len(turn)
     marks = Marks(text)
-    for start, end in _spans(text):
+    for start, end in spans(text):
         level = marks.own[start]
         if level == STRUCK:
             continue
@@ -82,7 +83,18 @@ def _sentences(turn: str, long: bool) -> Iterator[Sentence]:
             doubt = "it is long for one thing to remember"
         elif level == DOUBTED:
             doubt = "it may have been pasted"
-        yield Sentence(said, fold(said), quote, doubt, passed, start >= marks.later)
+        bullet = bool(_LISTED.search(text, max(0, start - BULLET), start))
+        yield Sentence(
+            said, fold(said), quote, doubt, passed, start >= marks.later, bullet, _own(marks, text, start, end)
+        )
+
+
+def _own(marks: Marks, text: str, start: int, end: int) -> int:
+    """How many letters of a sentence come before what is no more the person's own, up to its end."""
+    place = end
+    while place > start and marks.own[place - 1] < OWN:
+        place -= 1
+    return len(" ".join(text[start:place].split()))
 
 
 def _seen(turn: str) -> tuple[str, list[int] | range]:
@@ -95,24 +107,3 @@ def _seen(turn: str) -> tuple[str, list[int] | range]:
         return turn, range(len(turn))
     places = [place for place in range(len(turn)) if place not in out]
     return "".join(turn[place] for place in places), places
-
-
-def _spans(text: str) -> Iterator[tuple[int, int]]:
-    """Where each sentence starts and ends, without the spaces and bullets around it."""
-    start = 0
-    for match in _ENDS.finditer(text):
-        end = match.end()
-        if match[0].startswith(".") and _ABBREVIATED.search(
-            text[max(start, match.start() - ABBREVIATION) : match.start() + 1]
-        ):
-            continue
-        if bullet := _BULLET.match(text, start, end):
-            start = bullet.end()
-        while start < end and text[start].isspace():
-            start += 1
-        last = end
-        while last > start and text[last - 1].isspace():
-            last -= 1
-        if last > start:
-            yield start, last
-        start = end

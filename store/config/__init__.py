@@ -1,11 +1,16 @@
-"""What a person has set: one file of theirs, and one beside a project's memory, which wins.
+"""What a person has set: one file of theirs, one beside a project's memory, which wins over it, and for how long
+things are kept variables of the environment, which win over both.
 
 The project's file lies in `.memoranda`, never in the checkout itself: strangers write what a checkout brings.
 """
 
-from store.config.files import entries, project_path, put, remove, user_path
+import os
+
+from store.config.files import entries, project_path, put, remove, text_of, user_path
+from store.config.granted import granted
 from store.config.settings import KEYS, SETTINGS, Setting, known, nearest
 from store.errors import InvalidInput, StorageError
+from store.installation import known as known_memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +25,7 @@ __all__ = [
     "Config",
     "Setting",
     "Value",
+    "asking",
     "captures",
     "entries",
     "known",
@@ -34,7 +40,8 @@ _CAPTURES = {"commits": "capture_commits", "decisions": "capture_decisions", "ev
 
 
 class Value:
-    """What a setting is, and whence: `source` is default, user or project, `path` the file ("" for a default)."""
+    """What a setting is, and whence: `source` is default, user, project or environment, `path` the file or the variable
+    ("" for a default)."""
 
     __slots__ = ("name", "path", "setting", "source", "value")
 
@@ -76,14 +83,50 @@ class Config:
     def take(self, source: str, path: str, key_ids: "Collection[str]", fixed: "Mapping[str, str]") -> None:
         """Take what the file at `path` says, over what there is."""
         try:
-            found = entries(path)
+            text = text_of(path)
+            found = entries(path, text)
         except StorageError as error:
             self.problems.append(str(error))
             return
+        if source == "project" and (asking := self.asking(found, key_ids)) and not granted(path, text):
+            for name in asking:
+                del found[name]
+            names = ", ".join(name[:60] for name in asking[:4]) + (" …" if len(asking) > 4 else "")
+            self.problems.append(
+                f"{path} sets {names}, which counts once you allowed it: read the file, then `memoranda config allow`."
+            )
         for name, value in found.items():
             problem = self._put(source, path, name, value, key_ids, fixed)
             if problem:
                 self.problems.append(f"{path}: {problem}")
+
+    def asking(self, found: "Mapping[str, Any]", key_ids: "Collection[str]" = ()) -> list[str]:
+        """Which of the settings of a project's file need the person's leave, over what there is."""
+        names = []
+        for name, value in found.items():
+            try:
+                setting = known(name)
+            except InvalidInput:
+                continue
+            if key_ids and name.startswith(KEYS) and name.removeprefix(KEYS) not in key_ids:
+                continue
+            if not setting.own and setting.fits(value) and setting.asks(value, self._before(setting)):
+                names.append(name)
+        return names
+
+    def _before(self, setting: Setting) -> "Any":
+        return self._values[setting.name].value if setting.name in self._values else setting.default
+
+    def take_environment(self, environment: "Mapping[str, str]") -> None:
+        """Take what the variables of the settings that have one say, over what there is; an empty one says nothing."""
+        for setting in SETTINGS:
+            text = environment.get(setting.variable, "") if setting.variable else ""
+            if not text:
+                continue
+            try:
+                self._values[setting.name] = Value(setting, setting.parse(text), "environment", setting.variable)
+            except InvalidInput:
+                self.problems.append(f"${setting.variable}: {setting.name} takes {setting.takes}.")
 
     def _put(
         self,
@@ -124,9 +167,38 @@ def load(
     """
     config = Config()
     config.take("user", user_path(), key_ids, fixed)
-    if path := project_path(location):
+    if (path := project_path(location)) and not location.look and _ours(location.path):
         config.take("project", path, key_ids, fixed)
+    config.take_environment(os.environ)
     return config
+
+
+def waits(location: "Location") -> bool:
+    """Whether there is a project's file that does not count yet, because its memory is not known by its place: it was
+    moved or copied, which is seen when it is opened, or it is not ours."""
+    path = project_path(location)
+    return path is not None and not location.look and os.path.lexists(path) and not _ours(location.path)
+
+
+def _ours(path: str) -> bool:
+    """Whether the memory at `path` is this installation's, or still to be made by it."""
+    try:
+        return known_memory(path) is not None or os.path.getsize(path) == 0
+    except OSError:
+        return True
+
+
+def asking(location: "Location") -> tuple[str, str, list[str]]:
+    """Of a project's file: (its path, what it says, the lines that need the person's leave, as `name = value`). Raises
+    StorageError."""
+    path = project_path(location)
+    if path is None:
+        return "", "", []
+    config = Config()
+    config.take("user", user_path(), (), {})
+    text = text_of(path)
+    found = entries(path, text)
+    return path, text, [f"{name} = {found[name]!r}" for name in config.asking(found)]
 
 
 def captures(config: Config, what: str) -> bool:

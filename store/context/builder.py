@@ -30,12 +30,14 @@ from store.context.choosing import Rank, choose
 from store.context.fence import harmless
 from store.context.reasons import Considered
 from store.context.sent import TURNS, Sent
-from store.conversation.summaries import Summaries
+from store.conversation.summaries import ACTIVE, Summaries
+from store.conversation.summarising import by_rule
 from store.conversation.turns import Turns
 from store.database import Database
 from store.documents import Documents
 from store.errors import InvalidInput, MemorandaError
 from store.keys import pack
+from store.models import line
 from store.search import Search
 
 if TYPE_CHECKING:
@@ -200,14 +202,21 @@ class Contexts:
 
     def _summaries(self, session: str, shown: int) -> list[Piece]:
         """The active summaries of a session, oldest first, of what came before turn number `shown`, the first that is
-        sent itself (0 if none is)."""
+        sent itself (0 if none is). What left the window a moment ago, and has no summary yet, is told by the rule."""
         if not session:
             return []
-        return [
+        summaries = Summaries(self._database)
+        told = [
             Piece(summary.citation, pack("summary", summary.id), f"- [{summary.citation}] ", summary.line)
-            for summary in Summaries(self._database).active(session)
+            for summary in summaries.active(session)
             if not shown or summary.last < shown
         ]
+        for part in summaries.due(session)[-ACTIVE:]:
+            one = by_rule(part)
+            said = line(one.topic, one.discussed, one.outcome, one.decisions, one.open_questions)
+            if said and (not shown or part[-1].number < shown):
+                told.append(Piece(part[0].citation, None, f"- [{part[0].citation}] ", said))
+        return told[-ACTIVE:]
 
     def _log(self) -> list[Piece]:
         """The lines of today's daily log, its last, if there is one."""

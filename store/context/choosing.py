@@ -93,7 +93,7 @@ def choose(
             accepted=fact.id in yes,
             muted=fact.id in muted,
             said=_said(fact, turns, sent, whole),
-            of_session=fact.scope != "session" or (bool(session) and _told_in(database, fact) == session),
+            of_session=fact.scope != "session" or (bool(session) and fact.session == session),
         )
         included, word, why = judge(fact, now, known)
         judged.append(Considered(fact, included, word, why, known.similarity))
@@ -182,17 +182,6 @@ def _said(fact: Fact, turns: Sequence[Turn], sent: dict[int, int], whole: Collec
             return turn.citation
     key = pack("fact", fact.id)
     return f"sent with turn {sent[key]}" if key in sent else ""
-
-
-def _told_in(database: Database, fact: Fact) -> str:
-    """The session that a fact was remembered in: that which it came from, else the one in which somebody had spoken
-    last."""
-    if fact.origin.startswith(TALK):
-        return fact.origin.removeprefix(TALK)
-    found: str | None = database.value(
-        "SELECT session FROM turns WHERE at <= ? ORDER BY at DESC, id DESC LIMIT 1", (fact.created_at,)
-    )
-    return found or ""
 
 
 def _tells(text: str, fact: str) -> bool:

@@ -56,11 +56,11 @@ def _held(match: re.Match[str]) -> str:
 
 def harmless(text: str) -> str:
     """A text as it may stand within a fence: plain, and with nothing in it that ends one, or a turn. Idempotent."""
-    text = plain(text)
-    if "<" in text or "[" in text or "|" in text or not text.isascii():
+    lines = plain(text).split("\n")
+    text = "\n".join(f"| {line}" if _SPEAKER.match(_folded(line)) else line for line in lines)
+    if "<" in text or "[" in text or "|" in text or not text.isascii():  # after the lines: `| ` can complete a mark
         text = _broken(_TEMPLATE.sub(_bent, text))
-    lines = text.split("\n")
-    return "\n".join(f"| {line}" if _SPEAKER.match(_folded(line)) else line for line in lines)
+    return text
 
 
 def _bent(match: re.Match[str]) -> str:

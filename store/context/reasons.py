@@ -57,7 +57,8 @@ def judge(fact: Fact, now: str, known: Circumstances) -> tuple[bool, str, str]:
     if known.muted:
         return False, "muted", "muted: unmute it to let it in"
     if not known.of_session:
-        return False, "session", "said for another session only"
+        of = f"session {fact.session} only" if fact.session else "a session that nobody named"
+        return False, "session", f"told for {of}"
     if old == "stale":
         return False, "stale", f"stale, {days} days: confirm it to bring it back"
     if old == "low" and fact.confidence == "low":

@@ -9,8 +9,11 @@ from collections.abc import Iterable
 
 from store.citations import parse
 from store.database import Database, Verbatim
+from store.database.capture import PURGED
 from store.errors import InvalidInput
 from store.keys import NUMBERS, pack
+from store.openings import count
+from store.purged_words import tells
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,21 +30,24 @@ class Sent:
         self._database = database
 
     def keep(self, context: "Context", *, actor: str = "agent") -> int:
-        """Note that an agent was handed this context; the number of the note. The oldest beyond KEPT go."""
+        """Note that an agent was handed this context; the number of the note. The oldest beyond KEPT go. In the
+        place of a question that says what was purged a mark is kept."""
         taken: dict[int, int] = {}
         for key, tokens in context.records():
             taken[key] = taken.get(key, 0) + tokens
+        question = PURGED if tells(self._database, context.question) else context.question
         with self._database.write(actor, "context") as write:
             number = write.insert(
                 "contexts",
                 at=Verbatim(write.at),
                 session=context.session,
                 turn=context.turn,
-                question=context.question,
+                question=question,
                 tokens=context.tokens,
             )
             for key, tokens in taken.items():
                 write.insert("sent", context=number, key=key, tokens=tokens)
+            count(write, taken)
             write.execute(
                 "DELETE FROM contexts WHERE id <= (SELECT id FROM contexts ORDER BY id DESC LIMIT 1 OFFSET ?)", (KEPT,)
             )
@@ -90,6 +96,11 @@ class Sent:
         their tokens, 0 without any)."""
         taken = self._database.rows("SELECT tokens, answered IS NOT NULL FROM contexts ORDER BY tokens")
         return len(taken), sum(answered for _, answered in taken), taken[len(taken) // 2][0] if taken else 0
+
+    def mean(self) -> float | None:
+        """The tokens that a context took lately, in the mean; None before the first."""
+        found: float | None = self._database.value("SELECT avg(tokens) FROM contexts")
+        return found
 
     def per_session(self, limit: int = 12) -> list[tuple[str, int, int]]:
         """(session, contexts, tokens) of the sessions that were sent something last, newest first."""

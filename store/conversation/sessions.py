@@ -1,17 +1,18 @@
 """Sessions: when a conversation began, where it came from, and whether it is over."""
 
+from store.citations import cite
 from store.clock import from_ms, to_ms
 from store.database import Database, Verbatim, Write, clean
 from store.errors import NotFound
-from store.levels import MINUTE_MS
+from store.levels import QUIET_MS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from store.models import Session
 
 COLUMNS = "s.id, s.started_at, s.ended_at, s.source, s.cwd, s.flushed"
+NAMED = 10  # facts in the reason of a step
 LAST = "(SELECT {} FROM turns t WHERE t.session = s.id ORDER BY t.number DESC LIMIT 1)"
-QUIET_MS = 30 * MINUTE_MS  # a session in which nothing was said for so long is over
 
 
 class Sessions:
@@ -57,10 +58,6 @@ class Sessions:
             (name, Verbatim(write.at), cwd),
         )
 
-    def end(self, write: Write, name: str, at: str = "") -> None:
-        """Say that a session is over, since `at` or now."""
-        write.execute("UPDATE sessions SET ended_at = ? WHERE id = ?", (Verbatim(at or write.at), name))
-
     def _read(self, where: str, *parameters: object) -> "list[Session]":
         from store.models import Session
 
@@ -70,3 +67,20 @@ class Sessions:
             parameters,
         )
         return [Session(*row) for row in rows]
+
+
+def end(write: Write, name: str, at: str = "") -> None:
+    """Say that a session is over, since `at` or now, inside a transaction. The facts that were told for it alone end
+    with it: a step of history, whose reason names them, and which can be undone."""
+    write.execute("UPDATE sessions SET ended_at = ? WHERE id = ?", (Verbatim(at or write.at), name))
+    ended = [
+        number
+        for (number,) in write.rows(
+            "UPDATE facts SET status = 'forgotten' WHERE session = ? AND session <> '' AND scope = 'session'"
+            " AND status = 'active' RETURNING id",
+            (name,),
+        )
+    ]
+    if ended:
+        more = f" +{len(ended) - NAMED}" if len(ended) > NAMED else ""
+        write.reason = f"session end {' '.join(cite('fact', number) for number in ended[:NAMED])}{more}"

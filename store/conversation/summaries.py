@@ -48,8 +48,9 @@ class Summaries:
 
     def active(self, session: str = "") -> "list[Summary]":
         """The summaries that a prompt of this session may hold, ACTIVE at most, the oldest first; of the newest session
-        unless named."""
-        return self.of(session or self._newest_session(), ACTIVE)
+        unless named. Those of small talk say nothing, and are none of them."""
+        where = "WHERE session = ? AND tokens > 0 ORDER BY first DESC LIMIT ?"
+        return self._read(where, session or self._newest_session(), ACTIVE)[::-1]
 
     def of(self, session: str, limit: int = -1) -> "list[Summary]":
         """The last `limit` summaries of a session, the oldest first; the archived ones too, without a limit."""
@@ -57,7 +58,9 @@ class Summaries:
 
     def due(self, session: str, *, all_of_it: bool = False) -> "list[list[Turn]]":
         """The turns of a session that are to be summarised: those that left its window, TURNS at a time, fewer where
-        the topic changes. With `all_of_it`, those still in the window too, and the last few that make no whole one."""
+        the topic changes, or where the last of them asks what the next one answers. With `all_of_it`, those still in
+        the window too, and the last few that make no whole one."""
+        from store.clauses import asks, statements
         from store.conversation.turns import Turns
         from store.topics import shifts
 
@@ -65,18 +68,33 @@ class Summaries:
         done = self._database.value("SELECT max(last) FROM summaries WHERE session = ?", (session,)) or 0
         waiting = turns.since(session, done, BATCH * TURNS)
         more = len(waiting) == BATCH * TURNS
-        if not all_of_it:
-            inside = {turn.number for turn in turns.window(session)}
-            waiting = [turn for turn in waiting if turn.number not in inside]
         parts: list[list[Turn]] = []
         for turn in waiting:
-            full = not parts or len(parts[-1]) == TURNS
-            if full or (turn.role == PERSON and shifts(turn.text, parts[-1][-1].text, turn.continuity)):
+            last = parts[-1] if parts else []
+            if not last or (turn.role == PERSON and shifts(turn.text, last[-1].text, turn.continuity)):
                 parts.append([])
+            elif len(last) == TURNS:
+                answers = turn.role != last[-1].role and any(map(asks, statements(last[-1].text)))
+                parts.append([last.pop()] if answers else [])
             parts[-1].append(turn)
-        if parts and len(parts[-1]) < TURNS and (more or not all_of_it):
-            parts.pop()  # it goes on
-        return parts
+        if all_of_it:
+            return parts[:-1] if more else parts
+        inside = {turn.number for turn in turns.window(session)}
+        left = takewhile(lambda part: part[-1].number not in inside, parts)
+        return [part for part in left if not (more and part is parts[-1])]
+
+    def behind(self, quiet: str, limit: int) -> list[str]:
+        """Sessions that are over, or in which nothing was said since `quiet`, and of which not all is summarised; the
+        one spoken in last first."""
+        newest = "(SELECT {} FROM turns t WHERE t.session = s.id ORDER BY t.number DESC LIMIT 1)"
+        rows = self._database.rows(
+            f"SELECT s.id FROM sessions s WHERE (s.ended_at IS NOT NULL OR {newest.format('t.at')} < ?)"
+            f" AND {newest.format('t.number')} >"
+            " coalesce((SELECT max(m.last) FROM summaries m WHERE m.session = s.id), 0)"
+            f" ORDER BY {newest.format('t.id')} DESC LIMIT ?",
+            (quiet, limit),
+        )
+        return [session for (session,) in rows]
 
     def write(
         self, session: str = "", *, all_of_it: bool = False, by: "Summarise | None" = None, actor: str = ORIGIN

@@ -8,7 +8,7 @@ from store.citations import cite
 from store.database import Database, Verbatim, Write, clean
 from store.errors import InvalidInput, NotFound
 from store.names import one_line
-from store.vocabulary import ROLES
+from store.vocabulary import PERSON, ROLES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -96,17 +96,19 @@ class Turns:
         """The working window of a session, of the newest one unless named: its last turns, in order [003 §1.2].
 
         WINDOW of them; LEAST or MOST where the last JUDGED, as far as their continuity is known, all wander or all
-        keep to one thing; never more than WINDOW_TOKENS tokens, counted or estimated, whichever are more: the oldest
-        go first. The last turn is always among them, its end cut off if it alone is longer.
+        keep to one thing; none from before the person said that they turn to another topic; never more than
+        WINDOW_TOKENS tokens, counted or estimated, whichever are more: the oldest go first. The last turn is always
+        among them, its end cut off if it alone is longer.
         """
         from dataclasses import replace
 
         from store import tokens
 
         found = self.last(session, MOST)
+        found = _of_one_topic(found[-size([turn.continuity for turn in found[-JUDGED:]]) :])
         turns: list[Turn] = []
         room = WINDOW_TOKENS
-        for turn in found[-size([turn.continuity for turn in found[-JUDGED:]]) :][::-1]:
+        for turn in found[::-1]:
             takes = max(turn.tokens, tokens.count(turn.text))
             if not turns and takes > room:
                 cut = tokens.cut(turn.text, room * tokens.count(turn.text) // takes)
@@ -170,6 +172,17 @@ def put(
                 (session, Verbatim(turn.at), source, cwd),
             )
     return ids
+
+
+def _of_one_topic(turns: "list[Turn]") -> "list[Turn]":
+    """The last of these turns, since the person said that they turn to another topic."""
+    for place in range(len(turns) - 1, 0, -1):
+        if turns[place].role == PERSON:
+            from store.topics import said
+
+            if said(turns[place].text):
+                return turns[place:]
+    return turns
 
 
 def size(continuity: "Sequence[float | None]") -> int:

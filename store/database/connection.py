@@ -6,10 +6,12 @@ import time
 
 import apsw
 
+from store.database import crashes
 from store.database.files import prepare
 from store.errors import (
     Busy,
     DamagedFile,
+    Defect,
     DiskFull,
     ForeignFile,
     MemorandaError,
@@ -18,10 +20,19 @@ from store.errors import (
     UnsafeFile,
 )
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 APPLICATION_ID = 0x4D454D4F  # "MEMO"
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 7
 OLDEST_SQLITE = (3, 51, 3)  # older ones can corrupt a WAL file
 BUSY_MS = 10_000
+# what SQLite says of a disk or a file; any other error of it is a defect of ours
+DISK_ERRORS = (
+    *(apsw.IOError, apsw.FullError, apsw.CorruptError, apsw.NotADBError),
+    *(apsw.BusyError, apsw.CantOpenError, apsw.ReadOnlyError),
+)
 HOOK_MS = 300  # what a hook may wait for; past it, its line goes to the spool
 
 PRAGMAS = (
@@ -32,15 +43,24 @@ PRAGMAS = (
     ("trusted_schema", 0),
     ("cell_size_check", 1),
     ("mmap_size", 0),
-    ("wal_autocheckpoint", 256),
     ("journal_size_limit", 1 << 20),
     ("temp_store", 2),
 )
 
 
-def connect(path: str, create: bool = True, patience: int = BUSY_MS) -> tuple[apsw.Connection, bool, list[str]]:
+crashes.listen()
+
+
+def connect(
+    path: str,
+    create: bool = True,
+    patience: int = BUSY_MS,
+    look: bool = False,
+    admit: "Callable[[apsw.Connection], None] | None" = None,
+) -> tuple[apsw.Connection, bool, list[str]]:
     """(connection, whether it may only be read, warnings). The file may still be empty: see `migrations`. A busy file
-    is waited for `patience` milliseconds.
+    is waited for `patience` milliseconds. With `look` nothing is written, not even beside it. `admit` looks at a file
+    that is not empty before anything of it is changed, and raises where it is not to be.
 
     Raises UnsafeFile, ForeignFile, StorageError.
     """
@@ -48,23 +68,24 @@ def connect(path: str, create: bool = True, patience: int = BUSY_MS) -> tuple[ap
         raise StorageError(
             f"SQLite {apsw.sqlite_lib_version()} can damage a memory.", "Upgrade it: pip install --upgrade apsw."
         )
+    utf8(path, "Name another file with --db PATH.")
+    warnings = prepare(path, create, look)
+    only_read = look or unlogged(path)
+    writable = os.access(path, os.W_OK) and not only_read
     try:
-        path.encode()
-    except UnicodeEncodeError:
-        raise UnsafeFile(
-            f"The name {path} is not UTF-8, and SQLite opens no such file.", "Name another file with --db PATH."
-        ) from None
-    warnings = prepare(path, create)
-    writable = os.access(path, os.W_OK) and not unlogged(path)
-    try:
-        connection = reading(path) if unlogged(path) else apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
+        connection = reading(path, look) if only_read else apsw.Connection(path, flags=apsw.SQLITE_OPEN_READWRITE)
     except apsw.CantOpenError:
         raise StorageError(f"{path} cannot be opened.", "Look at its permissions and those of its folder.") from None
     except apsw.Error as error:
         raise explain(error, path) from None
     try:
         connection.set_busy_timeout(patience)
-        version = _identify(connection, path)
+        guard(connection)
+        version = _known(connection, path)
+        if admit is not None and version:
+            admit(connection)
+        if look:
+            connection.pragma("query_only", 1)
         if version > SCHEMA_VERSION:
             connection.pragma("query_only", 1)
             return connection, True, [*warnings, str(newer(path))]
@@ -74,10 +95,24 @@ def connect(path: str, create: bool = True, patience: int = BUSY_MS) -> tuple[ap
     except apsw.Error as error:
         connection.close()
         raise explain(error, path, patience) from None
-    except MemorandaError:
+    except (MemorandaError, OSError):  # OSError: a module of ours could not be read, for too many open files, say
         connection.close()
         raise
     return connection, not writable, warnings
+
+
+def utf8(path: str, step: str = "Name another file.") -> None:
+    """Raise UnsafeFile for a name that SQLite cannot open; `step` is what to do then."""
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        raise UnsafeFile(f"The name {path} is not UTF-8, and SQLite opens no such file.", step) from None
+
+
+def guard(connection: apsw.Connection) -> None:
+    """What has to hold before anything of a file is read: its schema may call nothing, its pages are checked."""
+    connection.pragma("trusted_schema", 0)
+    connection.pragma("cell_size_check", 1)
 
 
 def configure(connection: apsw.Connection) -> None:
@@ -94,12 +129,34 @@ def unlogged(path: str) -> bool:
     return not os.access(os.path.dirname(path) or ".", os.W_OK) and not os.path.lexists(f"{path}-wal")
 
 
-def reading(path: str) -> apsw.Connection:
-    """A connection that writes nothing, not even beside the file."""
+def reading(path: str, look: bool = False) -> apsw.Connection:
+    """A connection that writes nothing, nor beside a file whose folder may only be read, or that is only to be looked
+    at and has no log."""
+    utf8(path, "Name another file with --db PATH.")
     from urllib.parse import quote
 
-    address = f"file:{quote(path)}?mode=ro{'&immutable=1' if unlogged(path) else ''}"
+    still = unlogged(path) or (look and not any(map(os.path.lexists, (f"{path}-wal", f"{path}-journal"))))
+    address = f"file:{quote(path)}?mode=ro{'&immutable=1' if still else ''}"
     return apsw.Connection(address, flags=apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI)
+
+
+def _known(connection: apsw.Connection, path: str) -> int:
+    """The schema version of a file whose structure is as this version makes it. Raises ForeignFile."""
+    from store.database.structure import check
+
+    version = _identify(connection, path)
+    while version <= SCHEMA_VERSION:
+        try:
+            check(connection, path, version)
+            break
+        except ForeignFile:
+            now = _identify(connection, path)
+            if now == version:
+                raise
+            version = now  # another process brought it up to date between the two looks
+        except (apsw.NotADBError, apsw.CorruptError):
+            raise damaged(path, "is damaged: SQLite cannot read it.") from None
+    return version
 
 
 def _identify(connection: apsw.Connection, path: str) -> int:
@@ -159,6 +216,14 @@ def _full(path: str) -> bool:
     except (OSError, AttributeError):
         return False
     return disk.f_bavail * disk.f_frsize < 1 << 16
+
+
+def understood(error: BaseException, path: str) -> MemorandaError:
+    """An error as a person is told it: one of ours as it is, what the disk or the file did in the words of `explain`,
+    and anything else as a defect."""
+    if isinstance(error, MemorandaError):
+        return error
+    return explain(error, path) if isinstance(error, DISK_ERRORS) else Defect(error)
 
 
 def explain(error: apsw.Error, path: str, patience: int = BUSY_MS) -> MemorandaError:

@@ -27,10 +27,10 @@ NETWORK = (
 )
 
 
-def prepare(path: str, create: bool) -> list[str]:
+def prepare(path: str, create: bool, look: bool = False) -> list[str]:
     """Make or check the file at `path`; returns warnings for a person. Raises UnsafeFile or StorageError.
 
-    With `create` a missing file is made, empty and 0600, in a folder that is 0700.
+    With `create` a missing file is made, empty and 0600, in a folder that is 0700. With `look` nothing is changed.
     """
     folder = os.path.dirname(path)
     warnings: list[str] = []
@@ -39,7 +39,8 @@ def prepare(path: str, create: bool) -> list[str]:
     try:
         if os.path.basename(folder) == FOLDER:
             _check(folder, stat.S_ISDIR, "folder")
-            _tighten(folder, 0o700, warnings)
+            if not look:
+                _tighten(folder, 0o700, warnings)
         _refuse_network(folder)
         if create and not os.path.lexists(path):
             if os.path.basename(folder) == FOLDER:
@@ -56,9 +57,19 @@ def prepare(path: str, create: bool) -> list[str]:
         raise StorageError(
             f"The memory {path} cannot be reached: {error.strerror}.", "Name another file with --db PATH."
         ) from None
-    _tighten(path, 0o600, warnings)
-    _unlock(path)
+    if not look:
+        _tighten(path, 0o600, warnings)
+        _unlock(path)
     return warnings
+
+
+def plain_name(name: object) -> bool:
+    """Whether a name out of a memory is that of a file right in its folder: no path, nothing that leads out of it."""
+    return (
+        isinstance(name, str)
+        and name not in ("", os.curdir, os.pardir)
+        and not any(part in name for part in ("/", os.sep, os.altsep or os.sep, "\0"))
+    )
 
 
 def _make_folder(folder: str) -> None:

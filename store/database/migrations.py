@@ -8,6 +8,10 @@ import apsw
 from store.clock import Clock
 from store.database.connection import APPLICATION_ID, SCHEMA_VERSION
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 FOLDER = os.path.join(os.path.dirname(__file__), "schema")
 
 
@@ -21,8 +25,9 @@ def _name(name: str) -> re.Match[str] | None:
     return re.fullmatch(r"(\d{4})_\w+\.sql", name)
 
 
-def migrate(connection: apsw.Connection, clock: Clock) -> None:
-    """Bring the file to SCHEMA_VERSION: all of it or nothing.
+def migrate(connection: apsw.Connection, clock: Clock, born: "Callable[[apsw.Connection], None] | None" = None) -> None:
+    """Bring the file to SCHEMA_VERSION: all of it or nothing. `born` is called with one that is new, at the end of the
+    transaction.
 
     Several processes may open a new file at once: each waits for the write lock and then looks again, so one of
     them migrates and the others find it done.
@@ -30,15 +35,12 @@ def migrate(connection: apsw.Connection, clock: Clock) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
         version = connection.pragma("user_version")
-        for number, path in migrations():
-            if number <= version:
-                continue
-            with open(path, encoding="utf-8") as script:
-                for _ in connection.execute(script.read()):
-                    pass  # exhausted: a script stops at the first statement that returns a row
+        run(connection, version, SCHEMA_VERSION)
         if version == 0:
             connection.pragma("application_id", APPLICATION_ID)
             connection.execute("INSERT INTO meta(key, value) VALUES ('created_at', ?)", (clock(),))
+            if born is not None:
+                born(connection)
         if version < SCHEMA_VERSION:
             connection.pragma("user_version", SCHEMA_VERSION)
         connection.execute("COMMIT")
@@ -46,3 +48,12 @@ def migrate(connection: apsw.Connection, clock: Clock) -> None:
         if not connection.get_autocommit():
             connection.execute("ROLLBACK")
         raise
+
+
+def run(connection: apsw.Connection, version: int, until: int) -> None:
+    """Run the numbered scripts that lead from one schema version to another."""
+    for number, path in migrations():
+        if version < number <= until:
+            with open(path, encoding="utf-8") as script:
+                for _ in connection.execute(script.read()):
+                    pass  # exhausted: a script stops at the first statement that returns a row

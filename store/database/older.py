@@ -21,13 +21,13 @@ _copies: dict[tuple[object, ...], tuple[str, apsw.Connection]] = {}  # a copy is
 _making = Lock()
 
 
-def shown(connection: apsw.Connection, path: str, clock: Clock) -> apsw.Connection:
+def shown(connection: apsw.Connection, path: str, clock: Clock, look: bool = False) -> apsw.Connection:
     """A connection to the up to date copy of what this one reads, which is closed. Raises StorageError."""
     try:
         with _making:
             told = _state(path)
             if told not in _copies:
-                _copies[told] = _copied(path, f"file:/older-{os.getpid()}-{len(_copies)}?vfs=memdb", clock)
+                _copies[told] = _copied(path, f"file:/older-{os.getpid()}-{len(_copies)}?vfs=memdb", clock, look)
             name, _ = _copies[told]
         copy = apsw.Connection(name, flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI)
         configure(copy)
@@ -54,10 +54,10 @@ def warning(path: str) -> str:
     )
 
 
-def _copied(path: str, name: str, clock: Clock) -> tuple[str, apsw.Connection]:
+def _copied(path: str, name: str, clock: Clock, look: bool) -> tuple[str, apsw.Connection]:
     keeper = apsw.Connection(name, flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_URI)
     try:
-        file = reading(path)
+        file = reading(path, look)
         try:
             file.execute("VACUUM INTO ?", (name,))  # a backup would bring the mark of a log along, which needs a file
         finally:

@@ -25,6 +25,7 @@ DERIVED = (
     "embedding_models",
     "embeddings",
     "vectors",
+    "vector_blocks",
     "embedding_queue",
     "meaning_space",
 )

@@ -5,27 +5,36 @@ Whoever holds a `Write` cannot forget any of the three.
 """
 
 import os
+from _thread import get_ident
 from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 
 import apsw
 
 from store.clock import Clock, utc_now
-from store.database import capture
+from store.database import capture, crashes, log, queue
 from store.database.connection import BUSY_MS, HOOK_MS, SCHEMA_VERSION, connect, explain, newer
 from store.database.tables import RECORDED
 from store.digest import sha256
-from store.errors import InvalidInput, MemorandaError, StorageError, ThePast
+from store.errors import InvalidInput, MemorandaError, NotOurs, StorageError, ThePast
 from store.redaction import MARKER, redact, redact_tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from array import array
-    from typing import Any, TypeVar
+    from typing import Any, Protocol, TypeVar
 
     from store.database.cuts import Place
 
     Read = TypeVar("Read")
+
+    class Trust(Protocol):
+        """Who says whether a file may be opened (`admit` raises NotOurs), and is told of a new one."""
+
+        def admit(self, connection: apsw.Connection) -> None: ...
+
+        def born(self, connection: apsw.Connection) -> None: ...
+
 
 LOG_MS = 250  # what emptying the log waits for readers
 
@@ -50,7 +59,7 @@ Value = int | float | str | bytes | Json | None
 
 def clean(text: str) -> str:
     """Text as it may be stored: redacted, and free of what SQLite or UTF-8 cannot hold."""
-    return redact(_storable(text), _allowed)
+    return redact(storable(text), _allowed)
 
 
 def clean_tree(value: object) -> object:
@@ -59,13 +68,20 @@ def clean_tree(value: object) -> object:
 
 
 def _allowed(rule: str, value: str) -> bool:
-    """Whether the person said that this is no secret; asked only about what a rule found."""
+    """Whether the person said that this is no secret; asked only about what a rule found. What is not, is cut now."""
     from store.config.allowed import allowed
 
-    return allowed(rule, value)
+    if allowed(rule, value):
+        return True
+    _cutting.setdefault(get_ident(), set()).add(rule)
+    return False
 
 
-def _storable(text: str) -> str:
+_cutting: dict[int, set[str]] = {}
+"""By thread, the rules that cut something since its last transaction: a marker that was there before is none."""
+
+
+def storable(text: str) -> str:
     """NUL ends a text early in SQLite's functions, and a lone surrogate is not UTF-8: both become U+FFFD."""
     if not text.isascii():
         text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -93,46 +109,67 @@ def _keys(rows: "Iterator[tuple[int]]") -> "array[int]":
 
 
 def _text(value: object) -> object:
-    return _storable(value) if isinstance(value, str) else value
+    return storable(value) if isinstance(value, str) else value
 
 
 class Database:
     """One connection to a memory, for one thread at a time.
 
     `door` is the front door it was opened by (vocabulary.DOORS); `read_only` files answer reads and refuse writes.
+    With `look` the file is somebody else's, and nothing is written to it or beside it; `trust` says whether a file may
+    be opened, and is told of a new one.
     """
 
     __slots__ = (
-        *("_file", "_writing", "clock", "connection", "door", "last_step", "moment", "path", "patience", "read_only"),
-        "warnings",
+        *("_file", "_relief", "_turn", "_writing", "clock", "connection", "cut", "door", "last_step", "look"),
+        *("moment", "path", "patience", "read_only", "warnings"),
     )
 
-    def __init__(self, path: str, door: str, clock: Clock = utc_now, create: bool = True) -> None:
+    def __init__(
+        self,
+        path: str,
+        door: str,
+        clock: Clock = utc_now,
+        create: bool = True,
+        look: bool = False,
+        trust: "Trust | None" = None,
+    ) -> None:
         self.path = path
         self.door = door
+        self.look = look
         self.clock = clock
         self._writing = False
+        self.cut: dict[Place, int] = {}  # what the transactions of this connection cut, until it is told
         self.last_step: int | None = None  # the step of history that was last made here
         self.moment = ""  # of the past that is shown here, in words; empty is now (store/past.py)
         self.patience = HOOK_MS if door == "hook" else BUSY_MS
-        self.connection, self.read_only, self.warnings = connect(path, create, self.patience)
+        admit = None if trust is None else trust.admit
+        self.connection, self.read_only, self.warnings = connect(path, create, self.patience, look, admit)
+        if look:
+            self.warnings.append(f"You are looking at {path}, which may be anybody's: nothing of it is changed or run.")
+        elif held := log.held(path):
+            self.warnings.append(held)
+        self._relief = log.Relief()
         self._file = _identity(path)
         try:
             if self.connection.pragma("user_version") < SCHEMA_VERSION:
                 if self.read_only:
                     from store.database import older
 
-                    self.connection = older.shown(self.connection, path, clock)
+                    self.connection = older.shown(self.connection, path, clock, look)
                     self.warnings.append(older.warning(path))
                 else:
                     from store.database.migrations import migrate
 
-                    migrate(self.connection, clock)
+                    migrate(self.connection, clock, None if trust is None else trust.born)
+                    if trust is not None:
+                        trust.admit(self.connection)  # another process may have made the file meanwhile
         except BaseException as error:
             self.connection.close()
             if not isinstance(error, apsw.Error):
                 raise
             raise explain(error, path) from None
+        self._turn = queue.Turn(self.connection)
 
     def rows(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> "list[tuple[Any, ...]]":
         """Every row of a query, read to its end: a reader never keeps a transaction open."""
@@ -181,7 +218,12 @@ class Database:
         return Write(self, actor, reason, key)
 
     def refuse_unwritable(self) -> None:
-        """Raise NewerFile or StorageError if this file may only be read."""
+        """Raise NotOurs, NewerFile or StorageError if this file may only be read."""
+        if self.look:
+            raise NotOurs(
+                f"{self.path} is only looked at: nothing in it can be changed.",
+                "`memoranda adopt` takes it, whole or as proposals.",
+            )
         if self.read_only:
             if self.connection.pragma("user_version") > SCHEMA_VERSION:
                 raise newer(self.path)
@@ -194,16 +236,10 @@ class Database:
 
     def empty_log(self) -> bool:
         """Bring the log into the file and leave nothing of it; false while a reader of any process holds it."""
-        self.connection.set_busy_timeout(LOG_MS)
         try:
-            self.connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
-        except apsw.BusyError:
-            return False
+            return log.empty(self.connection, LOG_MS, self.patience)
         except apsw.Error as error:
             raise explain(error, self.path) from None
-        finally:
-            self.connection.set_busy_timeout(self.patience)
-        return True
 
     def write_anew(self) -> None:
         """Write the whole file anew, so that nothing stands in it but what is stored. Raises StorageError."""
@@ -271,11 +307,13 @@ class Write:
         if database._writing:
             raise RuntimeError("a write inside a write: pass the Write along instead")
         try:
-            self._connection.execute("BEGIN IMMEDIATE")
+            database._relief.give(self._connection, database.path, database.patience)
+            database._turn.begin(self._connection, database.path, database.patience)
         except apsw.Error as error:
             raise explain(error, database.path, database.patience) from None
         if _identity(database.path) != database._file:  # what is written to a deleted file is lost without a word
             self._connection.execute("ROLLBACK")
+            database._turn.end()
             raise StorageError(
                 f"{database.path} was deleted, moved or replaced while it was open here.",
                 "Nothing was changed; close Memoranda and open it again.",
@@ -288,6 +326,7 @@ class Write:
                 self._session.attach(table)
         except BaseException:
             self._connection.execute("ROLLBACK")
+            database._turn.end()
             raise
         database._writing = True
         return self
@@ -306,6 +345,7 @@ class Write:
             self._session.close()
             if not self._connection.get_autocommit():
                 self._connection.execute("ROLLBACK")
+            self.database._turn.end()
             self.database._writing = False
         if isinstance(error, apsw.Error):
             raise explain(error, self.database.path, self.database.patience) from None
@@ -322,11 +362,17 @@ class Write:
         if changeset or self.undoes is not None:
             header = capture.Header(self.at, self.actor, self.database.door, clean(self.reason), self.undoes)
             self.seq = capture.append(self._connection, changeset, header, self.purged)
+        if recovered := crashes.take(self.database.path):
+            note = "INSERT INTO meta(key, value) VALUES (?1, ?2) ON CONFLICT(key) DO UPDATE SET value ="
+            self._connection.execute(f"{note} value + ?2", (crashes.COUNT, recovered))
+            self._connection.execute(f"{note} ?2", (crashes.LAST, self.at))
         if self._cuts:
             from store.database import cuts
 
             cuts.keep(self._connection, self._cuts, self.at, self.actor, self.database.door)
         self._connection.execute("COMMIT")
+        if rules := _cutting.pop(get_ident(), None):
+            self.database.cut.update({place: number for place, number in self._cuts.items() if place[3] in rules})
         if self.seq is not None:
             self.database.last_step = self.seq
 
@@ -407,4 +453,4 @@ def _dump(value: object) -> str:
             "That value cannot be written as JSON.",
             "Use texts, finite numbers, lists and objects, not nested too deeply.",
         ) from None
-    return _storable(text)
+    return storable(text)

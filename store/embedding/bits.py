@@ -5,20 +5,15 @@ so far, to four bits a number: of 900 e5 vectors of conversations the best 200 t
 against .75 by signs on both sides; of 100,000 made from them with noise the best 2,000 hold .97, against .85. The best
 are compared exactly afterwards (`vectors`), so all that this module holds is a cache that may be stale.
 
-The signs of all vectors stand in memory as a matrix. Measured on two cores at 100,000 vectors: 3 ms a look, against 65
-(k = 500) to 160 (k = 1,000) of `vec0`'s own search in SQLite, which therefore is not used. What `vec0` is good for is
-to keep the signs packed on the disk: at 100,000 / 1,000,000 its blocks load in 5 / 180 ms, row by row in 180 / 1,440.
+The signs of all vectors stand in memory as a matrix, read from where they are kept packed (`keepers`).
 """
 
-import os
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-import apsw
-
-from store.database import Database, Verbatim, Write
+from store.database import Database
+from store.database.binding import integers
 from store.embedding.slots import Model
-from store.switches import without
 
 if TYPE_CHECKING:
     from typing import Any
@@ -35,7 +30,7 @@ WORD = 64
 PLANES = 4  # bits that each number of a question is cut down to
 CENTRE = 0.5  # of the mean is taken off a question before it is cut down
 BLOCK = 32_768  # vectors whose signs are compared at once
-FILL = 5_000  # rows of one transaction while the blocks are made anew: some 50 ms
+FILL = 5_000  # vectors whose signs are made at once, and of one transaction: some 50 ms
 
 
 def width(dimension: int) -> int:
@@ -62,17 +57,16 @@ def _pack(ones: "NDArray[Any]") -> "NDArray[np.uint8]":
 class Matrix:
     """The signs of many vectors, each word a column, so that a look reads memory straight through.
 
-    `ids` are corpus ids in the order of the rows; `embeddings`, where it is known, the row each vector is stored in.
+    `ids` are corpus ids in the order of the rows.
     """
 
-    __slots__ = ("above", "columns", "embeddings", "ids")
+    __slots__ = ("above", "columns", "ids")
 
-    def __init__(self, ids: "Ids", rows: "Words", embeddings: "Ids | None" = None) -> None:
+    def __init__(self, ids: "Ids", rows: "Words") -> None:
         import numpy as np
 
         self.ids = ids
         self.columns = np.ascontiguousarray(rows.T)
-        self.embeddings = embeddings
         self.above = self._common(np.full(len(self.columns), ~np.uint64(0)), self.columns)
 
     def candidates(
@@ -131,121 +125,25 @@ def _planes(asked: "Vector", mean: bytes) -> "list[Words]":
     return [_pack((cut >> plane) & 1).view("<u8") for plane in range(PLANES)]
 
 
-def load(connection: apsw.Connection) -> bool:
-    """Give this connection `vec0`, from the package sqlite-vec, which is found and not imported (its import: 74 ms)."""
-    if without("vec0"):
-        return False
-    from importlib.util import find_spec
-
-    found = find_spec("sqlite_vec")
-    places = list(found.submodule_search_locations or ()) if found else []
-    try:
-        if connection.execute("SELECT 1 FROM pragma_module_list WHERE name = 'vec0'").get is not None:
-            return True
-        connection.enable_load_extension(True)
-        try:
-            connection.load_extension(os.path.join(places[0], "vec0"))
-        finally:
-            connection.enable_load_extension(False)
-    except (apsw.Error, AttributeError, IndexError):  # not installed, or not for this machine
-        return False
-    return True
-
-
-# the blocks ---------------------------------------------------------------------------------------------------------
-
-
-def table(slot: int) -> str:
-    return f"vector_bits_{slot}"
-
-
-def marker(slot: int) -> str:
-    """The key in `meta` of how far the blocks of a slot are kept: its model's width and the number of the change."""
-    return f"embedding.bits.{slot}"
-
-
-def kept(model: Model, change: int) -> str:
-    """The marker's value when the blocks hold what the vectors of `model` were at that change."""
-    return f"{width(model.dimension)} {change}"
-
-
-def create(write: Write, model: Model) -> None:
-    """Empty blocks. `vec0` must be loaded."""
-    drop(write, model.slot)
-    columns = f"id integer primary key, bits bit[{width(model.dimension)}]"
-    write.execute(f"CREATE VIRTUAL TABLE {table(model.slot)} USING vec0({columns})")
-
-
-def drop(write: Write, slot: int) -> None:
-    write.execute(f"DROP TABLE IF EXISTS {table(slot)}")
-    write.execute("DELETE FROM meta WHERE key = ?", (Verbatim(marker(slot)),))
-
-
-def put(write: Write, model: Model, ids: Sequence[int], vectors: "Sequence[Vector]") -> None:
-    """The signs of these vectors, instead of what stood there under their ids."""
-    import numpy as np
-
-    discard(write, model.slot, ids)
-    if not ids:
-        return
-    packed = signs(np.stack(vectors), model.mean)
-    for id, row in zip(ids, packed, strict=True):
-        write.execute(f"INSERT INTO {table(model.slot)}(id, bits) VALUES (?, vec_bit(?))", (id, row.tobytes()))
-
-
-def discard(write: Write, slot: int, ids: Iterable[int]) -> None:
-    for id in ids:  # `vec0` knows no other way of replacing a row
-        write.execute(f"DELETE FROM {table(slot)} WHERE id = ?", (id,))
-
-
-def read(database: Database, model: Model) -> Matrix:
-    """The blocks as they lie in the file, without `vec0`. Raises ValueError if sqlite-vec 0.1 did not lay them so.
-
-    To be called in a reading transaction.
-    """
-    import numpy as np
-
-    name, size = table(model.slot), width(model.dimension) // 8
-    blocks = database.rows(
-        f"SELECT c.size, c.validity, c.rowids, v.vectors FROM {name}_chunks c"
-        f" LEFT JOIN {name}_vector_chunks00 v ON v.rowid = c.chunk_id ORDER BY c.chunk_id"
-    )
-    ids, rows = [np.empty(0, np.int64)], [np.empty((0, size // 8), np.uint64)]
-    for count, validity, rowids, packed in blocks:
-        if packed is None or (len(validity), len(rowids), len(packed)) != (count // 8, count * 8, count * size):
-            raise ValueError("blocks of another layout")
-        valid = np.unpackbits(np.frombuffer(validity, np.uint8), bitorder="little").astype(bool)
-        ids.append(np.frombuffer(rowids, "<i8")[valid])
-        rows.append(np.frombuffer(packed, "<u8").reshape(count, size // 8)[valid])
-    return Matrix(np.concatenate(ids), np.concatenate(rows))
-
-
-def scan(database: Database, model: Model, before: Matrix | None = None) -> Matrix:
-    """The signs of the stored vectors themselves; of `before`, those are kept that are still the same.
-
-    Twenty times as slow as `read` at first, and needs nothing but the vectors. To be called in a reading transaction.
-    """
+def scan(database: Database, model: Model) -> Matrix:
+    """The signs of the stored vectors themselves, where nobody keeps them up; without those that go while it reads."""
     import numpy as np
 
     pairs = np.array(
         database.rows("SELECT key >> 1, embedding FROM vectors WHERE key & 1 = ? ORDER BY key", (model.slot,)), np.int64
     ).reshape(-1, 2)
-    ids, embeddings = pairs[:, 0].copy(), pairs[:, 1].copy()
-    rows = np.zeros((len(ids), width(model.dimension) // WORD), np.uint64)
-    wanted = np.ones(len(ids), bool)
-    if before is not None and before.embeddings is not None and len(before.ids) and len(ids):
-        at = np.minimum(np.searchsorted(before.ids, ids), len(before.ids) - 1)
-        wanted = (before.ids[at] != ids) | (before.embeddings[at] != embeddings)
-        rows[~wanted] = before.columns.T[at[~wanted]]
-    missing = np.flatnonzero(wanted)
-    for start in range(0, len(missing), FILL):
-        part = missing[start : start + FILL]
-        vectors = fetch(database, embeddings[part])
-        good = np.array([id in vectors for id in embeddings[part].tolist()], bool)
-        if good.any():
-            stacked = np.stack([vectors[id] for id in embeddings[part[good]].tolist()])
-            rows[part[good]] = signs(stacked, model.mean).view("<u8")
-    return Matrix(ids, rows, embeddings)
+    rows = np.zeros((len(pairs), width(model.dimension) // WORD), np.uint64)
+    there = np.zeros(len(pairs), bool)
+    for start in range(0, len(pairs), FILL):
+        embeddings = pairs[start : start + FILL, 1].tolist()
+        vectors = fetch(database, pairs[start : start + FILL, 1])
+        if not vectors:
+            continue
+        found = start + np.flatnonzero([id in vectors for id in embeddings])
+        stacked = np.stack([vectors[id] for id in embeddings if id in vectors])
+        rows[found] = signs(stacked, model.mean).view("<u8")
+        there[found] = True
+    return Matrix(pairs[there, 0], rows[there])
 
 
 def fetch(database: Database, embeddings: "Ids") -> "dict[int, Vector]":
@@ -254,6 +152,6 @@ def fetch(database: Database, embeddings: "Ids") -> "dict[int, Vector]":
 
     found = database.rows(
         "SELECT e.id, e.vector FROM carray(?) c JOIN embeddings e ON e.id = c.value",
-        (apsw.carray(np.ascontiguousarray(embeddings), flags=apsw.SQLITE_CARRAY_INT64),),
+        (integers(embeddings),),
     )
     return {id: np.frombuffer(vector, "<f4") for id, vector in found}

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from store.database import Database, Verbatim, Write
 from store.database.lease import Lease, LeaseLost
-from store.embedding import bits, slots, turns
+from store.embedding import bits, keepers, slots, turns
 from store.embedding.form import digest, form
 from store.embedding.provider import LONGEST, PROBE, EmbeddingError, Provider, ProviderDown
 from store.embedding.slots import Model
@@ -50,22 +50,29 @@ class _Text:
 
 
 def index(
-    database: Database, provider: Provider, progress: Progress, cancelled: Cancelled, trouble: Say
+    database: Database,
+    provider: Provider,
+    progress: Progress,
+    cancelled: Cancelled,
+    trouble: Say,
+    by: str = keepers.NUMPY,
 ) -> Indexed | None:
     """Embed what waits, newest first: what was done, or None if another process is at it.
 
     A model that is new here gets everything queued and begins a slot of its own; the old one serves until all is done.
     `progress` is called with (done, total) after each batch, `trouble` with a sentence about what was refused. A text
     the model cannot take is left out, remembered, and tried again when it changes or another model comes. Nothing
-    happens in a memory that may only be read. Raises ProviderDown when the model itself fails; what was done stays.
+    happens in a memory that may only be read. `by` is the name of who is to look for the nearest (`keepers`). Raises
+    ProviderDown when the model itself fails; what was done stays.
     """
     if database.read_only:
         return Indexed()
     mine = next((model for model in slots.models(database) if model.fingerprint == provider.fingerprint), None)
     waiting = database.value("SELECT count(*) FROM embedding_queue")
-    if mine and mine.serving and not waiting and len(slots.models(database)) == 1 and not slots.leftovers(database):
+    run = _Run(database, provider, progress, cancelled, by)
+    alone = mine and mine.serving and len(slots.models(database)) == 1 and not slots.leftovers(database)
+    if mine and alone and not waiting and run.keeps(mine):
         return Indexed()
-    run = _Run(database, provider, progress, cancelled)
     try:
         measured = None
         if mine is None:
@@ -80,7 +87,7 @@ def index(
                 run.lease.renew(write)
                 run.model = slots.settle(write, provider, measured)
                 slots.note(write, slots.STAMP, provider.stamp)
-            run.keep_blocks()
+            run.keep_signs()
             run.work()
             if not cancelled() and not run.model.serving:
                 with database.write("agent", "index") as write:
@@ -112,7 +119,9 @@ def _refusal(count: int, reason: str) -> str:
 class _Run:
     """One run of the indexing, and what it did so far."""
 
-    def __init__(self, database: Database, provider: Provider, progress: Progress, cancelled: Cancelled) -> None:
+    def __init__(
+        self, database: Database, provider: Provider, progress: Progress, cancelled: Cancelled, by: str
+    ) -> None:
         self.database = database
         self.provider = provider
         self.progress = progress
@@ -121,7 +130,7 @@ class _Run:
         self.model: Model
         self.embedded = self.reused = self.refused = 0
         self.reason = ""
-        self.blocks: list[Model] = []  # whose packed signs are kept up along with the vectors
+        self.keeper = keepers.keeper(database.connection, by)
         self._pace = 2_000.0  # characters a second; the first batch is small, then it is known
 
     # what was left lying ------------------------------------------------------------------------------------------
@@ -134,28 +143,28 @@ class _Run:
                 with self.database.write("agent", "index") as write:
                     self.lease.renew(write)
                     after = slots.sweep(write, slot, after)
-            if bits.load(self.database.connection):
-                with self.database.write("agent", "index") as write:
-                    self.lease.renew(write)
-                    bits.drop(write, slot)
+            with self.database.write("agent", "index") as write:
+                self.lease.renew(write)
+                keepers.drop(write, [slot])
 
-    def keep_blocks(self) -> None:
-        """Have packed signs for every model that is here, where `vec0` can be had; made anew where they fell behind."""
-        self.blocks = []
-        if not bits.load(self.database.connection):
-            return
+    def keeps(self, model: Model) -> bool:
+        """Whether the signs of a model's vectors are kept where they are to be, and as the vectors are now."""
+        there = slots.noted(self.database, keepers.marker(model.slot))
+        return there == keepers.kept(self.keeper, model, slots.changes(self.database))
+
+    def keep_signs(self) -> None:
+        """Have the packed signs of every model that is here; made anew where they fell behind, or lay elsewhere."""
         for model in slots.models(self.database):
-            change = slots.changes(self.database)
-            if slots.noted(self.database, bits.marker(model.slot)) != bits.kept(model, change):
-                self._fill_blocks(model)
-            self.blocks.append(model)
+            if not self.keeps(model):
+                self._fill(model)
 
-    def _fill_blocks(self, model: Model) -> None:
+    def _fill(self, model: Model) -> None:
         import numpy as np
 
         with self.database.write("agent", "index") as write:
             self.lease.renew(write)
-            bits.create(write, model)
+            keepers.drop(write, [model.slot])
+            self.keeper.begin(write, model)
         after = -1
         while True:
             rows = self.database.rows(
@@ -166,9 +175,9 @@ class _Run:
             held = [(key >> 1, vectors[id]) for key, id in rows if id in vectors]
             with self.database.write("agent", "index") as write:
                 self.lease.renew(write)
-                bits.put(write, model, [id for id, _ in held], [vector for _, vector in held])
+                self._keep(write, model, held)
                 if not rows:
-                    slots.note(write, bits.marker(model.slot), bits.kept(model, slots.changes(self.database)))
+                    self._mark(write, model, slots.changes(self.database))
                     return
             after = rows[-1][0]
 
@@ -317,7 +326,7 @@ class _Run:
             write.execute("DELETE FROM vectors WHERE key IN (?, ?)", (id * 2, id * 2 + 1))
         turns.link(write, self.model, [id for id, _ in held])
         before = slots.changes(self.database)
-        self._put_blocks(write, held, [*gone, *bad], before, slots.changed(write))
+        self._keep_up(write, held, [*gone, *bad], before, slots.changed(write))
         done = [*(id for id, _ in held), *gone, *bad]
         write.execute(f"DELETE FROM embedding_queue WHERE id IN ({', '.join(map(str, done))})")
         self._remember(write, bad, [*gone, *(id for id, _ in held)])
@@ -340,20 +349,30 @@ class _Run:
         ).get
         return new
 
-    def _put_blocks(
+    def _keep_up(
         self, write: Write, held: Sequence[tuple[int, int]], gone: Sequence[int], before: int, after: int
     ) -> None:
         """Keep the packed signs in step, in the same transaction."""
         import numpy as np
 
-        for model in self.blocks:
-            if slots.noted(self.database, bits.marker(model.slot)) != bits.kept(model, before):
-                continue  # another process wrote without `vec0`: the next run makes them anew
-            bits.discard(write, model.slot, gone)
-            if model.slot == self.model.slot and held:
+        for model in slots.models(self.database):
+            if slots.noted(self.database, keepers.marker(model.slot)) != keepers.kept(self.keeper, model, before):
+                continue  # they were dropped, or are another's, meanwhile: the next run makes them anew
+            self.keeper.discard(write, model.slot, np.array(gone, np.int64))
+            if model.slot == self.model.slot:
                 vectors = bits.fetch(self.database, np.array([row for _, row in held], np.int64))
-                bits.put(write, model, [id for id, _ in held], [vectors[row] for _, row in held])
-            slots.note(write, bits.marker(model.slot), bits.kept(model, after))
+                self._keep(write, model, [(id, vectors[row]) for id, row in held])
+            self._mark(write, model, after)
+
+    def _keep(self, write: Write, model: Model, held: "Sequence[tuple[int, Vector]]") -> None:
+        import numpy as np
+
+        if held:
+            ids = np.array([id for id, _ in held], np.int64)
+            self.keeper.put(write, model.slot, ids, bits.signs(np.stack([vector for _, vector in held]), model.mean))
+
+    def _mark(self, write: Write, model: Model, change: int) -> None:
+        slots.note(write, keepers.marker(model.slot), keepers.kept(self.keeper, model, change))
 
     def _remember(self, write: Write, bad: Sequence[int], good: Sequence[int]) -> None:
         before = slots.refused(self.database)
@@ -364,15 +383,11 @@ class _Run:
 
 def rebuild(database: Database) -> int:
     """Throw every derived vector away and queue everything; how many texts there are to be embedded."""
-    loaded = bits.load(database.connection)
     with database.write("agent", "index") as write:
         write.execute("DELETE FROM vectors")
         write.execute("DELETE FROM embeddings")
         write.execute("DELETE FROM embedding_models")
-        for slot in (0, 1):
-            if loaded:
-                bits.drop(write, slot)
-            slots.note(write, bits.marker(slot), "")
+        keepers.drop(write)
         slots.note(write, slots.ERROR, "")
         slots.fill_queue(write)
         slots.changed(write)
@@ -385,4 +400,6 @@ def forget_cache(write: Write) -> int:
     gone = write.execute(
         "DELETE FROM embeddings WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.embedding = embeddings.id)"
     )
-    return gone.connection.changes()
+    count = gone.connection.changes()
+    keepers.forget(write)
+    return count

@@ -6,20 +6,16 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING
 
-import apsw
-
 from store.database import Database, Write
-from store.embedding import bits, slots
+from store.database.binding import integers
+from store.embedding import bits, keepers, slots
 from store.embedding.provider import EmbeddingError, Provider
 from store.embedding.slots import Model
-from store.errors import MemorandaError
-from store.switches import without
 
 if TYPE_CHECKING:
     from store.embedding.indexing import Indexed
     from store.embedding.provider import Vector
 
-CANDIDATES = 2_000  # vectors compared exactly; see `bits` for how many of the nearest are among them
 ROUGH = 1e-5  # what a cosine of 32-bit numbers may be wrong by, and more
 OPEN = 3  # memories whose signs are held at once
 
@@ -87,7 +83,7 @@ class Vectors:
         a few of the hundred nearest may be missing (`bits`). `among` restricts to these corpus ids. Raises
         EmbeddingError for a vector of another size.
         """
-        return self.exact(vector, self.candidates(vector, max(CANDIDATES, 2 * limit), among), limit)
+        return self.exact(vector, self.candidates(vector, max(self.steps[0], 2 * limit), among), limit)
 
     def candidates(
         self,
@@ -109,6 +105,8 @@ class Vectors:
                 f"A vector of {vector.size} numbers cannot be compared with those of {model.fingerprint}."
             )
         chosen = None if among is None else np.fromiter(among, np.int64, len(among))
+        if self.in_vec0(model):
+            return keepers.IN_VEC0.nearest(self._database, model, vector, count, chosen, kinds)
         return self.signs(model).candidates(vector, model.mean, count, chosen, kinds)
 
     def exact(self, vector: "Vector", ids: "bits.Ids", limit: int) -> list[tuple[int, float]]:
@@ -123,7 +121,7 @@ class Vectors:
         rows = self._database.rows(
             "SELECT c.value >> 1, e.vector FROM carray(?) c JOIN vectors v ON v.key = c.value"
             " JOIN embeddings e ON e.id = v.embedding WHERE length(e.vector) = ?",
-            (apsw.carray(ids * 2 + model.slot, flags=apsw.SQLITE_CARRAY_INT64), 4 * model.dimension),
+            (integers(ids * 2 + model.slot), 4 * model.dimension),
         )
         if not rows:
             return []
@@ -138,11 +136,24 @@ class Vectors:
         order = np.lexsort((found, -cosines))[:limit]
         return list(zip(found[order].tolist(), np.clip(cosines[order], -1.0, 1.0).tolist(), strict=True))
 
+    @property
+    def steps(self) -> tuple[int, ...]:
+        """How many that look near are compared exactly at first (`bits` says how many of the nearest are among them),
+        and how many more are looked at where filters leave too few."""
+        model = self.serving
+        return keepers.STEPS[keepers.VEC0 if model is not None and self.in_vec0(model) else keepers.NUMPY]
+
     def warm(self) -> None:
         """Load what `nearest` needs, on a thread that may wait: 5 ms at 100,000 vectors, 200 ms at a million."""
         model = self.serving
-        if model is not None:
+        if model is not None and not self.in_vec0(model):
             self.signs(model)
+
+    def in_vec0(self, model: Model) -> bool:
+        """Whether `vec0` looks for the nearest, so that no signs need be in memory."""
+        there = keepers.kept(keepers.IN_VEC0, model, slots.changes(self._database))
+        marked = slots.noted(self._database, keepers.marker(model.slot)) == there
+        return marked and keepers.load(self._database.connection)
 
     def signs(self, model: Model) -> bits.Matrix:
         """The signs as of the last change of the vectors, by whichever process; to be looked at on any thread."""
@@ -155,25 +166,22 @@ class Vectors:
             known = _loaded.pop(key, None)
         current = known and known[:2] == (model.fingerprint, slots.changes(self._database))
         if not known or not current:
-            before = known[2] if known and known[0] == model.fingerprint else None
-            known = self._load(model, before)
+            known = self._load(model)
         with _loading:
             _loaded[key] = known
             while len(_loaded) > OPEN:
                 del _loaded[next(iter(_loaded))]
         return known[2]
 
-    def _load(self, model: Model, before: bits.Matrix | None) -> tuple[str, int, bits.Matrix]:
-        """The packed blocks where they are kept up, else the vectors themselves; all as of one moment."""
+    def _load(self, model: Model) -> tuple[str, int, bits.Matrix]:
+        """The packed blocks where they are kept up, as of one moment; else of the vectors themselves, which takes long
+        and so is no transaction: what changes meanwhile counts as a change after it."""
         with self._database.one_moment():
             change = slots.changes(self._database)
-            marker = slots.noted(self._database, bits.marker(model.slot))
-            if not without("vec0") and marker == bits.kept(model, change):
-                try:
-                    return model.fingerprint, change, bits.read(self._database, model)
-                except (ValueError, MemorandaError):
-                    pass  # blocks that are missing or of another layout: the vectors themselves tell as well
-            return model.fingerprint, change, bits.scan(self._database, model, before)
+            marker = slots.noted(self._database, keepers.marker(model.slot))
+            if marker == keepers.kept(keepers.BLOCKS, model, change):
+                return model.fingerprint, change, keepers.BLOCKS.read(self._database, model)
+        return model.fingerprint, change, bits.scan(self._database, model)
 
     def pending(self) -> tuple[int, int]:
         """(how many texts wait to be embedded, how many there are)."""
@@ -196,11 +204,12 @@ class Vectors:
         progress: Callable[[int, int], None] = _quiet,
         cancelled: Callable[[], bool] = _never,
         trouble: Callable[[str], None] = _quiet,
+        by: str = keepers.NUMPY,
     ) -> "Indexed | None":
         """Embed what waits: see `indexing.index`."""
         from store.embedding.indexing import index
 
-        return index(self._database, provider, progress, cancelled, trouble)
+        return index(self._database, provider, progress, cancelled, trouble, by)
 
     def rebuild(self) -> int:
         """Throw every derived vector away and queue everything; how many texts there are to be embedded."""

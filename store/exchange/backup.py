@@ -11,17 +11,20 @@ from collections.abc import Callable
 
 import apsw
 
-from store.clock import DAY_MS, ago, to_ms
+from store.clock import DAY_MS, ago, how_long_ago, to_ms
 from store.database import Database, Verbatim
-from store.database.connection import APPLICATION_ID, connect, explain
+from store.database.connection import APPLICATION_ID, connect, explain, utf8
+from store.database.files import plain_name
 from store.errors import Conflict, DamagedFile, ForeignFile, NotFound, StorageError
 from store.exchange import proving, scratch
-from store.exchange.export import put, section_of
+from store.exchange.export import moment, put, section_of
 from store.exchange.form import TABLES
 from store.exchange.reading import is_document
 from store.exchange.retention import kept
 from store.exchange.scratch import Scratch
 from store.exchange.sealing import contents
+from store.installation import unknow
+from store.trust import made_of
 
 FOLDER = "backups"
 LATE_DAYS = 3  # from which on a person is told
@@ -63,9 +66,9 @@ def folder_of(database: Database) -> str:
 
 
 def backups(database: Database) -> list[Backup]:
-    """The backups of this memory, newest first."""
+    """The backups of this memory, newest first. What the file names beyond its folder is none: nobody here wrote it."""
     rows = database.rows(f"SELECT {COLUMNS} FROM backups ORDER BY made_at DESC, name DESC")
-    return [Backup(folder_of(database), *row) for row in rows]
+    return [Backup(folder_of(database), *row) for row in rows if plain_name(row[0])]
 
 
 # making
@@ -103,6 +106,7 @@ def make(database: Database, scheduled: bool = False, cancelled: Asked = _never)
 def save(database: Database, path: str, replace: bool = False) -> int:
     """Make one elsewhere, proven like the others and not listed with them; its size in bytes. Raises Conflict,
     StorageError."""
+    utf8(path)
     if not replace and os.path.lexists(path):
         raise Conflict(f"{path} is there already.", "Name another file, or say --yes to replace it.")
     if os.path.exists(path) and os.path.samefile(path, database.path):
@@ -113,11 +117,10 @@ def save(database: Database, path: str, replace: bool = False) -> int:
 
 def _copy(database: Database, path: str, replace: bool, cancelled: Asked) -> int | None:
     """Copy the memory as it is at one moment to `path`, prove the copy, and give it its name: the newest step in it."""
-    source, *_ = connect(database.path, create=False)
+    connection, *_ = connect(database.path, create=False)
     try:
-        source.execute("BEGIN")
-        step: int = source.execute("SELECT coalesce(max(seq), 0) FROM history").get
-        with Scratch(path) as folder:
+        with Scratch(path) as folder, moment(connection) as source:
+            step: int = source.execute("SELECT coalesce(max(seq), 0) FROM history").get
             copy = os.path.join(folder, "copy.db")
             _private(copy)
             if not _pages(source, copy, cancelled):
@@ -133,6 +136,7 @@ def _copy(database: Database, path: str, replace: bool, cancelled: Asked) -> int
                     f"The copy is not what it was made of: {problem}.", "Look at the disk; none was kept."
                 )
             put(copy, path, replace)
+        made_of(database.path, path)
         return step
     except apsw.Error as error:
         raise explain(error, path) from None
@@ -141,7 +145,7 @@ def _copy(database: Database, path: str, replace: bool, cancelled: Asked) -> int
             f"{path} cannot be written: {error.strerror}.", "Free some space, or name another."
         ) from None
     finally:
-        source.close()
+        connection.close()
 
 
 def _private(path: str) -> None:
@@ -310,24 +314,25 @@ def standing(database: Database, now: str) -> tuple[str, str, str]:
     for one in found:
         if one.problem and (one.size is not None or one is newest):  # an older one that is gone, somebody removed
             return "wrong", f"{one.name} is not whole: {one.problem}.", "backup not whole"
-    age = ago(now, newest.made_at)
-    old = f"{age} old" if age != "now" else "just made"
-    many = f"{len(found)} backups; the newest is {old}" if len(found) > 1 else f"One backup, {old}"
+    made = f"made {how_long_ago(now, newest.made_at)}"
+    many = f"{len(found)} backups; the newest was {made}" if len(found) > 1 else f"One backup, {made}"
     if to_ms(now) - to_ms(newest.made_at) >= LATE_DAYS * DAY_MS:
-        return "note", f"{many}.", f"backup {old}"
-    looked = ago(now, newest.verified_at or newest.made_at)
-    return "ok", f"{many}, and was whole when it was looked at{f' {looked} ago' if looked != 'now' else ''}.", ""
+        return "note", f"{many}.", f"backup {ago(now, newest.made_at)} old"
+    looked = how_long_ago(now, newest.verified_at or newest.made_at)
+    return "ok", f"{many}, and was whole when it was looked at, {looked}.", ""
 
 
 def expire(database: Database) -> int:
     """Remove the scheduled backups that no day, week or month needs any more, and from the list those whose files
-    are gone; how many."""
+    are gone; how many. Raises StorageError."""
+    _folder(database)  # never through a link
     found = backups(database)
     stay = kept(one.made_at for one in found if one.scheduled and one.size is not None)
     gone = [one for one in found if one.size is None or (one.scheduled and one.made_at not in stay)]
     for one in gone:
         try:
             os.unlink(one.path)
+            unknow(one.path)
         except FileNotFoundError:
             pass
         except OSError as error:
@@ -341,7 +346,8 @@ def expire(database: Database) -> int:
 
 def tidy(database: Database) -> None:
     """Remove what a killed process left half made."""
-    scratch.tidy(folder_of(database))
+    if not os.path.islink(folder_of(database)):
+        scratch.tidy(folder_of(database))
 
 
 def _folder(database: Database) -> str:

@@ -11,11 +11,11 @@ from collections.abc import Callable, Sequence
 from datetime import datetime
 from functools import lru_cache
 
-from store.database import clean
+from store.database import clean, clean_tree
 from store.errors import MemorandaError
 from store.exchange.form import MOMENT, Column
 from store.facts import text_hash
-from store.redaction import redact_tree
+from store.redaction import markers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,8 +54,8 @@ class Rows:
         self._older = older
         self._converts = tuple(_convert(table, column) for column in columns)
         self._places = {name: place for place, name in enumerate(self.names)}
-        self.redacted = 0
-        """How many texts held a secret."""
+        self.redacted: dict[tuple[str, str, str], int] = {}
+        """How many secrets were cut out of the texts, by table, column and rule."""
 
     def row(self, pairs: "list[tuple[str, Any]]") -> "list[Any]":
         """A row's values. Raises Wrong."""
@@ -90,11 +90,13 @@ class Rows:
 
     def _finish(self, raw: "list[Any]", row: "list[Any]") -> None:
         """What depends on more than one column."""
-        cut = sum(
-            1 for column, old, new in zip(self.columns, raw, row, strict=True) if column.kind == "TEXT" and old != new
-        )
-        if cut:
-            self.redacted += cut
+        for column, old, new in zip(self.columns, raw, row, strict=True):
+            if column.kind == "TEXT" and old != new and isinstance(old, str):
+                before = markers(old)
+                for rule, number in markers(new).items():
+                    if number > before.get(rule, 0):
+                        place = self.table, column.name, rule
+                        self.redacted[place] = self.redacted.get(place, 0) + number - before.get(rule, 0)
         if self.table == "facts":
             row[self._places["text_hash"]] = text_hash(row[self._places["fact"]])
         elif self.table == "history_row":
@@ -202,6 +204,10 @@ def _json(value: "Any", kind: str) -> str:
         return value
     try:
         tree = json.loads(value, parse_constant=_constant, object_pairs_hook=_unique)
+        if "\\" in value:
+            json.dumps(tree, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise Wrong("holds half of a character, which is no text") from None
     except RecursionError:
         raise Wrong("is nested too deeply") from None
     except ValueError:
@@ -213,7 +219,7 @@ def _json(value: "Any", kind: str) -> str:
     if kind == "object" and "\\" not in value and clean(value) == value:
         return value  # of our own columns, none of which is named like a credential: five times as fast
     try:
-        redacted = redact_tree(tree)
+        redacted = clean_tree(tree)
     except MemorandaError:
         raise Wrong("is nested too deeply") from None
     return value if redacted == tree else clean(json.dumps(redacted, ensure_ascii=False, separators=(",", ":")))

@@ -8,7 +8,8 @@ counters, so that an import never gives an id twice. SQLite itself writes the ro
 import gzip
 import json
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing, contextmanager
 
 import apsw
 
@@ -28,21 +29,56 @@ BATCH = 512  # rows that are joined to one piece
 LEVEL = 6  # of compression
 
 
-def document(database: Database) -> Iterator[str]:
-    """The document's text, in pieces of whole lines, out of one moment of the memory.
+def document(database: Database) -> "Generator[str, None, None]":
+    """The document's text, in pieces of whole lines, out of one moment of the memory; to be read to its end, or
+    closed."""
+    with closing(pieces(database)) as parts:
+        for piece in parts:
+            yield piece.decode()
 
-    The read transaction is open while the pieces are taken, so that no table is newer than another.
+
+def pieces(database: Database) -> "Generator[bytes, None, None]":
+    """`document`, in UTF-8.
+
+    Read from a copy, that no table may be newer than another: whoever takes the pieces may be slow (a pager waits for
+    its reader), and a transaction that stays open would let the log grow with every write.
     """
-    return (piece.decode() for piece in pieces(database))
-
-
-def pieces(database: Database) -> Iterator[bytes]:
-    """`document`, in UTF-8."""
     try:
-        with database.one_moment():
-            yield from _checked(_lines(database.connection))
+        with moment(database.connection) as connection:
+            yield from _checked(_lines(connection))
     except apsw.Error as error:
         raise explain(error, database.path) from None
+
+
+@contextmanager
+def moment(connection: apsw.Connection) -> "Iterator[apsw.Connection]":
+    """A connection to what a database holds now, whoever writes meanwhile, for as long as the reading takes.
+
+    It reads a private copy, so that the log of the database can be emptied. Where there is no room for one it is the
+    same connection in a reading transaction.
+    """
+    copy = _copy(connection)
+    try:
+        if copy is None:
+            connection.execute("BEGIN")
+        yield copy or connection
+    finally:
+        if copy is not None:
+            copy.close()
+        elif not connection.get_autocommit():
+            connection.execute("ROLLBACK")
+
+
+def _copy(connection: apsw.Connection) -> apsw.Connection | None:
+    """A private copy, which has no name and goes with its connection; None where there is no room for one."""
+    copy = apsw.Connection("")
+    try:
+        with copy.backup("main", connection, "main") as backup:
+            backup.step()
+    except (apsw.FullError, apsw.IOError, apsw.CantOpenError):
+        copy.close()
+        return None
+    return copy
 
 
 def _checked(lines: Iterator[bytes]) -> Iterator[bytes]:
@@ -125,7 +161,7 @@ def save(
     path: str,
     replace: bool = False,
     compressed: bool = False,
-    text: "Callable[[], Iterator[str]] | None" = None,
+    text: "Callable[[], Generator[str, None, None]] | None" = None,
 ) -> int:
     """Write the document (or another `text`) to `path`, whole or not at all; its size in bytes. Raises Conflict,
     StorageError.
@@ -134,16 +170,20 @@ def save(
     """
 
     def write(file: "BinaryIO") -> None:
-        parts = (piece.encode() for piece in text()) if text else pieces(database)
-        if not compressed:
-            for piece in parts:
-                file.write(piece)
-            return
-        with gzip.GzipFile("", "wb", LEVEL, file, mtime=0) as packed:
-            for piece in parts:
-                packed.write(piece)
+        parts = text() if text else pieces(database)
+        with closing(parts):  # by now, while the memory is open: what it reads must end before the memory is closed
+            if not compressed:
+                _fill(file, parts)
+                return
+            with gzip.GzipFile("", "wb", LEVEL, file, mtime=0) as packed:
+                _fill(packed, parts)
 
     return save_file(path, write, replace)
+
+
+def _fill(file: "BinaryIO | gzip.GzipFile", parts: Iterable[str] | Iterable[bytes]) -> None:
+    for piece in parts:
+        file.write(piece.encode() if isinstance(piece, str) else piece)
 
 
 def save_file(path: str, write: "Callable[[BinaryIO], None]", replace: bool = False) -> int:

@@ -120,12 +120,8 @@ class Import:
         return f"import:{self.name}"
 
     def _look(self) -> None:
-        connection = self.database.connection
-        connection.execute("BEGIN")  # one moment of the memory
-        try:
-            self.whole, self.counts = self._weigh()
-        finally:
-            connection.execute("COMMIT")
+        """Each query reads by itself, for a reader that stays keeps the log from being emptied; `apply` looks again."""
+        self.whole, self.counts = self._weigh()
 
     def _weigh(self) -> tuple[bool, dict[str, Counts]]:
         """(whether all of it comes as it is, what would be done to each table)."""
@@ -181,6 +177,10 @@ class Import:
                 self._adopt(write)
             else:
                 self._merge.apply(write, self._replace, self.origin)
+            write.execute(
+                "INSERT INTO main.sessions(id, started_at) SELECT session, min(at) FROM main.turns"
+                " WHERE session NOT IN (SELECT id FROM main.sessions) GROUP BY session"
+            )
         return write.seq
 
     def _adopt(self, write: Write) -> None:

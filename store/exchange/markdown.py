@@ -3,12 +3,16 @@ and their commits, tasks, and the timeline. It is read, not imported."""
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+
+import apsw
 
 from store.ageing import state
 from store.citations import cite
 from store.clock import local_time
 from store.database import Database
+from store.database.connection import explain
+from store.exchange.export import moment
 from store.vocabulary import DOMAINS
 
 TYPE_CHECKING = False
@@ -38,18 +42,17 @@ ENTRIES = {
 }
 
 
-def document(database: Database, name: str, now: str) -> Iterator[str]:
+def document(database: Database, name: str, now: str) -> "Generator[str, None, None]":
     """The text, in pieces, out of one moment of the memory named `name`; what is forgotten is not in it."""
-    connection = database.connection
-    connection.execute("BEGIN")
     try:
-        yield f"# What is remembered of {shown(name)}\n\nAs of {local_time(now)}.\n"
-        yield from _facts(database, now)
-        yield from _decisions(database)
-        yield from _tasks(database)
-        yield from _timeline(database)
-    finally:
-        connection.execute("ROLLBACK")
+        with moment(database.connection) as connection:
+            yield f"# What is remembered of {shown(name)}\n\nAs of {local_time(now)}.\n"
+            yield from _facts(connection, now)
+            yield from _decisions(connection)
+            yield from _tasks(connection)
+            yield from _timeline(connection)
+    except apsw.Error as error:
+        raise explain(error, database.path) from None
 
 
 def shown(text: str, indent: str = "") -> str:
@@ -58,11 +61,11 @@ def shown(text: str, indent: str = "") -> str:
     return plain.strip().replace("\n", f"  \n{indent}")
 
 
-def _facts(database: Database, now: str) -> Iterator[str]:
+def _facts(connection: apsw.Connection, now: str) -> Iterator[str]:
     yield "\n## Facts\n"
     found = False
     for domain in DOMAINS:
-        rows = database.connection.execute(
+        rows = connection.execute(
             "SELECT id, fact, confidence, last_confirmed_at, pinned, origin, tags FROM facts"
             " WHERE domain = ? AND status = 'active' ORDER BY last_confirmed_at DESC, id DESC",
             (domain,),
@@ -78,9 +81,8 @@ def _facts(database: Database, now: str) -> Iterator[str]:
         yield "\nNone.\n"
 
 
-def _decisions(database: Database) -> Iterator[str]:
+def _decisions(connection: apsw.Connection) -> Iterator[str]:
     yield "\n## Decisions\n"
-    connection = database.connection
     rows = connection.execute(
         "SELECT id, title, chosen, context, alternatives, rationale, impact, decided_at, status, supersedes, origin"
         " FROM decisions WHERE status <> 'forgotten' ORDER BY decided_at DESC, id DESC"
@@ -99,7 +101,7 @@ def _decisions(database: Database) -> Iterator[str]:
                 yield f"- {label}: {shown(text, '  ')}\n"
         if supersedes:
             yield f"- Supersedes: {cite('decision', supersedes)}\n"
-        links = database.rows(
+        links = connection.execute(
             "SELECT l.link_type, c.sha, c.message FROM commit_links AS l JOIN commits AS c ON c.id = l.commit_id"
             " WHERE l.decision_id = ? ORDER BY c.committed_at, c.id",
             (number,),
@@ -113,10 +115,10 @@ def _decisions(database: Database) -> Iterator[str]:
 _VERBS = {"implements": "Implemented by", "reverts": "Reverted by", "relates": "Related to"}
 
 
-def _tasks(database: Database) -> Iterator[str]:
+def _tasks(connection: apsw.Connection) -> Iterator[str]:
     yield "\n## Tasks\n\n"
     found = False
-    for number, text, status in database.connection.execute(
+    for number, text, status in connection.execute(
         "SELECT id, text, status FROM tasks ORDER BY status = 'done', status = 'pending', id"
     ):
         found = True
@@ -126,11 +128,11 @@ def _tasks(database: Database) -> Iterator[str]:
         yield "None.\n"
 
 
-def _timeline(database: Database) -> Iterator[str]:
+def _timeline(connection: apsw.Connection) -> Iterator[str]:
     yield "\n## Timeline\n"
     day = ""
-    for at, kind, number in database.connection.execute(TIMELINE):
-        text, citation, extra = _entry(database, kind, number)
+    for at, kind, number in connection.execute(TIMELINE):
+        text, citation, extra = _entry(connection, kind, number)
         date, time = local_time(at).rsplit(" ", 1)
         if date != day:
             day = date
@@ -140,7 +142,6 @@ def _timeline(database: Database) -> Iterator[str]:
         yield "\nNone.\n"
 
 
-def _entry(database: Database, kind: str, number: int) -> "tuple[Any, ...]":
-    row = database.row(ENTRIES[kind], (number,))
-    assert row is not None
-    return row
+def _entry(connection: apsw.Connection, kind: str, number: int) -> "tuple[Any, ...]":
+    found: tuple[Any, ...] = connection.execute(ENTRIES[kind], (number,)).get
+    return found

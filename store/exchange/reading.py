@@ -12,8 +12,9 @@ from collections.abc import Iterator
 
 import apsw
 
-from store.database.connection import APPLICATION_ID, SCHEMA_VERSION
+from store.database.connection import APPLICATION_ID, SCHEMA_VERSION, guard
 from store.errors import BrokenDocument, NewerFile, NotFound, StorageError, UnsafeFile
+from store.exchange.export import moment
 from store.exchange.form import FORMAT, TABLES, VERSION, columns_of
 
 TYPE_CHECKING = False
@@ -218,7 +219,12 @@ class Document:
     def _json(self, text: str, where: str = "", plain: bool = False) -> "Any":
         where = where or f"line {self._line}"
         try:
-            return (_PLAIN if plain or not self.schema else _PAIRS).decode(text)
+            found = (_PLAIN if plain or not self.schema else _PAIRS).decode(text)
+            if "\\ud" in text or "\\uD" in text:  # half of a character can only come as an escape
+                json.dumps(found, ensure_ascii=False).encode()
+            return found
+        except UnicodeEncodeError:
+            raise self.broken(f"{where} holds half of a character, which is no text") from None
         except _Unread as error:
             raise self.broken(f"{where}: {error}") from None
         except RecursionError:
@@ -278,21 +284,17 @@ class MemoryFile:
         except apsw.Error:
             raise self.broken("SQLite cannot open it") from None
         try:
-            connection.pragma("trusted_schema", 0)
-            connection.pragma("cell_size_check", 1)
-            connection.execute("BEGIN")
+            guard(connection)
             if connection.pragma("application_id") != APPLICATION_ID:
                 raise self.broken("it is a database of another program")
             self.schema = connection.pragma("user_version")
             if self.schema > SCHEMA_VERSION:
                 raise newer(self.name)
-            for table in TABLES:
-                yield table, self._rows(connection, table)
-            self.sequence = {
-                name: last
-                for name, last in connection.execute("SELECT name, seq FROM sqlite_sequence")
-                if name in TABLES
-            }
+            with moment(connection) as still:
+                for table in TABLES:
+                    yield table, self._rows(still, table)
+                counters = still.execute("SELECT name, seq FROM sqlite_sequence")
+                self.sequence = {name: last for name, last in counters if name in TABLES}
         except (apsw.CorruptError, apsw.NotADBError):
             raise self.broken("it is damaged") from None
         except apsw.BusyError:

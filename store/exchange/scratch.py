@@ -1,7 +1,8 @@
 """A folder for what is under way, which by itself tells whether somebody still works in it.
 
 The lock lies on the folder, where no lock of SQLite is; the system lets go of it when its process ends, however it
-ends. So whoever comes next knows what a killed process left, and takes nothing away from one that is alive.
+ends. So whoever comes next knows what a killed process left, and takes nothing away from one that is alive. What is
+worked on lies in a folder within: writers of a memory line up at a lock on its folder, and would wait for this one.
 """
 
 import fcntl
@@ -35,8 +36,17 @@ class Scratch:
                 self.__exit__(None, None, None)
                 raise
             if os.path.lexists(self.folder):
-                return self.folder
+                return self._inner()
             os.close(self._handle)
+
+    def _inner(self) -> str:
+        inner = os.path.join(self.folder, "work")
+        try:
+            os.mkdir(inner, 0o700)
+        except OSError:
+            self.__exit__(None, None, None)
+            raise
+        return inner
 
     def __exit__(
         self, kind: "type[BaseException] | None", error: BaseException | None, traceback: "TracebackType | None"

@@ -27,19 +27,6 @@ def digest_of(path: str) -> str:
         return file_digest(file, "sha256").hexdigest()
 
 
-def as_written(database: Database, path: str) -> bool:
-    """Whether this file is a backup that is listed, and has the bytes that were written."""
-    listed = database.value("SELECT digest FROM backups WHERE name = ?", (os.path.basename(path),))
-    return listed is not None and listed == digest_of(path)
-
-
-def opened(database: Database, path: str) -> None:
-    """Take the bytes of a listed backup for those that were written: it was opened, which changes bytes and no row."""
-    with database.write("agent", "backup") as write:
-        values = (Verbatim(digest_of(path)), Verbatim(os.path.basename(path)))
-        write.execute("UPDATE backups SET digest = ? WHERE name = ?", values)
-
-
 def seal(database: Database, path: str) -> None:
     """Take what a backup holds now for what it was made of: it was rewritten on purpose. Nothing for one that is not
     listed."""

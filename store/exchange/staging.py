@@ -37,7 +37,7 @@ class Staged:
         self.columns: dict[str, tuple[Column, ...]] = {
             table: columns_of(database.connection, table) for table in TABLES
         }
-        self.redacted = 0
+        self.redacted: dict[tuple[str, str, str], int] = {}  # by table, column and rule
         self.ahead: dict[str, int] = {}
         """How many rows of a table tell of a moment that is yet to come."""
         self.torn = ""
@@ -126,7 +126,7 @@ class Staged:
             if any(row[place] is not None and row[place] > now for place in moments):
                 ahead += 1
             yield [number, *row]
-        self.redacted += check.redacted
+        self.redacted.update(check.redacted)
         if ahead:
             self.ahead[table] = ahead
 

@@ -1,4 +1,5 @@
-"""The doctor: what is wrong with a memory or around it, why, and what mends it. Nothing is mended here.
+"""The doctor: what is wrong with a memory or around it, why, and what mends it. Nothing is mended here, but for a
+purge that was not finished.
 
 Every check is a generator of findings, in a module of its own kind; `examine` walks through them all, reads in slices,
 so that no writer waits and no log grows, and goes on where one of them meets damage.
@@ -6,11 +7,12 @@ so that no writer waits and no log grows, and goes on where one of them meets da
 
 import os
 from collections.abc import Callable, Iterator
+from copy import copy
 
 import apsw
 
 from store.clock import Clock, utc_now
-from store.errors import DamagedFile, Defect, MemorandaError
+from store.errors import DamagedFile, Defect, MemorandaError, NotOurs
 from store.health import chain, integrity, log, moments, parts, place, records
 from store.health.finding import NOTE, OK, WRONG, Finding, Progress, Visit, quiet, salvage
 from store.location import Location
@@ -66,7 +68,16 @@ def examine(
     if any(one.state == WRONG for one in damage):
         return  # SQLite would go on without those pages, and write over them
     try:
-        memory = Memory(location, door, clock, create=False)
+        try:
+            memory = Memory(location, door, clock, create=False)
+        except NotOurs as error:
+            yield Finding("whose", WRONG, error.message, error.next)
+            location = copy(location)
+            location.look = True
+            memory = Memory(location, door, clock, create=False)
+        else:
+            if not location.look:
+                yield Finding("whose", OK, "It is yours: this installation made or adopted it.")
     except MemorandaError as error:
         yield _of("file", error, path)
         return

@@ -28,12 +28,12 @@ def versions(visit: Visit) -> Iterator[Finding]:
 
 def extension(visit: Visit) -> Iterator[Finding]:
     """The vector extension."""
-    from store.embedding import bits
+    from store.embedding import keepers
 
-    if bits.load(visit.database.connection):
+    if keepers.load(visit.database.connection):
         yield Finding("vec0", OK, "The vector extension loads.")
     else:
-        says = "The vector extension does not load here; vectors are compared without it, only slower to begin with."
+        says = "The vector extension does not load here; numpy looks for the nearest vectors, also if vec0 was chosen."
         yield Finding("vec0", NOTE, says, "pip install sqlite-vec")
 
 
@@ -116,12 +116,18 @@ def backups(visit: Visit) -> Iterator[Finding]:
 
 
 def purges(visit: Visit) -> Iterator[Finding]:
-    """A purge that could not clean up to its end."""
-    from store.purge import pending
+    """A purge that could not clean up to its end; it is finished here, if it can be now."""
+    from store.purge import finish, pending
 
+    if not pending(visit.database):
+        return
+    why = finish(visit.database).pending
     if pending(visit.database):
         says = "A purge is not finished: bytes of what was purged may still stand in the file or in a backup."
-        yield Finding("purge", WRONG, says, "Close what else has this memory open; the next Memoranda finishes it.")
+        step = "Close what else has this memory open; the next Memoranda finishes it."
+        yield Finding("purge", WRONG, f"{says} {why}".rstrip(), step)
+    else:
+        yield Finding("purge", OK, "A purge that was not finished is finished now.")
 
 
 def learning(visit: Visit) -> Iterator[Finding]:

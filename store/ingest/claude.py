@@ -101,8 +101,17 @@ def _after_space(text: str, place: int) -> int:
 
 def folder_of(project: str, home: str = "") -> str:
     """Where Claude Code keeps the transcripts of a project's folder."""
+    return os.path.join(_projects(home), re.sub(r"[^A-Za-z0-9]", "-", os.path.realpath(project)))
+
+
+def wrote(path: str) -> bool:
+    """Whether a file lies where Claude Code writes this user's transcripts, and so tells truly who said what."""
+    return os.path.realpath(path).startswith(os.path.join(os.path.realpath(_projects()), ""))
+
+
+def _projects(home: str = "") -> str:
     base = os.environ.get("CLAUDE_CONFIG_DIR") or os.path.join(home or os.path.expanduser("~"), ".claude")
-    return os.path.join(base, "projects", re.sub(r"[^A-Za-z0-9]", "-", os.path.realpath(project)))
+    return os.path.join(base, "projects")
 
 
 def _content(content: Any) -> tuple[str, str, bool]:

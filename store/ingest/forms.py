@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import BinaryIO
 
-from store.ingest import claude, plain
+from store.ingest import bookkeeping, claude, plain
 from store.ingest.lines import Broken, Line
 from store.ingest.reading import Place, Raw
 
@@ -47,7 +47,7 @@ def _json(raws: Iterable[Raw], session: str, growing: bool) -> Iterator[Entry]:
             data = raw.data.removeprefix(b"\xef\xbb\xbf") if raw.number == 1 else raw.data
             if data.strip():
                 value = _parsed(data)
-                entry.said = claude.read(value) if claude.is_claude(value) else plain.read_json(value, session)
+                entry.said = _said(value, session)
         except Broken as why:
             if growing and not raw.whole:
                 entry.waiting = True
@@ -57,6 +57,13 @@ def _json(raws: Iterable[Raw], session: str, growing: bool) -> Iterator[Entry]:
         for line in entry.said:
             line.cwd = cwd = line.cwd or cwd
         yield entry
+
+
+def _said(value: object, session: str) -> list[Line]:
+    """What a line says, whatever program wrote it. Raises Broken."""
+    if claude.is_claude(value):
+        return claude.read(value)
+    return [] if bookkeeping.is_bookkeeping(value) else plain.read_json(value, session)
 
 
 def _parsed(data: bytes) -> object:

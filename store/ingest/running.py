@@ -19,12 +19,13 @@ from store.conversation.turns import Said, put
 from store.database import Database, Verbatim, Write, clean
 from store.digest import sha256
 from store.errors import InvalidInput
-from store.ingest import forms, reading
-from store.ingest.discarding import expire, keep, small_talk
+from store.ingest import claude, forms, reading
+from store.ingest.discarding import expire, keep
 from store.ingest.forms import Entry
 from store.ingest.lines import LONGEST, Line
 from store.ingest.reading import Place
 from store.names import one_line
+from store.small_talk import small_talk
 from store.tombstones import buried
 
 TURNS, BYTES = 100, 1 << 17  # of one transaction: some 30 ms, so that no writer waits long
@@ -124,6 +125,7 @@ class _Run:
         self._purges: object = None  # how many there were when they were read last
         self._buried = buried(database)
         self._inside: dict[str, bool] = {}
+        self._own = bool(path) and claude.wrote(path)
         self._from_start = True
         self._times: dict[bytes, int] = {}  # how often a line was seen that has neither id nor moment
         # a file that says no times was written when it was last changed; what is piped is said now
@@ -185,6 +187,7 @@ class _Run:
             if len(self._report.troubles) < TOLD:
                 self._report.troubles.append((reading.name(self._path), entry.number, entry.trouble))
         for line in entry.said:
+            line.doubtful |= not self._own  # a role in any other file is only a word
             if self._project and line.cwd and not self._is_inside(line.cwd):
                 self._report.elsewhere += 1
                 continue

@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from store.ageing import state
+from store.clauses import spans
 from store.clock import local_time
 from store.context.fence import plain
 from store.librarian.asked import CHRONOLOGY, IMPLEMENTATION, WHEN, WHO, WHY, Asked
@@ -152,11 +153,13 @@ def date(at: str, language: str) -> str:
 
 
 def quoted(text: str, language: str, most: int = QUOTED) -> str:
-    """A text as it was written, in quotation marks; what is long ends where a sentence or a word does."""
+    """A text as it was written, in quotation marks; of a long one its first sentences, as many as there is room
+    for, and only of one that is long by itself its beginning."""
     said = " ".join(plain(text).split())
     if len(said) > most:
+        whole = max((end for _, end in spans(said) if end < most - 1), default=0)
         cut = said[: most - 1]
-        said = cut[: max(cut.rfind(". ") + 1, cut.rfind(" "), most // 2)].rstrip(" ,;:") + "…"
+        said = f"{said[:whole]} …" if whole else cut[: max(cut.rfind(" "), most // 2)].rstrip(" ,;:") + "…"
     return f"«{said}»" if language == "es" else f"“{said}”"
 
 
@@ -259,9 +262,8 @@ def _said(record: Record, language: str, now: str) -> str:
             said = f"{named(record.speaker or record.role, language)} {'dijo' if spanish else 'said'}"
             return f"{on(record.at)}, {said}: {quote(record.text)}"
         case Summary():
-            return (
-                f"{'Se habló de' if spanish else 'It was talked about'} {quote(record.topic)}: {quote(record.outcome)}"
-            )
+            about = f"{'Se habló de' if spanish else 'It was talked about'} {quote(record.title)}"
+            return f"{about}: {quote(record.outcome)}" if record.outcome else about
         case Checkpoint():
             taken = " se tomó el checkpoint" if spanish else " a checkpoint was taken:"
             return f"{on(record.created_at)}{taken} {quote(record.title)}"

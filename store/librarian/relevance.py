@@ -10,12 +10,13 @@ import math
 import re
 from collections.abc import Iterable
 
+from store.cues import folded
 from store.librarian.asked import DECISION, Asked
 from store.models import Decision
 from store.questions import words
 from store.search.keyword import Keywords, Words
 from store.search.language import foreign, language
-from store.search.query import STOP
+from store.search.query import STOP, implied
 
 # a record is enough with this much of the question's words and this calibrated similarity: the one makes up for the
 # other, up to where it is alone
@@ -68,6 +69,7 @@ class Relevance:
             word for name in names(asked.text) for word in words(name) if word not in asked.dated and word not in STOP
         ]
         self.words = [word for word in asked.words if word not in self.names]
+        self._implied = [folded(word) for word in implied(asked.text)]
         self._denied = not _DENIALS.isdisjoint(words(asked.text))
         self._counts = counts = keywords.counts(Words([*self.names, *self.words], None, {}))
         total = keywords.total()
@@ -81,7 +83,7 @@ class Relevance:
         said = self._said(text)
         if not all(self._stands(name, said) for name in self.names):
             return -1.0
-        covered = self.coverage(said)
+        covered = 1.0 if any(self._stands(word, said) for word in self._implied) else self.coverage(said)
         if similarity is None:
             return covered - COVERED
         if foreign(self._language, language(text)):

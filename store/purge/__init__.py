@@ -1,28 +1,31 @@
 """Purging: a text is taken out of the memory for good, wherever it stands, and it is proved that it is gone.
 
-The recipe is RELIABILITY §1 "Purge". `Purge.plan` says what would go and where else the words stand; `Purge.run` does
-it in one transaction; `finish` then cleans what a transaction cannot (index, log, backups), now or when whoever holds
-the log lets go; `prove` reads every byte.
+`Purge.plan` says what would go and where else the words stand; `Purge.run` does it in one transaction; `finish` then
+cleans what a transaction cannot (index, log, backups), now or when whoever holds the log lets go; `trace` reads every
+row and every byte. Every place that keeps text stands in `registry`.
 """
 
-from store.purge.erasing import Done, Going, Purge, PurgePlan
-from store.purge.finishing import Finished, finish, pending
+from store.purge.erasing import SAID, Done, Going, Purge, PurgePlan
+from store.purge.finishing import Finished, finish
 from store.purge.places import Place
-from store.purge.proof import OUT_OF_REACH, Verdict, documents_of, files_of, prove, proven
+from store.purge.proof import OUT_OF_REACH, Traces, Verdict, prove, trace
+from store.purge.registry import of_store
+from store.purge_state import pending
 
 __all__ = [
     "OUT_OF_REACH",
+    "SAID",
     "Done",
     "Finished",
     "Going",
     "Place",
     "Purge",
     "PurgePlan",
+    "Traces",
     "Verdict",
-    "documents_of",
-    "files_of",
     "finish",
+    "of_store",
     "pending",
     "prove",
-    "proven",
+    "trace",
 ]

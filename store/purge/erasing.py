@@ -2,12 +2,11 @@
 
 import contextlib
 import json
-import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from store import spool, tombstones
+from store import purged_words, spool, tombstones
 from store.citations import cite
 from store.database import Database
 from store.database.ballast import with_room
@@ -16,8 +15,9 @@ from store.documents import Documents
 from store.errors import Conflict, InvalidInput, MemorandaError, NotFound
 from store.packing import every_row, unpack
 from store.purge import asked, files, finishing, wiping
+from store.purge.distinct import distinct, said_elsewhere
 from store.purge.places import Place, Ref, elsewhere
-from store.purge.words import Words
+from store.purge.words import Copies, Words
 from store.vocabulary import PERSON
 
 # what can be purged: a kind of record, its table, and the columns that hold its words, the first being its own text
@@ -31,6 +31,16 @@ SAID = {
     "summary": ("summaries", ("topic", "outcome", "discussed", "decisions", "open_questions")),
 }
 TABLES = {table: kind for kind, (table, _) in SAID.items()}
+CAME = {  # when a record came to be
+    "facts": "created_at",
+    "decisions": "decided_at",
+    "tasks": "created_at",
+    "proposals": "created_at",
+    "turns": "at",
+    "events": "created_at",
+    "summaries": "created_at",
+}
+CHAINED = ("facts", "decisions")  # one supersedes another
 LONG = 16  # characters from which a decision's option, context or reason is looked for elsewhere; a title always is
 
 
@@ -48,16 +58,24 @@ class Going:
 
 @dataclass(frozen=True, slots=True)
 class PurgePlan:
-    """What would go, and the other `places` that hold the same words. `texts` are those words: they are held in memory
-    and written nowhere."""
+    """What would go, and the other `places` that hold the same words. `texts` are those words, `names` what nothing but
+    these records said: both are held in memory and written nowhere. `alone` says that only these records go, and not
+    those that supersede them; `unsought` are then the texts that others say who stay."""
 
     going: tuple[Going, ...]
     places: tuple[Place, ...]
     texts: tuple[str, ...] = field(repr=False)
+    names: tuple[str, ...] = field(repr=False, default=())
+    alone: bool = False
+    unsought: tuple[str, ...] = field(repr=False, default=())
 
     def proposed(self) -> frozenset[int]:
-        """The places, by index, that are scrubbed unless a person says otherwise."""
-        return frozenset(index for index, place in enumerate(self.places) if place.chosen)
+        """The places, by index, that are scrubbed unless a person says otherwise: all that can be."""
+        return frozenset(index for index, place in enumerate(self.places) if place.can)
+
+    def sought(self) -> tuple[str, ...]:
+        """All that a proof looks for."""
+        return (*self.texts, *self.names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +98,11 @@ class Purge:
         self._database = database
         self._documents = documents
 
-    def plan(self, records: Iterable[tuple[str, int]]) -> PurgePlan:
+    def plan(self, records: Iterable[tuple[str, int]], said: Iterable[str] = (), *, alone: bool = False) -> PurgePlan:
         """What purging these records, each a kind of `SAID` and an id, would take away. With a record goes all that it
-        superseded and that superseded it, and every fact that says the same. Raises NotFound, InvalidInput."""
+        superseded and that superseded it, and every fact that says the same; `alone` it goes without them, and its text
+        is looked for elsewhere only if no record says it that stays. `said` are words that are to go besides, wherever
+        they stand. Raises NotFound, InvalidInput."""
         named = dict.fromkeys(records)
         if not named:
             raise InvalidInput("Nothing to purge was named.", "Name records: purge 12 D#3; or --query, or --origin.")
@@ -90,33 +110,48 @@ class Purge:
             if kind not in SAID:
                 raise InvalidInput(f"A {kind} cannot be purged.", f"What can: {', '.join(SAID)}.")
         with self._database.one_moment():
-            going, texts = self._going(named)
+            going, texts = self._going(named, alone)
+            gone = {(one.table, one.key) for one in going}
+            unsought = said_elsewhere(self._database, texts, gone) if alone else ()
+            texts = list(dict.fromkeys([*texts, *(text.strip() for text in said)]))
+            texts = [text for text in texts if text not in unsought]
             words = Words(texts)
-            places = elsewhere(self._database, words, {(one.table, one.key) for one in going})
+            places = elsewhere(self._database, words, Copies(texts), gone, dropped=False)
+            if names := distinct(self._database, texts, gone, places):
+                places = elsewhere(self._database, words, Copies(texts, names), gone, dropped=False)
         if count := spool.holding(self._database.path, words) if words else 0:
             where = "1 line" if count == 1 else f"{count:,} lines"
-            places.append(Place("spool", "spool", "[]", "not brought in yet", where, chosen=True))
+            places.append(Place("spool", "spool", "[]", "not brought in yet", where))
         if words and self._documents is not None:
-            lie = self._documents.places
-            places += files.found(self._database, lie, words)
-            places += files.exports((os.path.dirname(self._database.path), lie.base), words)
-        return PurgePlan(tuple(going), tuple(places), tuple(dict.fromkeys(texts)))
+            places += files.places(self._database, self._documents.places, words)
+        return PurgePlan(tuple(going), tuple(places), tuple(texts), tuple(names), alone, tuple(unsought))
 
-    def same(self, buried: tombstones.Buried, scrubbed: Collection[Ref], texts: Sequence[str] = ()) -> PurgePlan:
-        """What was purged elsewhere, in a backup: its records are those whose text is `buried`, its places among the
-        rows that were `scrubbed` there, or copies."""
-        records = [
-            (kind, number)
-            for kind, (table, _) in SAID.items()
-            if table != "events"
-            for number, row in self._rows(table, None).items()
-            if buried(grave(table, row))
-        ]
-        going, found = self._going(records)
-        words = Words([*texts, *found])
-        places = elsewhere(self._database, words, {(one.table, one.key) for one in going})
-        kept = [one for one in places if one.can and (one.chosen or (one.table, one.key) in scrubbed)]
-        return PurgePlan(tuple(going), tuple(kept), tuple(dict.fromkeys([*texts, *found])))
+    def same(
+        self,
+        memory: Database,
+        buried: tombstones.Buried,
+        left: Collection[Ref],
+        texts: Sequence[str] = (),
+        names: Sequence[str] = (),
+    ) -> PurgePlan:
+        """What was purged in a memory, of which this is a backup: its records are those whose text is `buried` and that
+        the memory does not hold any more, its places all but those that a person `left` as they are."""
+        records = []
+        for kind, (table, _) in SAID.items():
+            found = [number for number, row in self._rows(table, None).items() if buried(grave(table, row))]
+            stay = {
+                number
+                for (number,) in memory.rows(
+                    f"SELECT id FROM {table} WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(found),)
+                )
+            }
+            records += [(kind, number) for number in found if number not in stay]
+        going, said = self._going(records, alone=True)
+        told = list(dict.fromkeys(texts or said))
+        gone = {(one.table, one.key) for one in going}
+        places = elsewhere(self._database, Words(told), Copies(told, names), gone, dropped=False)
+        kept = [one for one in places if one.can and (one.table, one.key) not in left]
+        return PurgePlan(tuple(going), tuple(kept), tuple(told), tuple(names), alone=True)
 
     def of_origin(self, origin: str) -> list[tuple[str, int]]:
         """All records that can be purged and that this origin wrote. Raises NotFound."""
@@ -129,6 +164,18 @@ class Purge:
             raise NotFound("Nothing here was written by that origin.", "See who wrote: `memoranda history`.")
         return found
 
+    def before(self, at: str, kind: str | None = None) -> list[tuple[str, int]]:
+        """All records that can be purged and came to be before a moment, of one kind or of every one. Raises
+        InvalidInput."""
+        if kind is not None and kind not in SAID:
+            raise InvalidInput(f"Records of the kind “{kind}” cannot be purged.", f"What can: {', '.join(SAID)}.")
+        return [
+            (one, number)
+            for one, (table, _) in SAID.items()
+            if kind in (None, one)
+            for (number,) in self._database.rows(f"SELECT id FROM {table} WHERE {CAME[table]} < ? ORDER BY id", (at,))
+        ]
+
     def run(self, plan: PurgePlan, chosen: Collection[int] | None = None, *, actor: str = PERSON) -> Done:
         """Purge what the plan shows, and cut the words from the `chosen` places, those proposed without a choice; then
         clean up. A file that was changed since it was looked at is left. On a full disk the ballast makes room. Raises
@@ -136,7 +183,7 @@ class Purge:
         picked = plan.proposed() if chosen is None else frozenset(chosen)
         self.erase(plan, picked, actor=actor)
         refused = self._cut_files([plan.places[index] for index in picked])
-        finished = finishing.finish(self._database, plan.texts)
+        finished = finishing.finish(self._database, plan.texts, plan.names)
         left = tuple(place for index, place in enumerate(plan.places) if index not in picked) + tuple(
             replace(place, what=f"your file: {why}", can=False) for place, why in refused.items()
         )
@@ -167,12 +214,12 @@ class Purge:
 
     # working out
 
-    def _going(self, named: Iterable[tuple[str, int]]) -> tuple[list[Going], list[str]]:
+    def _going(self, named: Iterable[tuple[str, int]], alone: bool) -> tuple[list[Going], list[str]]:
         wanted: dict[str, dict[int, str]] = {}
         for kind, number in named:
             wanted.setdefault(SAID[kind][0], {})[number] = ""
-        for table in ("facts", "decisions"):
-            if table in wanted:
+        for table in CHAINED:
+            if table in wanted and not alone:
                 self._with_chain(table, wanted[table])
         going, texts = list[Going](), list[str]()
         for table, why in wanted.items():
@@ -238,15 +285,19 @@ class Purge:
     def _erase(self, plan: PurgePlan, chosen: Sequence[Place], stay: Collection[str], actor: str) -> None:
         """`stay` are the files whose words, and what the index has of them, stay as they are."""
         words = Words(plan.texts)
+        copies = Copies(plan.texts, plan.names)
         places = [place for place in chosen if place.table not in ("spool", "file")]
+        left = [place for place in plan.places if place not in chosen and place.table != "export"]
         indexed = [path for path in files.indexed(self._database, words) if path not in stay] if words else []
         gone = {(one.table, one.key) for one in plan.going}
         with self._database.write(actor, _reason(plan.going)) as write:
             named = [(one.kind, int(one.key[1:-1])) for one in plan.going]
-            still, texts = self._going(named)
-            if {(one.table, one.key) for one in still} != gone or not set(texts) <= set(plan.texts):
+            still, texts = self._going(named, plan.alone)
+            told = {one.text for one in plan.going}.union(plan.texts, plan.unsought)
+            if {(one.table, one.key) for one in still} != gone or not told.issuperset(texts):
                 raise Conflict("Something changed while you looked; nothing was purged.", "Look again.")
-            tombstones.bury(write, _graves(self._rows_of(plan)))
+            tombstones.bury(write, _graves(self._rows_of(plan), plan))
+            purged_words.bury(write, plan.texts, () if left else plan.names)
             tombstones.cut_out(write)
             write.execute("DELETE FROM answers_cache")  # an answer may say it in other words
             made = wiping.embeddings(write, [*named, *wiping.keys_of(places)])
@@ -254,19 +305,21 @@ class Purge:
             write.purged |= gone
             cut = {(place.table, place.key) for place in places if place.table in TEXTS}
             facts = [int(key[1:-1]) for table, key in gone | cut if table == "facts"]
-            told = {key for table, key in cut if table == "proposals"} | asked.about(write, facts)
-            told = {key for key in told if ("proposals", key) not in gone}
-            unpack(write, gone | cut | {("proposals", key) for key in told})
+            doubts = {key for table, key in cut if table == "proposals"} | asked.about(write, facts)
+            doubts = {key for key in doubts if ("proposals", key) not in gone}
+            freed = wiping.successors(write, gone) if plan.alone else set()
+            unpack(write, gone | cut | freed | {("proposals", key) for key in doubts})
+            wiping.unlink(write, freed)
             for table, keys in wiping.by_table(gone).items():
                 wiping.mask_history(write, table, keys)
                 wiping.delete(write, table, keys)
             for place in places:
-                wiping.scrub(write, place, words)
-            asked.drop_digests(write, told)
-            asked.close_emptied(write, told)
+                wiping.scrub(write, place, words, copies)
+            asked.drop_digests(write, doubts)
+            asked.close_emptied(write, doubts)
             made |= files.drop(write, indexed)
             wiping.drop_unused(write, made)
-            finishing.note(write, [(place.table, place.key) for place in places])
+            finishing.note(write, [(place.table, place.key) for place in left])
 
     def _rows_of(self, plan: PurgePlan) -> list[tuple[str, dict[str, Any]]]:
         rows = []
@@ -276,14 +329,18 @@ class Purge:
 
 
 def grave(table: str, row: dict[str, Any]) -> str:
-    """The text that a record's tombstone is of."""
+    """The text that a record's tombstone is of. What an event says may be said by many, and it is known by its time."""
     if table == "decisions":
         return tombstones.decision_text(row["title"], row["chosen"])
+    if table == "events":
+        return "\n".join(row[name] for name in ("event_type", "phase", "payload", "created_at"))
     return str(row[SAID[TABLES[table]][1][0]])
 
 
-def _graves(rows: Iterable[tuple[str, dict[str, Any]]]) -> list[str]:
-    return [grave(table, row) for table, row in rows if table != "events"]
+def _graves(rows: Iterable[tuple[str, dict[str, Any]]], plan: PurgePlan) -> list[str]:
+    """The texts that tombstones are left of: not of one that others say who stay."""
+    unsought = set(plan.unsought)
+    return [grave(table, row) for table, row in rows if not unsought.intersection(_said(table, row))]
 
 
 def _said(table: str, row: dict[str, Any]) -> Iterator[str]:

@@ -21,11 +21,11 @@ from store.errors import InvalidInput
 from store.exchange.form import FORMAT
 from store.keys import pack
 from store.location import checkout_root
+from store.purge import registry
 from store.purge.places import Place, likely
 from store.purge.words import Words
 
 IN_GIT = "git's history keeps what was ever committed of it, out of reach"
-EXPORTS = (".json", ".json.gz")
 HEAD = 200  # bytes in which an export of ours says so
 _MARKER = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?|>[ \t]?)*")
 _WHOLE = re.compile(r"[ \t]*(?:\||#{1,6}[ \t])")  # tables and headings
@@ -35,7 +35,13 @@ _END = re.compile(
 )  # in CJK no space follows
 
 
-def found(database: Database, places: Places, words: Words) -> Iterator[Place]:
+def places(database: Database, lie: Places, words: Words) -> list[Place]:
+    """All that stands in files: what can be cut out of documents, and what is only named."""
+    found = list(documents(database, lie, words))
+    return [*found, *named(database.path, lie.base, words)] if words else found
+
+
+def documents(database: Database, places: Places, words: Words) -> Iterator[Place]:
     """What stands in documents, each sentence or line a place. A file is read if the index finds the words in it, or
     does not have it as it is now."""
     known = {
@@ -166,36 +172,27 @@ def drop(write: Write, paths: Collection[str]) -> set[int]:
     return vectors
 
 
-# exports
+# what is only named
 
 
-def exports(folders: Iterable[str], words: Words) -> Iterator[Place]:
-    """Exports of ours in these folders that hold the words."""
-    for folder in dict.fromkeys(folders):
-        for name in _names(folder):
-            path = os.path.join(folder, name)
-            try:
-                text = next((line for line in _lines(path) if words.inside(line)), None)
-            except (OSError, EOFError, UnicodeDecodeError):
-                continue  # no export, or broken: the proof reads every byte of what lies beside the memory
-            if text is not None:
-                what = "an export: export again, and delete it"
-                yield Place(name, "export", path, what, words.around(text), can=False)
-
-
-def _names(folder: str) -> list[str]:
-    try:
-        return sorted(name for name in os.listdir(folder) if name.endswith(EXPORTS))
-    except OSError:
-        return []
+def named(path: str, base: str | None, words: Words) -> Iterator[Place]:
+    """The files of the registry that a purge cannot reach by itself, if they hold the words."""
+    for file, files in registry.of_person(path, base):
+        try:
+            text = next((line for line in _lines(file) if words.inside(line)), None)
+        except (OSError, EOFError, UnicodeDecodeError):
+            continue  # broken, or no text: the proof reads every byte of it
+        if text is not None:
+            yield Place(os.path.basename(file), "export", file, files.what, words.around(text), can=False)
 
 
 def _lines(path: str) -> Iterator[str]:
-    """The lines of an export, without the comma that ends most: each row is one."""
+    """The lines of a file, of an export of ours without the comma that ends most: each row is one. Of a document in
+    JSON that is no export of ours, none."""
     if not stat.S_ISREG(os.lstat(path).st_mode):
         return
     with gzip.open(path) if path.endswith(".gz") else open(path, "rb") as file:
-        if FORMAT.encode() not in file.readline(HEAD):
+        if path.endswith(registry.EXPORTS) and FORMAT.encode() not in file.readline(HEAD):
             return
         for line in file:
             yield line.decode().rstrip().rstrip(",")

@@ -1,7 +1,5 @@
-"""Where else in the memory the purged words stand: every TEXT column of every table, found from the schema, and what
-history says. Files are looked at by `store/purge/files.py`.
-
-A new table is looked at as soon as it has its kind; a column that never holds a person's words is left out by name.
+"""Where else in the memory the purged words stand: every column of every table that the registry says may hold them,
+and what history says. Files are looked at by `store/purge/files.py`.
 """
 
 import json
@@ -10,42 +8,33 @@ from dataclasses import dataclass
 
 from store.citations import cite
 from store.database import Database
-from store.database.tables import JOURNAL, OPERATIONAL, RECORDED
 from store.edits import primary_key
 from store.effects import KINDS
 from store.packing import every_row
-from store.purge.words import Words
+from store.purge.registry import COPY, DROPPED, INPUT, NONE, RECORD, Table, tables
+from store.purge.words import Copies, Words
 
 Ref = tuple[str, str]  # a table, and a key as history writes it: a JSON list
 
-# tables without words of people, and those that are looked at in a way of their own
-SILENT = (
-    "meta",
-    "leases",
-    "accesses",
-    "month_words",
-    "sent",
-    "uncompared",
-    "answers_cache",
-    "searches",
-    "tombstones",
-    "ingested",
-    "answers",
-    "model_use",
-    "history",
-    "history_row",
-    "history_block",
-)
-# columns of closed lists, times, hashes and names of writers
-OURS = frozenset(
-    "domain text_hash asked based_on confidence source scope status impact link_type level trigger role kind state"
-    " door actor origin sha digest fingerprint at created_at updated_at decided_at started_at completed_at"
-    " committed_at recovered_at last_confirmed_at expires_at".split()
-)
-NAMES = {**KINDS, "iterations": "iteration", "events": "event", "checkpoints": "checkpoint", "turns": "turn"}
-NAMES["summaries"] = "summary"
-# what Memoranda itself copied from elsewhere: it goes unless a person says otherwise
-COPIES = ("queries", "contexts", "checkpoint", "proposals")
+NAMES = {
+    **KINDS,
+    "iterations": "iteration",
+    "events": "event",
+    "checkpoints": "checkpoint",
+    "turns": "turn",
+    "summaries": "summary",
+}
+WHAT = {
+    "queries": "a query you asked",
+    "contexts": "a question that an agent was given a context for",
+    "answers_cache": "an answer that was kept",
+    "discarded": "what was said and not kept",
+    "context_usage": "how full a session's window was",
+    "sources": "a file that was brought in",
+    "meta": "a setting of this file",
+    "leases": "a process at work",
+}
+NAMED = "a name, which is not changed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +42,9 @@ class Place:
     """A place that holds words which are purged elsewhere.
 
     `citation` names it, `table` and `key` are its row, or ("file", its path). `what` says what it is, `text` what
-    stands there around the words, of a file what would be cut. `can` is whether Memoranda can take them out; `chosen`
-    whether it proposes to. `note` is what even then stays. Of a file, `span` is what would be cut, in characters, out
-    of the bytes that have this `digest`.
+    stands there around the words, of a file what would be cut. `can` is whether Memoranda can take them out; then it
+    does, unless a person leaves the place out. `note` is what even then stays. Of a file, `span` is what would be cut,
+    in characters, out of the bytes that have this `digest`.
     """
 
     citation: str
@@ -64,43 +53,43 @@ class Place:
     what: str
     text: str
     can: bool = True
-    chosen: bool = False
     note: str = ""
     span: tuple[int, int] = (0, 0)
     digest: bytes = b""
 
 
-def elsewhere(database: Database, words: Words, going: Collection[Ref]) -> list[Place]:
-    """Every row in the memory that holds the words, but for the records that are `going`."""
-    if not words:
+def elsewhere(
+    database: Database, words: Words, copies: Copies, going: Collection[Ref], dropped: bool = True
+) -> list[Place]:
+    """Every row in the memory that holds the words, and of what Memoranda copied from others every one that holds the
+    `copies` of them; but for the records that are `going`, and for what a purge drops anyway unless that counts too."""
+    if not copies:
         return []
     found: dict[Ref, Place] = {}
-    for table in (*RECORDED, *JOURNAL, *OPERATIONAL):
-        if table in SILENT:
+    named: list[Place] = []
+    for table, kept in tables(database):
+        keys = primary_key(database.connection, table)
+        if not keys:
             continue
-        for key, texts in _rows(database, table, words):
-            if (table, key) in going:
-                continue
-            text = next((text for text in texts if words.inside(text)), texts[0])
-            copy = table.startswith(COPIES) and table != "checkpoints"
-            found[table, key] = Place(
-                _cited(database, table, key), table, key, _what(table), words.around(text), chosen=copy
-            )
-    for table, key in _past(database, words):
-        if (table, key) not in going and (table, key) not in found:
-            found[table, key] = Place(
-                _cited(database, table, key), table, key, "what it said before", "in its history", chosen=True
-            )
-    return list(found.values())
+        if kept.becomes in (RECORD, COPY, INPUT) or (kept.becomes == DROPPED and dropped):
+            matching = copies if kept.becomes != RECORD else words
+            for key, texts in _rows(database, table, kept, keys, matching, going):
+                text = next((text for text in texts if matching.inside(text)), texts[0])
+                found[table, key] = Place(_cited(database, table, key), table, key, _what(table), matching.around(text))
+        if kept.names and kept.becomes in (RECORD, COPY, NONE):
+            for key, text in _named(database, table, kept, keys, words):
+                if (table, key) not in going:
+                    cited = f"{_cited(database, table, key)} by {words.around(text)}"
+                    named.append(Place(cited, table, key, NAMED, words.around(text), can=False))
+    for table, key in _past(database, words, going):
+        if (table, key) not in found:
+            found[table, key] = Place(_cited(database, table, key), table, key, "what it said before", "in its history")
+    return [*found.values(), *named]
 
 
-def text_columns(database: Database, table: str) -> list[str]:
+def words_of(database: Database, table: str) -> tuple[str, ...]:
     """The columns of a table that may hold a person's words."""
-    return [
-        name
-        for name, kind in database.rows("SELECT name, type FROM pragma_table_info(?)", (table,))
-        if kind == "TEXT" and name not in OURS
-    ]
+    return next((kept.words for name, kept in tables(database) if name == table), ())
 
 
 def where_key(database: Database, table: str) -> str:
@@ -110,26 +99,42 @@ def where_key(database: Database, table: str) -> str:
     )
 
 
-def _rows(database: Database, table: str, words: Words) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """(key, texts) of the rows that hold the words."""
-    names = text_columns(database, table)
-    keys = primary_key(database.connection, table)
-    if not names or not keys:
+def _rows(
+    database: Database, table: str, kept: Table, keys: list[str], words: Words, going: Collection[Ref]
+) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """(key, texts) of the rows that hold the words, and are not going."""
+    if not words or not kept.words:
         return
-    condition, parameters = likely(names, words)
-    parts = table == "queries"  # one that asked for a part of the text tells of it
+    typed = words.typed if isinstance(words, Copies) and kept.becomes == INPUT else None
+    condition, parameters = ("true", []) if typed else likely(kept.words, words)
     for key, *texts in database.rows(
-        f"SELECT json_array({', '.join(keys)}), {', '.join(names)} FROM {table} WHERE {'true' if parts else condition}",
-        () if parts else parameters,
+        f"SELECT json_array({', '.join(keys)}), {', '.join(kept.words)} FROM {table} WHERE {condition}", parameters
     ):
-        if any(words.inside(text) or (parts and words.hold(text)) for text in texts):
-            yield key, tuple(texts)
+        if (table, key) not in going and any(map(typed or words.inside, filter(None, texts))):
+            yield key, tuple(text or "" for text in texts)
 
 
-def _past(database: Database, words: Words) -> Iterator[Ref]:
-    """The records of which history holds the words."""
+def _named(database: Database, table: str, kept: Table, keys: list[str], words: Words) -> Iterator[tuple[str, str]]:
+    """(key, name) of the rows of which a name holds the words; of each name one row."""
+    if not words:
+        return
+    condition, parameters = likely(kept.names, words)
+    for key, *names in database.rows(
+        f"SELECT min(json_array({', '.join(keys)})), {', '.join(kept.names)} FROM {table} WHERE {condition}"
+        f" GROUP BY {', '.join(kept.names)}",
+        parameters,
+    ):
+        text = next(filter(words.inside, names), None)
+        if text is not None:
+            yield key, text
+
+
+def _past(database: Database, words: Words, going: Collection[Ref]) -> Iterator[Ref]:
+    """The records that are not going, of which history holds the words."""
+    if not words:
+        return
     condition, parameters = likely(["before", "after"], words)
-    seen = set[Ref]()
+    seen = set(going)
     for table, key, *texts in database.rows(
         f"SELECT tbl, pk, before, after FROM {every_row(database)} WHERE purged <> 1 AND ({condition})", parameters
     ):
@@ -138,8 +143,10 @@ def _past(database: Database, words: Words) -> Iterator[Ref]:
             yield table, key
 
 
-def likely(names: list[str], words: Words) -> tuple[str, list[str]]:
+def likely(names: Collection[str], words: Words) -> tuple[str, list[str]]:
     """SQL that lets at least those rows through in which one of these columns holds the words, and its parameters."""
+    if not words:
+        return "false", []
     probes = words.probes()
     if probes is None:
         return "true", []
@@ -149,15 +156,13 @@ def likely(names: list[str], words: Words) -> tuple[str, list[str]]:
 
 
 def _what(table: str) -> str:
-    if table in ("queries", "contexts"):
-        return "a query you asked" if table == "queries" else "a question that an agent was given a context for"
-    return NAMES.get(table, table.replace("_", " ").removesuffix("s"))
+    return WHAT.get(table) or NAMES.get(table, table.replace("_", " ").removesuffix("s"))
 
 
 def _cited(database: Database, table: str, key: str) -> str:
     target = json.loads(key)[0]
     if table == "commits":
         return cite("commit", str(database.value("SELECT sha FROM commits WHERE id = ?", (target,))))
-    if table in NAMES and table != "commit_links":
+    if table in NAMES and table not in ("commit_links", "mutes"):
         return cite(NAMES[table], target)
     return _what(table)

@@ -1,4 +1,4 @@
-"""The proof that a text is gone: every byte of every file of the store, read by another process.
+"""What is left of a text: every row of the memory, and every byte of every file, read by another process.
 
 Not in this one: closing a handle on the database would drop the locks that SQLite holds on it here.
 """
@@ -10,18 +10,21 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from store.database import Database
-from store.documents.places import Places
+from store import spool
+from store.database import Database, storable
+from store.documents import Documents
 from store.errors import StorageError
 from store.facts import text_hash
-from store.location import FOLDER
+from store.purge import files
+from store.purge.places import Place, elsewhere
+from store.purge.registry import of_person, of_store
+from store.purge.words import Copies, Words
 
 READER = os.path.join(os.path.dirname(__file__), "reading.py")
-BESIDE = ("backups", "spool", "logs")  # folders beside a memory that is not in a folder of its own
 # what nobody here can read: said with every proof
 OUT_OF_REACH = (
-    "Not looked at: snapshots of the file system, freed blocks of the disk, copies of other people and programs, and"
-    " the history of git, which keeps every version of a file that was ever committed."
+    "Not looked at: snapshots of the file system, freed blocks of the disk, your shell's history, copies of other"
+    " people and programs, and the history of git, which keeps every version of a file that was ever committed."
 )
 
 
@@ -34,63 +37,76 @@ class Verdict:
     found: tuple[str, ...]
 
 
-def files_of(path: str) -> list[str]:
-    """The files of the store of the memory at `path`: the whole of its own folder, else what lies beside it by its
-    name, with backups, spool and logs."""
-    folder, name = os.path.split(path)
-    if os.path.basename(folder) == FOLDER:
-        return list(_all_in(folder))
-    beside = [
-        found for found in _names(folder) if found.startswith(name) and os.path.isfile(os.path.join(folder, found))
-    ]
-    inner = [file for room in BESIDE for file in _all_in(os.path.join(folder, room))]
-    return [*(os.path.join(folder, found) for found in beside), *inner]
+@dataclass(frozen=True, slots=True)
+class Traces:
+    """What is left of texts: a verdict on every file, and the `places` that hold them, in the memory and in files."""
+
+    verdicts: tuple[Verdict, ...]
+    places: tuple[Place, ...]
+
+    @property
+    def found(self) -> tuple[Verdict, ...]:
+        """The files in which something stands."""
+        return tuple(one for one in self.verdicts if one.found)
+
+    @property
+    def unread(self) -> tuple[Verdict, ...]:
+        """The files of which nothing can be said."""
+        return tuple(one for one in self.verdicts if one.size < 0)
+
+    @property
+    def none(self) -> bool:
+        """Whether nothing is left, as far as every file could be read."""
+        return not (self.found or self.places or self.unread)
 
 
-def documents_of(database: Database, places: Places) -> list[str]:
-    """The documents that the memory reads, where they are on the disk."""
-    from store.errors import MemorandaError
+def trace(
+    database: Database,
+    documents: Documents,
+    texts: Sequence[str],
+    names: Sequence[str] = (),
+    *,
+    erased: bool = False,
+) -> Traces:
+    """Look for texts, and for names that only they said, wherever Memoranda keeps text: row by row, and byte by byte in
+    every file. This is the search before a purge, its proof, and `verify-forgotten`.
 
-    found = []
-    for (path,) in database.rows("SELECT path FROM documents ORDER BY path"):
-        try:
-            found.append(places.named(path).path)
-        except MemorandaError:
-            continue  # gone, or no longer among the places
-    return found
+    Where the texts were `erased` and no row holds them, what stands in the file all the same was left there by a
+    program that deletes without wiping, and the file is written anew. Raises StorageError."""
+    texts = list(map(storable, texts))
+    words, copies = Words(texts), Copies(texts, names)
+    places = elsewhere(database, words, copies, ())
+    stored = bool(places)
+    if words and spool.holding(database.path, words):
+        places.append(Place("spool", "spool", "[]", "not brought in yet", ""))
+    places += files.places(database, documents.places, words)
+    sought = [*texts, *names]
+    every = files_of(database, documents)
+    verdicts = prove(sought, every)
+    if erased and not stored and any(one.found for one in verdicts if one.file == database.path):
+        database.write_anew()
+        verdicts = prove(sought, every)
+    return Traces(tuple(verdicts), tuple(places))
 
 
-def prove(texts: Iterable[str], files: Sequence[str]) -> list[Verdict]:
+def files_of(database: Database, documents: Documents) -> list[str]:
+    """Every file in which Memoranda keeps or reads text, each once."""
+    base = documents.places.base
+    paths = [*of_store(database.path), *(file for file, _ in of_person(database.path, base))]
+    paths += [found.place.path for found in documents.places.walk(lambda name, why: None)]
+    seen: dict[str, str] = {}
+    for path in paths:
+        seen.setdefault(os.path.realpath(path), path)
+    return list(seen.values())
+
+
+def prove(texts: Iterable[str], paths: Sequence[str]) -> list[Verdict]:
     """Look for the texts in these files. Raises StorageError when the other process cannot do it."""
-    texts = list(texts)
-    asked = json.dumps({"texts": texts, "digests": [text_hash(text) for text in texts], "files": list(files)})
+    texts = list(map(storable, texts))  # a command line may hold bytes that are no text
+    asked = json.dumps({"texts": texts, "digests": [text_hash(text) for text in texts], "files": list(paths)})
     done = subprocess.run(
         [sys.executable, "-I", READER], input=asked, capture_output=True, text=True, encoding="utf-8", check=False
     )
     if done.returncode:
         raise StorageError("The process that reads the files ended without a word.", "Try again.")
     return [Verdict(one["file"], one["size"], tuple(one["found"])) for one in json.loads(done.stdout)]
-
-
-def _all_in(folder: str) -> Iterable[str]:
-    for place, _, names in sorted(os.walk(folder)):
-        yield from (os.path.join(place, name) for name in sorted(names) if os.path.isfile(os.path.join(place, name)))
-
-
-def _names(folder: str) -> list[str]:
-    try:
-        return sorted(os.listdir(folder))
-    except OSError:
-        return []
-
-
-def proven(database: Database, texts: Sequence[str], clean: bool) -> list[Verdict]:
-    """`prove` for the files of a memory's own store. Where it is `clean`, nothing stored holds the texts any more: what
-    stands in the file all the same was left there by a program that deletes without wiping, and the file is written
-    anew. Raises StorageError."""
-    files = files_of(database.path)
-    verdicts = prove(texts, files)
-    if clean and any(one.found for one in verdicts if one.file == database.path):
-        database.write_anew()
-        verdicts = prove(texts, files)
-    return verdicts

@@ -1,45 +1,57 @@
-"""Looks for texts in the bytes of files: a process of its own, run by its path, with no more than Python and SQLite.
+"""Looks for texts in the bytes of files: a process of its own, run by its path, which imports nothing of Memoranda.
 
 Standard input is a JSON object, `texts`, their `digests` and `files`; standard output a list, one object a file:
 `file`, `size` (-1 if it could not be read), and `found`, the encodings in which a text, or a long piece of one, stands
 there.
 
-Five encodings: raw UTF-8, the same in other capitals, with any space between words and with accents composed or not;
-escaped as JSON; UTF-16 of either end; base64 at its three alignments. Files that end in .gz are unpacked first, and
-of a memory its packed history too, whose compressed bytes tell nothing.
+Six encodings: raw UTF-8, the same in other capitals, with any space between words and with accents composed or not;
+escaped as JSON; UTF-16 of either end; base64 at its three alignments; percent-encoded as in addresses. What is packed
+by gzip is unpacked first, whatever its name, and of a memory its packed history too, whose compressed bytes tell
+nothing, also if the memory itself is packed.
+
+However many the texts, a file is read once: an automaton finds a few letters of each, and only around those is a text
+looked for in all the ways of writing it.
 """
 
 import base64
 import gzip
 import json
+import os
 import re
 import sys
 import zlib
+from collections import Counter
 from collections.abc import Callable, Iterator
+from itertools import product
+from math import prod
 from unicodedata import normalize
+from urllib.parse import quote
 
 SQLITE = b"SQLite format 3\0"
+GZIP = b"\x1f\x8b"
+READ, MEMORY, URI = 0x1, 0x6, 0x40  # SQLITE_OPEN_READONLY; _READWRITE and _CREATE; _URI
 CHUNK = 4 << 20
 PIECE = 64  # letters: a longer text is looked for in pieces too, since SQLite spreads it over pages
 LEAST_BASE64 = 8  # signs: fewer would be met by chance
 
-MANY = 8  # texts: more are sifted, part by part, before each is looked for in all its ways of being written
+FEWEST = 3  # letters and figures by which a text is found
+CASED = 4  # letters, of a writing in which each has several forms
+WAYS = 256  # of writing so many letters, in one encoding
+SPARE = 200  # bytes around a text, and around a word of it, that may be spaces in it
 DIGEST = "digest"  # the plain one that a memory keeps beside a text: whoever guesses a text can tell it by that
-SIGNS = re.compile(rb"[A-Za-z0-9+/_-]{8,}")
+BASE64 = "base64"
+WORD = re.compile(r"\w+")
+PLAIN = re.compile(r"[A-Za-z0-9]+")
 
-Finder = Callable[[bytes, bytes], bool]  # a part of a file, and the same in small letters
-Sift = Callable[[bytes], set[str]]  # a part in small letters → the texts that may stand in it
+Encode = Callable[[str], list[bytes]]  # the ways to write a letter, in small letters where they are ASCII's
+Finder = Callable[[bytes], bool]  # whether a text stands in some bytes, which are in small letters
+Needle = tuple[bytes, tuple[str, ...]]  # what a part must hold, and in which encodings a text may then stand there
 
 
 def main() -> None:
     wanted = json.load(sys.stdin)
-    texts = pieces(wanted["texts"])
-    finders = {name: [(text, finder(text)) for text in texts] for name, finder in ENCODINGS.items()}
-    sift = sifting(texts) if len(texts) > MANY else None
-    overlap = 24 * max(map(len, texts), default=0) + 64
-    digests = [digest.encode() for digest in wanted["digests"]]
-    told = [look(file, finders, sift, overlap, digests) for file in wanted["files"]]
-    json.dump(told, sys.stdout)
+    search = Search(pieces(wanted["texts"]), [digest.encode() for digest in wanted["digests"]])
+    json.dump([look(file, search) for file in wanted["files"]], sys.stdout)
 
 
 def pieces(texts: list[str]) -> list[str]:
@@ -52,64 +64,72 @@ def pieces(texts: list[str]) -> list[str]:
     return list(found)
 
 
-def look(
-    file: str,
-    finders: dict[str, list[tuple[str, Finder]]],
-    sift: "Sift | None",
-    overlap: int,
-    digests: list[bytes],
-) -> dict[str, object]:
-    found: list[str] = []
+def look(file: str, search: "Search") -> dict[str, object]:
+    found = set[str]()
     size = 0
     try:
-        for part in parts(file, overlap):
+        for part in parts(file, search.overlap):
             size += len(part)
-            small = part.lower()
-            likely = sift(small) if sift else None
-            if DIGEST not in found and any(digest in small for digest in digests):
-                found.append(DIGEST)
-            for name, among in finders.items():
-                if name in found:
-                    continue
-                if name == "base64" and sift:
-                    part = b"\n".join(SIGNS.findall(part))  # all that may be base64: little, in most files
-                if any(
-                    finder(part, small)
-                    for text, finder in among
-                    if likely is None or name == "base64" or text in likely
-                ):
-                    found.append(name)
+            search.into(part, found)
     except (OSError, EOFError):
         return {"file": file, "size": -1, "found": []}
-    return {"file": file, "size": size, "found": [name for name in (*finders, DIGEST) if name in found]}
+    return {"file": file, "size": size, "found": [name for name in (*ENCODINGS, BASE64, DIGEST) if name in found]}
 
 
 def parts(file: str, overlap: int) -> Iterator[bytes]:
-    """A file in parts, each of which begins with the end of the one before."""
-    opened = gzip.open(file) if file.endswith(".gz") else open(file, "rb")  # noqa: SIM115
-    with opened as stream:
+    """A file in parts, each of which begins with the end of the one before. Raises OSError, EOFError."""
+    with open(file, "rb") as stream:
+        packed = stream.read(len(GZIP)) == GZIP
+    if packed:
+        yield from unpacked(file, overlap)
+    head = b""
+    with open(file, "rb") as stream:
         tail = b""
-        first = True
-        memory = False
         while chunk := stream.read(CHUNK):
-            memory = memory or (first and chunk.startswith(SQLITE))
-            first = False
-            yield tail + chunk
-            tail = chunk[-overlap:]
-    if memory:
-        yield from packed(file)
+            head = head or chunk[: len(SQLITE)]
+            if not packed:
+                yield tail + chunk
+                tail = chunk[-overlap:]
+    if head.startswith(SQLITE):
+        yield from history(file)
 
 
-def packed(file: str) -> Iterator[bytes]:
-    """What is in the blocks of packed history of a memory (store/blocks.py). One that cannot be read as such is only
-    its bytes."""
+def unpacked(file: str, overlap: int) -> Iterator[bytes]:
+    """What gzip packed, in parts; of a memory its packed history too."""
+    kept: list[bytes] | None = None
+    tail = b""
+    try:
+        with gzip.open(file) as stream:
+            while chunk := stream.read(CHUNK):
+                if not tail and chunk.startswith(SQLITE):
+                    kept = []
+                if kept is not None:
+                    kept.append(chunk)
+                yield tail + chunk
+                tail = chunk[-overlap:]
+    except zlib.error:
+        raise EOFError from None
+    if kept:
+        yield from history(file, b"".join(kept))
+
+
+def history(file: str, content: bytes = b"") -> Iterator[bytes]:
+    """What is in the blocks of packed history of a memory (store/blocks.py), in a file or in its bytes. One that cannot
+    be read as such is only its bytes."""
     import apsw
 
     try:
-        connection = apsw.Connection(file, flags=apsw.SQLITE_OPEN_READONLY)
+        if content:
+            connection = apsw.Connection(":memory:", flags=MEMORY)
+        elif os.path.exists(f"{file}-wal"):
+            connection = apsw.Connection(file, flags=READ)
+        else:  # nobody has it open, and nothing is to be left beside it
+            connection = apsw.Connection(f"file:{quote(os.path.abspath(file))}?immutable=1", flags=READ | URI)
     except apsw.Error:
         return
     try:
+        if content:  # a log beside it would have been packed apart
+            connection.deserialize("main", content[:18] + b"\1\1" + content[20:])
         for blobs in connection.execute("SELECT directory, texts FROM history_block"):
             for blob in blobs:
                 yield zlib.decompress(blob)
@@ -122,32 +142,109 @@ def packed(file: str) -> Iterator[bytes]:
 # many texts at once
 
 
-def sifting(texts: list[str]) -> Sift:
-    """Tells which texts may stand in a part. Part and text are brought to one plain form, escapes undone, all space one
-    space, letters beyond ASCII one sign, UTF-16's zeros gone; what stands there in any encoding, stands there in it."""
-    plain = {
-        text: {
-            BEYOND.sub(b"?", SPACE.sub(b" ", normalize(form, case).encode("utf-8", "replace").lower()))
-            for case in (text, text.lower(), text.upper())
-            for form in ("NFC", "NFD")
-        }
-        for text in texts
-    }
-    # a writing beyond the first 256 letters leaves other bytes in UTF-16: nothing can be told of it beforehand
-    always = {text for text in texts if any(ord(letter) > 255 for letter in normalize("NFC", text))}
+class Search:
+    """Looks for texts, and for digests as they are. `overlap` is how much two parts of a file must share, in bytes."""
 
-    def sift(small: bytes) -> set[str]:
-        unescaped = ESCAPED.sub(lambda match: UNESCAPED.get(match[0][1:2], match[0][1:2]), small)
-        forms = [BEYOND.sub(b"?", SPACE.sub(b" ", form)) for form in (small, unescaped, small.replace(b"\0", b""))]
-        return always | {text for text, ways in plain.items() if any(way in form for way in ways for form in forms)}
+    def __init__(self, texts: list[str], digests: list[bytes]) -> None:
+        from ahocorasick_rs import BytesAhoCorasick
 
-    return sift
+        self.overlap = 24 * max(map(len, texts), default=0) + 64
+        self._made: dict[tuple[str, str], Finder] = {}
+        self._plain = {text: runs(text) for text in texts}
+        often = Counter(run for told in self._plain.values() for run in told)
+        self._about: dict[bytes, list[tuple[str, tuple[str, ...], bytes, int]]] = {digest: [] for digest in digests}
+        self._always: list[str] = []  # nothing tells of these beforehand
+        for text, told in self._plain.items():
+            rarest = min(told, key=lambda run: (often[run], -len(run)), default="")
+            found = [*(plain(rarest) if len(rarest) >= FEWEST else needles(text))]
+            if not found:
+                self._always.append(text)
+            beside, apart = neighbour(text, rarest) if rarest else ("", 0)
+            for needle, names in found:
+                near = wide(beside) if names == WIDE else beside.encode()
+                self._about.setdefault(needle, []).append((text, names, near, apart))
+        self._sought = list(self._about)
+        self._find = BytesAhoCorasick(self._sought).find_matches_as_indexes
+        self._coded = BytesAhoCorasick({core for text in texts for core in based(text)}).find_matches_as_indexes
+
+    def into(self, part: bytes, found: set[str]) -> None:
+        """Add the encodings in which a text stands in a part of a file."""
+        if BASE64 not in found and self._coded(part):
+            found.add(BASE64)
+        small = part.lower()
+        meant = [self._about[needle] for needle in self._sought]
+        for which, start, end in self._find(small, True):
+            if not meant[which]:
+                found.add(DIGEST)
+            for text, names, near, apart in meant[which]:
+                if near not in small[max(0, start - apart) : end + apart]:
+                    continue
+                reach = 24 * len(text) + SPARE
+                self._around(text, names, small[max(0, start - reach) : start + reach], found)
+        for text in self._always:
+            self._around(text, tuple(ENCODINGS), small, found)
+
+    def _around(self, text: str, names: tuple[str, ...], small: bytes, found: set[str]) -> None:
+        dense = None
+        for name in names:
+            if name in found or not any(sign in small for sign in ENCODED.get(name, (b"",))):
+                continue
+            if name in WIDE:
+                dense = small.replace(b"\0", b"") if dense is None else dense
+            among = dense if name in WIDE and dense is not None else small
+            if all(run.encode() in among for run in self._plain[text]) and self._finder(name, text)(small):
+                found.add(name)
+
+    def _finder(self, name: str, text: str) -> Finder:
+        made = self._made.get((name, text))
+        if made is None:
+            made = self._made[name, text] = finder(name, text)
+        return made
 
 
-SPACE = re.compile(rb"\s+")
-BEYOND = re.compile(rb"[\x80-\xff]+")
-ESCAPED = re.compile(rb"(?:\\u[0-9a-f]{4})+|\\[nrt\"\\/bf]")
-UNESCAPED = {b"n": b" ", b"r": b" ", b"t": b" ", b"u": b"\xff", b"b": b" ", b"f": b" "}
+def runs(text: str) -> list[str]:
+    """The runs of plain letters and figures of a text, small: every encoding but base64 leaves them as they are."""
+    return list(dict.fromkeys(run.lower() for run in PLAIN.findall(normalize("NFC", text))))
+
+
+def plain(run: str) -> Iterator[Needle]:
+    """What tells of a run of plain letters and figures."""
+    yield run.encode(), NARROW
+    yield wide(run), WIDE
+
+
+def wide(run: str) -> bytes:
+    return b"\0".join(bytes([byte]) for byte in run.encode())
+
+
+def neighbour(text: str, run: str) -> tuple[str, int]:
+    """(the run beside this one in a text, empty if there is none; within how many bytes of it that stands)."""
+    all_runs = [(match[0].lower(), *match.span()) for match in PLAIN.finditer(normalize("NFC", text))]
+    place = next(place for place, (word, _, _) in enumerate(all_runs) if word == run)
+    if len(all_runs) == 1:
+        return "", 0
+    other = place + 1 if place + 1 < len(all_runs) else place - 1
+    first, second = sorted((place, other))
+    return all_runs[other][0], 24 * (all_runs[second][1] - all_runs[first][2]) + 2 * len(all_runs[other][0]) + SPARE
+
+
+def needles(text: str) -> Iterator[Needle]:
+    """What tells of a text without such a run: the beginning of its longest word in every way of writing it."""
+    word = max(WORD.findall(normalize("NFC", text)), key=len, default="")
+    told: dict[bytes, set[str]] = {}
+    for name, encode in ENCODINGS.items():
+        each: list[list[bytes]] = []
+        for letter in word[:CASED]:
+            forms = sorted({way.lower() for way in encode(letter)})
+            if prod(map(len, [*each, forms])) > WAYS:
+                break
+            each.append(forms)
+        if len(each) < 2:
+            return
+        for together in product(*each):
+            told.setdefault(b"".join(together), set()).add(name)
+    for needle, names in told.items():
+        yield needle, tuple(names)
 
 
 # a letter in the ways in which it may be written
@@ -159,7 +256,7 @@ def ways(letter: str) -> list[str]:
     return list(dict.fromkeys(normalize(form, case) for case in cases for form in ("NFC", "NFD")))
 
 
-def spelled(text: str, encode: Callable[[str], list[bytes]], space: bytes) -> bytes:
+def spelled(text: str, encode: Encode, space: bytes) -> bytes:
     """A pattern for a text: each letter as any of its encodings, in small letters where they are ASCII's."""
     words = []
     for word in normalize("NFC", text).split():
@@ -171,51 +268,57 @@ def spelled(text: str, encode: Callable[[str], list[bytes]], space: bytes) -> by
     return space.join(words)
 
 
-def probe(text: str) -> bytes:
-    """The longest run of ASCII letters and figures: a part that lacks it holds nothing of the text."""
-    return max(re.findall(rb"[a-z0-9]+", text.lower().encode()), key=len, default=b"")
+def raw(letter: str) -> list[bytes]:
+    return [way.encode("utf-8", "replace").lower() for way in ways(letter)]
 
 
-def searching(text: str, pattern: bytes, probe: bytes) -> Finder:
-    search = re.compile(pattern).search
-    return lambda part, small: probe in small and search(small) is not None
+def escaped(letter: str) -> list[bytes]:
+    """As JSON writes it, with or without the letters beyond ASCII."""
+    both = (json.dumps(way, ensure_ascii=only)[1:-1] for way in ways(letter) for only in (True, False))
+    return [way.encode("utf-8", "replace").lower() for way in both]
 
 
-def raw(text: str) -> Finder:
-    def encode(letter: str) -> list[bytes]:
-        return [way.encode("utf-8", "replace").lower() for way in ways(letter)]
-
-    return searching(text, spelled(text, encode, rb"\s+"), probe(text))
-
-
-def escaped(text: str) -> Finder:
-    """As JSON writes it, with or without the letters beyond ASCII; at least one sign must be escaped."""
-
-    def encode(letter: str) -> list[bytes]:
-        both = (json.dumps(way, ensure_ascii=only)[1:-1] for way in ways(letter) for only in (True, False))
-        return [way.encode("utf-8", "replace").lower() for way in both]
-
-    found = re.compile(spelled(text, encode, rb"(?:\s|\\[nrt])+")).finditer
-    part_of = probe(text)
-    return lambda part, small: part_of in small and any(b"\\" in match[0] for match in found(small))
+def percent(letter: str) -> list[bytes]:
+    """As an address writes it."""
+    raws = [way.encode("utf-8", "replace") for way in ways(letter)]
+    told = ["".join(f"%{byte:02x}" for byte in raw).encode() for raw in raws]
+    return [*told, *(raw.lower() for raw in raws if raw.isalnum() or raw in b"-._~!$&'()*,;=:@/?")]
 
 
-def sixteen(order: str) -> Callable[[str], Finder]:
-    def finder(text: str) -> Finder:
-        def encode(letter: str) -> list[bytes]:
-            return [way.encode(f"utf-16-{order}", "replace").lower() for way in ways(letter)]
-
-        space = b"(?:" + b"|".join(re.escape(sign.encode(f"utf-16-{order}")) for sign in " \n\r\t\u00a0") + b")+"
-        return searching(
-            text,
-            spelled(text, encode, space),
-            b"\0".join(bytes([byte]) for byte in probe(text)),
-        )
-
-    return finder
+def sixteen(order: str) -> Encode:
+    return lambda letter: [way.encode(f"utf-16-{order}", "replace").lower() for way in ways(letter)]
 
 
-def based(text: str) -> Finder:
+ENCODINGS: dict[str, Encode] = {
+    "raw": raw,
+    "JSON": escaped,
+    "UTF-16LE": sixteen("le"),
+    "UTF-16BE": sixteen("be"),
+    "percent": percent,
+}
+WIDE = ("UTF-16LE", "UTF-16BE")
+NARROW = ("raw", "JSON", "percent")
+SPACES = {
+    "raw": rb"\s+",
+    "JSON": rb"(?:\s|\\[nrt])+",
+    "percent": rb"(?:\+|%20|%0a|%0d|%09|%c2%a0)+",
+    **{
+        f"UTF-16{order}": b"(?:"
+        + b"|".join(re.escape(sign.encode(f"utf-16-{order.lower()}")) for sign in " \n\r\t\u00a0")
+        + b")+"
+        for order in ("LE", "BE")
+    },
+}
+ENCODED = {"JSON": (b"\\",), "percent": (b"%", b"+")}  # one of these must be in a match, else it is raw
+
+
+def finder(name: str, text: str) -> Finder:
+    found = re.compile(spelled(text, ENCODINGS[name], SPACES[name])).finditer
+    signs = ENCODED.get(name, (b"",))
+    return lambda small: any(any(sign in match[0] for sign in signs) for match in found(small))
+
+
+def based(text: str) -> set[bytes]:
     """Base64 of the text as it is, small, composed and not: what the signs around it have no part in."""
     cores = set[bytes]()
     for case in (text, text.lower()):
@@ -227,16 +330,8 @@ def based(text: str) -> Finder:
                 core = signs[start : (shift + len(told)) // 3 * 4]
                 if len(core) >= LEAST_BASE64:
                     cores |= {core, core.replace(b"+", b"-").replace(b"/", b"_")}
-    return lambda part, small: any(core in part for core in cores)
+    return cores
 
-
-ENCODINGS: dict[str, Callable[[str], Finder]] = {
-    "raw": raw,
-    "JSON": escaped,
-    "UTF-16LE": sixteen("le"),
-    "UTF-16BE": sixteen("be"),
-    "base64": based,
-}
 
 if __name__ == "__main__":
     main()

@@ -2,19 +2,21 @@
 both."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from store.contents import seal
 from store.conversation import summaries
 from store.database import Verbatim, Write
 from store.database.capture import TEXTS, masked
+from store.embedding import keepers
 from store.embedding.form import digest, form
 from store.facts import text_hash
 from store.keys import pack
 from store.purge.asked import DIGESTS
-from store.purge.places import NAMES, Place, Ref, text_columns, where_key
-from store.purge.words import Words
+from store.purge.places import NAMES, Place, Ref, where_key, words_of
+from store.purge.registry import DROPPED, INPUT, RECORD, TABLES, Table
+from store.purge.words import Copies, Words
 
 
 def by_table(refs: Iterable[Ref]) -> dict[str, list[str]]:
@@ -63,15 +65,42 @@ def delete(write: Write, table: str, keys: list[str]) -> None:
         write.execute(f"DELETE FROM mutes WHERE fact_id {among}", (ids,))
 
 
+def successors(write: Write, gone: Collection[Ref]) -> set[Ref]:
+    """The records that stay and supersede one that goes."""
+    found = set[Ref]()
+    for table in ("facts", "decisions"):
+        ids = Verbatim(json.dumps([int(key[1:-1]) for name, key in gone if name == table]))
+        rows = write.rows(
+            f"SELECT json_array(id) FROM {table} WHERE supersedes IN (SELECT value FROM json_each(?))", (ids,)
+        )
+        found |= {(table, key) for (key,) in rows}
+    return found - set(gone)
+
+
+def unlink(write: Write, refs: Iterable[Ref]) -> None:
+    """Let these records supersede nothing, in their history either: what they superseded goes."""
+    for table, key in refs:
+        write.rewrite(f"UPDATE {table} SET supersedes = NULL WHERE json_array(id) = ?", (Verbatim(key),))
+        write.rewrite(
+            "UPDATE history_row SET before = json_replace(before, '$.supersedes', NULL),"
+            " after = json_replace(after, '$.supersedes', NULL), salt = NULL, purged = max(purged, 2)"
+            " WHERE tbl = ? AND pk = ?",
+            (Verbatim(table), Verbatim(key)),
+        )
+
+
 # scrubbing
 
 
-def scrub(write: Write, place: Place, words: Words) -> None:
-    """Cut the words from a row and from what history says of it; a row whose key they are in goes."""
+def scrub(write: Write, place: Place, words: Words, copies: Copies) -> None:
+    """Cut the words from a row, of a copy the `copies` of them, and from what history says of it; a row whose key they
+    are in goes."""
     database, table = write.database, place.table
+    becomes = TABLES.get(table, Table(RECORD)).becomes
+    words = words if becomes == RECORD else copies
     if table == "turns":
         summaries.drop(write, json.loads(place.key))
-    names = text_columns(database, table)
+    names = words_of(database, table)
     row = write.execute(
         f"SELECT {', '.join(names)} FROM {table} WHERE {where_key(database, table)}", (Verbatim(place.key),)
     ).get
@@ -79,7 +108,7 @@ def scrub(write: Write, place: Place, words: Words) -> None:
         values = (row,) if len(names) == 1 else row
         changed = _changed(table, dict(zip(names, values, strict=True)), words)
         keyed = database.rows("SELECT name FROM pragma_table_info(?) WHERE pk", (table,))
-        if table == "queries" or any((name,) in keyed for name in changed):
+        if becomes in (INPUT, DROPPED) or any((name,) in keyed for name in changed):
             write.rewrite(f"DELETE FROM {table} WHERE {where_key(database, table)}", (Verbatim(place.key),))
         elif changed:
             write.rewrite(
@@ -154,9 +183,10 @@ def cached(write: Write, texts: Iterable[str]) -> set[int]:
 
 
 def drop_unused(write: Write, vectors: Iterable[int]) -> None:
-    """Of these vectors, those that no record has any more."""
+    """Of these vectors, those that no record has any more, and the signs of all that are gone."""
     for number in vectors:
         write.execute(
             "DELETE FROM embeddings WHERE id = ? AND NOT EXISTS (SELECT 1 FROM vectors WHERE embedding = ?)",
             (number, number),
         )
+    keepers.forget(write)

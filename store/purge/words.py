@@ -4,20 +4,22 @@ them."""
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 from unicodedata import normalize
 
 from store.database.capture import PURGED
+from store.purged_words import FEWEST, NAME, SPACED, forms, matches, spans_of
 
-FEWEST = 4  # letters and figures: what is shorter stands in too many texts that have nothing to do with it
 TOLD = 12  # letters of a query that is a part of a text, from which on it tells of it
-SEVERAL = 20  # so many texts are looked for one by one; beyond, first by their longest word
+SEVERAL = 20  # so many texts are looked for one by one; more of them at once, each by its rarest run of letters
 END = ".!;, "
-_RUN = re.compile(r"[a-z0-9]{3,}")
+SHORT = "\u2026"  # what a text that was cut short ends in
+LONGEST_END = 400  # words before it that are looked at
+OPENING = ("{", "[", '"')  # of JSON
+OTHERS = str.maketrans("\u0130\u0131\u017f", "iis")  # count as these in whatever capitals, and `lower` leaves them
+_RUN = re.compile(r"[A-Za-z0-9]{3,}")  # is the same in JSON, however accents are composed, and but for capitals
 _WORD = re.compile(r"\w+")
-_SPACED = "0-9A-Za-z_\u00c0-\u024f\u0370-\u04ff"  # of writings that put spaces between words: Latin, Greek, Cyrillic
-_TOKEN = re.compile(f"[{_SPACED}]+")
 
 
 class Words:
@@ -26,45 +28,67 @@ class Words:
     def __init__(self, texts: Iterable[str]) -> None:
         found = dict.fromkeys(text for text in map(_trimmed, texts) if long(text))
         self.texts = tuple(sorted(found, key=len, reverse=True))  # a text that holds another is cut first
-        self._patterns = {text: pattern(text) for text in self.texts}
-        self._by_word: dict[str, list[str]] = {}
-        self._always: list[str] = []
-        words = {text: _TOKEN.findall(_folded(text)) for text in self.texts}
-        often = Counter(word for told in words.values() for word in set(told))
-        for text, told in words.items():
-            if told:
-                rarest = min(told, key=lambda word: (often[word], -len(word)))
-                self._by_word.setdefault(rarest, []).append(text)
-            else:  # a writing without spaces: no word stands for itself
-                self._always.append(text)
+        self._patterns: dict[str, re.Pattern[str]] = {}  # made when they are first needed
+        self._runs = [_runs(text) for text in self.texts]
+        self._always = [place for place, runs in enumerate(self._runs) if not runs]
+        self._by_run: list[list[int]] = []
+        self._find = self._index() if len(self.texts) > SEVERAL else None
+        self._whole = "\0".join(_folded(" ".join(text.split())) for text in self.texts)
+
+    def _index(self) -> Callable[..., list[tuple[int, int, int]]]:
+        """Finds a run of letters of each text, in one pass."""
+        from ahocorasick_rs import AhoCorasick, Implementation
+
+        often = Counter(run for runs in self._runs for run in set(runs))
+        by_run: dict[str, list[int]] = {}
+        for place, runs in enumerate(self._runs):
+            if runs:
+                by_run.setdefault(min(runs, key=lambda run: (often[run], -len(run))), []).append(place)
+        self._by_run = [*by_run.values()]
+        automaton = AhoCorasick(by_run, implementation=Implementation.ContiguousNFA, store_patterns=False)
+        return automaton.find_matches_as_indexes
 
     def __bool__(self) -> bool:
         return bool(self.texts)
 
     def probes(self) -> list[str] | None:
-        """Letters that each text that holds them must hold, for SQL's LIKE; None where only reading all will do."""
+        """Letters that each text that holds them must hold, for SQL's LIKE, which does not know the other signs that
+        count as i, k and s; None where only reading all will do."""
         if len(self.texts) > SEVERAL:
             return None
-        runs = [max(_RUN.findall(text.casefold()), key=len, default="") for text in self.texts]
-        return runs if all(runs) else None
+        probes = [max(re.split("[iks ]", " ".join(runs)), key=len, default="") for runs in self._runs]
+        return probes if all(probes) else None
 
     def inside(self, value: object) -> bool:
         """Whether a text, or any string of the JSON that it is, holds one of them."""
-        return bool(self.cut(value) != value)
+        return isinstance(value, str) and self._may(value) and bool(self.cut(value) != value)
+
+    def _may(self, text: str) -> bool:
+        """Whether a text, or any string of the JSON that it is, may hold one of them."""
+        return ("\\u" in text and text[:1] in OPENING) or bool(self._likely(text))
 
     def spans(self, text: str) -> list[tuple[int, int]]:
         """Where in a text they stand, as (start, end); one may overlap another."""
-        return [match.span() for wanted in self._likely(text) for match in self._patterns[wanted].finditer(text)]
+        return [match.span() for wanted in self._likely(text) for match in self._pattern(wanted).finditer(text)]
+
+    def which(self, text: str) -> set[str]:
+        """Which of them, as they are in `texts`, stand in a text."""
+        return {wanted for wanted in self._likely(text) if self._pattern(wanted).search(text)}
+
+    @staticmethod
+    def trimmed(text: str) -> str:
+        """A text as it is in `texts`: without the spaces around it and its final punctuation."""
+        return _trimmed(text)
 
     def hold(self, part: str) -> bool:
         """Whether one of them says this too, in as many letters as are looked for as parts of words."""
         told = _folded(" ".join(part.split()))
-        return len(told) >= TOLD and any(told in _folded(" ".join(text.split())) for text in self.texts)
+        return len(told) >= TOLD and told in self._whole
 
     def around(self, value: object) -> str:
         """What stands around the first of them, in one line: for people."""
         text = str(value)
-        found = next((match for text_ in self._likely(text) if (match := self._patterns[text_].search(text))), None)
+        found = next((match for text_ in self._likely(text) if (match := self._pattern(text_).search(text))), None)
         if found is None:
             return " ".join(text.split())[:120]
         start = max(0, found.start() - 24)
@@ -74,7 +98,7 @@ class Words:
         """The text without them, each replaced by a mark; of JSON, in each of its strings."""
         if not isinstance(value, str):
             return value
-        if value[:1] in ("{", "[", '"'):
+        if value[:1] in OPENING:
             try:
                 tree = json.loads(value)
             except ValueError:
@@ -95,16 +119,87 @@ class Words:
 
     def _cut(self, text: str) -> str:
         for wanted in self._likely(text):
-            text = self._patterns[wanted].sub(PURGED, text)
+            text = self._pattern(wanted).sub(PURGED, text)
         return text
 
-    def _likely(self, text: str) -> Iterable[str]:
-        """Those of the texts that may stand in this one."""
-        if len(self.texts) <= SEVERAL:
-            return self.texts
-        words = set(_TOKEN.findall(_folded(text)))
-        likely = [*self._always, *(text for word in words & self._by_word.keys() for text in self._by_word[word])]
-        return sorted(likely, key=len, reverse=True)
+    def _pattern(self, wanted: str) -> re.Pattern[str]:
+        made = self._patterns.get(wanted)
+        if made is None:
+            made = self._patterns[wanted] = pattern(wanted)
+        return made
+
+    def _likely(self, text: str) -> list[str]:
+        """Those of the texts that may stand in this one, the longest first."""
+        low = text.lower() if text.isascii() else text.translate(OTHERS).lower()
+        places: Iterable[int] = range(len(self.texts))
+        if self._find is not None:
+            try:
+                hits = self._find(low, True)
+            except UnicodeEncodeError:  # half of a pair of UTF-16, which no run holds
+                hits = self._find(low.encode("utf-8", "replace").decode(), True)
+            if not hits and not self._always:
+                return []
+            found = {place for run in {hit[0] for hit in hits} for place in self._by_run[run]}
+            places = sorted(found.union(self._always))
+        return [self.texts[place] for place in places if all(run in low for run in self._runs[place])]
+
+
+class Copies(Words):
+    """The same in what Memoranda copied from elsewhere: there go also the `names` that only these texts said, and their
+    beginnings where a copy was cut short or was typed half."""
+
+    def __init__(self, texts: Iterable[str], names: Iterable[str] = ()) -> None:
+        texts, names = list(texts), list(names)
+        super().__init__([*texts, *names])
+        self._forms: dict[str, set[str]] = {}
+        for kind, letters in (
+            *(form for text in texts for form in forms(text)),
+            *(form for name in names for form in forms(name, NAME)),
+        ):
+            self._forms.setdefault(letters, set()).add(kind)
+        self._begun: dict[str, list[list[str]]] = {}
+        for text in self.texts:
+            words = [word for word, _, _ in spans_of(normalize("NFC", text))]
+            self._begun.setdefault(words[0][:FEWEST] if words else "", []).append(words)
+
+    def typed(self, text: str) -> bool:
+        """Whether an input says one of them, a part of one, or begins to say one at its end."""
+        return self.inside(text) or self.hold(text) or any(matches(text, self._told))
+
+    def _told(self, letters: str) -> set[str]:
+        return self._forms.get(letters, set())
+
+    def probes(self) -> list[str] | None:
+        """As for `Words`, and what a text that was cut short ends in."""
+        probes = super().probes()
+        return None if probes is None else [*probes, SHORT]
+
+    def _may(self, text: str) -> bool:
+        return SHORT in text or super()._may(text)
+
+    def _cut(self, text: str) -> str:
+        text = super()._cut(text)
+        if SHORT not in text:
+            return text
+        *parts, last = normalize("NFC", text).split(SHORT)
+        return "".join(self._without_end(part) for part in parts) + last
+
+    def _without_end(self, text: str) -> str:
+        """A text that goes on with an ellipsis, which is put behind it, without the beginning of one of them there."""
+        tokens = spans_of(text)
+        for place in range(max(0, len(tokens) - LONGEST_END), len(tokens)):
+            said = [word for word, _, _ in tokens[place:]]
+            letters = sum(map(len, said))
+            for words in self._begun.get(said[0][:FEWEST], ()):
+                if letters >= min(TOLD, max(FEWEST, sum(map(len, words)) // 2)) and _begins(words, said):
+                    return text[: tokens[place][1]] + PURGED
+        return text + SHORT
+
+
+def _begins(words: list[str], said: list[str]) -> bool:
+    """Whether one begins with the other, of which the last word may be cut short."""
+    *whole, last = said
+    return words[: len(whole)] == whole and len(words) > len(whole) and words[len(whole)].startswith(last)
 
 
 def long(text: str) -> bool:
@@ -116,8 +211,8 @@ def pattern(text: str) -> re.Pattern[str]:
     """Finds a text in whatever capitals, with any space between its words and accents composed or not; not as the
     beginning or the end of longer words: `team of 5` is not in `team of 50`."""
     whole = r"\s+".join("".join(map(_letter, word)) for word in normalize("NFC", text).split())
-    before = f"(?<![{_SPACED}])" if re.match(f"[{_SPACED}]", text[0]) else ""
-    behind = f"(?![{_SPACED}])" if re.match(f"[{_SPACED}]", text[-1]) else ""
+    before = f"(?<![{SPACED}])" if re.match(f"[{SPACED}]", text[0]) else ""
+    behind = f"(?![{SPACED}])" if re.match(f"[{SPACED}]", text[-1]) else ""
     return re.compile(before + whole + behind, re.IGNORECASE)
 
 
@@ -128,6 +223,12 @@ def _letter(letter: str) -> str:
 
 def _trimmed(text: str) -> str:
     return text.strip().rstrip(END) or text.strip()
+
+
+def _runs(text: str) -> list[str]:
+    """The runs of plain letters and figures of a text, the longest first: what holds the text holds each of them."""
+    runs = _RUN.findall(normalize("NFC", text))
+    return sorted({run.lower() for run in runs}, key=len, reverse=True)
 
 
 def _folded(text: str) -> str:

@@ -7,29 +7,29 @@ nothing: so a marker is never matched, and `redact(redact(x)) == redact(x)`.
 A CLI process pays for every import here: no dataclasses, typing, enum, pathlib.
 """
 
+from store.redaction.encoded import percent
 from store.redaction.families import (
     ASSIGNMENT_LABEL,
     FAMILIES,
     LABELS,
     MASK,
-    Family,
+    PERSONAL,
     is_credential,
     names_credential,
 )
+from store.redaction.index import Index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
     from collections.abc import Callable
 
+    from store.redaction.family import Family
+
     Keep = Callable[[str, str], bool]
 
 MAX_DEPTH = 500
 """Levels of lists and dicts that `redact_tree` follows."""
-SHORTEST_WORD = 15
-"""No family that lives in one word is shorter: without such words their keywords are not looked for."""
-_LONGEST_FILLER = 512
-"""Of a longer word that is no secret the rest is not looked at either, else `glpat-xxxx…` over and over takes hours."""
 
 MARKER = "[REDACTED:"
 
@@ -78,6 +78,9 @@ class Finding:
 # --- The normalised copy ---
 
 _forms: dict[str, str] = {}
+_ASCII = bytes(range(128))
+_same: set[str] = set()
+"""Characters beyond ASCII that are known to read as they are."""
 _MOST_FORMS = 8192
 _FEW = 24
 """Up to so many different characters `replace`, one after another, is faster than `translate` (measured)."""
@@ -109,11 +112,16 @@ def _form(char: str) -> str:
 def _normalised(text: str) -> tuple[str, dict[str, str]]:
     """The copy to match on, and the characters that read differently in it."""
     changed: dict[str, str] = {}
-    if text.isascii():
+    odd = text.encode("utf-8", "surrogatepass").translate(None, _ASCII).decode("utf-8", "surrogatepass")
+    if _same.issuperset(odd):
         return text, changed
-    for char in set(text):
-        if char > "\x7f" and (form := _form(char)) != char:
+    for char in set(odd).difference(_same):
+        if (form := _form(char)) != char:
             changed[char] = form
+        elif len(_same) < _MOST_FORMS:
+            _same.add(char)
+    if not changed:
+        return text, changed
     if len(changed) > _FEW:
         return text.translate({ord(char): form for char, form in changed.items()}), changed
     copy = text
@@ -144,7 +152,7 @@ def _marker() -> "re.Pattern[str]":
     if not _markers:
         import re
 
-        _markers.append(re.compile(r"\[REDACTED:(?:" + "|".join(LABELS) + r")\]"))
+        _markers.append(re.compile(r"\[REDACTED:(?:" + "|".join((*LABELS, *PERSONAL)) + r")\]"))
     return _markers[0]
 
 
@@ -159,156 +167,83 @@ def _masked(copy: str, spans: list[tuple[int, int]]) -> str:
     return "".join(parts)
 
 
-def _pieces(copy: str, start: int, end: int) -> list[tuple[int, int]]:
-    """The parts of a span that are not masked."""
-    if copy.find(MASK, start, end) < 0:
-        return [(start, end)]
-    pieces = []
-    for piece in copy[start:end].split(MASK):
-        if piece:
-            pieces.append((start, start + len(piece)))
-        start += len(piece) + 1
-    return pieces
+_indexes: "list[Index]" = []
 
 
-def _anchors(family: Family, searched: str) -> list[int]:
-    """Where a match of the family could begin, in rising order."""
-    anchors: set[int] = set()
-    for keyword in family.keywords:
-        at = searched.find(keyword)
-        while at >= 0:
-            for distance in family.back:
-                if distance <= at:
-                    anchors.add(at - distance)
-            at = searched.find(keyword, at + 1)
-    return sorted(anchors)
+def _index() -> Index:
+    """The index of the whole table."""
+    if not _indexes:
+        _indexes.append(Index(FAMILIES))
+    return _indexes[0]
 
 
-def _spans(family: Family, copy: str, searched: str) -> list[tuple[int, int]]:
-    """What one family cuts out of the copy, from left to right. `searched` is the copy or its lower case."""
-    match_at = family.compiled().match
-    accept = family.accept
-    spans = []
-    done = 0
-    for at in _anchors(family, searched):
-        if at < done:
-            continue
-        match = match_at(copy, at)
-        if match is None:
-            continue
-        start, end = match.span(match.lastgroup or 0)
-        if accept is None:
-            spans.append((start, end))
-            done = match.end()
-            continue
-        # A value that holds a marker is judged without it: what stands beside it may be a secret of its own.
-        parts = _pieces(copy, start, end) if match.lastgroup else [(start, end)]
-        parts = [part for part in parts if accept(match, copy[part[0] : part[1]])]
-        spans.extend(parts)
-        if parts or (end - start > _LONGEST_FILLER and not match.lastgroup):
-            done = match.end()
-    return spans
-
-
-_by_longest: "dict[int, tuple[Family, ...]]" = {}
-_LONGEST = 200
-_APART = "\"'`<>(),;|"
-"""No token holds one of these: `f("…")` is looked at as if they were spaces."""
-
-
-def _possible(longest: int) -> "tuple[Family, ...]":
-    """The families that a text may hold whose longest word has so many characters."""
-    longest = min(longest, _LONGEST)
-    found = _by_longest.get(longest)
-    if found is None:
-        found = _by_longest[longest] = tuple(family for family in FAMILIES if family.word <= longest)
-    return found
-
-
-def _likely(copy: str, lowered: str) -> "list[Family]":
-    """The families of which a keyword stands where their secrets could: of those of one word, in a long one.
-
-    Masking takes keywords away and adds none: what is asked once is enough for all readings of the table.
-    """
-    long = " ".join([word for word in copy.split() if len(word) >= SHORTEST_WORD])
-    longest = 0
-    if long:
-        for sign in _APART:
-            long = long.replace(sign, " ")
-        words = [word for word in dict.fromkeys(long.split()) if len(word) >= SHORTEST_WORD]
-        longest = max(map(len, words), default=0)
-        long = " ".join(words)
-    long_lowered = long.lower()
-    likely = []
-    asked: tuple[str, ...] = ()
-    there = False
-    for family in _possible(longest):
-        whole, part = (lowered, long_lowered) if family.fold else (copy, long)
-        if family.needs not in whole:
-            continue
-        text = part if family.word and not family.apart else whole
-        if family.keywords is not asked:
-            asked = family.keywords
-            there = False
-            for keyword in asked:
-                if keyword in text:
-                    there = True
-                    break
-        if there:
-            likely.append(family)
-    return likely
-
-
-def _widened(spans: list[tuple[int, int]], origins: list[int]) -> list[tuple[int, int]]:
-    """The spans, with the whole of a character that became several: the original is cut between characters only."""
+def _widened(cuts: list[tuple[int, int, str]], origins: list[int]) -> list[tuple[int, int, str]]:
+    """What is cut, from left to right, with the whole of a character that became several: the original is cut between
+    characters only."""
     whole = []
     done = 0
-    for start, end in spans:
+    for start, end, label in sorted(cuts):
         while start > done and origins[start - 1] == origins[start]:
             start -= 1
         while end < len(origins) and origins[end] == origins[end - 1]:
             end += 1
         start = max(start, done)  # two secrets may have shared that character
         if start < end:
-            whole.append((start, end))
+            whole.append((start, end, label))
             done = end
     return whole
 
 
-def findings(text: str) -> list[Finding]:
-    """The secrets in a text, from left to right, none overlapping another."""
-    copy, changed = _normalised(text)
-    if MARKER in copy:
-        copy = _marker().sub(lambda marker: MASK * len(marker[0]), copy)
-    origins: list[int] = []
+def _read(copy: str, likely: "list[tuple[Family, list[int]]]") -> tuple[str, list[tuple[int, int, str]]]:
+    """The copy with what the table finds in it masked, and the (start, end, label) of each, as they were found.
+
+    `likely` are its anchors: masking takes keywords away and adds none, so one look for them is enough.
+    """
     found: list[tuple[int, int, str]] = []
-    lowered = copy.lower()
-    likely = _likely(copy, lowered)
-    fresh = True
+    fresh = bool(likely)
     while fresh:
         fresh = False
-        for family in likely:
-            spans = _spans(family, copy, lowered if family.fold else copy)
-            if not spans:
-                continue
-            fresh = True
-            if changed:
-                origins = origins or _origins(text, changed)
-                spans = _widened(spans, origins)
-            found.extend((start, -end, family.label) for start, end in spans)
-            copy = _masked(copy, spans)
-            lowered = copy.lower()
-    found.sort()
+        for family, anchors in likely:
+            if spans := family.spans(copy, anchors):
+                fresh = True
+                found.extend((start, end, family.label) for start, end in spans)
+                copy = _masked(copy, spans)
+    return copy, found
+
+
+def findings(text: str) -> list[Finding]:
+    """The secrets in a text, from left to right, none overlapping another."""
+    copy, changed = (text, None) if text.isascii() else _normalised(text)
+    if MARKER in copy:
+        copy = _marker().sub(lambda marker: MASK * len(marker[0]), copy)
+    anchors = (_indexes[0] if _indexes else _index()).anchors
+    likely = anchors(copy)
+    if not likely and "%" not in copy:
+        return []
+    found: list[tuple[int, int, str]] = []
+    while True:
+        copy, cuts = _read(copy, likely)
+        found += cuts
+        if "%" not in copy or (decoded := percent(copy)) is None:
+            break
+        plain, places = decoded
+        more = sorted((places[start], places[end], label) for start, end, label in _read(plain, anchors(plain))[1])
+        if not more:
+            break
+        copy = _masked(copy, [(start, end) for start, end, _ in more])
+        found += more
+    if not found:
+        return []
+    if changed:
+        origins = _origins(text, changed)
+        found = [(origins[start], origins[end - 1] + 1, label) for start, end, label in _widened(found, origins)]
+    found.sort(key=lambda cut: (cut[0], -cut[1]))
     result: list[Finding] = []
     done = 0
-    for start, minus_end, label in found:
-        if start < done:  # inside a private key
-            continue
-        done = -minus_end
-        if changed:
-            result.append(Finding(label, origins[start], origins[done - 1] + 1))
-        else:
-            result.append(Finding(label, start, done))
+    for start, end, label in found:
+        if start >= done:  # and not inside a private key
+            result.append(Finding(label, start, end))
+            done = end
     return result
 
 
@@ -320,18 +255,19 @@ def redact(text: str, keep: "Keep | None" = None) -> str:
     cuts = findings(text)
     if not cuts:
         return text
+    if keep is not None:
+        cuts = [cut for cut in cuts if not keep(cut.label, text[cut.start : cut.end])]
+    return replaced(text, cuts) if cuts else text
+
+
+def replaced(text: str, cuts: list[Finding]) -> str:
+    """The text with each of these places, which are in order and apart, replaced by its marker."""
     parts = []
     last = 0
     for cut in cuts:
-        if keep is not None and keep(cut.label, text[cut.start : cut.end]):
-            continue
-        parts.append(text[last : cut.start])
-        parts.append(f"{MARKER}{cut.label}]")
+        parts += [text[last : cut.start], f"{MARKER}{cut.label}]"]
         last = cut.end
-    if not last:
-        return text
-    parts.append(text[last:])
-    return "".join(parts)
+    return "".join([*parts, text[last:]])
 
 
 def markers(text: str) -> dict[str, int]:

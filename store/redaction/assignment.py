@@ -5,7 +5,7 @@ In quotes it is cut if it is no placeholder. Without quotes, as a function's arg
 """
 
 from store.redaction.family import Family
-from store.redaction.placeholders import is_credential, is_random, is_serial, is_uuid
+from store.redaction.placeholders import is_credential, is_opaque, is_random, is_serial, is_uuid
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 LABEL = "HARDCODED_CREDENTIAL"
 _SHORTEST_BARE = 12
 _SHORTEST_LOT = 16
+_LONGER = 24
 _SHORTEST_NUMBER = 15
 """Of digits alone: a shorter number is a count, a time or an id."""
 _LONGEST_NAME = 64
@@ -30,6 +31,7 @@ _WEAK = ("key", "access", "private", "auth", "clave")
 # A key that opens nothing: it finds a row, an entry, a translation.
 _NO_LOCK = ("public", "primary", "foreign", "cache", "sort", "partition", "lookup", "dict", "hash", "group", "publish")
 _UNQUOTED = ("bare", "env", "word", "argument")
+_IS = ("is", "was", "es", "era")
 _PATHS = ("/", "./", "../", "#", "arn:", "http://", "https://")
 
 _names: "list[re.Pattern[str]]" = []
@@ -52,8 +54,8 @@ def is_assigned(match: "re.Match[str]", value: str) -> bool:
     how = match.lastgroup or ""
     text = match.string
     name = match["name"].lower()
-    if how in _UNQUOTED and not any(map(str.isdigit, value)):  # as the rules of lot would find, at more cost
-        return False
+    if how in _UNQUOTED and not any(map(str.isdigit, value)) and not _is_run(value):
+        return False  # as the rules of lot would find, at more cost
     if not is_credential(value):
         return False
     inner = value.rstrip(" =:")
@@ -72,11 +74,13 @@ def is_assigned(match: "re.Match[str]", value: str) -> bool:
     if how in ("bare", "env"):
         return _is_bare(match, value, how)
     if how == "argument":
-        return is_random(value) or is_serial(value)
+        return is_random(value) or is_serial(value) or is_opaque(value)
     if how == "word":
         return _is_said(match, value, before)
     if _is_weak(match):
-        return is_random(value, 20)
+        return "\\" not in value and (is_random(value, 20) or is_serial(value, 24))
+    if name == "pass" and " " in value:
+        return False
     if how == "back" and _names_code(value):
         return False
     if " " in value and not spoken:  # a sentence about a token
@@ -101,7 +105,11 @@ def _is_bare(match: "re.Match[str]", value: str, how: str) -> bool:
     shortest = _SHORTEST_LOT if _is_weak(match) else _SHORTEST_BARE
     if is_random(value, shortest):
         return True
-    if not _is_weak(match) and (is_serial(value) or (value.isdigit() and len(value) >= _SHORTEST_NUMBER)):
+    if _is_run(value):
+        return True
+    if not _is_weak(match) and (
+        is_serial(value, 16) or is_uuid(value) or (value.isdigit() and len(value) >= _SHORTEST_NUMBER)
+    ):
         return True
     # ENV style, API_KEY=…: a lower-case name is an argument or an attribute in most code.
     return (
@@ -120,7 +128,18 @@ def _is_said(match: "re.Match[str]", value: str, before: str) -> bool:
         start = match.start() - len(before)
         if any(word in _before(match.string, start - 1) for word in _NO_LOCK) or (not before and is_uuid(value)):
             return False
-    return is_random(value, _SHORTEST_LOT if before.startswith("--") else 20) or is_serial(value, 32)
+    said = match.string[match.end("name") : match.start("word")].strip(" \t\"'`") in _IS
+    if said and not _is_weak(match):
+        return is_random(value, _SHORTEST_BARE) or is_serial(value, _SHORTEST_BARE)
+    return (
+        is_random(value, _SHORTEST_LOT if before.startswith("--") else 20) or is_serial(value, 32) or is_opaque(value)
+    )
+
+
+def _is_run(value: str) -> bool:
+    """Whether a value is opaque, or what follows a mark in it is: `live_…`."""
+    value = value.rstrip("=")
+    return is_opaque(value) or ("_" in value and is_opaque(value.rpartition("_")[2], _LONGER))
 
 
 def _is_weak(match: "re.Match[str]") -> bool:
@@ -167,7 +186,7 @@ _ASSIGNMENT = (
     # setProperty("API_KEY", "…")
     r"""|\\*["'`][ \t]{0,4},[ \t]{0,4}(?:\\*["'`]){1,2}(?P<argument>[^\s"'`\\\0]{16,}+)"""
     # --token …, heroku token …, the key is …
-    rf"""|[ \t]{{1,4}}(?:(?:is|was|es|era)[ \t]{{1,4}})?["'`]?(?P<word>{_WORD})"""
+    rf"""|(?:[.-]|[ \t]{{1,4}}(?:(?:is|was|es|era)[ \t]{{1,4}})?["'`]?)(?P<word>{_WORD})"""
     r"""|(?:\\*["'`]\]?"""
     # password: str = "…", token: &str = "…", var token string = "…"
     r"""|[ \t]{0,4}(?:[ \t]|:[ \t]{0,4})&?[A-Za-z_][\w.]{0,40}(?:\[[\w., |]{0,40}\])?(?=[ \t]{0,4}=))?"""
@@ -176,7 +195,17 @@ _ASSIGNMENT = (
     r""")"""
 )
 
-ASSIGNMENT = Family(LABEL, _NAME_WORDS, _ASSIGNMENT, fold=True, accept=is_assigned)
+_TWELVE = rf"[^\s\"'`,;<>(){{}}\[\]\\\0&|]{{{_SHORTEST_BARE}}}"
+# What has to follow a name in all of these, told without looking at the name: most are words of a sentence.
+GATE = (
+    rf"(?:word|phrase|code|wd|s(?![a-z])|ña|na)?+{_NAME_END}(?:"
+    r"""[ \t]{1,16}+(?:(?:(?:is|was|es|era)[ \t]{1,4})?["'`]?"""
+    + _TWELVE
+    + r"""|[=:!?+.]|&?[a-z_][\w.]{0,40}+(?:\[[\w., |]{0,40}\])?[ \t]{0,4}=)"""
+    r"""|[=>\\"'`:<]|[?!+.]{1,2}=|\([ \t]{0,4}[\\"'`]|[.-]""" + _TWELVE + r"""|,?\s{1,40}\\*["']?value)"""
+)
+
+ASSIGNMENT = Family(LABEL, _NAME_WORDS, _ASSIGNMENT, fold=True, gate=GATE, accept=is_assigned)
 
 # The name stands in one field and the value in the next, as Kubernetes, CI settings and .NET's <add key="…"/> have it.
 PAIR = Family(
@@ -186,6 +215,7 @@ PAIR = Family(
     rf"""(?:{QUOTED}|(?P<bare>{_WORD}))""",
     needs="value",
     fold=True,
+    gate=GATE,
     accept=is_assigned,
 )
 # client.setApiKey("…"), .withToken("…"): a setter takes a value, where getToken("…") takes a name.
@@ -195,5 +225,25 @@ SETTER = Family(
     _NAME + r"""\([ \t]{0,4}(?:\\*["'`])(?P<argument>[^\s"'`\\\0]{8,}+)\\*["'`][ \t]{0,4}\)""",
     needs="(",
     fold=True,
+    gate=GATE,
     accept=_is_set,
+)
+
+
+def _is_element(match: "re.Match[str]", value: str) -> bool:
+    """What an element or an attribute names stands between tags, where a page has its labels: those have no digit."""
+    if _is_weak(match):
+        return is_random(value, 20)
+    return is_credential(value) and any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+
+
+# <key>password</key><string>…</string>, <property name="…password">…</property>
+ELEMENT = Family(
+    LABEL,
+    _NAME_WORDS,
+    _NAME + r"""(?:</key>\s{0,40}<string>|["']>)\s{0,40}(?P<value>[^<>\s\0]{8,256}+)\s{0,40}</""",
+    needs="</",
+    fold=True,
+    gate=GATE,
+    accept=_is_element,
 )

@@ -3,23 +3,29 @@
 Specific before generic: what an earlier family cut, a later one does not see.
 """
 
-from store.redaction.assignment import ASSIGNMENT, LABEL, PAIR, SETTER, names_credential
-from store.redaction.contexts import CONTEXTS, SERVICE_KEY
+from store.redaction.assignment import ASSIGNMENT, ELEMENT, LABEL, PAIR, SETTER, names_credential
+from store.redaction.commands import COMMANDS
+from store.redaction.contexts import CONTEXTS
+from store.redaction.encoded import BASE64
 from store.redaction.family import LEFT as _LEFT
 from store.redaction.family import MASK, RIGHT, Family
 from store.redaction.passwords import LINE, PASSWORDS
 from store.redaction.placeholders import is_credential, is_template, is_token
+from store.redaction.sentences import SENTENCES
+from store.redaction.services import SERVICE_KEY, SERVICE_VALUE
 from store.redaction.tokens import TOKENS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
 
-__all__ = ["ASSIGNMENT_LABEL", "FAMILIES", "LABELS", "MASK", "Family", "is_credential", "names_credential"]
+__all__ = ["ASSIGNMENT_LABEL", "FAMILIES", "LABELS", "MASK", "PERSONAL", "Family", "is_credential", "names_credential"]
+
+_SAMPLE = "://user:pass@"
 
 
 def _has_password(match: "re.Match[str]", value: str) -> bool:
-    return not is_template(match[1])
+    return not is_template(match[1]) and _SAMPLE not in match[0].lower()
 
 
 def _is_aws_key(match: "re.Match[str]", value: str) -> bool:
@@ -32,16 +38,14 @@ SEED: tuple[Family, ...] = (
         "AWS_KEY",
         ("AKIA", "ASIA", "ABIA", "ACCA"),
         _LEFT + r"A(?:KI|SI|BI|CC)A[A-Z0-9]{16}" + RIGHT,
-        word=20,
         accept=_is_aws_key,
     ),
-    Family("ANTHROPIC_KEY", ("sk-ant-",), _LEFT + r"sk-ant-[\w-]{20,}", word=27, accept=is_token),
+    Family("ANTHROPIC_KEY", ("sk-ant-",), _LEFT + r"sk-ant-[\w-]{20,}", accept=is_token),
     # A dash in the body only after a known prefix or 20 letters and digits: sk-fading-circle-spinner is a CSS class.
     Family(
         "SK_KEY",
         ("sk-",),
         _LEFT + r"sk-(?:(?:proj|svcacct|admin|None|or-v1|lf)-[\w-]{20,}|[A-Za-z0-9]{20,}+[\w-]*)",
-        word=23,
         accept=is_token,
     ),
     # the first letter after gh: personal, OAuth, user-to-server, server-to-server, refresh
@@ -49,18 +53,16 @@ SEED: tuple[Family, ...] = (
         "GITHUB_TOKEN",
         ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
         _LEFT + r"(?:gh[pousr]_[A-Za-z0-9]{36,}|github_pat_\w{20,})",
-        word=31,
         accept=is_token,
     ),
     Family(
         "SLACK_TOKEN",
         ("xox", "xapp-"),
         _LEFT + r"(?:(?:xoxe\.)?xox[a-eoprs]-[A-Za-z0-9%-]{10,}|xapp-\d-[A-Za-z0-9-]{20,})",
-        word=15,
         accept=is_token,
     ),
-    Family("GOOGLE_KEY", ("AIza",), _LEFT + r"AIza[\w-]{35}(?![\w-])", word=39, accept=is_token),
-    Family("SENDGRID_KEY", ("SG.",), _LEFT + r"SG\.[\w-]{22,}+\.[\w-]{22,}", word=48, accept=is_token),
+    Family("GOOGLE_KEY", ("AIza",), _LEFT + r"AIza[\w-]{35}(?![\w-])", accept=is_token),
+    Family("SENDGRID_KEY", ("SG.",), _LEFT + r"SG\.[\w-]{22,}+\.[\w-]{22,}", accept=is_token),
     # Through the END line, or to the end: half a key is still a key. The dot is any character, so that markers and
     # newlines written as \n are inside as well.
     Family(
@@ -74,9 +76,8 @@ SEED: tuple[Family, ...] = (
     # segments are an encrypted one (JWE).
     Family(
         "JWT",
-        ("eyJ",),
-        r"(?<![\w-])eyJ[\w-]{8,}+\.(?:[\w-]{4,}+\.[\w-]{8,}+(?:\.[\w-]{8,}+\.[\w-]{16,}+)?|eyJ[\w-]{8,}+\.?)",
-        word=23,
+        ("eyJ", "eyA", "ewo"),  # {", { and a new line
+        r"(?<![\w-])e(?:yJ|yA|wo)[\w-]{8,}+\.(?:[\w-]{4,}+\.[\w-]{8,}+(?:\.[\w-]{8,}+\.[\w-]{16,}+)?|eyJ[\w-]{8,}+\.?)",
     ),
     # To the end of the URL, whose query may hold a second password. host:5432/… is no password.
     Family(
@@ -93,20 +94,35 @@ SEED: tuple[Family, ...] = (
         "SLACK_WEBHOOK",
         ("hooks.slack.com",),
         r"hooks\.slack\.com\\?/(?:services|workflows|triggers)(?:\\?/[\w-]{6,}+){3,}",
-        word=40,
         fold=True,
     ),
     Family(
         "DISCORD_WEBHOOK",
         ("discord",),
         r"discord(?:app)?\.com\\?/api(?:\\?/v\d{1,2})?\\?/webhooks\\?/\d{10,25}\\?/[\w-]{20,}",
-        word=50,
         fold=True,
     ),
 )
 
-FAMILIES: tuple[Family, ...] = (*SEED, *TOKENS, *CONTEXTS, *PASSWORDS, ASSIGNMENT, PAIR, SETTER, LINE, SERVICE_KEY)
+FAMILIES: tuple[Family, ...] = (
+    *SEED,
+    *TOKENS,
+    *CONTEXTS,
+    *PASSWORDS,
+    *COMMANDS,
+    *SENTENCES,
+    BASE64,
+    ASSIGNMENT,
+    PAIR,
+    SETTER,
+    ELEMENT,
+    LINE,
+    SERVICE_KEY,
+    SERVICE_VALUE,
+)
 """Tried in this order."""
 
 LABELS: tuple[str, ...] = tuple(dict.fromkeys(family.label for family in FAMILIES))
 ASSIGNMENT_LABEL = LABEL
+PERSONAL = ("EMAIL", "IBAN", "CARD", "DNI_ES", "NIE_ES", "CUIT_AR", "CPF_BR", "SSN_US", "DNI_AR", "PHONE")
+"""What `store.redaction.personal` finds: it is no secret, and cut only when a person says so."""

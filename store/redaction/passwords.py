@@ -3,9 +3,9 @@
 Places are the configuration files and command lines of common programs, addresses, calls, and plain sentences.
 """
 
-from store.redaction.assignment import names_credential
+from store.redaction.assignment import GATE, names_credential
 from store.redaction.family import Family
-from store.redaction.placeholders import is_basic, is_filler, is_random, is_template
+from store.redaction.placeholders import is_basic, is_filler, is_naming, is_random, is_template
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,27 +16,46 @@ _SAID = frozenset(
     "password passwd pass pwd secret pw token user username mypassword mypass changeme test example xxx admin "
     "your_password yourpassword p@ssword userpass none null true false required optional prompt file stdin".split()
 )
-_PASS = r"(?:pass(?:word|wd|phrase|code)?|pwd|contrase[ñn]a)"
+_PASS = r"(?:pass(?:word|wd|phrase|code)?|pwd|contrase[ñn]a|(?<![a-z])clave)"
 _LONGEST_LINE = 120
 _BARE = r"[^\s\"'`,;(){}\[\]<>\0\\]"
 
 
-def _is_password(match: "re.Match[str]", value: str) -> bool:
+def is_password(match: "re.Match[str]", value: str) -> bool:
     """Whether a user and a password, or the password alone, are meant: the last part is what counts."""
     password = value.rpartition(":")[2]
     if len(password) < 3 or is_template(password) or is_filler(password):
         return False
-    return password.lower() not in _SAID and not password.startswith(("$", "{", "<", "%", "..."))
+    bare = password.lower().strip("\"'#\\")
+    if bare[-1:].isdigit() and not bare[-2:-1].isdigit():  # pass1
+        bare = bare[:-1]
+    return password.lower() not in _SAID and bare not in _SAID and not password.startswith(("$", "{", "<", "%", "..."))
 
 
-def _is_given(match: "re.Match[str]", value: str) -> bool:
+def is_given(match: "re.Match[str]", value: str) -> bool:
     """Whether a password without quotes is one, and no name of another place."""
-    return _is_password(match, value) and not names_credential(value) and "/" not in value[:1]
+    return is_password(match, value) and not is_name(value) and "/" not in value[:1]
 
 
-def _is_chosen(match: "re.Match[str]", value: str) -> bool:
+def is_name(value: str) -> bool:
+    """Whether a value names a place that holds a password: `dbPassword`, `form2_password`, `password2`. One run of
+    letters and digits with more in it than such names have, `supersecret99`, was chosen."""
+    if not names_credential(value):
+        return False
+    chosen = value.isalnum() and any(map(str.isdigit, value))
+    return not chosen or is_naming(value.rstrip("0123456789"))
+
+
+def _is_user(match: "re.Match[str]", value: str) -> bool:
+    """Whether `user:password` is meant for curl; with nothing behind the colon the user is a key."""
+    if value.endswith(":"):
+        return is_given(match, value[:-1]) and any(map(str.isdigit, value)) and any(map(str.isalpha, value))
+    return is_password(match, value)
+
+
+def is_chosen(match: "re.Match[str]", value: str) -> bool:
     """Whether a word was chosen to be a password: letters and digits or odd signs, where a name has letters alone."""
-    if not _is_given(match, value) or not any(map(str.isalpha, value)) or value[0] in "-+":
+    if not is_given(match, value) or not any(map(str.isalpha, value)) or value[0] in "-+":
         return False
     if value.replace(".", "_").isidentifier() and not (value.isalnum() and any(map(str.isdigit, value))):
         return False
@@ -50,37 +69,51 @@ def _is_path(value: str) -> bool:
 
 
 def _is_line(match: "re.Match[str]", value: str) -> bool:
-    """Whether name and value have a line to themselves, as a file of settings has them and a program seldom; or the
-    name is a variable of the environment's, set for the command that follows."""
-    if not _is_chosen(match, value):
-        return False
+    """Whether name and value have a line to themselves, as a file of settings has them and a program seldom; or stand
+    side by side, as an environment's do, with blanks around."""
     text = match.string
+    joined = text[match.end("name") : match.start("value")] == "="
+    start = match.start()
+    while start and (text[start - 1].isalnum() or text[start - 1] in "_.-"):
+        start -= 1
+    if (
+        joined
+        and text[start : match.end("name")].isupper()
+        and text[start - 1 : start] in ("", " ", "\t", "\n", '"', "'")
+    ):
+        return is_given(match, value) and not is_naming(value) and value[0] not in "-+./~" and value.lower() != "pass"
+    if not is_chosen(match, value):
+        return False
     earliest = max(0, match.start() - _LONGEST_LINE)
     start = text.rfind("\n", earliest, match.start()) + 1
     if not start and earliest:
         return False
     before = text[start : match.start()]
+    if joined and value.isalnum() and any(map(str.isdigit, value)) and _is_listed(before):
+        return True
     if any(sign in before for sign in "\"'`()=<>{}[]$\0"):
         return False
-    name = before.strip().rpartition(" ")[2] + match["name"]
-    if name.isupper() and match["sign"] == "=":
+    if joined and value.isalnum() and any(map(str.isdigit, value)):
         return True
     if text[match.end() : match.end() + _LONGEST_LINE].lstrip(" \t")[:1] not in ("", "\r", "\n", "#"):
         return False
     if match["sign"] == ":" or not value.isidentifier():
-        return True
+        return match["name"] != "clave" or sum(map(str.isdigit, value)) >= 2
     low = value.lower()
     return sum(map(str.isdigit, value)) >= 2 and not any(word in low for word in ("pass", "pwd", "secret", "token"))
 
 
-def _is_spoken(match: "re.Match[str]", value: str) -> bool:
-    """In quotes any word; else one with letters and digits, which is no measure (256-bit)."""
-    if not _is_given(match, value) or not any(map(str.isalpha, value)):
+def _is_listed(before: str) -> bool:
+    """Whether another `name=value` stands right before, with a blank between: `host=db user=ada password=…`."""
+    words = before.split(" ")
+    if len(words) < 2:
         return False
-    if match.lastgroup == "quoted":
-        return "%" not in value and "{" not in value
-    digits = sum(map(str.isdigit, value))
-    return bool(digits) and not value[0].isdigit() and value[-1] not in "=:"
+    name, sign, value = words[-2].partition("=")
+    return bool(sign and value) and _is_path(name) and all(char.isalnum() or char in "._-:/" for char in value)
+
+
+def _is_defined(match: "re.Match[str]", value: str) -> bool:
+    return is_password(match, value) and "put your unique phrase" not in value and not is_name(value)
 
 
 def _is_base64(match: "re.Match[str]", value: str) -> bool:
@@ -108,19 +141,19 @@ PASSWORDS: tuple[Family, ...] = (
         r"(?:machine\s+[^\s\0]{1,200}+\s+(?:(?:login|account)\s+[^\s\0]{1,200}+\s+){0,2}|default\s+login\s+[^\s\0]{1,200}+\s+)password\s+(?P<value>[^\s\0]{3,}+)",
         needs="password",
         fold=True,
-        accept=_is_password,
+        accept=is_password,
     ),
     # ~/.pgpass: host:port:database:user:password
     Family(
         "PGPASS_PASSWORD",
         (":5432:", ":5433:", ":6432:", ":*:"),
         r":(?:\d{4}|\*):[^\s:\0]{1,100}+:[^\s:\0]{1,100}+:(?P<value>[^\s:\"'`\0]{3,200}+)(?!\S)",
-        accept=_is_password,
+        accept=is_password,
     ),
     # ~/.npmrc, ~/.docker/config.json
     Family(
         "DOCKER_AUTH",
-        ("auth",),
+        ('auth"', "auth\\"),
         r"""auth\\*"\s{0,4}:\s{0,4}\\*"(?P<value>[A-Za-z0-9+/]{8,}+={0,2})\\*\"""",
         needs='"',
         accept=_is_base64,
@@ -137,21 +170,27 @@ PASSWORDS: tuple[Family, ...] = (
         ("BUNDLE_",),
         r"BUNDLE_[A-Z0-9_]{1,60}[\"']?[ \t]{0,4}[=:][ \t]{0,4}[\"']?(?P<value>[^\s:/\"'`\0]{3,80}+:[^\s:/\"'`\0]{6,})",
         needs="__",
-        accept=_is_password,
+        accept=is_password,
     ),
     Family(
         "CURL_USER",
         ("curl ",),
         r"""curl(?=\s)(?:[^\n\\\0]|\\\n|\\(?!\n)){0,200}?\s(?:-[a-zA-Z]{0,4}u|--user|--proxy-user)[ =]{0,2}"""
-        r"""["']?(?P<value>[^\s"':\0]{1,128}:[^\s"'\0]{3,})""",
-        accept=_is_password,
+        r"""["']?(?P<value>[^\s"':\0]{0,128}:[^\s"'\0]{3,}|[^\s"':\0]{10,128}:(?=["'\s]|\Z))""",
+        accept=_is_user,
     ),
     # scheme://user:password@host
     Family(
         "URL_CREDENTIALS",
         ("://",),
         r"""://(?P<value>[^\s:/?#@"'`<>()\[\]\\\0]{0,128}+:(?!\d{1,5}[/?,])[^\s@/"'`<>\\\0]{3,256}+)@[\w.\[$-]""",
-        accept=_is_password,
+        accept=is_password,
+    ),
+    Family(
+        "URL_CREDENTIALS",
+        ("://",),
+        r"://(?P<value>[A-Za-z0-9_.~-]{20,256}+)@[\w.\[$-]",
+        accept=lambda match, value: is_random(value, 20),
     ),
     Family(
         "URL_CREDENTIALS",
@@ -159,7 +198,7 @@ PASSWORDS: tuple[Family, ...] = (
         r"(?<=[?&])(?:password|passwd|pwd)=(?P<value>[^\s&;#\"'`<>\\\0]{4,256}+)",
         needs="://",
         fold=True,
-        accept=_is_given,
+        accept=is_given,
     ),
     # Server=…;User Id=…;Password=…
     Family(
@@ -169,7 +208,7 @@ PASSWORDS: tuple[Family, ...] = (
         r"(?P<value>[^\s;\"'`<>(){}\[\]$\0]{3,})(?=[;\"'`\s]|\Z)",
         needs=";",
         fold=True,
-        accept=_is_password,
+        accept=is_password,
     ),
     # two lines of a file of settings: user = …, password = …
     Family(
@@ -181,7 +220,7 @@ PASSWORDS: tuple[Family, ...] = (
         r"(?P<value>[^\s\"'`,;(){}\[\]<>$&|\0]{6,}+)[ \t]*(?:[\r\n]|\Z)",
         needs="pass",
         fold=True,
-        accept=_is_given,
+        accept=is_given,
     ),
     # a user and a password as arguments
     Family(
@@ -198,7 +237,7 @@ PASSWORDS: tuple[Family, ...] = (
         rf"(?:{_ARGUMENT}){{1,3}}{_QUOTE}(?P<value>[^\s\"'`\0]{{4,200}}){_QUOTE}",
         needs="(",
         fold=True,
-        accept=_is_password,
+        accept=is_password,
     ),
     Family(
         "LOGIN_PASSWORD",
@@ -206,7 +245,7 @@ PASSWORDS: tuple[Family, ...] = (
         rf"(?:\.login|auth ?= ?|getconnection)\(\s{{0,40}}(?:{_ARGUMENT}){{1,2}}"
         rf"{_QUOTE}(?P<value>[^\s\"'`\0]{{6,200}}){_QUOTE}\s{{0,40}}[,)]",
         fold=True,
-        accept=_is_chosen,
+        accept=is_chosen,
     ),
     Family(
         "COMMAND_PASSWORD",
@@ -215,7 +254,7 @@ PASSWORDS: tuple[Family, ...] = (
         r"\b[^\n\0|]{0,200}?\s-[pa]\s{0,2}(?!\d+\s)"
         r"[\"']?(?P<value>[^\s\"'`\0-][^\s\"'`\0]{4,})",
         fold=True,
-        accept=_is_given,
+        accept=is_given,
     ),
     Family(
         "COMMAND_PASSWORD",
@@ -231,7 +270,7 @@ PASSWORDS: tuple[Family, ...] = (
         ),
         r"(?:ldap[a-z]{3,8}|mongo[a-z]{2,7}|redis-cli)\b[^\n\0|]{0,200}?\s-[apw]\s{0,2}[\"']?(?P<value>[^\s\"'`\0-][^\s\"'`\0]{4,})",
         fold=True,
-        accept=_is_chosen,
+        accept=is_chosen,
     ),
     # --password …, -storepass …, -passin pass:…
     Family(
@@ -240,24 +279,42 @@ PASSWORDS: tuple[Family, ...] = (
         r"-(?:pass(?:word|wd|phrase)?|pwd|storepass|keypass|pass(?:in|out)(?=[ =]pass:))(?:=|[ \t]{1,2})(?:pass:)?"
         rf"[\"']?(?P<value>{_BARE}{{6,128}}+)",
         fold=True,
-        accept=_is_chosen,
+        accept=is_chosen,
+    ),
+    # httpie -a user:password, smbclient -U user%password, lftp -u user,password
+    Family(
+        "COMMAND_PASSWORD",
+        ("http ", "https ", "smbclient ", "rpcclient ", "lftp "),
+        r"(?:https?[ \t](?:[^\n\0|]{0,200}?\s)?(?:-a|--auth)[ =]{1,2}[\"']?[^\s:\"'\0]{1,80}:"
+        r"|(?:smb|rpc)client\s[^\n\0|]{0,200}?-U\s?[\"']?[^\s%\"'\0]{1,80}%"
+        r"|lftp\s[^\n\0|]{0,200}?-u\s?[\"']?[^\s,\"'\0]{1,80},)(?P<value>[^\s\"'\0]{3,128})",
+        fold=True,
+        accept=is_password,
+    ),
+    # echo user:password | chpasswd, echo password | sudo -S
+    Family(
+        "COMMAND_PASSWORD",
+        ("echo ",),
+        r"echo[ \t]{1,4}[\"']?(?P<value>[^\s\"'\0|]{3,128})[\"']?[ \t]{0,4}\|[ \t]{0,4}"
+        r"(?:(?:sudo[ \t]{1,4})?chpasswd|sudo -S|passwd --stdin|docker login[^\n\0|]{0,120}--password-stdin)",
+        fold=True,
+        accept=is_given,
+    ),
+    # define('DB_PASSWORD', '…')
+    Family(
+        "LOGIN_PASSWORD",
+        ("define(",),
+        r"define\(\s{0,4}[\"']\w{0,40}?(?:pass(?:word|wd)?|pwd|secret|auth_key|in_key|nonce_key|salt|token)[\"']\s{0,4},\s{0,20}"
+        r"(?:\"(?P<double>[^\n\"\0]{4,256})\"|'(?P<value>[^\n'\0]{4,256})')\s{0,4}\)",
+        fold=True,
+        accept=_is_defined,
     ),
     Family(
         "COMMAND_PASSWORD",
         ("convertto-securestring",),
         r"convertto-securestring\s{1,4}(?:-[a-z]{1,20}\s{1,4}){0,2}[\"'](?P<value>[^\n\"'\0]{4,128})[\"']",
         fold=True,
-        accept=_is_password,
-    ),
-    # the password for the printer is "…"
-    Family(
-        "SPOKEN_PASSWORD",
-        ("passw", "passphrase", "contrase"),
-        r"(?:password|passwd|passphrase|contraseña|contrasena)"
-        r"(?:(?:\s(?:for|of|on|to|at|in|here|there|del?|para|en)\b[^\n:=\0]{0,60}?)?\s(?:is|was|es|era))?\s{1,2}"
-        r"(?:[\"'`«“](?P<quoted>[^\s\"'`«»“”\0]{4,})[\"'`»”]|(?<=(?:is|es)\s)(?P<bare>[^\s\"'`,;(){}\[\]<>$\0]{6,}))",
-        fold=True,
-        accept=_is_spoken,
+        accept=is_password,
     ),
     # Cookie: sessionid=…
     Family(
@@ -282,9 +339,10 @@ PASSWORDS: tuple[Family, ...] = (
 # One line of a file of settings, and PGPASSWORD=… before a command: after the rule of assignments.
 LINE = Family(
     "LOGIN_PASSWORD",
-    ("pass", "pwd", "contrase"),
+    ("pass", "pwd", "contrase", "clave"),
     rf"(?P<name>{_PASS}(?:_?\d)?)[ \t]{{0,8}}(?P<sign>[:=])[ \t]{{0,8}}(?P<value>{_BARE}{{6,128}}+)"
     r"(?=\s|\Z)",
     fold=True,
+    gate=GATE,
     accept=_is_line,
 )

@@ -17,11 +17,11 @@ _SAMPLE = (
     r"|your(?:api|app|auth|access|client|key|pass|secret|token)|placeholder|dummy|fake|todo\b|fixme\b|redacted"
     r"|not[-_ ]?(?:needed|used|required|set|applicable)|unused|v?\d{1,9}(?:\.\d{1,9}){1,5}$"
     r"|(?:none|null|nil|undefined|false|true)$|os\.environ|os\.getenv|process\.env|getenv\(|env[.(\[:]|sha\d{1,3}[-:]"
-    r"|[a-z_]+(?:/[a-z_]+)+(?:#[a-z_]+)?$|\s*[+,.]\s|\+(?:new\s|[a-z_][\w.]*\())"
+    r"|same-origin$|does.?not.?exist|[a-z_]+(?:/[a-z_]+)+(?:#[a-z_]+)?$|\s*[+,.]\s|\+(?:new\s|[a-z_][\w.]*\())"
 )
 # "access_token", "db-password", "API KEY": the value names a credential and is none.
 _NAMING = (
-    r"(?:(?:a|the|my|new|old|next|prev|input|output|page|api|app|aws|client|csrf|db|user|admin|role|root|session"
+    r"(?:(?:a|the|my|some|test|wrong|invalid|incorrect|correct|bad|not|real|new|old|next|prev|input|output|page|api|app|aws|client|csrf|db|user|admin|role|root|session"
     r"|master|private|public|login|refresh|access|auth|authorization|basic|bearer|secret|token|key|id|name|field|type"
     r"|pass(?:word|wd|phrase|code)?|pwd|credentials?|value|here)[-_ ./:]?){1,8}"
 )
@@ -30,6 +30,9 @@ _SHORTEST_VALUE = 8
 _FILLERS = ("example", "xxxxxx", "placeholder", "your_", "your-", "......", "******")
 _SAME = 8
 """A real token does not repeat one character so often: 64 letters to the seventh power, and it is a filler."""
+
+_LONGEST_WORD = 17
+"""Letters: a few words are longer ("internationalization"), and nobody names a value by them."""
 
 _rules: "list[re.Pattern[str]]" = []
 
@@ -45,6 +48,7 @@ def _compiled() -> "list[re.Pattern[str]]":
         _rules.append(re.compile(_NAMING, any_case))
         _rules.append(re.compile(rf"(.)\1{{{_SAME - 1}}}", re.DOTALL))
         _rules.append(re.compile(r"(?<=[0-9])(?=[A-Za-z])|(?<=[A-Za-z])(?=[0-9])"))
+        _rules.append(re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+"))
         _rules.append(re.compile(r"[A-Za-z]{0,2}[0-9]{0,3}|[A-Za-z]?[a-z]+\d{0,3}|[A-Z]+\d{0,3}|\d{1,4}[a-z]{1,3}"))
     return _rules
 
@@ -52,6 +56,11 @@ def _compiled() -> "list[re.Pattern[str]]":
 def is_template(value: str) -> bool:
     """Whether the whole value is a hole to be filled: `${PASS}`, `<password>`, `%s`, `****`, `xxxx`."""
     return _compiled()[0].fullmatch(value) is not None
+
+
+def is_naming(value: str) -> bool:
+    """Whether a value is made of words for credentials alone: `access_token`, `db-password`, `mySecret`."""
+    return len(value) <= _LONGEST_NAMING and _compiled()[3].fullmatch(value) is not None
 
 
 def is_filler(value: str) -> bool:
@@ -82,7 +91,7 @@ def is_random(value: str, shortest: int = 16) -> bool:
     if len(rules[5].findall(value)) < max(3, len(value) // 12):
         return False
     words = [part for part in _parts(value) if part]
-    plain = sum(len(word) for word in words if len(word) < 16 and rules[6].fullmatch(word))
+    plain = sum(len(word) for word in words if len(word) < 16 and rules[7].fullmatch(word))
     return plain * 2 < sum(map(len, words)) and len(set(value.lower())) >= 8
 
 
@@ -95,6 +104,17 @@ def is_serial(value: str, shortest: int = 20) -> bool:
     return 3 <= digits < len(value)
 
 
+def is_opaque(value: str, shortest: int = 20) -> bool:
+    """Whether a value is one run of letters and digits that no name is written like: a stretch of one case longer than
+    words are, or capitals that come and go. It may hold no digit at all, as `is_random` demands."""
+    if len(value) < shortest or not value.isalnum() or not value.isascii() or len(set(value.lower())) < 6:
+        return False
+    if is_filler(value) or value.isdigit():
+        return False
+    words = _compiled()[6].findall(value)
+    return max(map(len, words)) > _LONGEST_WORD or 3 * len(words) > len(value)
+
+
 def is_basic(value: str) -> bool:
     """Whether a value is Base64 of `user:password`."""
     import binascii
@@ -103,8 +123,8 @@ def is_basic(value: str) -> bool:
         said = binascii.a2b_base64(value + "=" * (-len(value) % 4))
     except binascii.Error:
         return False
-    user, colon, password = said.partition(b":")
-    return bool(colon and user + password) and said.isascii() and said.decode("ascii").isprintable()
+    _, colon, password = said.partition(b":")
+    return bool(colon and password) and said.isascii() and said.decode("ascii").isprintable()
 
 
 def is_uuid(value: str) -> bool:
@@ -127,9 +147,9 @@ def is_credential(value: str) -> bool:
         value = value[1:-1]
     if len(value) < _SHORTEST_VALUE or value.count(value[0]) == len(value):
         return False
-    template, hole, sample, naming = _compiled()[:4]
+    template, hole, sample = _compiled()[:3]
     if template.fullmatch(value) or sample.match(value) or "example" in value.lower():
         return False
     if value.endswith(("...", "\u2026")) or len(hole.sub("", value)) < _SHORTEST_VALUE:
         return False
-    return not (len(value) <= _LONGEST_NAMING and naming.fullmatch(value))
+    return not is_naming(value)

@@ -19,10 +19,12 @@ from store.database.connection import explain as explained
 from store.database.tables import DERIVED, PACKED, RECORDED
 from store.errors import Conflict, ForeignFile, NotFound, StorageError
 from store.health.chain import true
+from store.installation import known
 from store.packing import unpack_all
 from store.salvage.mending import Mended, explain, mend
 from store.salvage.pages import Pages, Value
 from store.salvage.shapes import SEQUENCE, rows, shapes
+from store.trust import IDENTITY, made_of
 
 __all__ = ["Came", "Report", "salvage"]
 
@@ -71,8 +73,10 @@ def salvage(
     pages = Pages(path)
     part = f"{into}.{os.urandom(4).hex()}.part"
     try:
-        report = _build(pages, part, into, progress, clock)
+        ours = known(path)
+        report = _build(pages, part, into, progress, clock, ours.identity if ours else "")
         os.link(part, into)  # which refuses a name that was taken meanwhile
+        made_of(path, into)
     except FileExistsError:
         raise Conflict(f"{into} is there already.", "Name another file with --into.") from None
     except OSError as error:
@@ -97,7 +101,9 @@ def _free(path: str) -> str:
         number += 1
 
 
-def _build(pages: Pages, part: str, into: str, progress: Callable[[str, int, int], None], clock: Clock) -> Report:
+def _build(
+    pages: Pages, part: str, into: str, progress: Callable[[str, int, int], None], clock: Clock, identity: str
+) -> Report:
     database = Database(part, "cli", clock)
     try:
         notes = _choose(pages, database)
@@ -117,6 +123,9 @@ def _build(pages: Pages, part: str, into: str, progress: Callable[[str, int, int
             "INSERT INTO meta(key, value) VALUES ('salvage.at', ?1) ON CONFLICT(key) DO UPDATE SET value = ?1",
             (clock(),),
         )
+        connection.execute("DELETE FROM meta WHERE key = ?", (IDENTITY,))
+        if identity:  # what was salvaged of ours is ours
+            connection.execute("INSERT INTO meta(key, value) VALUES (?, ?)", (IDENTITY, identity))
         for sql in triggers:
             connection.execute(sql)
         connection.execute("COMMIT")

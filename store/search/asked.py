@@ -1,6 +1,7 @@
 """What was asked before: operational data, of this machine, purged like any other text."""
 
 from store.database import Database, Verbatim
+from store.purged_words import tells
 
 KEPT = 200  # queries
 
@@ -12,9 +13,10 @@ class Asked:
         self._database = database
 
     def add(self, query: str) -> None:
-        """Keep a query; one that was asked before moves to the end, the oldest beyond KEPT go."""
+        """Keep a query; one that was asked before moves to the end, the oldest beyond KEPT go. One that says, or begins
+        to say, what was purged is not kept."""
         text = " ".join(query.split())
-        if not text or self._database.read_only:
+        if not text or self._database.read_only or tells(self._database, text):
             return
         with self._database.write("user", "query") as write:
             write.execute(

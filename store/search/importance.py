@@ -6,9 +6,12 @@ MRR 67.6 → 66.9; twice the weight loses everywhere. So it is for whoever wants
 
 import math
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 
 from store.clock import DAY_MS, to_ms
-from store.database import Database, Verbatim
+from store.database import Database
+from store.errors import MemorandaError
+from store.openings import count
 
 DECAY = 0.95  # what a day leaves of recency
 RECENCY, FREQUENCY, CONTEXT = 0.6, 0.4, 0.3
@@ -22,16 +25,12 @@ class Accesses:
         self._database = database
 
     def add(self, keys: Sequence[int]) -> None:
-        """Count one opening of each of these records (store/keys.py)."""
+        """Count one opening of each of these records (store/keys.py). Where it cannot be written it is not counted:
+        who reads is not told of it."""
         if self._database.read_only:
             return
-        with self._database.write("user", "access") as write:
-            for key in keys:
-                write.execute(
-                    "INSERT INTO accesses(key, count, at) VALUES (?, 1, ?)"
-                    " ON CONFLICT(key) DO UPDATE SET count = count + 1, at = excluded.at",
-                    (key, Verbatim(write.at)),
-                )
+        with suppress(MemorandaError), self._database.write("user", "access") as write:
+            count(write, keys)
 
     def of(self, keys: Sequence[int]) -> dict[int, tuple[int, str]]:
         """(how often, when last) of those of these records that were ever opened."""

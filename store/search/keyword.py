@@ -8,7 +8,7 @@ import apsw
 
 from store.database import Database
 from store.search.narrow import GONE, Filters
-from store.search.query import STOP, Query
+from store.search.query import STOP, Query, implied
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,6 +73,7 @@ class Keywords:
         counts: dict[str, int] = {}
         if len(kept) > 1:
             kept = self._uncommon(kept, counts) or kept
+        kept = [*kept, *implied(asked.text)]
         return Words(kept, last, counts)
 
     def counts(self, words: Words) -> dict[str, int]:

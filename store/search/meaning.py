@@ -8,7 +8,7 @@ from store.database import Database
 from store.embedding import slots
 from store.embedding.calibration import calibrated
 from store.embedding.provider import EmbeddingError
-from store.embedding.vectors import CANDIDATES, Vectors
+from store.embedding.vectors import Vectors
 from store.errors import MemorandaError
 from store.search import space
 from store.search.language import language
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from store.embedding.slots import Model
 
 MORE = 2  # times as many near ones are taken as are wanted, for some will be forgotten or superseded
-WIDER = (CANDIDATES, 16_000, 128_000)  # that look near, and may pass the filters
 FEW = 20_000  # rows that pass: where they are more, enough of them are among the nearest
 REMEMBERED = 64  # questions whose vectors are kept
 
@@ -95,12 +94,13 @@ class Look:
         self._text = text
         self._stamp = slots.noted(database, slots.STAMP)
         self._vector = vector
-        self._error: MemorandaError | None = None
+        self._error: Exception | None = None
         self._stored: dict[int, Vector] = {}
-        self._ids: Ids | None = None  # of the CANDIDATES that look nearest, where the thread has seen to them
+        self._ids: Ids | None = None  # of those that look nearest, where the thread has seen to them
+        self._steps = vectors.steps
         self._thread: Thread | None = None
         if vector is None:
-            self._signs = vectors.signs(model)
+            self._signs = None if vectors.in_vec0(model) else vectors.signs(model)
             self._kinds = kinds
             self._thread = Thread(target=self._ask, name="question", daemon=True)
             self._thread.start()
@@ -115,15 +115,18 @@ class Look:
                 _asked[key] = vector
                 if len(_asked) > REMEMBERED:
                     del _asked[next(iter(_asked))]
-            self._ids = self._signs.candidates(vector, self._model.mean, CANDIDATES, kinds=self._kinds)
+            if self._signs is not None:
+                self._ids = self._signs.candidates(vector, self._model.mean, self._steps[0], kinds=self._kinds)
             self._vector = vector
-        except MemorandaError as error:
+        except Exception as error:  # raised where it is waited for: nobody hears of it on this thread
             self._error = error
 
     def vector(self) -> "Vector | None":
         """The question's vector, waited for; None when the model could not be asked."""
         if self._thread is not None:
             self._thread.join()
+        if self._error is not None and not isinstance(self._error, MemorandaError):
+            raise self._error
         if self._error is not None and not self.notes:
             self.notes.append(f"Searched by keywords alone. {self._error}")
         return self._vector
@@ -144,16 +147,16 @@ class Look:
 
     def _passing(self, vector: "Vector", filters: Filters, most: int) -> list[tuple[int, float]]:
         """The nearest that pass the filters: of the nearest of all, or of all that pass where those are too few."""
-        vectors = self._vectors
-        ids = vectors.candidates(vector, CANDIDATES, kinds=filters.kinds) if self._ids is None else self._ids
+        vectors, first = self._vectors, self._steps[0]
+        ids = vectors.candidates(vector, first, kinds=filters.kinds) if self._ids is None else self._ids
         if not filters:
             found = vectors.exact(vector, ids, MORE * most)
             passing = filters.among(self._database, [key for key, _ in found])
             nearest = [(key, cosine) for key, cosine in found if key in passing][:most]
             if len(nearest) == most or len(found) < MORE * most:
                 return nearest
-        for count in WIDER:
-            if count > CANDIDATES:
+        for count in self._steps:
+            if count > first:
                 ids = vectors.candidates(vector, count, kinds=filters.kinds)
             keep = filters.among(self._database, ids)
             if len(keep) >= most or len(ids) < count:
@@ -164,7 +167,7 @@ class Look:
                 return vectors.nearest(vector, most, few)
         import numpy as np
 
-        return vectors.exact(vector, ids[np.isin(ids, list(keep))][:CANDIDATES], most)
+        return vectors.exact(vector, ids[np.isin(ids, list(keep))][:first], most)
 
     @property
     def fingerprint(self) -> str:

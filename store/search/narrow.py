@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from store import tags
 from store.ageing import STATES, state_sql
 from store.database import Database
+from store.database.binding import integers
 from store.keys import NUMBERS
 from store.search.query import Query
 
@@ -45,13 +46,14 @@ class Filters:
             if value := getattr(asked, name):
                 self._add(clause, **{name: value})
         self._facts(database, asked)
-        if asked.iteration_id:
-            parts = [f"c.id = :iteration * 16 + {NUMBERS['iteration']}"]
+        for place, iteration in enumerate(asked.iterations):
+            name = f"iteration{place}"
+            parts = [f"c.id = :{name} * 16 + {NUMBERS['iteration']}"]
             parts += [
-                f"c.id % 16 = {NUMBERS[kind]} AND c.id / 16 IN (SELECT id FROM {kind}s WHERE iteration_id = :iteration)"
+                f"c.id % 16 = {NUMBERS[kind]} AND c.id / 16 IN (SELECT id FROM {kind}s WHERE iteration_id = :{name})"
                 for kind in _IN_ITERATIONS
             ]
-            self._add(f"({' OR '.join(parts)})", iteration=asked.iteration_id)
+            self._add(f"({' OR '.join(parts)})", **{name: iteration})
         for place, author in enumerate(asked.authors):
             database.connection.create_scalar_function("holds", _holds, 2, deterministic=True)
             cases = " ".join(f"WHEN {NUMBERS[kind]} THEN ({sql})" for kind, sql in _AUTHORS.items())
@@ -69,16 +71,12 @@ class Filters:
 
     def among(self, database: Database, ids: "Sequence[int] | Ids") -> set[int]:
         """Those of these rows of the corpus that pass."""
-        import apsw
         import numpy as np
 
         where = " AND ".join([self.holding, *self.clauses])
         rows = database.rows(
             f"SELECT c.id FROM carray(:ids) j CROSS JOIN corpus c ON c.id = j.value WHERE {where}",
-            {
-                **self.parameters,
-                "ids": apsw.carray(np.sort(np.asarray(ids, np.int64)), flags=apsw.SQLITE_CARRAY_INT64),
-            },
+            {**self.parameters, "ids": integers(np.sort(np.asarray(ids, np.int64)))},
         )
         return {key for (key,) in rows}
 

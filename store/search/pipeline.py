@@ -5,7 +5,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 from store import records
-from store.citations import Citation
+from store.citations import Citation, cite
 from store.database import Database
 from store.errors import ForeignFile, InvalidInput, MemorandaError
 from store.keys import pack, unpack
@@ -186,12 +186,15 @@ class Search:
         asked.authors += [author] if author else []
         asked.since = max(since, asked.since)
         asked.before = min(filter(None, (before, asked.before)), default="")
-        asked.iteration_id = iteration_id
+        asked.iterations += [iteration_id] if iteration_id else []
         return self._answer(asked, max(0, limit), min_score, meaning, start)
 
     def _answer(self, asked: Query, limit: int, min_score: float, meaning: bool, start: float) -> Answer:
         settings = self._settings
         filters = Filters(self._database, asked)
+        for number in asked.iterations:
+            if not self._database.value("SELECT 1 FROM iterations WHERE id = ?", (number,)):
+                asked.notes.append(f"There is no {cite('iteration', number)} in this memory.")
         source = related(self._database, self._keywords, asked.related) if asked.related else None
         if source:
             asked.words += source.words

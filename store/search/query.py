@@ -8,7 +8,7 @@ from store.clock import parse_moment
 from store.errors import InvalidInput
 from store.vocabulary import DOMAINS, FACT_STATUSES, SEARCHABLE
 
-FILTERS = ("kind", "domain", "is", "author", "tag", "since", "before", "related")
+FILTERS = ("kind", "domain", "is", "author", "tag", "iteration", "since", "before", "related")
 STATUSES = tuple(status for status in FACT_STATUSES if status != "contradicted")
 AGEING = ("aging", "low", "stale")
 IS = (*STATUSES, "pinned", *AGEING)
@@ -29,15 +29,28 @@ STOP = frozenset(
     """.split()
 )
 
+_EATING = re.compile(r"\b(?:comer|como|tomar|comida|eat|eating|food|drink|cocin\w+|cook\w*)\b", re.IGNORECASE)
+_BARRED = re.compile(r"\b(?:no|not|can.?t|cannot|shouldn.?t|mustn.?t|nunca|never|evitar|avoid)\b", re.IGNORECASE)
+# what keeps somebody from eating something, in the words of those who say it
+DIETS = (
+    "alérgico alérgica alérgicos alergia alergias celíaco celíaca intolerante intolerancia vegano vegana vegetariano"
+    " vegetariana allergic allergy allergies coeliac celiac intolerant vegan vegetarian"
+).split()
+
+
+def implied(text: str) -> list[str]:
+    """Words that answer a question and do not stand in it: what somebody must not eat is told as an allergy."""
+    return DIETS if _EATING.search(text) and _BARRED.search(text) else []
+
 
 class Query:
     """A query, read. `words` in the order typed, `typing` when the last one may be unfinished; the filters are empty
     when not given; `notes` says in plain words which parts could not be used. All of several kinds, domains, tags,
-    authors and states of ageing must hold; `now` is the moment that ages are counted to; `text` is what is left of the
-    query without its filters; `related` cites the record that others are sought near to."""
+    authors, iterations (numbers) and states of ageing must hold; `now` is the moment that ages are counted to; `text`
+    is what is left of the query without its filters; `related` cites the record that others are sought near to."""
 
     __slots__ = (
-        *("ageing", "authors", "before", "citation", "domains", "iteration_id", "kinds", "notes", "now", "pinned"),
+        *("ageing", "authors", "before", "citation", "domains", "iterations", "kinds", "notes", "now", "pinned"),
         *("related", "scopes", "since", "status", "tags", "text", "typing", "words"),
     )
 
@@ -53,7 +66,7 @@ class Query:
         self.kinds: list[tuple[str, ...]] = []
         self.domains: list[str] = []
         self.scopes: list[str] = []
-        self.iteration_id = 0
+        self.iterations: list[int] = []
         self.since = ""
         self.before = ""
         self.status = ""
@@ -106,6 +119,15 @@ def _filter(query: Query, name: str, value: str, now: str) -> str:
         query.tags.append(value)
     elif name == "author":
         query.authors.append(value)
+    elif name == "iteration":
+        try:
+            found = parse_citation(value, "iteration")
+        except InvalidInput:
+            found = None
+        if found and found.kind == "iteration":
+            query.iterations.append(int(found.target))
+        else:
+            query.notes.append("iteration: takes a number, as in iteration:5 or iteration:I#5")
     elif name == "related":
         try:
             query.related = parse_citation(value)

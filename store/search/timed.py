@@ -25,7 +25,7 @@ class Timed:
         database = self._database
         if database.read_only or database.moment or not answer.signals:
             return
-        database.connection.set_busy_timeout(0)
+        patience, database.patience = database.patience, 0
         try:
             with database.write("user", "timed") as write:
                 number = write.insert(
@@ -39,7 +39,7 @@ class Timed:
         except StorageError:  # a busy file, a full disk: there was an answer all the same
             return
         finally:
-            database.connection.set_busy_timeout(database.patience)
+            database.patience = patience
 
     def last(self, limit: int = KEPT) -> list[tuple[float, bool, int]]:
         """(milliseconds, whether with meaning, how much was found) of the last searches, the newest last."""

@@ -19,10 +19,12 @@ from pathlib import Path
 import apsw
 import pytest
 from support.faulty import ordinary
+from support.older import older
+from support.ours import ours
 from support.soundness import unsound
 from support.traces import traces
 
-from store.database import Verbatim, connection, migrations, write
+from store.database import Verbatim
 from store.exchange import backup, export
 from store.memory import Memory
 
@@ -171,14 +173,11 @@ def began(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The projects that operations begin with."""
     folder = tmp_path_factory.mktemp("began")
     for name in ("memory", "older"):
-        with pytest.MonkeyPatch.context() as patch:
-            if name == "older":
-                for module in (migrations, connection, write):
-                    patch.setattr(module, "SCHEMA_VERSION", 1)
-                first = migrations.migrations()[:1]
-                patch.setattr(migrations, "migrations", lambda: first)  # noqa: B023 - used within this turn
-            with Memory.open(str(folder / name / ".memoranda" / "memory.db")) as memory:
-                _begin(memory, name == "older")
+        path = path_of(folder / name)
+        with Memory.open(str(path)) as memory:
+            _begin(memory)
+        if name == "older":
+            older(str(path), 1)
     (folder / "nothing").mkdir()
     (folder / "memory" / "MEMORY.md").write_text("# Notes\n\nThe team has a dog.\n")
     _backed(folder)
@@ -207,20 +206,11 @@ def _backed(folder: Path) -> None:
         memory.facts.remember("later 2")
 
 
-def _begin(memory: Memory, older: bool) -> None:
-    if older:  # what is remembered today goes into a table, too, that schema 1 had not
-        memory.database.connection.execute("CREATE TEMP TABLE uncompared(fact INTEGER)")
+def _begin(memory: Memory) -> None:
     memory.facts.remember("the team is five")
     memory.facts.remember("deploys on Fridays")
     memory.decisions.decide("Use SQLite", "WAL", alternatives=["files"])
-    if older:  # what is written today has columns that schema 1 had not
-        row = (memory.now, 3)
-        sql = (
-            "INSERT INTO checkpoints(name, created_at, seq, trigger, origin) VALUES ('before', ?, ?, 'person', 'user')"
-        )
-        memory.database.connection.execute(sql, row)
-    else:
-        memory.checkpoints.take("before")
+    memory.checkpoints.take("before")
     memory.facts.remember("later 1")
     memory.facts.remember("later 2")
     memory.facts.forget([4])
@@ -321,6 +311,8 @@ def cell(began: Path, project: Path, fault: str, operation: Operation, number: i
     """One fault while one operation runs, and all that must hold of it."""
     shutil.copytree(began / operation.of, project, dirs_exist_ok=True)
     file = path_of(project)
+    if file.exists():
+        ours(file)
     before = newest(file) if file.exists() else (0, b"")
     with Around(fault, project):
         done = run(project, operation.words, fault, number)

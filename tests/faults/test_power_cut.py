@@ -5,15 +5,19 @@ moments of it, each time with another choice of what the disk had not yet been t
 `pytest -m power --dist load` cuts it ten thousand times.
 """
 
+import contextlib
 import os
 import random
 from collections.abc import Iterator
 from pathlib import Path
 
+import apsw
 import pytest
+from support.ours import ours
 from support.power import Disk, Event, lay, recorded
 from support.soundness import unsound
 
+from store import installation
 from store.database import Database
 from store.errors import MemorandaError
 from store.health import WRONG, log
@@ -73,6 +77,9 @@ def _act(memory: Memory, dice: random.Random, text: str) -> None:
 def broken(path: str, promise: Promise | None, after: Promise | None) -> list[str]:
     """What is wrong with the memory that the power left, against what was promised before it failed; `after` is what
     would have been promised next."""
+    installation.unknow(path)
+    with contextlib.suppress(apsw.Error):  # which is not a memory yet
+        ours(path)  # the cut leaves it in another place than it was made in
     try:
         memory = Memory.open(path)
     except MemorandaError as error:

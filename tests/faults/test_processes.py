@@ -493,3 +493,34 @@ with Memory.open(sys.argv[1]) as memory, memory.database.write("user", "hold"):
     print("held", flush=True)
     time.sleep(0.6)
 """
+
+
+@pytest.mark.parametrize(
+    ("place", "name"),
+    [("file", "out.json"), ("file", "out.json.gz"), ("file", "out.md"), ("stdout", "out.json"), ("stdout", "out.md")],
+)
+def test_an_export_that_finds_no_room_says_one_thing(project: Path, place: str, name: str):
+    """One sentence, nothing half written, and the memory as it was; the same export goes through once there is room."""
+    with Memory.open(path_of(project)) as memory:
+        for number in range(40):
+            memory.facts.remember(f"{number} {os.urandom(6000).hex()}"[:7000])
+    to = [name] if place == "file" else ["--markdown"] if name.endswith(".md") else []
+    least = 60_000  # bytes: more than the index of an empty log takes, less than the export
+    if place == "file":
+        done = command(project, "export", *to, preexec_fn=limited(least))
+        assert sorted(path.name for path in project.iterdir()) == [".memoranda"]
+    else:
+        with open(project / "out", "w") as out:
+            done = subprocess.run(
+                [COMMAND, "export", *to],
+                cwd=project,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.PIPE,
+                text=True,
+                preexec_fn=limited(least),
+            )
+        done.stdout = ""
+    sentence(done, "cannot be written: File too large")
+    intact(project)
+    assert command(project, "export", name).returncode == 0

@@ -11,9 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from support.ours import ours
 from support.traces import traces
 
 from store import worker
+from store.conversation import Said
 from store.errors import StorageError
 from store.memory import Memory
 from store.purge import pending
@@ -49,6 +51,34 @@ def fill(project: Path) -> None:
         memory.search.asked.add("the blue zebrafish")
 
 
+def fill_backups(project: Path) -> dict[str, bytes]:
+    """Backups of each kind, and the bytes of those that hold nothing of what is to go: taken before it was said, when
+    somebody only quoted it, and twice when all of it stood there."""
+    folder = project / ".memoranda" / "backups"
+    folder.mkdir(parents=True, mode=0o700)
+    folder.parent.chmod(0o700)
+
+    def take(name: str) -> None:
+        shutil.copy(path_of(project), folder / name)  # closed: all of it is in the one file
+        (folder / name).chmod(0o600)
+
+    with Memory.open(path_of(project)) as memory:
+        memory.facts.remember("the team is five")
+    take("nothing.db")
+    with Memory.open(path_of(project)) as memory:
+        memory.turns.add("s", [Said("user", f"Write down: {TEXT}, and the hint is for Zarahemla")])
+        memory.checkpoints.take("about zebrafish")
+        memory.search.asked.add("zebraf")
+    take("quoted.db")
+    with Memory.open(path_of(project)) as memory:
+        memory.facts.remember(TEXT)
+        memory.facts.remember(f"he said {TEXT}")
+        memory.search.asked.add("the blue zebrafish")
+    take("1.db")
+    take("2.db")
+    return {"nothing.db": (folder / "nothing.db").read_bytes()}
+
+
 def path_of(project: Path) -> str:
     return str(project / ".memoranda" / "memory.db")
 
@@ -80,26 +110,45 @@ def reader(project: Path) -> Iterator[subprocess.Popen[str]]:
         process.communicate("done\n")
 
 
-def test_a_reader_holds_the_log(project: Path):
-    """The records are gone at once, and it says that the bytes are pending and why; the next command that reads ends
-    it by itself once the reader has let go, and the proof tells one from the other."""
+FINISHING = (("facts",), ("doctor",), ("timeline",), ("show", "F#1"))
+
+
+@pytest.mark.parametrize("words", FINISHING, ids=lambda words: words[0])
+def test_a_reader_holds_the_log(tmp_path: Path, words: tuple[str, ...]):
+    """The records are gone at once, from the backups too; it says that the bytes are pending and why, and fails. The
+    next command, whichever it is, ends it by itself once the reader has let go, and the proof tells one from the
+    other. A backup that holds nothing keeps every byte."""
+    project = tmp_path
+    kept = fill_backups(project)
     with reader(project):
-        done = command(project, "purge", "2", "--scrub", "all", "--yes")
-        assert done.returncode == 0 and "Purged 1 record for good." in done.stdout, done
+        done = command(project, "purge", "2", "--yes")
+        assert done.returncode == 1 and "Purged 1 record for good." in done.stdout, done
         assert "Pending: Another program is reading the memory" in done.stdout
-        assert "Found in " in done.stdout and "memory.db: raw" in done.stdout
-        assert command(project, "show", "F#2").returncode == 1
-        looked = command(project, "verify-forgotten", TEXT)
-        assert looked.returncode == 1 and "FOUND   memory.db  " in looked.stdout
-        assert "A purge is not finished" in looked.stdout
-        search = command(project, "search", "zebrafish", "--keywords")
-        assert "A purge is not finished" in search.stderr and "zebrafish" not in search.stdout
+        assert "Proved" not in done.stdout and "memory.db: raw" in done.stdout
+        assert traces(project / ".memoranda" / "backups", TEXT, "zebraf") == []
+        if words == FINISHING[0]:
+            assert command(project, "show", "F#2").returncode == 1
+            looked = command(project, "verify-forgotten", TEXT)
+            assert looked.returncode == 1 and "FOUND   memory.db  " in looked.stdout
+            assert "A purge is not finished" in looked.stdout
+            search = command(project, "search", "zebrafish", "--keywords")
+            assert "A purge is not finished" in search.stderr and "zebrafish" not in search.stdout
         assert traces(project, TEXT) != [], "the test needs something to find"
-    assert command(project, "timeline").stderr == ""
-    assert traces(project, TEXT, "zebrafish") == []
+    done = command(project, *words)
+    assert done.returncode == 0 and "purge" not in done.stderr, done
+    assert "Look at the disk" not in done.stdout and ("finished now" in done.stdout) == (words == ("doctor",))
+    assert traces(project, TEXT, "zebraf") == []
     looked = command(project, "verify-forgotten", TEXT)
     assert looked.returncode == 0 and looked.stdout.startswith("No trace of it in ")
+    unchanged(project, kept)
     intact(project)
+
+
+def unchanged(project: Path, kept: dict[str, bytes]) -> None:
+    """No backup is gone, and those that held nothing have the bytes that they had."""
+    folder = project / ".memoranda" / "backups"
+    assert sorted(path.name for path in folder.iterdir()) == ["1.db", "2.db", "nothing.db", "quoted.db"]
+    assert {name: (folder / name).read_bytes() for name in kept} == kept
 
 
 def test_an_application_that_stays_open_finishes_it(project: Path):
@@ -196,19 +245,19 @@ def test_without_its_ballast_a_full_disk_says_so(small_disk: Path):
 
 # killed -------------------------------------------------------------------------------------------------------------
 
-# the stages, each by the function that a kill strikes just before: in the transaction, before and after the index,
-# the log, the first and the second backup, the note
+# the stages, each by the function that a kill strikes just before: in the transaction, before the backups, in the first
+# and just before it takes its place, before and after the index, the log, the note
 STAGES = {
     "store.purge.wiping.mask_history": "old",
-    "store.purge.wiping.delete": "old",
     "store.purge.wiping.scrub": "old",
     "store.purge.finishing.note": "old",
     "store.purge.finishing.finish": "new",
+    "store.tombstones.buried": "new",
+    "store.purge.backups._rewritten": "new",
+    "store.purge.backups.put": "new",
+    "store.purge.backups.seal": "new",
     "store.purge.finishing.merge": "new",
     "store.database.write.Database.empty_log": "new",
-    "store.purge.finishing.in_backups": "new",
-    "store.purge.finishing._rewrite": "new",
-    "store.tombstones.buried": "new",
 }
 KILLED = """
 import importlib, os, signal, sys
@@ -229,26 +278,32 @@ with Memory.open(path) as memory:
 
 
 @pytest.mark.parametrize("stage", STAGES)
-def test_killed_in_each_stage(project: Path, stage: str):
-    """Old or new, never a blend; and after what was committed the next command finishes it, backups too."""
-    backups = project / ".memoranda" / "backups"
-    backups.mkdir()
-    for number in (1, 2):
-        shutil.copy(path_of(project), backups / f"{number}.db")
+def test_killed_in_each_stage(tmp_path: Path, stage: str):
+    """Old or new, never a blend; and after what was committed the next command finishes it, in the backups that hold
+    it or quote it too, and in no other: those keep every byte."""
+    project = tmp_path
+    kept = fill_backups(project)
     done = subprocess.run([sys.executable, "-c", KILLED, path_of(project), stage], cwd=ROOT, check=False)
     assert done.returncode == -signal.SIGKILL
     after = json.loads(command(project, "facts", "--json").stdout)
     if STAGES[stage] == "old":
         assert [fact["fact"] for fact in after][1:] == [TEXT, f"he said {TEXT}"]
-        assert "Purged 1 record" in command(project, "purge", "2", "--scrub", "all", "--yes").stdout
+        assert "Purged 1 record" in command(project, "purge", "2", "--yes").stdout
     else:
         assert [fact["fact"] for fact in after] == ["the team is five", "he said [purged]"]
-        assert command(project, "timeline").returncode == 0
-    assert traces(project, TEXT, "zebrafish") == []
-    assert command(project, "verify-forgotten", TEXT).returncode == 0
-    for number in (1, 2):
-        with Memory.open(str(backups / f"{number}.db")) as backup:
+    assert traces(project, TEXT, "zebraf") == []
+    looked = command(project, "verify-forgotten", TEXT)
+    assert looked.returncode == 0, looked.stdout
+    backups = project / ".memoranda" / "backups"
+    unchanged(project, kept)
+    for name in ("1.db", "2.db", "quoted.db"):
+        ours(backups / name)
+    for name in ("1.db", "2.db"):
+        with Memory.open(str(backups / name)) as backup:
             assert [fact.fact for fact in backup.facts.many([1, 2, 3])] == ["the team is five", "he said [purged]"]
+    with Memory.open(str(backups / "quoted.db")) as backup:
+        assert backup.turns.get(1).text == "Write down: [purged], and the hint is for Zarahemla"
+        assert backup.checkpoints.get(1).name == "about [purged]" and backup.search.asked.recent() == []
     intact(project)
 
 

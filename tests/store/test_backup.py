@@ -17,6 +17,7 @@ from support.writing import writing
 
 from store import worker
 from store.conversation import Said
+from store.database import Verbatim
 from store.database.lease import Lease
 from store.database.tables import RECORDED
 from store.errors import Conflict, NotFound, StorageError
@@ -307,7 +308,8 @@ def test_what_a_killed_process_left_is_removed(full):
         busy = other.stdout.readline().strip()
         (folder(full) / "mine.db").write_text("mine")
         worker.tidy(full)
-        assert sorted(os.listdir(folder(full))) == sorted([first.name, os.path.basename(busy), "mine.db"])
+        scratch = os.path.basename(os.path.dirname(busy))  # it is worked in a folder within
+        assert sorted(os.listdir(folder(full))) == sorted([first.name, scratch, "mine.db"])
         assert os.listdir(busy) == ["copy.db"]
         other.kill()
     worker.tidy(full)
@@ -368,10 +370,44 @@ def test_how_they_stand(full):
     assert (state, short) == (
         "ok",
         "",
-    ) and says == "One backup, 1 d old, and was whole when it was looked at 1 d ago."
+    ) and says == "One backup, made 1 d ago, and was whole when it was looked at, 1 d ago."
     clock_of(full).advance(days=3)
-    assert stand(full.database, full.now) == ("note", "One backup, 4 d old.", "backup 4 d old")
+    assert stand(full.database, full.now) == ("note", "One backup, made 4 d ago.", "backup 4 d old")
     Path(found.path).write_bytes(b"x" * 9000)
     backup.verify(full.database)
     state, says, short = stand(full.database, full.now)
     assert (state, short) == ("wrong", "backup not whole") and says.startswith(f"{found.name} is not whole: ")
+
+
+def listed(memory: Memory, name: str) -> None:
+    """Put a scheduled backup of long ago into the list, as somebody else's file may hold one."""
+    with memory.database.write("agent", "backup") as write:
+        made_at = Verbatim("2001-01-01T00:00:00.000Z")
+        write.insert("backups", name=Verbatim(name), made_at=made_at, scheduled=1, step=0, sums="{}", digest="")
+
+
+@pytest.mark.parametrize("name", ["{}", "../../{name}", "..", ".", "", "inner/../../../{name}", "x\\0y"])
+def test_a_name_that_leads_out_of_the_folder_is_no_backup(full, tmp_path, name):
+    """A name comes out of the file, and the file may be anybody's: the daily clean-up deletes nothing elsewhere."""
+    victim = tmp_path / "thesis.db"
+    victim.write_text("two years of work")
+    listed(full, name.format(victim, name=victim.name))
+    for day in range(20):
+        listed(full, f"gone-{day}.db")
+    made(full)
+    assert victim.read_text() == "two years of work"
+    assert len(backup.backups(full.database)) == 1 and backup.standing(full.database, full.now)[0] == "ok"
+
+
+def test_backups_behind_a_symbolic_link_are_left_alone(full, tmp_path):
+    """The folder of backups may lead to one of the person's own: nothing is deleted or tidied up through it."""
+    elsewhere = tmp_path / "elsewhere"
+    (elsewhere / "old.scratch").mkdir(parents=True)
+    (elsewhere / "thesis.db").write_text("two years of work")
+    folder(full).symlink_to(elsewhere)
+    listed(full, "thesis.db")
+    for act in (lambda: backup.expire(full.database), lambda: backup.make(full.database)):
+        with pytest.raises(StorageError, match="symbolic link"):
+            act()
+    backup.tidy(full.database)
+    assert sorted(os.listdir(elsewhere)) == ["old.scratch", "thesis.db"]

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import store
-from store.citations import MAX_ID, Citation, cite, find, parse
+from store.citations import MAX_ID, Citation, cite, find, parse, without
 from store.errors import InvalidInput
 
 NUMBERED = {
@@ -152,3 +152,29 @@ def test_there_is_one_parser() -> None:
                 if re.search(r"[A-Z)\]]#", text) and any(mark in text for mark in ("[0-9", r"\d", "[1-9", "0-9a-f")):
                     suspects.append(path.relative_to(house).as_posix())
     assert set(suspects) == {"store/citations.py"}
+
+
+@pytest.mark.parametrize(
+    "text, bare",
+    [
+        ("The team is five [F#12].", "The team is five."),
+        ("From May [C#a1b2c3d] to June [D#3].", "From May to June."),
+        ("Two say so [F#1], [F#2], and one not.", "Two say so, and one not."),
+        ("It stands there [docs/a.md#L10-L22].", "It stands there."),
+        ("[D#3] was replaced.", " was replaced."),
+        ("A list [1, 2] and a [link](x) stay, as does F#12.", "A list [1, 2] and a [link](x) stay, as does F#12."),
+        ("[F#1 or not]", "[F#1 or not]"),
+        ("", ""),
+    ],
+)
+def test_a_text_without_its_citations(text: str, bare: str) -> None:
+    assert without(text) == bare
+
+
+@given(st.text("ab[]F#12, .", max_size=40))
+def test_what_is_left_without_citations_cites_nothing_in_brackets(text: str) -> None:
+    assert not any(
+        left[max(0, start - 1) : start] == "[" and left[end : end + 1] == "]"
+        for left in (without(text),)
+        for start, end, _ in find(left)
+    )

@@ -1,5 +1,6 @@
 """Settings: two real files, the project's over the person's; what cannot be used is said, and nothing else is lost."""
 
+import json
 import os
 import stat
 import subprocess
@@ -15,6 +16,8 @@ from support import repositories
 
 from store import worker
 from store.config import SETTINGS, Config, captures, load, project_path, put, remove, user_path
+from store.config.granted import grant
+from store.config.settings import known
 from store.errors import InvalidInput, StorageError
 from store.location import Location, locate
 from store.memory import Memory
@@ -81,6 +84,7 @@ def test_the_projects_value_wins_over_the_persons_and_that_over_the_default(plac
     mine, ours = user_path(), project_path(place)
     write(mine, 'theme = "mine"\nretention_days = 30\nmotion = "none"\n[keys]\n"memory.undo" = "z"\n')
     write(ours, 'theme = "ours"\nretention_days = 7\n[keys]\n"memory.undo" = "U"\nrecord.forget = "F"\n')
+    grant(ours, Path(ours).read_text())
     config = load(place, KEY_IDS)
     assert config.problems == []
     assert shown(config) == {
@@ -242,6 +246,32 @@ def test_the_program_that_is_run_is_the_persons_own_word(place: Location) -> Non
     assert config["editor"] == "hx" and "only your own file sets it" in config.problems[0]
     with pytest.raises(InvalidInput, match="only your own file"):
         put(project_path(place) or "", "editor", "hx")
+
+
+def test_a_setting_that_reaches_outside_is_nothing_to_a_projects_file_by_itself(place: Location) -> None:
+    """Each of them, with a value that it takes, in a file as private as any of ours; but never one that keeps longer,
+    or says what holds anyway."""
+    samples = {"text": "x", "list": ["x"], "bool": True, "int": 1, "keys": "x"}
+    reaching = [known("keys.record.forget"), *(one for one in SETTINGS if one.reaches or one.keep)]
+    assert len(reaching) >= 12
+    for setting in reaching:
+        value = samples.get(setting.kind, setting.choices[-1:] and setting.choices[-1])
+        if setting.name == "checkpoints.micro_days":
+            write(user_path(), "[checkpoints]\nmicro_days = 5\n")
+        path = project_path(place) or ""
+        table, _, name = setting.name.rpartition(".")
+        said = json.dumps(value)
+        write(path, f"[{table}]\n{name} = {said}\n" if table else f"{name} = {said}\n")
+        config = load(place)
+        found = config.find(setting.name)
+        assert found is None or found.source != "project", setting.name
+        assert len(config.problems) == 1 and f"{path} sets {setting.name}, which counts once" in config.problems[0]
+        grant(path, Path(path).read_text())
+        found = load(place).find(setting.name)
+        assert found is not None and (found.value, found.source) == (value, "project")
+    for text in ("retention_days = 366", "retention_days = 0", "[ingest]\nclaude = false"):
+        write(project_path(place), text)
+        assert load(place).problems == []
 
 
 # writing ------------------------------------------------------------------------------------------------------------
@@ -454,7 +484,7 @@ def test_a_memory_reads_its_settings_once(memory: Memory) -> None:
 
 @pytest.mark.parametrize(("days", "left"), [(365, 1), (0, 2), (30, 1), (800, 2)])
 def test_events_are_kept_as_long_as_is_set(memory: Memory, clock, tmp_path: Path, days: int, left: int) -> None:
-    write(project_path(memory.location), f"retention_days = {days}")
+    write(user_path(), f"retention_days = {days}")
     memory.events.log("old")
     clock.advance(days=400)
     memory.events.log("new")

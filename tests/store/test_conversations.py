@@ -26,7 +26,7 @@ from store.embedding import Vectors, turns
 from store.errors import NotFound, StorageError
 from store.memory import Memory
 from store.models import Turn
-from store.purge import files_of
+from store.purge import of_store as files_of
 
 STRIPE = "sk" + "_live_" + word(24)
 
@@ -397,7 +397,7 @@ def test_clearing_leaves_a_snapshot_of_the_last_fifteen(memory: Memory, tmp_path
     assert again.path == done.path.replace(".md", "-2.md")
     assert Path(done.path).read_text(encoding="utf-8") == text
     there = os.listdir(tmp_path / "memory" / "snapshots")
-    assert sorted(there) == sorted(map(os.path.basename, [done.path, again.path]))
+    assert sorted(there) == sorted([".gitignore", *map(os.path.basename, [done.path, again.path])])
 
 
 @pytest.mark.parametrize("error", [errno.EPERM, errno.EXDEV])
@@ -413,7 +413,7 @@ def test_where_no_links_are_to_be_had_a_snapshot_is_written_all_the_same(
     monkeypatch.setattr(os, "link", none)
     first, second = flushing.clear(memory), flushing.clear(memory)
     assert Path(first.path).read_text("utf-8") and second.path == first.path.replace(".md", "-2.md")
-    assert len(os.listdir(os.path.dirname(first.path))) == 2
+    assert len(os.listdir(os.path.dirname(first.path))) == 3, "and the rule that keeps them out of git"
 
 
 def test_a_kill_while_a_snapshot_is_written_leaves_nothing_that_a_proof_does_not_read(
@@ -426,7 +426,7 @@ def test_a_kill_while_a_snapshot_is_written_leaves_nothing_that_a_proof_does_not
         "with Memory.open(sys.argv[1]) as memory: flushing.clear(memory)"
     )
     assert subprocess.run([sys.executable, "-c", code, memory.database.path], check=False).returncode == 9
-    assert os.listdir(tmp_path / "memory" / "snapshots") == []
+    assert os.listdir(tmp_path / "memory" / "snapshots") == [".gitignore"]
     (left,) = [path for path in files_of(memory.database.path) if ".snapshot-" in path]
     snapshots.tidy(memory.database.path)
     assert os.path.exists(left), "it may be another process at its work"
@@ -444,7 +444,7 @@ def test_what_is_cut_out_of_a_snapshot_does_not_stay_in_its_name(memory: Memory)
     chosen = [place for place, one in enumerate(plan.places) if one.can]
     assert any(plan.places[place].table == "file" for place in chosen)
     memory.purge.run(plan, chosen)
-    (left,) = os.listdir(os.path.dirname(path))
+    _, left = sorted(os.listdir(os.path.dirname(path)))
     assert left == "2026-11-21-session.md"
     assert "arpanelli" not in Path(path).with_name(left).read_text("utf-8")
     assert not memory.database.value("SELECT count(*) FROM documents WHERE path LIKE '%zarpanelli%'")
@@ -473,12 +473,12 @@ def test_a_snapshot_goes_through_no_link(memory: Memory, tmp_path: Path) -> None
 def test_the_file_of_an_older_version_has_its_sessions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Turns from before know neither tokens nor continuity: they are queued, to be judged without a model's work."""
     path = str(tmp_path / "memory.db")
-    for module in ("store.database.connection", "store.database.migrations", "store.database.write"):
-        monkeypatch.setattr(f"{module}.SCHEMA_VERSION", 3)
     from store.database import migrations
 
     every = migrations.migrations()
     with monkeypatch.context() as older:
+        for module in ("store.database.connection", "store.database.migrations", "store.database.write"):
+            older.setattr(f"{module}.SCHEMA_VERSION", 3)
         older.setattr(migrations, "migrations", lambda: every[:3])
         with Memory.open(path) as memory, memory.database.write("agent", "test") as write:
             for number in (1, 2):
@@ -486,8 +486,6 @@ def test_the_file_of_an_older_version_has_its_sessions(tmp_path: Path, monkeypat
                     "turns", session="s", number=number, role="user", speaker="", text="hello", at=write.at, origin="x"
                 )
             write.execute("DELETE FROM embedding_queue")
-    for module in ("store.database.connection", "store.database.migrations", "store.database.write"):
-        monkeypatch.setattr(f"{module}.SCHEMA_VERSION", 4)
     with Memory.open(path) as memory:
         assert [one.turns for one in memory.sessions.newest()] == [2]
         assert [(one.tokens, one.continuity) for one in memory.turns.last("s", 2)] == [(2, None), (2, None)]

@@ -131,7 +131,7 @@ def test_old_facts_that_nobody_opens_are_proposed_as_one(memory, clock):
     found = look(memory)
     assert found.clusters == 1
     (proposal,) = memory.inbox.many(found.proposals)
-    assert proposal.text == "Jenkins: builds take 20 minutes; runs on two agents; is updated by nobody"
+    assert proposal.text == "; ".join(texts)
     new = memory.inbox.accept(proposal.id)
     assert [memory.facts.get(number).status for number in (*ids, fresh, new)] == [
         *["superseded"] * 3,
@@ -152,13 +152,52 @@ def test_what_is_opened_is_not_put_away_and_a_model_may_say_it_better(memory, cl
     assert look(memory).clusters == 0
 
 
+def test_nothing_is_claimed_of_openings_that_nobody_counted(memory, clock):
+    """Only where they were counted for as long as the facts are called old."""
+    for text in ("is slow", "has agents", "is old"):
+        memory.facts.remember(f"Jenkins {text}", domain="work")
+
+    def reason():
+        (proposal,) = memory.inbox.many(look(memory).proposals)
+        memory.history.undo()
+        return proposal.reason
+
+    clock.advance(days=100)
+    plain = "3 facts about one thing, not confirmed for 90 days: [F#1], [F#2], [F#3]."
+    assert reason().replace("[", "").replace("]", "") == plain.replace("[", "").replace("]", "")
+    memory.search.accesses.add([1 * 16])
+    clock.advance(days=80)
+    assert "opened" not in reason()
+    clock.advance(days=11)
+    assert "not confirmed for 90 days, opened once at most since then: " in reason()
+
+
+@pytest.mark.parametrize("door", ["show", "context", "recover", "sent"])
+def test_every_opening_is_counted(memory, door, tmp_path, capsys):
+    """By a person on the command line, and by an agent that is sent a record or goes on from a checkpoint; a memory
+    that may only be read is read all the same."""
+    from tui.cli import run
+
+    number, _ = memory.facts.remember("Jenkins is slow", pinned=True)
+    decision = memory.decisions.decide("Cache", chosen="Redis")
+    memory.checkpoints.take("before")
+    at = ["--db", memory.database.path]
+    if door == "show":
+        run([*at, "show", "F#1"])
+    elif door == "context":
+        run([*at, "context", "is Jenkins slow?"])
+    elif door == "sent":
+        memory.context.sent.keep(memory.context("is Jenkins slow?"))
+    else:
+        memory.checkpoints.recover()
+    opened = dict(memory.database.rows("SELECT key, count FROM accesses"))
+    assert opened == ({16 + 6: 1, decision * 16 + 1: 1} if door == "recover" else {number * 16: 1})
+    assert memory.database.value("SELECT count(*) FROM history WHERE reason = 'access'") == 0
+
+
 def test_a_summary_by_rule_holds_nothing_but_what_was_said():
     assert summed_up(["Uses Jenkins.", "uses jenkins"]) == "uses jenkins"
-    assert summed_up(["The CI is slow", "The CI runs nightly"]) == "The CI: is slow; runs nightly"
-    assert (
-        summed_up(["Deploys by hand", "Rollback by hand", "Coffee at nine"])
-        == "Hand: Deploys by hand; Rollback by hand; Coffee at nine"
-    )
+    assert summed_up(["The CI is slow.", "The CI runs nightly"]) == "The CI is slow; The CI runs nightly"
     assert summed_up(["x" * 300, "y" * 300]) == ""
 
 

@@ -14,6 +14,7 @@ from support.embedding_server import EmbeddingServer, e5
 
 from store import meaning
 from store.config import Config, load, user_path
+from store.config.granted import grant
 from store.embedding import Vectors, choice
 from store.embedding.choice import Choice
 from store.embedding.indexing import Indexed
@@ -107,6 +108,10 @@ def test_a_projects_file_does_not_say_where_texts_are_sent(place: Location) -> N
     path = Path(place.path).parent / "config.toml"
     path.write_text('[embedding]\naddress = "http://evil.example"\nkey_variable = "AWS_SECRET"\nprovider = "ollama"\n')
     path.chmod(0o600)
+    config = load(place)
+    assert config["embedding.address"] == config["embedding.key_variable"] == ""
+    assert config["embedding.provider"] == "auto" and len(config.problems) == 3
+    grant(str(path), path.read_text())
     config = load(place)
     assert config["embedding.address"] == config["embedding.key_variable"] == ""
     assert config["embedding.provider"] == "ollama" and len(config.problems) == 2

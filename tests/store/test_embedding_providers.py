@@ -318,3 +318,14 @@ def test_a_downloaded_model_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert fastembed.on_disk() is None
     (folder / "onnx" / "model.onnx").write_bytes(b"")
     assert fastembed.on_disk() == str(folder)
+
+
+def test_a_hub_that_is_not_to_be_found_is_said_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the cause and the next step, before fastembed tries for 40 seconds."""
+    monkeypatch.setenv("HF_ENDPOINT", "https://hub.invalid")
+    for name in ("http_proxy", "https_proxy", "all_proxy"):
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(name.upper(), raising=False)
+    with pytest.raises(ProviderDown, match=r"hub\.invalid cannot be found from this machine") as said:
+        fastembed.download()
+    assert "embedding.model FOLDER" in str(said.value)

@@ -1,9 +1,10 @@
-"""The vectors of a memory: made in the background, found exactly, gone with their records; with vec0 and without."""
+"""The vectors of a memory: made in the background, found exactly, gone with their records."""
 
 import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from store import meaning
 from store.conversation import Said
 from store.database import Database
 from store.database.lease import Lease
-from store.embedding import Vectors, bits, slots
+from store.embedding import Vectors, bits, keepers, slots
 from store.embedding import vectors as vectors_module
 from store.embedding.calibration import calibrated, calibration, known, measure
 from store.embedding.form import digest, form
@@ -33,21 +34,32 @@ TEXTS = (
 )
 
 
-@pytest.fixture(params=["vec0", "without vec0"])
-def module(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Every story that takes this is told twice."""
-    if request.param != "vec0":
+class Indexing(Vectors):
+    """Vectors that are indexed for one who looks for the nearest, as the setting would have it."""
+
+    by = keepers.NUMPY
+
+    def index(self, *given: Any, **more: Any) -> Any:
+        return super().index(*given, **{"by": self.by, **more})
+
+
+@pytest.fixture(params=[keepers.NUMPY, keepers.VEC0, "vec0, which is not there"])
+def by(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Every story that takes this is told for each who looks for the nearest."""
+    if request.param.endswith("there"):
         monkeypatch.setenv("MEMORANDA_WITHOUT", "x, vec0")
     return str(request.param)
 
 
 @pytest.fixture
-def vectors(memory: Memory, module: str) -> Iterator[Vectors]:
-    yield Vectors(memory.database)
-    check(memory.database, module)
+def vectors(memory: Memory, by: str) -> Iterator[Vectors]:
+    vectors = Indexing(memory.database)
+    vectors.by = by.partition(",")[0]
+    yield vectors
+    check(memory.database, by)
 
 
-def check(database: Database, module: str) -> None:
+def check(database: Database, by: str) -> None:
     """What must be true of the tables after each story."""
     assert database.rows("PRAGMA integrity_check") == [("ok",)]
     assert database.rows("PRAGMA foreign_key_check") == []
@@ -60,7 +72,19 @@ def check(database: Database, module: str) -> None:
         refused = set(slots.refused(database))
         blank = {row[0] for row in database.rows("SELECT id FROM corpus WHERE trim(title || text) = ''")}
         assert corpus - waiting - refused - blank <= held, "lost"
-    assert bool(database.rows("SELECT 1 FROM sqlite_schema WHERE name LIKE 'vector_bits%'")) <= (module == "vec0")
+        if slots.noted(database, keepers.marker(model.slot)):
+            vec0 = bool(database.rows("SELECT 1 FROM sqlite_schema WHERE name = ?", (f"vector_bits_{model.slot}",)))
+            # where the extension is gone its table stays, and is empty
+            assert vec0 == (by == keepers.VEC0) or not database.value(f"SELECT 1 FROM vector_bits_{model.slot}_rowids")
+            assert by == keepers.VEC0 or signs_of(database, model) == dict.fromkeys(held, True), "the blocks lag behind"
+
+
+def signs_of(database: Database, model: slots.Model) -> dict[int, bool]:
+    """Of each row in the blocks whether its signs are those of its vector."""
+    kept, now = keepers.BLOCKS.read(database, model), bits.scan(database, model)
+    right = dict(zip(now.ids.tolist(), now.columns.T, strict=True))
+    rows = zip(kept.ids.tolist(), kept.columns.T, strict=True)
+    return {id: id in right and bool((row == right[id]).all()) for id, row in rows}
 
 
 def told(memory: Memory) -> dict[int, str]:
@@ -159,9 +183,9 @@ def test_what_changed_is_embedded_again_and_what_went_is_never_found(memory: Mem
     assert all(id in told(memory) for id, _ in vectors.nearest(provider.query("the cat is hungry"), 10))
     assert vectors.pending()[0] == 1, "its signs wait to be taken away"
     vectors.index(provider)
-    if bits.load(memory.database.connection):
-        count = memory.database.value("SELECT count(*) FROM vector_bits_0")
-        assert count == memory.database.value("SELECT count(*) FROM vectors") == 5
+    if vectors.steps == keepers.STEPS[keepers.VEC0]:
+        assert memory.database.value("SELECT count(*) FROM vector_bits_0") == 5
+    assert memory.database.value("SELECT count(*) FROM vectors") == 5
 
 
 def test_a_known_text_costs_no_model(memory: Memory, vectors: Vectors) -> None:
@@ -285,13 +309,13 @@ from store.memory import Memory
 with Memory.open(sys.argv[1]) as memory:
     def progress(done, total):
         print(done, flush=True)
-    print(Vectors(memory.database).index(embedding_models.nano(), progress))
+    print(Vectors(memory.database).index(embedding_models.nano(), progress, by={by!r}))
 """
 
 
-def indexing(memory: Memory) -> "subprocess.Popen[str]":
+def indexing(memory: Memory, by: str = keepers.NUMPY) -> "subprocess.Popen[str]":
     """Another process that embeds what waits here: says how far it is, and at last what it did."""
-    script = INDEXING.format(root=str(ROOT), tests=str(ROOT / "tests"))
+    script = INDEXING.format(root=str(ROOT), tests=str(ROOT / "tests"), by=by)
     return subprocess.Popen([sys.executable, "-c", script, memory.database.path], stdout=subprocess.PIPE, text=True)
 
 
@@ -310,12 +334,12 @@ def test_a_killed_run_loses_nothing(memory: Memory, vectors: Vectors) -> None:
     assert memory.database.value("SELECT count(*) FROM embeddings") == 80
 
 
-def test_two_processes_embed_nothing_twice(memory: Memory, vectors: Vectors) -> None:
+def test_two_processes_embed_nothing_twice(memory: Memory, vectors: Indexing) -> None:
     """Whichever has the lease works; the other leaves at once, and says so."""
     remember(memory, [f"Door {number} is painted red" for number in range(60)])
-    first = indexing(memory)
+    first = indexing(memory, vectors.by)
     assert first.stdout and int(first.stdout.readline()) > 0
-    second, _ = indexing(memory).communicate()
+    second, _ = indexing(memory, vectors.by).communicate()
     said, _ = first.communicate()
     assert second in ("None\n", f"{Indexed()!r}\n"), "it was at work, or had just ended"
     assert said.split("\n")[-2] == repr(Indexed(embedded=60))
@@ -408,78 +432,179 @@ def crowd(memory: Memory, count: int, seed: int = 1) -> np.ndarray:
     return made
 
 
-def test_the_nearest_hundred_are_nearly_all_found(memory: Memory, module: str) -> None:
-    made = crowd(memory, 4_000)
+def keep(memory: Memory, by: str) -> slots.Model:
+    """Have the signs kept by this one, as an indexing does."""
+    database = memory.database
+    model = slots.serving(database)
+    assert model
+    with database.write("user", "test") as write:
+        keepers.drop(write)
+        one = keepers.keeper(database.connection, by)
+        assert one.name == by, "sqlite-vec is a dependency"
+        one.begin(write, model)
+        every = bits.scan(database, model)
+        one.put(write, 0, every.ids, np.ascontiguousarray(every.columns.T).view(np.uint8))
+        slots.note(write, keepers.marker(0), keepers.kept(one, model, slots.changes(database)))
+    vectors_module._loaded.clear()
+    return model
+
+
+@pytest.mark.parametrize("by", [keepers.NUMPY, keepers.VEC0])
+def test_the_nearest_hundred_are_nearly_all_found(memory: Memory, by: str) -> None:
+    made = crowd(memory, 4_200)
     vectors = Vectors(memory.database)
+    model = keep(memory, by)
+    assert vectors.in_vec0(model) == (by == keepers.VEC0)
     hits = 0
     for number in range(0, 400, 20):
         exact = set(np.argsort(-(made @ made[number]))[:100].tolist())
         got = vectors.nearest(made[number], 100)
         assert got[0][0] == number * 16 and got == sorted(got, key=lambda hit: -hit[1])
         hits += len(exact & {id // 16 for id, _ in got})
-    assert hits / 2_000 > 0.95
+    assert hits / 2_000 > (0.95 if by == keepers.NUMPY else 0.85)
+    few = [number * 16 for number in range(0, 4_000, 400)]
+    assert {id for id, _ in vectors.nearest(made[0], 100, few)} == set(few)
+    assert vectors.candidates(made[0], 100, kinds={1}).tolist() == []
+    assert len(vectors.candidates(made[0], 9_000)) == (4_200 if by == keepers.NUMPY else keepers.MOST)
 
 
-def test_the_blocks_hold_what_vec0_itself_finds(memory: Memory) -> None:
-    """We read the blocks of vec0 ourselves, as its own scan and its own search see them; stale ones are passed by."""
-    made = crowd(memory, 3_000)
+@pytest.mark.parametrize("one", keepers.KEEPERS, ids=lambda one: one.name)
+def test_signs_are_kept_replaced_and_discarded(memory: Memory, one: keepers.Keeper) -> None:
+    """In any order, beside those of another slot, over several blocks and kinds."""
+    crowd(memory, 1)
     database = memory.database
-    assert bits.load(database.connection), "sqlite-vec is a dependency"
+    assert keepers.load(database.connection)
     model = slots.serving(database)
     assert model
+    dice = np.random.default_rng(3)
+    every = np.array([record * 16 + kind for record in (1, 2, 1_023, 1_024, 5_000, 70_000) for kind in (0, 7)])
+    right: dict[tuple[int, int], bytes] = {}
     with database.write("user", "test") as write:
-        bits.create(write, model)
-        bits.put(write, model, [number * 16 for number in range(3_000)], list(made))
-        bits.discard(write, 0, range(0, 16 * 1_500, 32))
-    read = bits.read(database, model)
-    rows = dict(database.rows("SELECT id, bits FROM vector_bits_0"))
-    assert sorted(read.ids.tolist()) == sorted(rows) and len(rows) == 2_250
-    packed = np.ascontiguousarray(read.columns.T).view(np.uint8)
-    assert all(rows[id] == row.tobytes() for id, row in zip(read.ids.tolist(), packed, strict=True))
-    asked = bits.signs(made[7], model.mean)
-    theirs = database.rows(
-        "SELECT id, distance FROM vector_bits_0 WHERE bits MATCH vec_bit(?) AND k = 100", (asked.tobytes(),)
-    )
-    at = dict(zip(read.ids.tolist(), packed, strict=True))
-    distances = sorted(int(np.bitwise_count(row ^ asked).sum()) for row in at.values())
-    assert distances[:100] == [int(distance) for _, distance in theirs]
-    with database.write("user", "test") as write:  # as if the blocks were up to date, though they lack most
-        slots.note(write, bits.marker(0), bits.kept(model, slots.changes(database)))
-        write.execute("DELETE FROM vectors WHERE key = ?", (16 * 7 * 2,))
-    assert 16 * 7 not in [id for id, _ in Vectors(database).nearest(made[7], 10)]
+        for slot in keepers.SLOTS:
+            one.begin(write, replace(model, slot=slot))
+        for turn in range(30):
+            slot, ids = turn % 2, dice.permutation(every)[: dice.integers(0, 8)]
+            if turn % 3 == 2:
+                one.discard(write, slot, ids)
+                for id in ids.tolist():
+                    right.pop((slot, id), None)
+            else:
+                packed = dice.integers(0, 256, (len(ids), 48), np.uint8)
+                one.put(write, slot, ids, packed)
+                right |= {(slot, id): row.tobytes() for id, row in zip(ids.tolist(), packed, strict=True)}
+            assert {key: row for slot in keepers.SLOTS for key, row in kept_by(one, database, slot)} == right
+        one.drop(write, 0)
+        assert dict(kept_by(one, database, 1)) == {key: row for key, row in right.items() if key[0] == 1}
 
 
-def test_blocks_of_another_layout_are_not_believed(memory: Memory) -> None:
+def kept_by(one: keepers.Keeper, database: Database, slot: int) -> Iterator[tuple[tuple[int, int], bytes]]:
+    if one is keepers.IN_VEC0:
+        if database.value("SELECT 1 FROM sqlite_schema WHERE name = ?", (f"vector_bits_{slot}",)):
+            yield from (((slot, id), row) for id, row in database.rows(f"SELECT id, bits FROM vector_bits_{slot}"))
+        return
+    for ids, signs in database.rows("SELECT ids, signs FROM vector_blocks WHERE id & 1 = ?", (slot,)):
+        names = np.frombuffer(ids, "<i8").tolist()
+        assert len({(id >> 14, id & 15) for id in names}) == 1, "of one block"
+        yield from (((slot, id), signs[48 * at : 48 * at + 48]) for at, id in enumerate(names))
+
+
+def test_vec0_finds_what_comparing_all_signs_finds(memory: Memory) -> None:
+    made = crowd(memory, 3_000)
+    model = keep(memory, keepers.VEC0)
+    matrix = bits.scan(memory.database, model)
+    packed = np.ascontiguousarray(matrix.columns.T).view(np.uint8)
+    asked = bits.signs(made[7][None], model.mean)[0]
+    distances = np.bitwise_count(packed ^ asked).sum(axis=1)
+    found = keepers.IN_VEC0.nearest(memory.database, model, made[7], 100, None, None)
+    at = {id: place for place, id in enumerate(matrix.ids.tolist())}
+    assert sorted(distances[[at[id] for id in found.tolist()]]) == sorted(distances)[:100]
+
+
+@pytest.mark.parametrize("by", [keepers.NUMPY, keepers.VEC0])
+def test_what_is_gone_is_never_found_though_its_signs_lag_behind(memory: Memory, by: str) -> None:
     made = crowd(memory, 300)
-    database = memory.database
-    with database.write("user", "test") as write:
-        for name in ("chunks", "vector_chunks00"):
-            write.execute(f"CREATE TABLE vector_bits_0_{name}(a)")
-        model = slots.serving(database)
-        assert model
-        slots.note(write, bits.marker(0), bits.kept(model, slots.changes(database)))
-    assert Vectors(database).nearest(made[5], 1)[0][0] == 80
+    keep(memory, by)
+    with memory.database.write("user", "test") as write:
+        write.execute("DELETE FROM vectors WHERE key = ?", (16 * 7 * 2,))
+    assert 16 * 7 not in [id for id, _ in Vectors(memory.database).nearest(made[7], 10)]
 
 
-def test_blocks_that_fell_behind_are_made_anew(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A process without vec0 writes vectors, and does not touch what it cannot."""
-    provider = embedding_models.nano()
+def test_signs_move_where_the_setting_wants_them(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a model's work; a process that lacks vec0 takes them over, and one that has it takes them back."""
     vectors = Vectors(memory.database)
-    remember(memory, TEXTS[:3])
-    vectors.index(provider)
-    monkeypatch.setenv("MEMORANDA_WITHOUT", "vec0")
-    remember(memory, TEXTS[3:])
-    vectors.index(provider)
-    assert found(memory, vectors, "allergic to peanuts") == TEXTS[3]
-    assert memory.database.value("SELECT count(*) FROM vector_bits_0_rowids") == 3
-    monkeypatch.delenv("MEMORANDA_WITHOUT")
-    vectors_module._loaded.clear()
-    assert found(memory, vectors, "allergic to peanuts") == TEXTS[3]
-    memory.facts.remember("The sea is cold")
-    vectors.index(provider)
-    assert memory.database.value("SELECT count(*) FROM vector_bits_0_rowids") == 6
-    vectors_module._loaded.clear()
-    assert found(memory, vectors, "allergic to peanuts") == TEXTS[3]
+    remember(memory)
+    vectors.index(embedding_models.nano())
+    for without, by, who in (
+        ("", "vec0", "vec0"),
+        ("vec0", "vec0", "numpy"),
+        ("", "vec0", "vec0"),
+        ("", "numpy", "numpy"),
+    ):
+        monkeypatch.setenv("MEMORANDA_WITHOUT", without)
+        assert found(memory, vectors, "allergic to peanuts") == TEXTS[3]
+        choosy = Choosy()
+        assert vectors.index(choosy, by=by) == Indexed() and choosy.asked == []
+        assert vectors.steps == keepers.STEPS[who]
+        assert found(memory, vectors, "allergic to peanuts") == TEXTS[3]
+        memory.facts.remember(f"The sea is cold, said {len(without)} {by} {who}")
+        vectors.index(embedding_models.nano(), by=by)
+        check(memory.database, who)
+
+
+@pytest.mark.parametrize("by", [keepers.NUMPY, keepers.VEC0])
+@pytest.mark.parametrize("without", ["", "vec0"])
+def test_a_purge_leaves_no_sign(memory: Memory, by: str, without: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not of the record that was purged, nor of what was changed and not embedded again; also where vec0 does not load
+    any more."""
+    remember(memory)
+    memory.tasks.add("Water the ferns in the cellar")
+    vectors = Vectors(memory.database)
+    vectors.index(embedding_models.nano(), by=by)
+    model = slots.serving(memory.database)
+    assert model
+    rows = memory.database.rows("SELECT key >> 1, vector FROM vectors JOIN embeddings e ON e.id = embedding")
+    signs = {id: bits.signs(np.frombuffer(row, "<f4")[None], model.mean)[0].tobytes() for id, row in rows}
+    memory.database.empty_log()
+    assert all(signs[id] in bytes_of(memory) for id in signs), "they are looked for rightly"
+    memory.tasks.correct(1, "Feed the cat")
+    monkeypatch.setenv("MEMORANDA_WITHOUT", without)
+    path = memory.database.path
+    memory.close()
+    with Memory.open(path, clock=memory.database.clock) as again:
+        again.purge.run(again.purge.plan([("fact", 4)]))
+        told = bytes_of(again)
+        for key in (4 * 16, 16 + 5):
+            assert signs[key] not in told, key
+        assert again.database.rows("PRAGMA integrity_check") == [("ok",)]
+        Vectors(again.database).index(embedding_models.nano(), by=by)
+        assert found(again, Vectors(again.database), "coffee") == TEXTS[1]
+
+
+def bytes_of(memory: Memory) -> bytes:
+    """All that the files of the memory hold."""
+    files = Path(memory.database.path).parent.rglob("*")
+    return b"".join(file.read_bytes() for file in files if file.is_file())
+
+
+def test_a_file_of_version_5_gets_its_signs_anew(memory: Memory) -> None:
+    """They stood in vec0 then, whoever looked; without a model's work they stand in blocks."""
+    remember(memory)
+    vectors = Vectors(memory.database)
+    vectors.index(embedding_models.nano(), by=keepers.VEC0)
+    connection = memory.database.connection
+    connection.execute("DROP TABLE vector_blocks")
+    connection.execute("DROP INDEX facts_session")
+    connection.execute("ALTER TABLE facts DROP COLUMN session")
+    connection.execute("UPDATE meta SET value = '384 ' || value WHERE key = 'embedding.bits.0'")
+    connection.pragma("user_version", 5)
+    path = memory.database.path
+    memory.close()
+    with Memory.open(path, clock=memory.database.clock) as again:
+        vectors = Vectors(again.database)
+        assert found(again, vectors, "coffee") == TEXTS[1], "from the vectors, meanwhile"
+        assert meaning.waiting(again) and meaning.embed(again) == Indexed() and not meaning.waiting(again)
+        check(again.database, keepers.NUMPY)
+        assert not again.database.rows("SELECT 1 FROM sqlite_schema WHERE name LIKE 'vector_bits%'")
 
 
 def test_many_equal_vectors_are_no_crowd(memory: Memory) -> None:

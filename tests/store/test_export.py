@@ -5,6 +5,7 @@ import os
 import stat
 
 import pytest
+from support.ours import ours
 from support.writing import writing
 
 from store.conversation import Said
@@ -72,6 +73,7 @@ def test_the_same_memory_gives_the_same_bytes(full, tmp_path):
     first = "".join(export.document(full.database))
     assert "".join(export.document(full.database)) == first
     full.database.connection.execute("VACUUM INTO ?", (str(tmp_path / "copy.db"),))
+    ours(tmp_path / "copy.db")
     with Memory.open(str(tmp_path / "copy.db")) as copy:
         assert "".join(export.document(copy.database)) == first
 

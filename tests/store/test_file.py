@@ -243,7 +243,6 @@ def test_every_connection_follows_the_recipe(tmp_path):
             "trusted_schema": 0,
             "cell_size_check": 1,
             "mmap_size": 0,
-            "wal_autocheckpoint": 256,
             "journal_size_limit": 1 << 20,
             "temp_store": 2,
         }

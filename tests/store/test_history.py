@@ -231,6 +231,68 @@ def test_any_walk_up_and_down_one_persons_steps_is_exact(live, plan, walk):
         assert journal(memory) == kept
 
 
+@given(
+    st.lists(
+        st.sampled_from(("change", "change", "undo", "undo", "redo", "redo", "undo redo", "agent"))
+        | st.tuples(st.just("undo"), st.integers(0, 40)),
+        min_size=4,
+        max_size=24,
+    )
+)
+@settings(LAWS, max_examples=40)
+def test_redo_is_a_stack_of_what_was_undone(acts):
+    """What redo puts back is what the last undo took, whatever that was: a change, an old one, somebody else's, an undo
+    or a redo. A change by hand empties the stack, an undo that is undone leaves it, and redo goes on, never back."""
+    with tempfile.TemporaryDirectory() as folder, Memory.open(f"{folder}/memory.db") as memory:
+        memory.database.connection.pragma("synchronous", 0)
+        turned: dict[int, tuple[int, bool]] = {}  # step → the fact that it brings, and whether it brings or takes it
+        there: set[int] = set()
+        stack: list[int] = []  # undos
+
+        def turn(step: int, target: int) -> None:
+            fact, brings = turned[target]
+            turned[step] = fact, not brings
+            (there.discard if brings else there.add)(fact)
+
+        def undo(seq: int | None) -> None:
+            try:
+                taken = memory.history.undo(seq).seq
+            except (NotFound, Conflict):
+                return
+            turn(newest(memory), taken)
+            if taken in stack:
+                stack.remove(taken)
+            stack.append(newest(memory))
+
+        def redo() -> None:
+            if not stack:
+                with pytest.raises(NotFound, match="nothing to redo"):
+                    memory.history.redo()
+                return
+            put_back = memory.history.step(stack[-1]).undoes
+            assert memory.history.redo().seq == put_back
+            turn(newest(memory), stack.pop())
+
+        for number, act in enumerate(acts):
+            match act:
+                case "change" | "agent":
+                    fact, _ = memory.facts.remember(f"fact {number}", actor="user" if act == "change" else "agent")
+                    turned[newest(memory)] = fact, True
+                    there.add(fact)
+                    if act == "change":
+                        stack.clear()
+                case "undo":
+                    undo(None)
+                case "redo":
+                    redo()
+                case "undo redo":
+                    undo(None)
+                    redo()
+                case (_, seq):
+                    undo(seq)
+            assert {number for (number,) in memory.database.rows("SELECT id FROM facts")} == there, act
+
+
 class UndoInAnyOrder(RuleBasedStateMachine):
     """People and agents change things, and steps are taken back in any order, undos too: each time the result is
     exactly the inverse, or a Conflict and nothing has changed."""
@@ -387,6 +449,20 @@ def test_an_agents_change_in_between_does_not_take_redo_away(memory):
     memory.history.undo()
     memory.facts.remember("an agent's", actor="agent")
     assert memory.history.redo().reason == "remember F#1"
+
+
+def test_redo_after_an_undone_undo_puts_that_undo_back(memory):
+    """Not the step that an undo before it took."""
+    for text in ("one", "two", "three"):
+        memory.facts.remember(text)
+    memory.history.undo()
+    memory.history.undo(1)
+    assert memory.history.undo().reason == "undo 1"
+    assert memory.history.redo().reason == "undo 1"
+    assert [fact.fact for fact in memory.facts.many([1, 2, 3])] == ["two"]
+    assert memory.history.redo().reason == "remember F#3"
+    with pytest.raises(NotFound):
+        memory.history.redo()
 
 
 def test_a_restore_is_undone_and_redone_like_any_step(memory):

@@ -404,7 +404,8 @@ def test_a_secret_in_a_document_is_cut_and_its_history_still_verifies(memory, ot
         step["digest"] = previous.hex()
     write(path, data, seal=True)
     with Import(other.database, str(path)) as found:
-        assert (found.whole, found.torn, found.redacted) == (True, "", 2)
+        assert (found.whole, found.torn) == (True, "")
+        assert found.redacted == {("facts", "fact", "GITHUB_TOKEN"): 1, ("history_row", "after", "GITHUB_TOKEN"): 1}
         found.apply()
     assert other.facts.get(1).fact == "token [REDACTED:GITHUB_TOKEN]"
     assert SECRET.encode() not in document(other)

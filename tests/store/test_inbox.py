@@ -14,7 +14,8 @@ from store.evidence import stands
 from store.facts import text_hash
 from store.inbox import Choice, Doubtful
 from store.memory import Memory
-from store.purge.proof import files_of, prove
+from store.purge import of_store as files_of
+from store.purge import prove
 from store.questioning import Question
 
 AGENT = "mcp:claude-code"

@@ -24,8 +24,9 @@ from store.conversation import Said
 from store.errors import StorageError
 from store.ingest import Report, ingest, running
 from store.ingest.claude import folder_of, without_told
-from store.ingest.discarding import expire, small_talk
+from store.ingest.discarding import expire
 from store.memory import Memory
+from store.small_talk import small_talk
 
 STRIPE = "sk" + "_live_" + word(24)
 
@@ -63,11 +64,15 @@ def piped(text: str) -> io.BytesIO:
 # transcripts of Claude Code -------------------------------------------------------------------------------------------
 
 
-def test_a_transcript_gives_what_was_said_and_nothing_else(memory: Memory, tmp_path: Path) -> None:
+def test_a_transcript_gives_what_was_said_and_nothing_else(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Tools, reminders, what the program told the assistant, side chains, thoughts and titles are no turns; the rest
     has its time, its session and its order, and is found and cited."""
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))  # where that program writes them
+    (tmp_path / "projects").mkdir()
     path = write(
-        tmp_path / "s1.jsonl",
+        tmp_path / "projects" / "s1.jsonl",
         [
             {"type": "summary", "summary": "Tax rates", "leafUuid": "x"},
             claude("Why is the importer slow?", 1),
@@ -131,15 +136,19 @@ def test_a_reminder_ends_where_the_last_one_does() -> None:
     assert without_told(f"{REMINDER.format('a')}fix it") == ("fix it", REMINDER.format("a"), False)
 
 
-def test_a_persons_own_words_beside_a_reminder_stay(memory: Memory, tmp_path: Path) -> None:
+def test_a_persons_own_words_beside_a_reminder_stay(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A tag that they name eats nothing of what they say; one that begins a text and never ends does."""
+    monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path))  # where that program writes them
+    (tmp_path / "projects").mkdir()
     asks = "Why does the parser drop <command-name> when it is not closed? We ship it on Friday."
     lines = [
         claude(asks, 1),
         claude(REMINDER.format("a") + "\nRemember that the rollout is in June.\n", 2),
         claude("<bash-stdout>cut in the mid", 3),
     ]
-    ingest(memory.database, write(tmp_path / "s1.jsonl", lines))
+    ingest(memory.database, write(tmp_path / "projects" / "s1.jsonl", lines))
     queue.run(memory)
     assert [text for _, text in said(memory)] == [asks, "Remember that the rollout is in June."]
     assert [fact.fact for fact in memory.facts.many([1])] == ["The rollout is in June"]
@@ -196,6 +205,76 @@ def test_another_file_of_that_name_is_noticed(memory: Memory, tmp_path: Path) ->
     assert (report.added, report.known, report.anew) == (20, 0, [str(path)])
     os.rename(path, tmp_path / "moved.jsonl")
     assert ingest(memory.database, str(tmp_path / "moved.jsonl")).added == 0
+
+
+# what programs note for themselves in their transcripts, each as it stands there
+NOTES: tuple[dict[str, object], ...] = (
+    {
+        "type": "file-history-snapshot",
+        "messageId": "m1",
+        "snapshot": {"trackedFileBackups": {}},
+        "isSnapshotUpdate": True,
+    },
+    {"type": "summary", "summary": "Fixing the importer", "leafUuid": "u1"},
+    {"type": "summary", "summary": "Fixing the importer"},
+    {"type": "system", "subtype": "turn_duration", "durationMs": 1200, "uuid": "u2"},
+    {"type": "queue-operation", "operation": "enqueue", "timestamp": "2026-11-20T10:00:00Z", "content": "go on"},
+    {"type": "attachment", "attachment": {"type": "skill_listing"}, "uuid": "u3"},
+    {"type": "last-prompt", "lastPrompt": "go on", "leafUuid": "u1"},
+    {"type": "progress", "data": {"type": "hook_progress"}},
+    {"type": "permission-mode", "permissionMode": "default"},
+    {"type": "custom-title", "customTitle": "Importer"},
+    {"timestamp": "2026-11-20T10:00:00Z", "type": "session_meta", "payload": {"id": "c1", "cwd": "/x"}},
+    {"timestamp": "2026-11-20T10:00:00Z", "type": "event_msg", "payload": {"type": "token_count", "info": None}},
+    {"timestamp": "2026-11-20T10:00:00Z", "type": "turn_context", "payload": {"cwd": "/x"}},
+    {"timestamp": "2026-11-20T10:00:00Z", "type": "world_state", "payload": {"files": []}},
+    {"timestamp": "2026-11-20T10:00:00Z", "type": "response_item", "payload": {"type": "function_call", "name": "ls"}},
+    {"sessionId": "g1", "projectHash": "h", "startTime": "2026-11-20T10:00:00Z", "kind": "main"},
+    {"$set": {"lastUpdated": "2026-11-20T10:00:01Z"}},
+)
+
+
+@pytest.mark.parametrize("named", [False, True], ids=["alone", "with a session"])
+def test_what_a_program_notes_for_itself_is_neither_said_nor_broken(
+    memory: Memory, tmp_path: Path, named: bool
+) -> None:
+    file = tmp_path / "talk.jsonl"
+    said = {"session": "s", "role": "user", "text": "The importer fails."}
+    lines = [{**note, "sessionId": "s"} if named and "type" in note else note for note in NOTES]
+    file.write_text("".join(json.dumps(line) + "\n" for line in (*lines, said)), encoding="utf-8")
+    report = ingest(memory.database, str(file))
+    assert (report.added, report.broken, report.troubles, report.discarded) == (1, 0, [], 0)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"type": "response_item", "payload": {"type": "message", "role": "user", "content": [{"text": "hi"}]}},
+        {"id": "1", "type": "gemini", "content": "The importer works."},
+        {"type": "never heard of"},
+        {"$set": {}, "more": 1},
+        {"text": "nobody says it"},
+    ],
+)
+def test_what_somebody_may_have_said_and_cannot_be_read_is_told(
+    memory: Memory, tmp_path: Path, line: dict[str, object]
+) -> None:
+    file = tmp_path / "talk.jsonl"
+    file.write_text(json.dumps(line) + "\n", encoding="utf-8")
+    report = ingest(memory.database, str(file))
+    assert (report.added, report.broken) == (0, 1)
+
+
+@pytest.mark.parametrize("note", NOTES, ids=lambda note: str(note.get("type", "none")))
+def test_a_line_with_a_role_and_a_text_is_said_whatever_else_it_has(
+    memory: Memory, tmp_path: Path, note: dict[str, object]
+) -> None:
+    file = tmp_path / "talk.jsonl"
+    note = {name: value for name, value in note.items() if name not in ("leafUuid", "sessionId")}
+    said = {**note, "session": "s", "role": "user", "text": "The importer fails."}
+    file.write_text(json.dumps(said) + "\n", encoding="utf-8")
+    report = ingest(memory.database, str(file))
+    assert (report.added, report.broken) == (1, 0)
 
 
 def test_broken_lines_are_told_with_their_numbers_and_nothing_else_is_lost(memory: Memory, tmp_path: Path) -> None:

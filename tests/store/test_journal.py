@@ -305,6 +305,63 @@ def test_a_commit_belongs_to_the_iteration_of_its_time(memory: Memory, clock) ->
     assert memory.commits.get(SHA).iteration_id == second
 
 
+def test_a_commit_of_the_second_an_iteration_starts_in_belongs_to_it(memory: Memory, clock) -> None:
+    """Git knows whole seconds only. A time that has milliseconds is believed to the millisecond."""
+    for number, milliseconds in enumerate((0, 1, 500, 998)):
+        clock.now = f"2026-11-22T0{number}:00:07.{milliseconds:03}Z"
+        iteration = memory.iterations.start("fix")
+        begun = memory.iterations.get(iteration).started_at
+        second = begun[:20] + "000Z"
+        for name, moment, expected in (
+            ("a", second, iteration),
+            ("b", begun, iteration),
+            ("c", begun[:20] + "001Z", iteration if begun[20:23] == "001" else None),
+            ("d", f"2026-11-22T0{number}:00:06.000Z", None),
+        ):
+            sha = f"{name}{number}" * 20
+            memory.commits.log(sha, committed_at=moment)
+            assert memory.commits.get(sha).iteration_id == expected, (begun, moment)
+        clock.advance(milliseconds=100)
+        memory.iterations.end()
+
+
+def test_of_two_iterations_in_a_second_a_commit_belongs_to_the_later(memory: Memory, clock) -> None:
+    clock.now = "2026-11-22T10:00:07.100Z"
+    memory.iterations.start("spike")
+    memory.iterations.end()
+    later = memory.iterations.start("feature")
+    memory.commits.log(SHA, committed_at="2026-11-22T10:00:07.000Z")
+    assert memory.commits.get(SHA).iteration_id == later
+
+
+def test_a_commit_is_logged_with_the_decisions_it_implements(memory: Memory, clock) -> None:
+    """All of it is one step; told again nothing changes; with a decision that is not there nothing is logged."""
+    first, second = memory.decisions.decide("Cache", "Redis"), memory.decisions.decide("Queue", "None")
+    iteration = memory.iterations.start("fix")
+    memory.iterations.end()
+    steps = len(memory.history.steps())
+    before = everything(memory)
+    with pytest.raises(NotFound, match="D#99"):
+        memory.commits.log(SHA, decisions=[first, 99])
+    with pytest.raises(NotFound, match="I#99"):
+        memory.commits.log(SHA, iteration_id=99)
+    assert everything(memory) == before
+    assert memory.commits.log(SHA, decisions=[first, second, first], iteration_id=iteration)
+    commit = memory.commits.get(SHA)
+    assert commit.iteration_id == iteration
+    assert [(link.decision, link.link_type) for link in memory.commits.links_of_commit(commit.id)] == [
+        ("D#1", "implements"),
+        ("D#2", "implements"),
+    ]
+    assert len(memory.history.steps()) == steps + 1
+    before = everything(memory)
+    assert not memory.commits.log(SHA, decisions=[second, first])
+    assert everything(memory) == before
+    third = memory.decisions.decide("Log", "SQLite")
+    assert not memory.commits.log(SHA, decisions=[third]), "the commit is known, and its new link is made"
+    assert len(memory.commits.links_of_commit(commit.id)) == 3
+
+
 def test_a_sha_is_found_by_what_nobody_else_starts_with(memory: Memory) -> None:
     """A prefix that two share is refused with longer ones to choose from; none at all is said so."""
     one, other = "abcd1" + "0" * 35, "abcd2" + "0" * 35
@@ -367,14 +424,26 @@ def test_a_link_is_seen_from_both_ends(memory: Memory) -> None:
     assert len(memory.commits.links_of_decision(first)) == 2
 
 
+def test_linking_twice_changes_nothing_and_says_so(memory: Memory) -> None:
+    """No row, no step of history; and what was linked by somebody else stays theirs."""
+    decision = memory.decisions.decide("Cache", "Redis")
+    memory.commits.log(SHA)
+    assert memory.commits.link(SHA, decision, "relates", actor="agent")
+    before = everything(memory)
+    assert not memory.commits.link("a1b2c3d", decision, "relates")
+    assert everything(memory) == before
+    memory.commits.unlink(SHA, decision)
+    assert memory.commits.link(SHA, decision, "relates")
+
+
 def test_links_that_make_no_sense_are_refused(memory: Memory) -> None:
-    """Twice, to nothing, of no kind, or taken away where there is none: refused, and the journal as it was."""
+    """Of another kind than it has, to nothing, of no kind, or taken away where there is none: refused, unchanged."""
     decision = memory.decisions.decide("Cache", "Redis")
     memory.commits.log(SHA)
     memory.commits.link(SHA, decision)
     before = everything(memory)
     for act, error, words in (
-        (lambda: memory.commits.link("a1b2c3d", decision, "reverts"), Conflict, "C#a1b2c3d and D#1 are linked already"),
+        (lambda: memory.commits.link("a1b2c3d", decision, "reverts"), Conflict, "C#a1b2c3d implements D#1 already"),
         (lambda: memory.commits.link(SHA, 99), NotFound, "D#99"),
         (lambda: memory.commits.link("beef", decision), NotFound, "C#beef"),
         (lambda: memory.commits.link(SHA, decision, "loves"), InvalidInput, ", ".join(LINK_TYPES)),

@@ -17,10 +17,14 @@ import resource, sys, time
 from store.agent.extraction import extract
 from store.agent.grounding import Ground
 from store.agent.learning import confirming
-from store.agent.voice import _spans, sentences
+from store.agent.voice import sentences
 from store.agent.passed import Marks
+from store.clauses import spans, statements
+from store.conversation.summarising import decides
 from store.ingest.claude import without_told, read
-from store.ingest.discarding import small_talk
+from store.redaction import findings
+from store.redaction.families import FAMILIES
+from store.small_talk import small_talk
 from store.ingest import plain
 from store.librarian.period import period
 from store.topics import shift
@@ -38,7 +42,8 @@ def compare(text):
     return [confirming.compare(one, "We use uv here") for one in sentences(text)]
 
 READERS = {
-    "marks": Marks, "ends": lambda text: list(_spans(text)),
+    "marks": Marks, "ends": lambda text: list(spans(text)),
+    "statements": statements, "decides": decides,
     "extract": lambda text: extract("user", text), "claude": claude, "compare": compare,
     "period": lambda text: period(text, "2026-11-21T12:00:00.000Z"),
     "grounds": lambda text: Ground(text).holds("We use uv here"),
@@ -76,6 +81,19 @@ for number, run in [*enumerate(RUNS)][int(sys.argv[1]) :: PARTS]:
                 before = min(seconds(reader, short) for _ in range(3))
                 if min(first, seconds(reader, long)) > ABOVE * max(LEAST / 8, before):
                     sys.exit(f"{name} of {run!r} in {around!r}: {first:.2f} s")
+KEYWORDS = sorted({keyword for family in FAMILIES for keyword in (family.keywords[0], family.keywords[-1])})
+TAILS = ("", " ", "=", ": a ", "a1-", "='", " is ", "://a:", " -p ", ">", "1/")  # what the patterns go on with
+SECRETS = [(number, keyword + TAILS[number % len(TAILS)]) for number, keyword in enumerate(KEYWORDS)]
+SECRETS += [(number, tail + around) for number, tail in enumerate(TAILS) for around in ("password", "a1b2C3", "aB")]
+for number, run in SECRETS[int(sys.argv[1]) :: PARTS]:
+    for tail in TAILS if sys.argv[2:] else (TAILS[number % len(TAILS)],):
+        short, long = (tail + run * (size // len(run)) + tail for size in (2_000, 20_000))
+        resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + 20, -1))
+        print("secrets", repr(run), repr(tail), flush=True)
+        if seconds(findings, short) < 2 and (first := seconds(findings, long)) > LEAST:
+            before = min(seconds(findings, short) for _ in range(3))
+            if min(first, seconds(findings, long)) > ABOVE * max(LEAST / 8, before):
+                sys.exit(f"secrets in {run!r} after {tail!r}: {first:.2f} s")
 for letters in ("ja" * 44 + "x", "je" * 40, "ha" * 32 + "h", "gracias" * 12, "hola " * 17 + "x", " ," * 44 + "x"):
     print("small talk", letters, flush=True)
     resource.setrlimit(resource.RLIMIT_CPU, (int(time.process_time()) + 5, -1))

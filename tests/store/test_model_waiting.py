@@ -23,6 +23,7 @@ from store.conversation import Said
 from store.errors import ModelFailed
 from store.memory import Memory
 from tui.learner import OFTEN, Learner
+from tui.pace import Pace
 
 READS = '{"facts": [], "answers": []}'
 
@@ -227,10 +228,11 @@ def test_a_look_at_what_waits_imports_nothing_that_reads(memory: Memory) -> None
     code = (
         "import sys\n"
         "from tui.learner import Learner\n"
+        "from tui.pace import Pace\n"
         "from store.memory import Memory\n"
         f"with Memory.open({memory.location.path!r}) as memory:\n"
         "    never = lambda: False\n"
-        "    learner = Learner(memory.location, memory.database.clock, never, never, never)\n"
+        "    learner = Learner(memory.location, memory.database.clock, never, never, never, Pace())\n"
         "    assert learner.due_for_model(memory) and not learner.due(memory)\n"
         "print([name for name in sys.modules if name.startswith('store.agent.')])"
     )
@@ -251,7 +253,7 @@ def learner(memory: Memory, clock: Any, pressed: threading.Event) -> Learner:
     def never() -> bool:
         return False
 
-    return Learner(memory.location, clock, never, pressed.is_set, never)
+    return Learner(memory.location, clock, never, pressed.is_set, never, Pace())
 
 
 def beside(learner: Learner) -> "tuple[threading.Thread, list[Added]]":

@@ -9,9 +9,11 @@ import pytest
 from conftest import Clock
 
 from store.citations import parse as cite
+from store.config import project_path, put
 from store.conversation import Said
 from store.database import Verbatim
 from store.embedding import Vectors
+from store.embedding.keepers import STEPS
 from store.errors import InvalidInput
 from store.keys import pack
 from store.meaning import embed
@@ -46,11 +48,11 @@ STORY = (
 )
 
 
-@pytest.fixture(scope="module", params=["", "vec0"])
+@pytest.fixture(scope="module", params=["numpy", "vec0"])
 def meant(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Memory]:
-    """A memory with a story in it, embedded; with vec0 and without it."""
+    """A memory with a story in it, embedded; numpy looks for the nearest, or vec0 does."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MEMORANDA_WITHOUT", request.param)
+        patch.setenv("MEMORANDA_WITHOUT", "")
         path = tmp_path_factory.mktemp("meant") / ".memoranda" / "memory.db"
         with Memory.open(str(path), "cli", Clock()) as memory:
             for text in STORY:
@@ -63,16 +65,21 @@ def meant(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
                     Said("user", "It must have been windy there", "Lucía", "2026-05-03"),
                 ],
             )
+            settings = project_path(memory.location)
+            assert settings is not None
+            put(settings, "embedding.index", request.param)
+        with Memory.open(str(path), "cli", Clock()) as memory:
             done = embed(memory)
             assert done is not None and done.left == 0
+            model = Vectors(memory.database).serving
+            assert model and Vectors(memory.database).in_vec0(model) == (request.param == "vec0")
             yield memory
 
 
 @pytest.fixture(autouse=True)
-def with_the_model(monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> None:
+def with_the_model(monkeypatch: pytest.MonkeyPatch) -> None:
     """The model answers here, whatever the other tests do without."""
-    without = request.node.callspec.params.get("meant", "") if hasattr(request.node, "callspec") else ""
-    monkeypatch.setenv("MEMORANDA_WITHOUT", without)
+    monkeypatch.setenv("MEMORANDA_WITHOUT", "")
 
 
 def texts(answer: Answer) -> list[str]:
@@ -168,8 +175,7 @@ def test_few_that_pass_are_found_among_many_that_are_nearer(
     meant: Memory, wider: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However far down what passes stands: one turn of Bruno's, and no word of it is asked for."""
-    monkeypatch.setattr("store.search.meaning.CANDIDATES", wider[0])
-    monkeypatch.setattr("store.search.meaning.WIDER", wider)
+    monkeypatch.setattr("store.embedding.keepers.STEPS", dict.fromkeys(STEPS, wider))
     answer = meant.search("a vacation by the sea author:bruno")
     assert [hit.kind for hit in answer.hits] == ["turn"] and "Galicia" in answer.hits[0].snippet
     assert {hit.kind for hit in meant.search("a vacation by the sea kind:turn").hits} == {"turn"}

@@ -1,5 +1,6 @@
 """Forgotten means gone: a person purges, and no byte of the text is left; everything around it is as it was."""
 
+import gzip
 import hashlib
 import json
 import shutil
@@ -9,24 +10,26 @@ from pathlib import Path
 
 import apsw
 import pytest
+from support.ours import ours
 from support.traces import traces
 
 from store import packing, worker
 from store.conversation import Said
 from store.database import Verbatim, capture
-from store.database.tables import DERIVED, OPERATIONAL
 from store.embedding.form import digest, form
 from store.errors import Conflict, InvalidInput, NotFound, Purged
 from store.exchange import backup, export
 from store.health import WRONG, examine
 from store.memory import Memory
-from store.purge import files_of, pending, prove
+from store.purge import of_store as files_of
+from store.purge import pending, prove, trace
 from store.purge.words import Words
 from store.search import corpus
 from store.tombstones import times
 
 TEXT = "José's password hint is «the blue zebrafish»"
 SHA = "a1b2c3d4" * 5
+STONES = "SELECT hash FROM tombstones WHERE length(hash) = 32"
 
 
 @pytest.fixture
@@ -196,21 +199,21 @@ def quoted(memory: Memory, tmp_path: Path) -> dict[str, str]:
     return {}
 
 
-def test_every_other_place_is_named(memory: Memory, quoted):
-    """Found from the schema, each with what stands there; what Memoranda itself copied is proposed to go."""
+def test_every_other_place_is_named_and_chosen(memory: Memory, quoted):
+    """Found from the registry, each with what stands there; all that can be scrubbed is, unless a person says so."""
     plan = memory.purge.plan([("fact", 1)])
     assert [one.citation for one in plan.going] == ["F#1"]
-    assert {place.citation: (place.what, place.chosen, place.can) for place in plan.places} == {
-        "D#1": ("decision", False, True),
-        "F#2": ("fact", False, True),
+    assert {place.citation: (place.what, at in plan.proposed(), place.can) for at, place in enumerate(plan.places)} == {
+        "D#1": ("decision", True, True),
+        "F#2": ("fact", True, True),
         "A#1": ("what it said before", True, True),
-        "T#1": ("turn", False, True),
-        "E#1": ("event", False, True),
-        "C#a1b2c3d": ("commit", False, True),
-        "I#1": ("iteration", False, True),
-        "K#1": ("checkpoint", False, True),
+        "T#1": ("turn", True, True),
+        "E#1": ("event", True, True),
+        "C#a1b2c3d": ("commit", True, True),
+        "I#1": ("iteration", True, True),
+        "K#1": ("checkpoint", True, True),
         "a query you asked": ("a query you asked", True, True),
-        "MEMORY.md#L3": ("your file", False, True),
+        "MEMORY.md#L3": ("your file", True, True),
         "old.json": ("an export: export again, and delete it", False, False),
     }
     with pytest.raises(InvalidInput, match="cannot be scrubbed: an export"):
@@ -218,11 +221,11 @@ def test_every_other_place_is_named(memory: Memory, quoted):
     assert memory.facts.get(1).fact == TEXT, "nothing was done"
 
 
-def test_what_is_chosen_is_scrubbed_and_the_rest_is_reported(memory: Memory, folder: Path, quoted):
+def test_what_is_left_out_stays_and_is_reported(memory: Memory, folder: Path, quoted):
     plan = memory.purge.plan([("fact", 1)])
-    done = memory.purge.run(plan)
+    done = memory.purge.run(plan, [at for at, place in enumerate(plan.places) if place.table == "queries"])
     assert {place.citation for place in done.left} == {
-        *("D#1", "F#2", "T#1", "E#1", "C#a1b2c3d", "I#1", "K#1", "MEMORY.md#L3", "old.json")
+        *("D#1", "F#2", "A#1", "T#1", "E#1", "C#a1b2c3d", "I#1", "K#1", "MEMORY.md#L3", "old.json")
     }
     assert memory.facts.get(2).fact == f"Somebody wrote: {TEXT}", "not chosen, not touched"
     assert memory.search.asked.recent() == []
@@ -251,21 +254,6 @@ def test_scrubbed_everywhere_there_is_no_byte(memory: Memory, folder: Path, tmp_
 
 def step_of(memory: Memory, reason: str) -> int:
     return next(step.seq for step in memory.history.steps() if step.reason == reason)
-
-
-def test_every_text_column_is_looked_at(memory: Memory):
-    """Found from the schema: a new table with words of people is searched, or listed as having none."""
-    from store.purge.places import OURS, SILENT, text_columns
-
-    tables = [
-        name
-        for name, kind in memory.database.rows("SELECT name, type FROM pragma_table_list WHERE schema = 'main'")
-        if kind == "table" and not name.startswith("sqlite_") and name not in DERIVED
-    ]
-    for table in tables:
-        assert text_columns(memory.database, table) or table in SILENT or table in ("commit_links", "mutes"), table
-    assert set(SILENT) - {"history", "history_row", "history_block"} <= set(OPERATIONAL)
-    assert "fact" not in OURS and "text" not in OURS
 
 
 def test_words_that_are_too_short_or_parts_of_others_are_left_alone(memory: Memory):
@@ -396,6 +384,7 @@ def test_another_project_is_not_touched(memory: Memory, tmp_path: Path):
     assert memory.database.rows("SELECT id FROM facts") == [(2,)]
     with Memory.open(beside) as other:
         assert other.database.rows("SELECT * FROM facts") == before
+    ours(tmp_path / ".memoranda" / "backups" / "other-1.db")
     with Memory.open(str(tmp_path / ".memoranda" / "backups" / "other-1.db")) as backup:
         assert backup.facts.get(1).fact == TEXT
 
@@ -453,13 +442,16 @@ def test_a_tombstone_tells_nothing_without_the_key(memory: Memory):
     """Two memories that purged the same text hold different hashes, and none is a plain hash of it."""
     memory.facts.remember(TEXT)
     all_places(memory, ("fact", 1))
-    (stone,) = memory.database.rows("SELECT hash FROM tombstones")
+    (stone,) = memory.database.rows(STONES)
     with Memory.open(memory.database.path.replace("memory.db", "other.db")) as other:
         other.facts.remember(TEXT)
         all_places(other, ("fact", 1))
-        assert other.database.rows("SELECT hash FROM tombstones") != [stone]
+        assert other.database.rows(STONES) != [stone]
     from store.tombstones import normal
 
+    words = {hash for (hash,) in memory.database.rows("SELECT hash FROM tombstones WHERE length(hash) = 16")}
+    plain = {hashlib.sha256(word.encode()).digest()[:15] for word in ("zebrafish", "blue", "the blue zebrafish")}
+    assert words and not plain & {hash[:-1] for hash in words}
     assert hashlib.sha256(normal(TEXT).encode()).digest() != stone[0]
 
 
@@ -494,6 +486,7 @@ def test_backups_are_rewritten(memory: Memory, folder: Path):
     assert done.finished.unread == ("3.db",)
     assert traces(folder, TEXT, "zebrafish") == []
     assert (backups / "1.db").stat().st_mtime_ns == old
+    ours(backups / "1.db")
     with Memory.open(str(backups / "1.db")) as backup:
         assert [fact.fact for fact in backup.facts.many([1, 2, 3])] == ["the team is five", "he said [purged]"]
         sound(backup)
@@ -537,8 +530,6 @@ def test_a_backup_that_cannot_be_rewritten_is_removed(memory: Memory, folder: Pa
 
 def test_what_another_program_left_is_written_over(memory: Memory, folder: Path):
     """A tool that deletes without wiping leaves text in free pages: the proof sees it, and the file is written anew."""
-    from store.purge import proven
-
     memory.facts.remember("the team is five")
     raw = apsw.Connection(memory.database.path)
     raw.pragma("secure_delete", 0)
@@ -550,7 +541,7 @@ def test_what_another_program_left_is_written_over(memory: Memory, folder: Path)
     plan = memory.purge.plan([("fact", 2)])
     memory.purge.run(plan)
     assert traces(folder, TEXT) != [], "the test needs something to find"
-    assert [one for one in proven(memory.database, plan.texts, clean=True) if one.found] == []
+    assert trace(memory.database, memory.documents, plan.texts, plan.names, erased=True).none
     assert traces(folder, TEXT) == [] and memory.facts.get(1).fact == "the team is five"
 
 
@@ -560,11 +551,11 @@ def test_what_another_program_left_is_written_over(memory: Memory, folder: Path)
 @pytest.mark.parametrize(
     "text", ["José's zebrafish is «blue» today", "日本語の秘密の文章です", "plain words, all of them"]
 )
-def test_the_proof_reads_five_encodings(tmp_path: Path, text: str):
+def test_the_proof_reads_six_encodings(tmp_path: Path, text: str):
     """Each in a file of its own, among other bytes and over the edge of a part; in other capitals, spaces, accents."""
     import base64
-    import gzip
     import unicodedata
+    import urllib.parse
 
     pad = b"\x00\x01" * ((2 << 20) - 3)  # to just before the first part's end
     escaped = json.dumps(f'"{text}')[3:-1]
@@ -580,16 +571,21 @@ def test_the_proof_reads_five_encodings(tmp_path: Path, text: str):
         "base64-1": base64.b64encode(b"a" + text.encode()),
         "base64-2": base64.b64encode(b"ab" + text.encode()),
         "other.gz": gzip.compress(b"unpacked: " + text.encode()),
+        "gzip by another name": gzip.compress(b"unpacked: " + text.encode("utf-16-le")),
+        "percent": b"?q=" + urllib.parse.quote(text).encode(),
+        "plus": b"?q=" + urllib.parse.quote_plus(text.upper()).encode(),
         "nothing": b"nothing of the kind",
     }
     for name, raw in files.items():
-        (tmp_path / name).write_bytes((b"" if name.endswith("gz") else pad) + raw + (b"" if "gz" in name else b"  end"))
+        (tmp_path / name).write_bytes((b"" if "gz" in name else pad) + raw + (b"" if "gz" in name else b"  end"))
     found = {Path(one.file).name: one.found for one in prove([text], [str(tmp_path / name) for name in files])}
     wanted = {"raw", "capitals", "apart", "spaces", "le", "be", "base64-0", "base64-1", "base64-2", "other.gz"}
+    wanted |= {"gzip by another name", "percent", "plus"}
     if "\\" in escaped:
         wanted.add("json")
         assert found["json"] == ("JSON",)
     assert {name for name, how in found.items() if how} - {"json"} == wanted - {"json"}
+    assert found["percent"] == found["plus"] == ("percent",)
     assert found["le"] == ("UTF-16LE",) and found["be"] == ("UTF-16BE",) and found["base64-1"] == ("base64",)
     assert prove([text], [str(tmp_path / "missing")])[0].size == -1
 
@@ -626,7 +622,7 @@ def test_the_note_of_an_unfinished_purge_holds_no_text(memory: Memory, monkeypat
     with pytest.raises(KeyboardInterrupt):
         memory.purge.run(plan, [at for at, place in enumerate(plan.places) if place.can])
     note = memory.database.value("SELECT value FROM meta WHERE key = 'purge.pending'")
-    assert "zebrafish" not in note and ["turns", "[1]"] in json.loads(note)
+    assert "zebrafish" not in note and json.loads(note) == {"left": []}
     monkeypatch.undo()
     assert worker.untidy(memory)
     worker.tidy(memory)
@@ -665,3 +661,6 @@ def test_the_proof_sees_what_is_packed(memory: Memory, folder: Path):
     memory.database.empty_log()
     assert TEXT.encode() not in Path(memory.location.path).read_bytes()
     assert [one.file for one in prove([TEXT], files_of(memory.database.path)) if one.found] == [memory.location.path]
+    packed = folder / "copy"
+    packed.write_bytes(gzip.compress(Path(memory.location.path).read_bytes()))
+    assert prove([TEXT], [str(packed)])[0].found == ("raw",), "a memory that somebody packed"

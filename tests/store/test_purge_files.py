@@ -82,10 +82,10 @@ def test_what_is_marked_is_cut_and_every_other_byte_stays(memory: Memory, docume
     made = backup.make(memory.database)
     assert made is not None and traces(Path(made.path).parent, "zebrafish")
     plan = planned(memory)
-    assert [(place.citation, place.text, place.can, place.chosen) for place in in_files(plan)] == [
-        ("MEMORY.md#L3", "The hint is the blue zebrafish, he wrote.", True, False),
-        ("MEMORY.md#L4", "- the hint is the blue zebrafish", True, False),
-        ("memory/2026-11-20.md#L1", TEXT, True, False),
+    assert [(place.citation, place.text, place.can) for place in in_files(plan)] == [
+        ("MEMORY.md#L3", "The hint is the blue zebrafish, he wrote.", True),
+        ("MEMORY.md#L4", "- the hint is the blue zebrafish", True),
+        ("memory/2026-11-20.md#L1", TEXT, True),
     ]
     done = run(memory, plan, "MEMORY.md#L3", "MEMORY.md#L4")
     assert document.read_bytes() == (
@@ -102,10 +102,10 @@ def test_what_is_marked_is_cut_and_every_other_byte_stays(memory: Memory, docume
     assert backup.verify(memory.database) == (made.path, "")
 
 
-def test_unmarked_it_is_only_reported(memory: Memory, document: Path):
+def test_left_out_it_is_only_reported(memory: Memory, document: Path):
     document.write_text(f"{TEXT}\n")
     memory.documents.scan()
-    done = memory.purge.run(planned(memory))
+    done = memory.purge.run(planned(memory), [])
     assert document.read_text() == f"{TEXT}\n"
     assert [(place.citation, place.what) for place in done.left] == [("MEMORY.md#L1", "your file")]
 

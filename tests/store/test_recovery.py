@@ -6,6 +6,7 @@ import apsw
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.ours import ours
 
 from store import keeping, tokens, worker
 from store.config import project_path, put
@@ -175,6 +176,7 @@ def test_checkpoints_of_an_older_file_come_along(tmp_path, monkeypatch):
         "DELETE FROM checkpoints WHERE id = 9"
     )
     old.close()
+    ours(path)
     with Memory.open(path) as memory:
         assert [(point.id, point.name, point.trigger) for point in memory.checkpoints.list()] == [
             (4, "before restoring K#3", "restore"),

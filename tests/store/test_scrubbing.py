@@ -23,8 +23,9 @@ from store.database import Verbatim
 from store.errors import InvalidInput, NotFound
 from store.exchange import backup, export
 from store.health import WRONG, examine
+from store.installation import sign
 from store.memory import Memory
-from store.scrubbing import counted, noted, scan, scrub
+from store.scrubbing import counted, made, noted, scan, scrub
 from store.tombstones import times
 
 GITHUB = "ghp" + "_" + word(36)
@@ -143,6 +144,31 @@ def test_no_secret_of_any_family_reaches_the_disk(memory: Memory) -> None:
     assert set(counted(memory.database)) == {*TOKENS, *map(label_of, CONTEXTS)}
     export.save(memory.database, f"{folder(memory)}/export.json")
     assert traces(folder(memory), *bodies) == []
+
+
+def test_what_waits_for_the_next_process_says_what_was_cut(memory: Memory) -> None:
+    """A hook's answer, by rule; what a person allows is left there too."""
+    path = memory.database.path
+    assert spool.append(path, "remember", {"text": f"{GITHUB} or {STRIPE}"}, actor="hook") == {
+        "GITHUB_TOKEN": 1,
+        "STRIPE_KEY": 1,
+    }
+    assert spool.append(path, "remember", {"text": "[REDACTED:GITHUB_TOKEN]"}, actor="hook") == {}
+    unguarded(memory, "GITHUB_TOKEN")
+    assert spool.append(path, "remember", {"text": f"again {GITHUB}"}, actor="hook") == {}
+    assert spool.drain(memory.database).done == 3
+    assert memory.facts.get(3).fact == f"again {GITHUB}"
+
+
+def test_what_a_connection_cut_is_told_once(memory: Memory) -> None:
+    memory.facts.remember(f"push with {GITHUB}")
+    with pytest.raises(ZeroDivisionError), memory.database.write("user", "test") as write:
+        write.execute("UPDATE facts SET fact = ?", (STRIPE,))
+        assert 1 / 0
+    assert [(cut.citation, cut.field, cut.rule, cut.count) for cut in made(memory.database)] == [
+        ("F#1", "fact", "GITHUB_TOKEN", 1)
+    ]
+    assert made(memory.database) == []
 
 
 # what is no secret ------------------------------------------------------------------------------------------------
@@ -351,7 +377,8 @@ def test_what_waits_in_the_spool_is_scrubbed_too(memory: Memory) -> None:
     spool.append(path, "remember", {"text": "push with HERE"}, actor="hook", key="k2")
     file = Path(path).parent / "spool" / "memory.db.jsonl"
     whole = file.read_text()
-    file.write_text(whole.replace("HERE", GITHUB))
+    line = whole.splitlines()[1].rpartition("\t")[0].replace("HERE", GITHUB)
+    file.write_text(f"{whole.splitlines()[0]}\n{line}\t{sign(line.encode())}\n")
     Path(spool.aside(path)).write_bytes(f"not JSON, {STRIPE}\n".encode() + b"no text: \xff\n")
     leaks = scan(memory.database)
     found = sorted((leak.citation, leak.rule, leak.count) for leak in leaks)

@@ -90,6 +90,7 @@ def tell(memory: Memory, text: str) -> None:
     memory.tasks.add(text, actor=by)
     memory.decisions.decide(text, text, actor=by)
     memory.turns.add(text, [Said("user", f"`{text}`")], origin=by)
+    memory.facts.remember(f"{text} for now", actor=by, scope="session", session=text)
     one = Summarised(text, (text,), text, (text,), (text,))
     memory.summaries.write(text, all_of_it=True, by=lambda part: one, actor=by)
     memory.checkpoints.usage(190_000, session=text, actor=by)

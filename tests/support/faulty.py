@@ -210,7 +210,13 @@ class Copying:
     def done(self) -> bool:
         return self._backup.done
 
-    def step(self, pages: int) -> bool:
+    def __enter__(self) -> "Copying":
+        return self
+
+    def __exit__(self, *about: object) -> None:
+        self.close()
+
+    def step(self, pages: int = -1) -> bool:
         return self._backup.step(pages)
 
     def close(self, force: bool = False) -> None:
@@ -241,7 +247,7 @@ _disk: Disk | None = None
 _recorder: power.Recorder | None = None
 
 if __name__ == "__main__":
-    import store.embedding.bits
+    import store.embedding.keepers
     import store.health
     import store.salvage  # noqa: F401
     from tui.main import main

@@ -1,6 +1,7 @@
 """A secret of every family, and what only looks like it: put together when a test runs, out of a prefix that an issuer
 documents and a body drawn by lot that nobody issued. No secret stands in this file."""
 
+import base64
 import itertools
 import random
 import string
@@ -49,6 +50,10 @@ def uuid() -> str:
     return "-".join(map(hexa, (8, 4, 4, 4, 12)))
 
 
+def encoded(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
 # label: (secrets that are cut whole, look-alikes that stay)
 TOKENS: dict[str, tuple[list[str], list[str]]] = {
     "GITLAB_TOKEN": (
@@ -90,7 +95,7 @@ TOKENS: dict[str, tuple[list[str], list[str]]] = {
         ["sgp_" + hexa(39)],
     ),
     "SNYK_TOKEN": (["snyk" + "_uat." + hexa(8) + "." + word(60)], ["snyk_uat." + hexa(8)]),
-    "ARTIFACTORY_KEY": (["AKCp" + word(69), "cmVmdGtu" + word(56)], ["AKCp" + word(30)]),
+    "ARTIFACTORY_KEY": (["AKCp" + word(69), "cmVmdGtu" + word(56)], ["AKCp" + word(30)[:6]]),
     "OCTOPUS_KEY": (["API-" + high(26)], ["API-REFERENCE-AND-THE-REST-OF-IT"]),
     "POSTMAN_KEY": (["PMAK" + "-" + hexa(24) + "-" + hexa(34)], ["PMAK-" + hexa(24)]),
     "PULUMI_TOKEN": (["pul" + "-" + hexa(40)], ["pul-" + hexa(20)]),
@@ -108,10 +113,10 @@ TOKENS: dict[str, tuple[list[str], list[str]]] = {
     ),
     "TAILSCALE_KEY": (["tskey" + "-auth-" + word(12) + "-" + word(32)], ["tskey-auth-k"]),
     "INFRACOST_KEY": (["ico-" + word(32)], ["ico-" + letters(32), "ico-" + word(12)]),
-    "NEBULA_KEY": (["dnkey" + "-" + high(26) + "-" + high(52)], ["dnkey-" + high(26)]),
+    "NEBULA_KEY": (["dnkey" + "-" + high(26) + "-" + high(52)], ["dnkey-" + high(26)[:16]]),
     "HARNESS_KEY": (["pat." + word(22) + "." + hexa(24) + "." + word(20)], ["pat." + word(22)]),
     "AUTHRESS_KEY": (["sc_" + low(10) + "." + low(4) + ".acc_" + low(10) + "." + word(44)], ["sc_" + low(10) + ".acc"]),
-    "INNGEST_KEY": (["signkey" + "-prod-" + hexa(64)], ["signkey-prod-" + hexa(20)]),
+    "INNGEST_KEY": (["signkey" + "-prod-" + hexa(64)], ["signkey-prod-" + hexa(20)[:16]]),
     "LICHESS_TOKEN": (["lip" + "_" + word(20)], ["lip_" + letters(20), "lip_" + word(9)]),
     "AWS_SESSION_TOKEN": (
         ["IQoJb3Jp" + "Z2lu" + word(300), "FwoG" + "ZXIvYXdz" + word(300) + "=="],
@@ -256,6 +261,77 @@ TOKENS: dict[str, tuple[list[str], list[str]]] = {
         [number(10) + ":A" + "A" + word(33), "bot" + number(9) + ":A" + "A" + word(33)],
         [number(10) + ":AA"],
     ),
+    "ADAFRUIT_KEY": (["aio" + "_" + word(28)], ["aio_" + word(12)]),
+    "AIVEN_PASSWORD": (["AVNS" + "_" + word(19)], ["AVNS_" + word(9)]),
+    "AKAMAI_KEY": (["akab" + "-" + low(16) + "-" + low(16)], ["akab-" + low(16)]),
+    "ALCHEMY_KEY": (["alcht" + "_" + word(30)], ["alcht_" + word(12)]),
+    "BAIDU_KEY": (["bce-v3" + "/ALTAK-" + word(21) + "/" + hexa(40)], ["bce-v3/ALTAK-" + word(21)]),
+    "BLOCKFROST_KEY": (["mainnet" + word(32)], ["mainnet" + letters(32), "mainnet" + word(12)]),
+    "BRAVE_KEY": (["BSA" + word(28)], ["BSA" + letters(28)]),
+    "BROWSERBASE_KEY": (["bb" + "_live_" + word(27)], ["bb_live_" + word(9)]),
+    "CARTESIA_KEY": (["sk_car" + "_" + word(22)], ["sk_car_" + word(9)]),
+    "CHECKOUT_KEY": (["sk_sbox" + "_" + low(27)], ["sk_sbox_" + low(9)]),
+    "CHROMA_KEY": (["ck" + "-" + word(44)], ["ck-" + word(20)]),
+    "CHROMATIC_TOKEN": (["chpt" + "_" + low(15)], ["chpt_" + "of-the-house"]),
+    "COURIER_KEY": (["pk" + "_prod_" + high(28)], ["pk_prod_" + high(9)]),
+    "ELASTIC_KEY": (["essu" + "_" + word(60) + "=="], ["essu_" + word(20)]),
+    "ENDORLABS_KEY": (["endr" + "+" + word(16)], ["endr+" + word(9)]),
+    "EXOSCALE_KEY": (["EXO" + hexa(24)], ["EXO" + hexa(12)]),
+    "FAUNA_KEY": (["fnA" + "E" + word(38)], ["fnA" + word(12)]),
+    "FLEETBASE_KEY": (["flb" + "_live_" + word(20)], ["flb_live_" + word(9)]),
+    "FLICKR_TOKEN": (["7215" + number(13) + "-" + hexa(16)], ["7215" + number(13) + "-" + hexa(9)]),
+    "GITBOOK_TOKEN": (["gb" + "_api_" + word(40)], ["gb_api_" + word(9)]),
+    "HELICONE_KEY": (["sk" + "-helicone-" + word(24)], ["sk-helicone-" + word(9)]),
+    "HONEYBADGER_KEY": (["hbp" + "_" + word(36)], ["hbp_" + word(12)]),
+    "HUMANLOOP_KEY": (["hl_sk" + "_" + low(48)], ["hl_sk_" + low(12)]),
+    "IBM_KEY": (["ApiKey" + "-" + uuid()], ["ApiKey-" + hexa(8)]),
+    "IMAGEKIT_KEY": (["private" + "_" + word(27) + "="], ["private_" + letters(27)]),
+    "INFISICAL_TOKEN": (["st" + "." + uuid() + "." + hexa(32)], ["st." + uuid()]),
+    "IONIC_TOKEN": (["ion" + "_" + word(42)], ["ion_" + word(20)]),
+    "JENKINS_TOKEN": (["11" + hexa(32)], ["11" + hexa(20)]),
+    "KLAVIYO_KEY": (["pk" + "_" + hexa(34)], ["pk_" + hexa(20)]),
+    "LLAMA_KEY": (["LLM" + "|" + number(16) + "|" + word(27)], ["LLM|" + number(16)]),
+    "LLAMAINDEX_KEY": (["llx" + "-" + word(48)], ["llx-" + word(12)]),
+    "LUMA_KEY": (["luma" + "-" + uuid() + "-" + uuid()], ["luma-" + hexa(8)]),
+    "MATERIALIZE_PASSWORD": (["mzp" + "_" + hexa(64)], ["mzp_" + hexa(20)]),
+    "MEM0_KEY": (["m0" + "-" + word(40)], ["m0-" + word(20)]),
+    "MIDTRANS_KEY": (["Mid" + "-server-" + word(24)], ["Mid-server-" + word(9)]),
+    "MINTLIFY_KEY": (["mint" + "_" + word(24)], ["mint_" + letters(24)]),
+    "MODAL_TOKEN": (["ak" + "-" + word(22), "as" + "-" + word(22)], ["ak-" + letters(22)]),
+    "MOLLIE_KEY": (["live" + "_" + word(30)], ["live_" + letters(30)]),
+    "NEON_PASSWORD": (["npg" + "_" + word(12)], ["npg_" + word(5)]),
+    "ONFIDO_TOKEN": (["api" + "_live." + word(11) + "." + word(32)], ["api_live." + word(11)]),
+    "ORY_TOKEN": (["ory" + "_pat_" + word(32)], ["ory_pat_" + word(9)]),
+    "PAGARME_KEY": (["ak" + "_live_" + word(30)], ["ak_live_" + word(9)]),
+    "PACKAGIST_TOKEN": (["packagist" + "_uut_" + hexa(68)], ["packagist_uut_" + hexa(20)]),
+    "PERCY_TOKEN": (["web" + "_" + hexa(64)], ["web_" + hexa(20)]),
+    "PERSONA_KEY": (["persona" + "_sandbox_" + uuid()], ["persona_sandbox_" + hexa(8)]),
+    "PINTEREST_TOKEN": (["pina" + "_" + word(60)], ["pina_" + word(12)]),
+    "PUBNUB_SECRET": (["sec" + "-c-" + word(48)], ["sec-c-" + word(12)]),
+    "RAMP_SECRET": (["ramp" + "_sec_" + word(48)], ["ramp_sec_" + word(12)]),
+    "RECHARGE_KEY": (["sk" + "_1x2_" + hexa(64)], ["sk_1x2_" + hexa(20)]),
+    "RETOOL_TOKEN": (["retool" + "_01" + low(28)], ["retool_01" + low(9)]),
+    "RUNWAY_KEY": (["key" + "_" + hexa(128)], ["key_" + hexa(12)]),
+    "SAMSARA_TOKEN": (["samsara" + "_api_" + word(30)], ["samsara_api_" + word(12)]),
+    "SCALEWAY_KEY": (["SCW" + high(17)], ["SCW" + high(9)]),
+    "SETTLEMINT_TOKEN": (["sm" + "_pat_" + word(16)], ["sm_pat_" + word(9)]),
+    "SOCKET_KEY": (["sktsec" + "_" + word(44)], ["sktsec_" + word(12)]),
+    "SVIX_KEY": (["testsk" + "_" + word(32) + ".us"], ["testsk_" + word(32)]),
+    "TATUM_KEY": (["t" + "-" + hexa(24) + "-" + hexa(24)], ["t-" + hexa(24)]),
+    "THUNDERSTORE_TOKEN": (["tss" + "_" + word(36)], ["tss_" + word(12)]),
+    "TIKTOK_TOKEN": (["act" + "." + word(60)], ["act." + word(20)]),
+    "TINYBIRD_TOKEN": (["p" + ".eyJ" + word(60) + "." + word(40)], ["p.eyJ" + word(12)]),
+    "TRIGGER_KEY": (["tr" + "_prod_" + word(20)], ["tr_prod_" + word(9)]),
+    "TWITCH_TOKEN": (["oauth" + ":" + low(30)], ["oauth:" + low(12)]),
+    "UBIDOTS_TOKEN": (["BBFF" + "-" + word(30)], ["BBFF-" + word(12)]),
+    "UNKEY_KEY": (["unkey" + "_" + word(22)], ["unkey_" + letters(22)]),
+    "UPCLOUD_TOKEN": (["ucat" + "_" + high(26)], ["ucat_" + high(12)]),
+    "VALTOWN_TOKEN": (["vtwn" + "_" + word(28)], ["vtwn_" + word(9)]),
+    "VOICEFLOW_KEY": (["VF" + ".DM." + hexa(24) + "." + word(16)], ["VF.DM." + hexa(24)]),
+    "VOLCENGINE_KEY": (["AKLT" + word(44)], ["AKLT" + word(20)]),
+    "XATA_KEY": (["xau" + "_" + word(36)], ["xau_" + word(12)]),
+    "ZOHO_TOKEN": (["1000" + "." + hexa(32) + "." + hexa(32)], ["1000." + hexa(32)]),
+    "ZUPLO_KEY": (["zpka" + "_" + word(32) + "_" + hexa(8)], ["zpka_" + word(32)]),
 }
 
 # label: (texts with {} where the secret is cut, secrets, texts that stay)
@@ -440,11 +516,311 @@ CONTEXTS: dict[str, tuple[list[str], list[str], list[str]]] = {
         [hexa(32), uuid(), word(40)],
         ["datadog api: see the page", "GitHub merged " + hexa(40), "heroku api-of-the-house-and-of-the-garden-too"],
     ),
+    "WIREGUARD_KEY": (
+        ["[Interface]\nPrivateKey = {}\n", "PresharedKey={}"],
+        [word(42) + "A="],
+        ["PrivateKey = <your key>", "PrivateKey is generated anew"],
+    ),
+    "WEBHOOK_URL": (
+        ["https://{}"],
+        [
+            "oapi.dingtalk" + ".com/robot/send?access_token=" + hexa(64),
+            "feishu" + ".cn/open-apis/bot/v2/hook/" + uuid(),
+            "qyapi.weixin" + ".qq.com/cgi-bin/webhook/send?key=" + uuid(),
+            "webexapis" + ".com/v1/webhooks/incoming/" + word(80),
+            "chat.googleapis" + ".com/v1/spaces/" + word(11) + "/messages?key=" + word(39) + "&token=" + word(43),
+            "maker.ifttt" + ".com/trigger/rain/with/key/" + word(43),
+        ],
+        [
+            "https://oapi.dingtalk.com/robot/send",
+            "https://chat.example/hooks/readme-of-the-house",
+            "https://eu1.make.com/x",
+        ],
+    ),
+    "WEBHOOK_URL 2": (
+        ["https://chat.house{}"],
+        ["/hooks/" + low(26), "/hooks/" + word(17) + "/" + word(48)],
+        ["https://chat.house/hooks/before-install-and-after"],
+    ),
+    "KUBERNETES_TOKEN": (
+        ["kubeadm join 10.0.0.1:6443 --token {} --discovery", "--tls-bootstrap-token {}"],
+        [low(6) + "." + low(16)],
+        ["kubeadm join --token <token>"],
+    ),
+    "ARTIFACTORY_KEY 2": (
+        ["X-JFrog-Art-Api: {}", 'headers={{"X-JFrog-Art-Api": "{}"}}'],
+        ["AKC" + word(12), "AP6" + word(10)],
+        ["X-JFrog-Art-Api: $KEY"],
+    ),
+    "PRIVATE_KEY 2": (
+        ['{{"kty": "RSA", "n": "x", "d": "{}"}}'],
+        [word(43)],
+        ['{"kty": "RSA", "n": "' + word(43) + '", "e": "AQAB"}'],
+    ),
+    "TEAMS_WEBHOOK 2": (
+        ["https://{}"],
+        ["outlook.office" + ".com/webhook/" + uuid() + "@" + uuid() + "/IncomingWebhook/" + hexa(32) + "/" + uuid()],
+        ["https://outlook.office.com/mail/inbox"],
+    ),
+    "AUTHORIZATION_HEADER 2": (
+        ["Authorization: Bearer {}", "curl -H 'Authorization: Bearer {}' https://x", "authorization: token {}"],
+        ["s3cr3t-t0ken", hexa(12), "quesofresco77"],
+        ["Authorization: Bearer token", "Authorization: Bearer YOUR_TOKEN", "authorization: bearer access_token2"],
+    ),
+    "CURL_USER 2": (
+        ["curl https://x -u {}", "curl --user={} https://x", "curl -u{} https://x", "curl -u '{}' https://x"],
+        ["ada:correcthorse", word(20) + ":", ":" + PASSWORD],
+        ["curl -u user:pass https://x", "curl -u test:test https://x", "curl -u ada: https://x"],
+    ),
+    "COMMAND_PASSWORD 3": (
+        [
+            "http -a ada:{} https://house",
+            "smbclient //house/x -U ada%{}",
+            "echo '{}' | sudo -S ls",
+            "echo {} | docker login -u ada --password-stdin",
+        ],
+        [PASSWORD, "hunter2hunter2"],
+        ["http -a $USER:$PASS https://house", "echo $PW | sudo -S ls", "echo x | grep y"],
+    ),
+    "LOGIN_PASSWORD 3": (
+        [
+            "password={}",
+            "use password={} for staging",
+            "DB_PASS={}",
+            "export DATABASE_PASSWORD={}",
+            "docker run -e MYSQL_ROOT_PASSWORD={} mysql",
+            "define('DB_PASSWORD', '{}');",
+            "contraseña={}",
+        ],
+        ["supersecret99", "hunter2x"],
+        [
+            "password=password2",
+            "connect(password=secret99)",
+            "PASSWORD=password",
+            "DB_PASS=$DB_PASS",
+            "DB_PASSWORD=changeme",
+            "f(PASSWORD=other)",
+            "define('DB_PASSWORD', 'password');",
+            "password=getpass()",
+        ],
+    ),
+    "LOGIN_PASSWORD 4": (["DB_PASS={}", "export PGPASSWORD={}\n"], ["correcthorse"], ["COMPASS=north", "BYPASS=true"]),
+    "SPOKEN_PASSWORD 2": (
+        [
+            "the db password is {}",
+            "The db password is {}.",
+            "the password for the staging db is {}",
+            "la contraseña de la base es {}",
+            "La contraseña de la base de datos es {}.",
+            "la clave es {}",
+            "la clave del servidor ahora es {}",
+            "cambié la contraseña a {}",
+            "the admin password was changed to {}",
+        ],
+        ["supersecret99", "quesofresco77"],
+        [
+            "the password is required",
+            "the password is case-sensitive",
+            "la clave es la simplicidad",
+            "la contraseña es obligatoria",
+            "the key is simplicity",
+            "changed the password to comply",
+            "the password was reset",
+        ],
+    ),
+    "SPOKEN_PASSWORD 3": (
+        ["the db password is {}", "the password is {}.", "la contraseña de la base de datos es {}\n"],
+        ["correcthorse", "correct-horse-battery"],
+        ["the password is alphanumeric", "the password is up-to-date", "the password is correcthorse or so it seems"],
+    ),
+    "SPOKEN_PASSWORD 4": (
+        ["credentials: ada / {}", "login: ada:{}", "usuario ada contraseña {}", "user ada, password {}"],
+        ["hunter22", "Summer2026"],
+        ["credentials: see docs/login", "login: ada", "the password sha256 is slow"],
+    ),
+    "URL_CREDENTIALS 3": (
+        ["git clone https://{}@house.example/x.git"],
+        [word(40)],
+        ["https://ada.lovelace@house.example"],
+    ),
+    "ENCODED_SECRET": (
+        ["data: {}", "LS: {} and so on"],
+        [
+            encoded(text)
+            for text in ("ghp" + "_" + word(36), "x: ghp" + "_" + word(36), "postgres" + "://ada:" + PASSWORD + "@db/m")
+        ],
+        ["data: " + encoded("a password is wanted here, of eight letters")],
+    ),
+    "GITHUB_TOKEN 2": (
+        ["https://house/?next=%2Fx%3Ft%3D{}%26y%3D1"],
+        ["ghp" + "_" + word(36), "ghp" + "%5F" + word(36)],
+        ["https://house/?next=%2Fx%3Ft%3Dghp%5Fshort%26y%3D1"],
+    ),
+    "COMMAND_PASSWORD 10": (
+        [
+            "podman login -u ada -p {} quay.io",
+            "helm registry login -u ada -p {} ghcr.io",
+            "twine upload -u ada -p {} dist/*",
+            "useradd -p {} ada",
+            "mongo -u ada -p {} --authenticationDatabase admin",
+            "zip -P {} a.zip b",
+            "unzip -P '{}' a.zip",
+            "7z x -p{} a.7z",
+            "ssh-keygen -N {} -f key",
+            "openssl enc -aes-256-cbc -k {} -in a",
+            "net user ada {} /add",
+            "net use z: \\\\house\\share {} /user:ada",
+            "ENV DB_PASSWORD {}",
+        ],
+        ["Tr0ub4dor9x", "hunter22"],
+        [
+            "unzip -p house-2026.zip notes2.txt",
+            "ssh-keygen -N '' -f key2",
+            "net user ada /delete",
+            "ENV TOKEN_PATH /run/secrets/token2",
+            "7z x -pPASSWORD a.7z",
+            "zip -r house2.zip folder3",
+        ],
+    ),
+    "COMMAND_PASSWORD 11": (
+        [
+            "kubectl create secret generic x --from-literal=pw={}",
+            "helm install x --set db.password={}",
+            "curl --data-urlencode 'password={}' https://x",
+            "docker build --build-arg TOKEN={} .",
+            "requirepass {}",
+            "masterauth {}",
+            "/msg NickServ IDENTIFY {}",
+            "enable secret {}",
+            "snmp-server community {} RO",
+        ],
+        ["Tr0ub4dor9x", "hunter22"],
+        ["--set image.tag=v2", "requirepass <password>", "snmp-server community public RO", "--set db.password=$PASS1"],
+    ),
+    "COMMAND_PASSWORD 12": (
+        [
+            "sqlplus scott/{}@orcl",
+            "jdbc:oracle:thin:scott/{}@//db:1521/x",
+            "CREATE USER 'ada'@'%' IDENTIFIED BY '{}';",
+            "GRANT ALL ON *.* TO ada IDENTIFIED BY '{}'",
+            "SET PASSWORD FOR 'ada' = '{}';",
+        ],
+        ["Tr0ub4dor9x", "s3cret"],
+        ["sqlplus scott/$PASS@orcl", "IDENTIFIED BY '<password>'", "each is identified by 'password'"],
+    ),
+    "COMMAND_PASSWORD 13": (
+        ['psk="{}"', "wifi psk: {}", "WIFI:S:house;T:WPA;P:{};;"],
+        ["Tr0ub4dor9x", "correct-2-horse"],
+        ["psk=<passphrase>", "wifi: ask at the desk", 'psk="password"'],
+    ),
+    "LOGIN_PASSWORD 10": (
+        ['psql "host=db user=ada password={} dbname=x"', "h1 ansible_host=10.0.0.1 ansible_password={}"],
+        ["Tr0ub4dor9x", "hunter22"],
+        ["connect(host=db, user=ada, password=entered2)", "a == b password=form2.password3"],
+    ),
+    "HARDCODED_CREDENTIAL 10": (
+        [
+            '<property name="hibernate.connection.password">{}</property>',
+            "<key>password</key><string>{}</string>",
+            "<key>apiSecret</key>\n    <string>{}</string>",
+        ],
+        ["Tr0ub4dor9x", word(24)],
+        [
+            '<label for="password">Password:</label>',
+            '<label for="password">Contraseña</label>',
+            "<key>password</key><string>${PASSWORD}</string>",
+            '<option value="key">house-2026</option>',
+        ],
+    ),
+    "WEBHOOK_URL 10": (
+        [
+            "https://chat.house.example/hooks/{}",
+            "https://n8n.house.example/webhook/{}",
+            "https://house.example/services/team/{}",
+            "https://events.house.example/integration/{}/enqueue",
+        ],
+        [hexa(32), word(28), "3f2504e0-4f89-11d3-9a0c-" + hexa(12)],
+        [
+            "https://house.example/webhook/what-happens-when-it-is-called",
+            "https://house.example/docs/hooks/use-effect-and-others.html",
+        ],
+    ),
+    "URL_CREDENTIALS 10": (
+        ["https://house.example/v1?key={}", "https://house.example/f?a=b&code={}", "https://x/?x=y&auth={}&z=1"],
+        [word(40), word(52) + "=="],
+        ["https://house.example/?key=the-name-of-the-room-or-another", "https://house.example/?code=200"],
+    ),
+    "URL_CREDENTIALS 11": (
+        ["https://bucket.example/f?X-Amz-Signature={}", "https://bucket.example/f?X-Goog-Signature={}&x=1"],
+        [hexa(64)],
+        ["X-Amz-Signature=<signature>", "X-Amz-Signature=" + "0" * 64],
+    ),
+    "OTP_SECRET": (
+        ["TOTP key {}", "2fa secret {}", "otpauth://totp/house:ada?secret={}&issuer=house", 'mfa_seed: "{}"'],
+        ["JBSW" + "Y3DPEHPK3PXPJBSWY3DP", "JBSW " + "Y3DP EHPK 3PXP JBSW Y3DP EHPK 3PXP"],
+        ["TOTP key <secret>", "the OTP is ABCDEFGHABCDEFGH", "2fa is required for 2026"],
+    ),
+    "RECOVERY_CODE": (
+        ["recovery codes: {}", "backup code: {}.", "el código de recuperación es {}", "BitLocker recovery key: {}"],
+        ["3f9a-81bc 77de-10fa 9c3b-44d1", "48291-77320", "4F9K2-8HQ3Z", "-".join(number(6) for _ in range(8))],
+        ["recovery codes: see the safe", "backup code: none-left", "the recovery key is in the well-known place"],
+    ),
+    "SEED_PHRASE": (
+        ["seed phrase: {}", 'mnemonic = "{}"', "frase semilla: {}"],
+        [
+            " ".join("house river lemon table cloud seven piano orbit velvet crane anchor salmon".split()),
+            " ".join("house river lemon table cloud seven piano orbit velvet crane anchor salmon".split() * 2),
+        ],
+        [
+            "seed phrase: twelve words that must never leave the paper and have to stay secret for ever after",
+            "seed house river lemon table",
+        ],
+    ),
+    "PASSWORD_HASH 10": (
+        ["ada:{{SHA}}{}", "userPassword: {{SSHA}}{}"],
+        [encoded(letters(20)), encoded(letters(28))],
+        ["{SHA} is what it begins with"],
+    ),
+    "PRIVATE_KEY 10": (
+        ["untrusted comment: minisign encrypted secret key\n{}", "untrusted comment: signify secret key\n{}\n"],
+        ["RW" + word(90) + "=="],
+        ["untrusted comment: minisign public key 1", "the minisign secret key stays at home"],
+    ),
+    "ARTIFACTORY_KEY 10": (
+        ["key: {}", 'password = "{}"'],
+        ["AKC" + word(14), "AP6" + word(12)],
+        ["the type APFloatSemantics2", "AP2xxxxxxxxxx"],
+    ),
+    "SPOKEN_PASSWORD 10": (
+        [
+            "my password is: {}",
+            "clave wifi: {}",
+            "the password for the staging db: {}",
+            "pw: {}",
+            "log in as ada with password {}",
+            "login with ada / {}",
+            "use {} as the password",
+            "use {} as my database password, please",
+            "usá {} como contraseña",
+            "poné `{}` como clave",
+        ],
+        ["Tr0ub4dor9x", "hunter22"],
+        [
+            "use bcrypt as the password hash",
+            "use a 12-letter word as the password",
+            "the password for the staging db: see below",
+            "clave wifi: pedila",
+            "log in as ada with password and key",
+        ],
+    ),
+    "SPOKEN_PASSWORD 11": (
+        ["the PIN is {}", "my pin is {}.", "el PIN es {}", "el pin de la tarjeta es {}", "PIN: {}"],
+        ["93816274", "482913"],
+        ["the pin is 17", "spin is 4829", "the pin is 4829.5 mm away", "the PIN is 482913777"],
+    ),
 }
-
-_MORE = " 2"
-"""Ends the name of more places of one family, so that not every secret is tried in every place."""
 
 
 def label_of(name: str) -> str:
-    return name.removesuffix(_MORE)
+    """More places of one family have a number behind the label, so that not every secret is tried in every place."""
+    return name.partition(" ")[0]

@@ -16,6 +16,7 @@ from types import SimpleNamespace
 
 import pytest
 from support import repositories
+from support.ours import ours
 
 from store import comparing, worker
 from store.clock import from_ms, to_ms
@@ -40,10 +41,10 @@ class Clock:
         self.now = from_ms(to_ms(now) - round(days * 86_400_000))
 
 
-def noon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Put the clock of the front doors in this process at NOON, and let it go on from there: on no day is the daily
+def noon(monkeypatch: pytest.MonkeyPatch, now: str = NOON) -> None:
+    """Put the clock of the front doors in this process at `now`, and let it go on from there: on no day is the daily
     backup of the story due."""
-    late = time.time_ns() - to_ms(NOON) * 1_000_000
+    late = time.time_ns() - to_ms(now) * 1_000_000
     here = SimpleNamespace(time_ns=lambda: time.time_ns() - late, gmtime=time.gmtime)
     monkeypatch.setattr("store.clock.time", here)
 
@@ -195,7 +196,9 @@ def copy(folder: Path) -> Story:
     """The project in `folder`, told once for all tests of this process and then copied."""
     told = _told()
     shutil.copytree(told.folder, folder)
-    return replace(told, folder=folder)
+    made = replace(told, folder=folder)
+    ours(made.path)
+    return made
 
 
 @cache

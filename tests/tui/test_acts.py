@@ -750,6 +750,8 @@ LINES = (
     "iteration complete",
     "iteration start fix the tea",
     "iterations",
+    "event gate_passed --phase build",
+    "events",
     "search cache kind:decision",
     "show D#1",
     "show C#{sha} --diff",
@@ -802,6 +804,7 @@ LINES = (
     "salvage {home}/nowhere.db",
     "scan",
     "init",
+    "adopt",
     "open",
     "demo",
     "where",
@@ -838,7 +841,7 @@ async def test_every_verb_in_the_bar_does_what_the_command_line_does(story: Stor
                 assert not refused or refused in said, (line, refused, said)
                 assert (
                     not expected
-                    or verb.name in ("init", "open", "where", "demo", "config", "redactions")
+                    or verb.name in ("init", "adopt", "open", "where", "demo", "config", "redactions")
                     or expected in said
                 ), line
                 assert held(story) == held(twin), line

@@ -14,6 +14,7 @@ from pathlib import Path
 import apsw
 import pytest
 from support import repositories
+from support.ours import ours
 from support.screen import NARROW, PATIENCE, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
 from support.stories import NOON, Clock, Story, copy
 from textual import events
@@ -758,6 +759,7 @@ class TestFiles:
         connection = apsw.Connection(str(story.path))
         connection.pragma("user_version", 99)
         connection.close()
+        ours(story.path)  # with another page than its original it is no copy of ours
         async with opened(story.folder) as person:
             assert "written by a newer Memoranda; it can be read here and not changed" in person.toasts[0]
             assert person.sees("10 facts")
@@ -855,6 +857,7 @@ class TestFiles:
             assert repositories.git(folder, "status", "--porcelain") == ""
 
     async def test_git_that_cannot_be_read_is_a_warning(self, story: Story) -> None:
+        ours(story.path)  # a copy is not taken for ours where git cannot say that it does not track it
         (story.folder / ".git" / "HEAD").write_text("nonsense")
         async with opened(story.folder) as person:
             assert any("could not catch up with git" in toast for toast in person.toasts)

@@ -31,7 +31,7 @@ from store.git import Repository
 from store.ingest import Report
 from store.memory import Memory
 from tui import cli
-from tui.verbs import BY_NAME, VERBS
+from tui.verbs import BY_NAME, VERBS, Verb
 
 READERS = {"search", "timeline", "show", "context", "ask", "stats"}  # DESIGN §9
 # a title for the terminal, a wiped screen, a line turned round, text that hides, a forged line of output
@@ -76,6 +76,7 @@ def lived(do: Do, checkout: Path, once: Path) -> Path:
     )
     if once.exists():
         shutil.copytree(once, checkout / ".memoranda")
+        memory_of(checkout).close()  # known by its new place from now on
         return checkout
     head = repositories.git(checkout, "rev-parse", "HEAD")
     for words in (
@@ -93,6 +94,7 @@ def lived(do: Do, checkout: Path, once: Path) -> Path:
         said = do(*words)
         assert said.status == 0, said
     shutil.copytree(checkout / ".memoranda", once)
+    Memory.open(str(once / "memory.db")).close()  # while it says the same as what it is a copy of
     return checkout
 
 
@@ -188,13 +190,17 @@ CONTEXT = {
         "text",
     ),
 }
-IMPORTED = {"name", "whole", "changes", "step", "tables", "records", "notes"}
+IMPORTED = {"name", "whole", "changes", "step", "tables", "records", "notes", "redacted"}
 
 # a command → what its JSON holds: a record's class, [class] for a list of them, or the names of an object's fields
 PURGED = {"purged", "scrubbed", "left", "pending", "backups", "traces", "files"}
 NOMINATED = {"proposals", "duplicates", "contradictions", "against_decisions", "clusters", "facts", "left", "meaning"}
 BROUGHT = {field.name for field in dataclasses.fields(Report)} | {"learned"}
 MODEL = {"model", "state", "mode", "address", "version", "trouble", "order", "installed"}
+FIELDS: dict[type, set[str]] = {
+    record: {"citation", *(field.name for field in dataclasses.fields(record))}
+    for record in (models.Decision, models.Iteration, models.Commit)
+}
 EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("remember", "a new fact"), models.Fact),
     (("remember", "The team is FIVE."), models.Fact),
@@ -237,7 +243,10 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("iteration", "start", "fix", "the", "tea"), models.Iteration),
     (("iteration", "complete"), models.Iteration),
     (("iteration", "abandon", "I#1"), models.Iteration),
+    (("iteration", "complete", "--phase", "design", "--artifact", "docs/design.md"), models.Iteration),
     (("iterations",), [models.Iteration, "decisions", "commits"]),
+    (("event", "phase_completed", "--phase", "design", "--payload", '{"result": "approved"}'), models.Event),
+    (("events",), [models.Event]),
     (("decide", "Ship", "--chosen", "now", "--supersedes", "D#2"), models.Decision),
     (("decisions",), [models.Decision]),
     (("link", "HEAD", "2", "--type", "relates"), [models.Link]),
@@ -246,9 +255,10 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("search", "SQLite", "--explain"), {"total", "left_out", "signals", "milliseconds", "notes", "hits"}),
     (("search", "team", "--keywords"), {"total", "left_out", "signals", "milliseconds", "notes", "hits"}),
     (("show", "F#1"), models.Fact),
-    (("show", "[D#1]"), models.Decision),
-    (("show", "C#HEAD"), models.Commit),
-    (("show", "C#HEAD", "--diff"), {"diff", "citation", *(field.name for field in dataclasses.fields(models.Commit))}),
+    (("show", "[D#1]"), {"commits", "superseded_by"} | FIELDS[models.Decision]),
+    (("show", "I#1"), {"decisions", "commits", "events", "tasks"} | FIELDS[models.Iteration]),
+    (("show", "C#HEAD"), {"decisions"} | FIELDS[models.Commit]),
+    (("show", "C#HEAD", "--diff"), {"decisions", "diff"} | FIELDS[models.Commit]),
     (("show", "K#1"), models.Checkpoint),
     (("ask", "why", "do", "we", "use", "SQLite?"), ANSWER),
     (("ask", "¿cuántas decisiones hay?", "--no-model"), ANSWER),
@@ -324,7 +334,8 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("salvage", ".memoranda/memory.db"), {"into", "tables", "notes"}),
     (("scan",), {"new", "changed", "gone", "unchanged", "remaining", "problems"}),
     (("init",), {"path", "kind", "reason", "project", "exists"}),
-    (("where",), {"path", "kind", "reason", "project", "exists"}),
+    (("adopt",), {"path", "ours"}),
+    (("where",), {"path", "kind", "reason", "project", "exists", "ours"}),
     (("config",), {"settings", "files", "problems"}),
     (("config", "theme"), SETTING),
     (("config", "keys.record.forget"), SETTING),
@@ -377,8 +388,16 @@ BEFORE: dict[tuple[str, ...], tuple[tuple[str, ...], ...]] = {
         (("backup",), ("remember", "said after the backup")),
     ),
     **dict.fromkeys(
-        [("iteration", "complete"), ("iteration", "abandon", "I#1"), ("iterations",)], (("iteration", "start", "fix"),)
+        [
+            ("iteration", "complete"),
+            ("iteration", "abandon", "I#1"),
+            ("iteration", "complete", "--phase", "design", "--artifact", "docs/design.md"),
+            ("iterations",),
+            ("show", "I#1"),
+        ],
+        (("iteration", "start", "fix"),),
     ),
+    ("events",): (("event", "approval"),),
 }
 named = pytest.mark.parametrize("words, shape", EXAMPLES, ids=[" ".join(words) for words, _ in EXAMPLES])
 
@@ -703,6 +722,171 @@ def test_a_cycle_of_work_from_its_start_to_its_end(do: Do, checkout: Path):
     assert newest.endswith("I#2        spike  abandoned  0 decisions, 0 commits")
     assert oldest.endswith("I#1        feature: store invoices  completed  1 decision, 0 commits")
     assert do("iterations", "--limit", "1").out.endswith("… and more: --limit 4 shows them\n")
+
+
+@pytest.fixture
+def worked(do: Do, checkout: Path) -> str:
+    """Two iterations, each with a decision, a task and events, the first with a commit that is linked; its sha."""
+    words: tuple[str, ...]
+    for words in (
+        ("iteration", "start", "feature", "cache"),
+        ("decide", "Cache", "--chosen", "Redis for the cache"),
+        ("task", "add", "warm the cache"),
+        ("event", "phase_completed", "--phase", "design", "--payload", '{"cache": ["yes", 1]}'),
+        ("event", "approval", "--key", "k1"),
+        ("event", "approval", "--key", "k1"),
+    ):
+        assert do(*words).status == 0, words
+    repositories.commit(checkout, "feat: cache", {"cache.py": "print(2)\n"})
+    head = repositories.git(checkout, "rev-parse", "HEAD")
+    with memory_of(checkout) as memory:  # the commits of a test have a time of their own
+        memory.commits.log(head, message="feat: cache", iteration_id=1)
+    for words in (
+        ("link", head, "1"),
+        ("iteration", "complete", "--phase", "design", "--phase", "build", "--artifact", "docs/cache.md"),
+        ("iteration", "start", "fix", "cache"),
+        ("decide", "Cache again", "--chosen", "Valkey for the cache", "--supersedes", "D#1"),
+        ("task", "add", "drop the cache"),
+        ("event", "gate_passed", "--payload", '"cache"'),
+    ):
+        assert do(*words).status == 0, words
+    return head
+
+
+def test_show_tells_what_belongs_to_a_decision_a_commit_and_an_iteration(do: Do, worked: str):
+    """By `--json` the records themselves, of an iteration its own and no other's."""
+    first, second = do("show", "D#1", "--json").data, do("show", "D#2", "--json").data
+    assert (first["supersedes"], first["superseded_by"]) == (None, 2)
+    assert (second["supersedes"], second["superseded_by"]) == (1, None)
+    (commit,) = first["commits"]
+    assert (commit["sha"], commit["message"], commit["link_type"]) == (worked, "feat: cache", "implements")
+    assert second["commits"] == []
+    (decision,) = do("show", f"C#{worked[:7]}", "--json").data["decisions"]
+    assert (decision["citation"], decision["link_type"]) == ("D#1", "implements")
+    one, other = do("show", "I#1", "--json").data, do("show", "I#2", "--json").data
+    assert [found["citation"] for found in one["decisions"]] == ["D#1"]
+    assert [found["sha"] for found in one["commits"]] == [worked]
+    assert [found["event_type"] for found in one["events"]] == ["phase_completed", "approval"]
+    assert [found["text"] for found in one["tasks"]] == ["warm the cache"]
+    assert (one["phases_completed"], one["artifacts"]) == (["design", "build"], ["docs/cache.md"])
+    assert [len(other[part]) for part in ("decisions", "commits", "events", "tasks")] == [1, 0, 1, 1]
+    shown = do("show", "I#1").out
+    assert re.search(r"Phases +design, build\n", shown) and re.search(r"Artifacts +docs/cache\.md\n", shown)
+    assert "Events\n  E#1  phase_completed design\n  E#2  approval\n" in shown
+    do("forget", "D#1")
+    assert do("show", "I#1", "--json").data["decisions"] == []
+
+
+@pytest.mark.parametrize("iteration", ["1", "2"])
+def test_lists_and_searches_are_narrowed_to_an_iteration(do: Do, worked: str, iteration: str):
+    """In the words of a search or by the option, alike."""
+    mine = {"1": {"I#1", "D#1", f"C#{worked[:7]}", "E#1", "A#1"}, "2": {"I#2", "D#2", "E#3", "A#2"}}[iteration]
+    for words in ((f"iteration:{iteration}",), (f"iteration:I#{iteration}",), ("--iteration", f"I#{iteration}")):
+        found = do("search", "cache", *words, "--json").data["hits"]
+        if iteration == "1":  # whose decision was replaced
+            found += do("search", "cache", "is:superseded", *words, "--json").data["hits"]
+        assert {hit["citation"] for hit in found} == mine, words
+    assert do("search", "cache", f"iteration:{iteration}", "--iteration", "3", "--json").data["hits"] == []
+    told = do("timeline", "--iteration", iteration, "--json").data
+    events = {"1": {"E#1", "E#2"}, "2": {"E#3"}}[iteration]
+    assert {entry["citation"] for entry in told} == (mine | events) - {"A#1", "A#2"}
+    assert do("timeline", "--iteration", iteration, "--kind", "checkpoint", "--json").data == []
+    assert {entry["citation"] for entry in do("events", "--iteration", iteration, "--json").data} == events
+    (decision,) = do("decisions", "--all", "--iteration", iteration, "--json").data
+    (task,) = do("tasks", "--iteration", iteration, "--json").data
+    assert {decision["citation"], task["citation"]} < mine
+
+
+def test_what_is_no_iteration_is_said(do: Do, worked: str):
+    for value in ("x", "F#1", "0", "-1"):
+        said = do("search", "cache", f"iteration:{value}")
+        assert said.status == 0 and "iteration: takes a number, as in iteration:5 or iteration:I#5" in said.out
+    assert "There is no I#9 in this memory." in do("search", "cache", "iteration:9").out
+    for verb in ("search", "timeline", "decisions", "tasks", "events"):
+        words = ("cache",) if verb == "search" else ()
+        assert do(verb, *words, "--iteration", "F#1").err.startswith("F#1 is not an iteration.")
+    said = do("iteration", "start", "fix", "--phase", "design")
+    assert said.status == 2 and said.err.startswith("Phases and artifacts are told when an iteration ends.")
+
+
+def test_events_are_logged_and_listed(do: Do, worked: str):
+    """Each with its payload; of one type, since a moment; a payload that is no JSON is refused."""
+    (approval,) = do("events", "--type", "approval", "--json").data
+    assert (approval["id"], approval["iteration_id"], approval["origin"], approval["payload"]) == (2, 1, "user", None)
+    (design,) = do("events", "--type", "phase_completed", "--json").data
+    assert (design["phase"], design["payload"]) == ("design", {"cache": ["yes", 1]})
+    assert [event["id"] for event in do("events", "--json").data] == [3, 2, 1]
+    assert do("events", "--since", "2999-01-01").out.startswith("No events here.")
+    assert do("events", "--limit", "1").out.endswith("… and more: --limit 4 shows them\n")
+    assert do("event", "retro", "--iteration", "I#1", "--json").data["iteration_id"] == 1
+    for payload in ("{", "NaN", "nothing", "[" * 100_000):
+        said = do("event", "gate", "--payload", payload)
+        assert said.status == 2 and said.err.startswith("The payload is no JSON."), payload
+    assert do("event", "gate", "--iteration", "9").err.startswith("There is no iteration I#9.")
+    assert [event["id"] for event in do("events", "--json").data] == [4, 3, 2, 1]
+
+
+@pytest.mark.parametrize("cites", ["auto", "on", "off"])
+def test_citations_are_beside_what_is_said_on_lines_of_their_own_or_not_there(do: Do, lived: Path, cites: str):
+    """`--json` has them whatever is set."""
+    do("config", "citations", cites)
+    found, asked = do("search", "SQLite", "--keywords").out, do("ask", "why do we use SQLite?", "--no-model").out
+    assert ("D#1" in found, "[D#1]" in asked) == (cites != "off", cites != "off")
+    sources = re.findall(r"^ *Source: (\S+?)[, ]", found + asked, re.MULTILINE)
+    assert set(sources) == ({"D#1"} if cites == "on" else set())
+    assert len(sources) == (2 if cites == "on" else 0)
+    assert do("search", "SQLite", "--json").data["hits"][0]["citation"] == "D#1"
+    data = do("ask", "why do we use SQLite?", "--no-model", "--json").data
+    assert data["citations"] == ["D#1"] and "[D#1]" in data["answer"]
+
+
+def test_git_is_not_shown_what_was_said_unless_it_is_asked_for(do: Do, lived: Path):
+    """Neither by `status` nor by `add --all`; the person's own rules stay as they are, and count."""
+
+    def seen() -> list[str]:
+        repositories.git(lived, "add", "--all")
+        return [line for line in repositories.git(lived, "status", "--porcelain").splitlines() if "memory/" in line]
+
+    def cleared() -> None:
+        with memory_of(lived) as memory:
+            memory.turns.add("monday", [Turn("user", "what I would not tell everybody")])
+        assert do("clear", "--session", "monday").status == 0
+
+    folder = lived / "memory" / "snapshots"
+    cleared()
+    assert seen() == [] and len(list(folder.glob("*.md"))) == 1
+    assert (folder / ".gitignore").read_text().endswith("\n*\n")
+    (folder / ".gitignore").write_text("# mine\n*.tmp\n")
+    cleared()
+    assert (folder / ".gitignore").read_text() == "# mine\n*.tmp\n", "a person's own rule"
+    assert len(seen()) == 3
+    repositories.git(lived, "reset", "--quiet")
+    (folder / ".gitignore").unlink()
+    do("config", "snapshots.in_git", "true")
+    cleared()
+    assert not (folder / ".gitignore").exists() and len(seen()) == 3
+    repositories.git(lived, "reset", "--quiet")
+    do("config", "snapshots.in_git", "false")
+    cleared()
+    assert seen() == []
+    do("config", "snapshots.in_git", "true")
+    cleared()
+    assert not (folder / ".gitignore").exists(), "ours goes again"
+    repositories.git(lived, "reset", "--quiet")
+    do("config", "snapshots.in_git", "false")
+    (lived / ".gitignore").write_text("!memory/snapshots/\n")
+    cleared()
+    assert not (folder / ".gitignore").exists() and len(seen()) == 6, "asked for by a rule"
+    assert (lived / ".gitignore").read_text() == "!memory/snapshots/\n"
+
+
+def test_linking_again_says_that_nothing_was_changed(do: Do, worked: str):
+    before = do("history", "--json").data
+    said = do("link", worked, "1")
+    assert (said.status, said.out) == (0, f"C#{worked[:7]} implements D#1 already: nothing was changed.\n")
+    assert do("history", "--json").data == before
+    said = do("link", worked, "1", "--type", "relates")
+    assert (said.status, said.err.split(".")[0]) == (1, f"C#{worked[:7]} implements D#1 already")
 
 
 def test_facts_are_found_by_their_tags(do: Do, lived: Path):
@@ -1125,7 +1309,7 @@ def test_a_reader_does_not_wait_for_all_of_a_long_history(do: Do, checkout: Path
         hurry.setattr(cli, "WAIT_SECONDS", 0)
         said = do("timeline")
         assert (said.status, said.err.count("\n")) == (0, 2)
-        assert said.err.endswith("git was too slow to say what is new; the next command asks again.\n")
+        assert said.err.endswith("git did not say in time what is new; the next command asks again.\n")
         hurry.setattr(cli, "WAIT_SECONDS", 2)
         hurry.setattr(Repository, "read", slow)
         said = do("timeline")
@@ -1133,6 +1317,37 @@ def test_a_reader_does_not_wait_for_all_of_a_long_history(do: Do, checkout: Path
     assert said.err == "3 commits remain to be read; the next command goes on.\n"
     said = do("timeline", "--json")
     assert (len(said.data), said.err) == (4, "")
+
+
+@pytest.mark.parametrize("place", ["no git", "no commits", "bare", "nothing new", "not wanted"])
+def test_git_is_not_blamed_where_it_has_nothing_to_say(place: str, tmp_path: Path, monkeypatch, capsys):
+    """However little time is left: no checkout, none with commits, or nothing new in it, is no slow git."""
+    project = tmp_path / "place"
+    project.mkdir()
+    if place == "bare":
+        repositories.git(project, "init", "--quiet", "--bare")
+    elif place == "no commits":
+        repositories.create(project)
+    elif place != "no git":
+        repositories.commit(project, "feat: first")
+    path = project / ".memoranda" / "memory.db"
+    with Memory.open(str(path)) as memory:
+        memory.facts.remember("Releases are cut from main")
+    monkeypatch.chdir(project)
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    if place == "not wanted":
+        assert cli.run(["config", "capture_commits", "false"]) == 0
+    if place == "nothing new":
+        assert cli.run(["timeline"]) == 0
+    capsys.readouterr()
+    gone, clock = [0.0], time.monotonic
+    monkeypatch.setattr(time, "monotonic", lambda: clock() + gone[0])
+    # git answers, and what comes after it takes all the time there is
+    monkeypatch.setattr("store.packing.pack", lambda *_: gone.append(gone.pop() + 60))
+    if place not in ("nothing new", "no commits"):
+        monkeypatch.setattr(cli, "WAIT_SECONDS", -1)
+    assert cli.run(["timeline"]) == 0
+    assert "git" not in capsys.readouterr().err
 
 
 def test_a_commit_that_history_lost_says_so(do: Do, checkout: Path):
@@ -1474,6 +1689,7 @@ def test_index_download_fetches_a_model_only_when_it_is_asked_for(do: Do, lived:
 
     do("config", "embedding.model", "BAAI/bge-small-en-v1.5")
     do("index"), do("search", "team")
+    monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")  # an address that is found
     monkeypatch.setattr("fastembed.TextEmbedding.__init__", lambda self, name, **about: fetch(name, **about))
     said = do("index", "download")
     assert said.status == 1 and "multilingual-e5-small could not be downloaded (OSError)" in said.err
@@ -1560,10 +1776,12 @@ def test_purging_asks_once_and_says_what_it_would_do(do: Do, lived: Path):
     assert (refused.status, refused.out) == (2, "") and "nothing was changed" in refused.err
     shown = do("purge", "3", "--dry-run").out
     assert "Would purge 1 record for good:" in shown and "− F#3     José prefiere té" in shown
-    assert "[ ] D#3" in shown and "--scrub all the rest" in shown
+    assert "[x] D#3" in shown and "--leave ID leaves one as it is" in shown
+    assert "[ ] D#3" in do("purge", "3", "--leave", "D#3", "--dry-run").out
     assert do("show", "3").status == 0
-    done = do("purge", "3", "--scrub", "D#3", "--yes").out
-    assert "Purged 1 record for good." in done and "Scrubbed 1 other place." in done and "Proved: no trace in" in done
+    done = do("purge", "3", "--yes").out
+    assert "Purged 1 record for good." in done and "Scrubbed 1 other place." in done
+    assert done.index("Not looked at: ") < done.index("Proved: no trace in"), "what is out of reach is said first"
     assert do("show", "D#3", "--json").data["context"] == "for [purged]."
     assert do("verify-forgotten", "josé prefiere té").status == 0
     again = do("remember", "José prefiere té")
@@ -1573,15 +1791,17 @@ def test_purging_asks_once_and_says_what_it_would_do(do: Do, lived: Path):
     assert found.status == 1 and found.data["found"] and found.data["records"] == ["F#4"]
 
 
-def test_a_persons_own_files_are_cut_when_they_are_named(do: Do, lived: Path):
-    """`all` is all in the memory; a file wants its name, or `files`; what git keeps of it is said."""
+def test_a_persons_own_files_are_cut_unless_they_are_left_out(do: Do, lived: Path):
+    """By the name of a file or as `files`; `--scrub` cuts only what it names; what git keeps of it is said."""
     notes = lived / "MEMORY.md"
     notes.write_text("# Notes\n\nFine. José prefiere té, he says. Bye.\n- josé prefiere té\n")
-    shown = do("purge", "3", "--scrub", "all", "--dry-run").out
+    shown = do("purge", "3", "--leave", "files", "--dry-run").out
     git = "git's history keeps what was ever committed of it, out of reach"
     assert f"[ ] MEMORY.md#L3  José prefiere té, he says.  (your file; {git})" in shown
-    assert "[ ] MEMORY.md#L4" in shown and "--scrub files what is cut out of your own files" in shown
-    chosen = do("purge", "3", "--scrub", "MEMORY.md", "--dry-run").out
+    assert "[ ] MEMORY.md#L4" in shown and "--leave files all of your own files" in shown
+    assert do("purge", "3", "--leave", "MEMORY.md", "--dry-run").out == shown
+    assert do("purge", "3", "--scrub", "all", "--dry-run").out == shown
+    chosen = do("purge", "3", "--dry-run").out
     assert f"[x] MEMORY.md#L4  - josé prefiere té  (your file, would be cut; {git})" in chosen
     asked = do("purge", "3", "--scrub", "MEMORY.md#L3", "--yes", "--json").data
     assert asked["scrubbed"] == ["MEMORY.md#L3"] and asked["left"] == [
@@ -1589,7 +1809,7 @@ def test_a_persons_own_files_are_cut_when_they_are_named(do: Do, lived: Path):
     ]
     assert notes.read_text() == "# Notes\n\nFine. Bye.\n- josé prefiere té\n"
     assert do("remember", "José prefiere té", "--yes").status == 0
-    done = do("purge", "4", "--scrub", "files", "--yes").out
+    done = do("purge", "4", "--yes").out
     assert f"Cut out of your file MEMORY.md; {git}." in done and "Proved: no trace in" in done
     assert notes.read_text() == "# Notes\n\nFine. Bye.\n"
     assert do("verify-forgotten", "José prefiere té").status == 0
@@ -1608,6 +1828,28 @@ def test_what_a_search_finds_is_purged_with_every_word(do: Do, lived: Path):
     wrong = do("purge", "3", "--scrub", "T#9", "--yes")
     assert wrong.status == 2 and do("show", "3").status == 0
     assert do("purge", "K#1", "--yes").status == 2
+
+
+def test_what_is_older_than_a_time_is_purged(do: Do, lived: Path):
+    """All kinds or one; seen first; what cannot be meant says why not."""
+    assert do("task", "add", "buy milk").status == 0
+    kinds = [one["kind"] for one in do("purge", "--before", "now", "--dry-run", "--json").data["purge"]]
+    assert {"fact", "decision", "task"} <= set(kinds)
+    shown = do("purge", "--before", "now", "--kind", "task", "--dry-run", "--json").data
+    assert {one["kind"] for one in shown["purge"]} == {"task"} and do("tasks").out
+    assert do("purge", "--before", "now", "--kind", "task").status == 2, "nobody is here to answer"
+    done = do("purge", "--before", "now", "--kind", "task", "--yes")
+    assert done.status == 0 and "for good." in done.out and do("tasks", "--all", "--json").data == []
+    assert do("show", "3").status == 0, "the rest stays"
+    for words, said in (
+        (("--before", "2001-01-01"), "Nothing that can be purged is older than"),
+        (("--before", "now", "--kind", "commit"), "cannot be purged"),
+        (("--kind", "task"), "--kind says which records older than a time go"),
+        (("3", "--before", "now"), "one of them"),
+        (("--before", "whenever"), "not a time Memoranda can read"),
+    ):
+        refused = do("purge", *words, "--yes")
+        assert refused.status in (1, 2) and said in refused.err, refused
 
 
 def test_a_text_to_look_for_can_be_piped(lived: Path):
@@ -1677,3 +1919,50 @@ def test_scan_secrets_ends_with_1_while_something_is_left(do: Do, leaked: str):
     assert (done.data["scrubbed"], done.data["pending"], len(done.data["found"])) == (2, False, 2)
     assert "push with [REDACTED:GITHUB_TOKEN] there" in do("facts").out
     assert do("scan-secrets").out == "No secret was found in what is stored.\n"
+
+
+# bytes that are no text -----------------------------------------------------------------------------------------------
+
+NO_TEXT = "caf\udce9 latin one"  # as Python hands bytes of a command line over
+
+
+def _said_with(verb: Verb) -> Iterator[list[str]]:
+    """The verb with bytes that are no text in the place of every argument, one option at a time."""
+    words = [NO_TEXT for one in verb.arguments if not one.option]
+    needed = [piece for one in verb.arguments if one.option and one.required for piece in (f"--{one.name}", NO_TEXT)]
+    yes = ["--yes"] if any(one.name == "yes" for one in verb.arguments) else []
+    yield [verb.name, *words, *needed, *yes]
+    for one in verb.arguments:
+        if one.form in ("value", "list") and not one.required:
+            yield [verb.name, *words, *needed, *yes, f"--{one.name}", NO_TEXT]
+            if not any(other.form in ("one", "many") for other in verb.arguments):
+                yield [verb.name, *needed, *yes, f"--{one.name}", NO_TEXT]
+
+
+@pytest.mark.parametrize(
+    "verb", [verb for verb in VERBS if verb.name not in ("demo", "model")], ids=lambda verb: verb.name
+)
+def test_bytes_that_are_no_text_are_taken_or_refused_in_a_sentence(verb: Verb, do: Do, tmp_path: Path):
+    """In the place of every argument of every verb."""
+    do("remember", NO_TEXT)
+    do("checkpoint", NO_TEXT)
+    for words in _said_with(verb):
+        said = do(*words)
+        assert "defect" not in said.err and "Traceback" not in said.err, (words, said)
+        assert said.status in (0, 1, 2, 3) and (said.err or said.out), (words, said)
+        assert said.err.count("\n") < 6, (words, said)
+
+
+@pytest.mark.parametrize("escape", ["\\ud800", "\\uDFFF", "a\\udc00b", "\\\\ud800"])
+def test_half_of_a_character_in_an_export_is_a_sentence(do: Do, checkout: Path, escape: str):
+    """In any text of any table, in a name, and inside a list: nothing is changed."""
+    do("remember", "Releases are cut from main", "--tag", "halves")
+    do("decide", "Use", "SQLite", "--chosen", "WAL")
+    do("export", "whole.json")
+    whole = (checkout / "whole.json").read_text("utf-8")
+    for number, word in enumerate(("Releases", "halves", "SQLite", "WAL", '"fact"', "facts", "user")):
+        assert word in whole
+        (checkout / f"half {number}.json").write_text(whole.replace(word, word[0] + escape + word[1:]), "utf-8")
+        said = do("import", f"half {number}.json", "--yes")
+        assert said.status == 1 and said.err.count("\n") == 1 and "cannot be imported" in said.err, (word, said)
+    assert len(do("facts", "--json").data) == 1

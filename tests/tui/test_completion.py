@@ -140,7 +140,7 @@ def test_every_slash_form_can_be_reached() -> None:
 
 
 def test_config_offers_every_setting_and_key() -> None:
-    assert offered("config ") == [setting.name for setting in SETTINGS]
+    assert offered("config ") == ["allow", *(setting.name for setting in SETTINGS)]
     assert offered("config keys.") == [f"keys.{key.id}" for key in KEYS]
 
 

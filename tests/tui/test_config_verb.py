@@ -60,10 +60,10 @@ def test_the_table_says_where_each_value_is_from_and_what_is_wrong(do: Do, check
     do("init")
     do("config", "motion", "none")
     do("config", "keys.record.forget", "Z")
-    file = project_file(checkout, "retention_days = 7\nbadges = 'emoji'\ntheme = '\u202e'\n[keys]\n'zzzz' = 'y'\n")
+    file = project_file(checkout, "retention_days = 700\nbadges = 'emoji'\ntheme = '\u202e'\n[keys]\n'zzzz' = 'y'\n")
     said = do("config")
     rows = {line.split()[0]: line.split()[1:3] for line in said.out.splitlines() if line}
-    assert rows["motion"] == ["none", "yours"] and rows["retention_days"] == ["7", "project"]
+    assert rows["motion"] == ["none", "yours"] and rows["retention_days"] == ["700", "project"]
     assert rows["keys.record.forget"] == ["Z", "yours"] and rows["badges"] == ["unicode", "default"]
     assert "(not made yet)" not in said.out
     assert said.out.splitlines()[-3:] == [
@@ -145,3 +145,79 @@ def test_a_hostile_file_is_shown_and_not_obeyed(do: Do, checkout: Path) -> None:
     said = do("config")
     assert "\x1b" not in said.out and "\u202e" not in said.out and "a ⏎ b" in said.out
     assert len(said.out.splitlines()) == len(SETTINGS) + 7
+
+
+SHIPPED = """\
+theme = "nord"
+retention_days = 1
+[documents]
+extraPaths = ["~/.ssh"]
+[keys]
+record.forget = "enter"
+"""
+
+
+def test_what_reaches_outside_counts_once_it_is_allowed_and_as_it_was_then(do: Do, checkout: Path) -> None:
+    """Of a private file, as an archive unpacked under a umask of 077 leaves it."""
+    do("init")
+    file = project_file(checkout, SHIPPED)
+
+    def counted() -> list[str]:
+        found = {one["name"]: one for one in json.loads(do("config", "--json").out)["settings"]}
+        return [name for name, one in found.items() if one["source"] == "project"]
+
+    assert counted() == ["theme"]
+    said = do("config", "allow")
+    assert said.status == 2 and "nobody is here to answer" in said.err and counted() == ["theme"]
+    told = do("config").out.splitlines()[-1]
+    names = "retention_days, documents.extraPaths, keys.record.forget"
+    assert told.startswith(f"{file} sets {names}, which counts once you allowed it: ")
+    assert told.endswith("read the file, then `memoranda config allow`.")
+    said = do("config", "theme", "dracula", "--project")  # a change made here blesses none of theirs
+    assert said.status == 0 and "memoranda config allow" in said.out and counted() == ["theme"]
+    said = do("config", "allow", "--yes", "--json")
+    assert json.loads(said.out)["allowed"] == [
+        "retention_days = 1",
+        "documents.extraPaths = ['~/.ssh']",
+        "keys.record.forget = 'enter'",
+    ]
+    assert counted() == ["retention_days", "theme", "documents.extraPaths", "keys.record.forget"]
+    do("config", "motion", "none", "--project")  # nor does one take the leave away
+    assert len(counted()) == 5
+    file.write_text(file.read_text().replace("~/.ssh", "~/.gnupg"))
+    assert counted() == ["theme", "motion"]
+    do("config", "allow", "--yes")
+    assert len(counted()) == 5
+    assert do("config", "allow", "--unset").status == 0 and counted() == ["theme", "motion"]
+
+
+def test_what_is_set_here_needs_no_leave(do: Do, checkout: Path) -> None:
+    do("init")
+    for name, value in (("retention_days", "1"), ("keys.record.forget", "Z"), ("documents.extraPaths", "notes")):
+        said = do("config", name, value, "--project")
+        assert said.status == 0 and "allow" not in said.out
+    assert json.loads(do("config", "--json").out)["problems"] == []
+
+
+def test_a_variable_of_the_environment_wins_and_is_named(
+    do: Do, checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    do("init")
+    told = do("config", "retention_days").out.splitlines()
+    assert told[-1] == "$MEMORANDA_RETENTION_DAYS sets it over every file."
+    monkeypatch.setenv("MEMORANDA_RETENTION_DAYS", "20")
+    assert do("config", "retention_days").out.splitlines()[0::3] == [
+        "retention_days is 20",
+        "Set in $MEMORANDA_RETENTION_DAYS.",
+    ]
+    data = do("config", "retention_days", "--json").data
+    assert (data["value"], data["source"], data["path"]) == (20, "environment", "MEMORANDA_RETENTION_DAYS")
+    (line,) = [line for line in do("config").out.splitlines() if line.startswith("retention_days ")]
+    assert "  20  " in " ".join(line.split(" ")) and "variable" in line
+    for where in ((), ("--project",)):
+        said = do("config", "retention_days", "30", *where).out
+        assert "The environment says 20, which counts here: MEMORANDA_RETENTION_DAYS." in said
+    monkeypatch.setenv("MEMORANDA_RETENTION_DAYS", "soon")
+    assert "$MEMORANDA_RETENTION_DAYS: retention_days takes a whole number" in do("config").out
+    assert do("config", "retention_days").out.startswith("retention_days is 30")
+    assert "variable" not in do("config", "theme").out and "sets it over" not in do("config", "theme").out

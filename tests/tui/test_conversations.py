@@ -56,7 +56,7 @@ async def test_a_conversation_is_brought_in_read_and_cleared(project: Path) -> N
         await person.press("escape", "escape")
         await person.command("clear")
         await person.until(lambda: told(person, "Session talk is over"))
-    (snapshot,) = (project / "memory" / "snapshots").iterdir()
+    (snapshot,) = (project / "memory" / "snapshots").glob("*.md")
     assert "    Decidimos usar Decimal" in snapshot.read_text(encoding="utf-8")
 
 

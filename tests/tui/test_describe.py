@@ -155,6 +155,9 @@ def test_an_iteration(story: Story) -> None:
             "Commits",
             f"  {_cited(story, 'schema')}  store: schema v1",
             f"  {_cited(story, 'readme')}  docs: cómo se instala",
+            "",
+            "Events",
+            "  E#1  phase_completed architecture",
         ]
         assert said(memory, "I#2")[-4:] == [
             "Tasks",

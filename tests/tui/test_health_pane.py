@@ -18,6 +18,7 @@ from tui.commands.measures import lines_of
 from tui.figures import percent, steps
 from tui.health_rows import HealthRows
 from tui.measured import sections
+from tui.measured_parts import duration
 
 SIZES = pytest.mark.parametrize("size", [NARROW, WIDE, HUGE], ids=["80x24", "120x40", "200x60"])
 
@@ -91,6 +92,9 @@ async def test_every_figure_stands_there_with_its_chart(lived: Story, size: tupl
         assert "RecursionError" in row(person, "T#1") and "does the build" in row(person, "T#1")
         assert "67 %" in row(person, "found") and "2 ×" in row(person, "jenkins")
         assert " ms" in row(person, "keywords") and any(step in row(person, "keywords") for step in "▁▂▃▄▅▆▇█")
+        assert "FTS5" in row(person, "full text") and row(person, "full text").startswith("✓")
+        assert "of 3,000 tokens" in row(person, "mean") and row(person, "recovered").startswith("•")
+        assert "from one to the next" in row(person, "between") and row(person, "crashes").startswith("✓")
         assert "MB" in row(person, "memory") or "kB" in row(person, "memory")
         for strip in person.strips:
             assert strip.cell_length == size[0]
@@ -107,6 +111,9 @@ async def test_what_nobody_can_know_yet_says_so_and_is_no_nought(story: Story) -
             ("sessions", "none was told yet"),
             ("sent", "none was handed out yet"),
             ("backups", "none yet"),
+            ("requests", "no turn asked for anything yet"),
+            ("model", "no vectors yet"),
+            ("mean", "no request was measured yet"),
         ):
             assert words in row(person, label) and "0" not in row(person, label), label
         assert "No answer was rated yet." in told(person) and "enter" not in told(person)
@@ -249,7 +256,7 @@ def test_the_command_line_says_the_same(lived: Story) -> None:
     with lived.open(NOON) as memory:
         lines = lines_of(sections(measured(memory)))
     assert [line for line in lines if line and not line.startswith(" ")] == [
-        *("FACTS BY AGE", "TOKENS BY CONVERSATION", "CONTEXTS", "LEARNING", "SEARCH", "ON THE DISK")
+        *("FACTS BY AGE", "TOKENS BY CONVERSATION", "CONTEXTS", "LEARNING", "SEARCH", "RECOVERY", "ON THE DISK")
     ]
     assert "      memoranda show T#1" in lines, "what is poor says where to look"
     assert any("no answer was looked for yet" in line for line in lines)
@@ -272,6 +279,26 @@ def measured(memory: Memory) -> object:
     from store.measures import measure
 
     return measure(memory)
+
+
+def test_stats_tells_the_index_the_requests_and_the_recoveries(
+    lived: Story, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    noon(monkeypatch)
+    assert run(["--db", str(lived.path), "stats"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    for start in ("✓ full text", "· model", "· requests", "✓ mean", "• recovered", "• between", "✓ crashes"):
+        assert any(line.strip().startswith(start) for line in lines), start
+    assert run(["--db", str(lived.path), "stats", "--json"]) == 0
+    health = json.loads(capsys.readouterr().out)["health"]
+    assert health["index"]["full_text"] is True and health["index"]["indexed"] == health["index"]["records"] > 0
+    assert health["requests"] == {"asked": 0, "kept": 0} and health["recoveries"]["checkpoints"] > 0
+    assert 0 < health["mean_tokens"] < 3_050
+
+
+def test_the_time_between_checkpoints_is_told_in_its_largest_unit() -> None:
+    told = [duration(seconds) for seconds in (0, 59, 60, 300, 7_199, 7_200, 86_400, 172_800)]
+    assert told == ["0 s", "59 s", "1 min", "5 min", "120 min", "2 h", "24 h", "2 d"]
 
 
 def test_what_is_not_nothing_is_not_called_nothing() -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from support.older import older
+from support.ours import ours
 from support.screen import WIDE, opened, utc  # noqa: F401  (a fixture)
 from support.stories import Story, copy
 
@@ -19,6 +20,7 @@ def shut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Story:
     """The story as schema 3 held it; nothing of it may be written."""
     story = copy(tmp_path / "billing-api")
     older(str(story.folder / FOLDER / FILE), 3)
+    ours(story.folder / FOLDER / FILE)
     real = os.access
     monkeypatch.setattr(  # root may write whatever the modes say
         "store.database.connection.os.access",

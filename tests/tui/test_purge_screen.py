@@ -51,20 +51,20 @@ async def to_the_screen(person: Person, number: int) -> PurgeScreen:
 
 @SIZES
 async def test_it_shows_all_and_does_what_is_chosen(story: Story, size):
-    """The record is there and cannot be left out; a place is scrubbed when it is chosen; the rest is told."""
+    """The record is there and cannot be left out; every place is scrubbed that is not left out; the rest is told."""
     hint, quote = f"F#{story.facts['hint']}", f"D#{story.decisions['quote']}"
     async with opened(story.folder, size) as person:
         person.main.say("said before", timeout=60)
         await to_the_screen(person, story.facts["hint"])
         assert not person.toasts, "it would cover what is asked"
-        assert person.sees("no undo brings it back", "1 record goes", "0 of 2 other places scrubbed", "2 keep them")
-        assert boxes(person) == {hint: "[x]", quote: "[ ]", "T#1": "[ ]"}
+        assert person.sees("no undo brings it back", "1 record goes", "2 of 2 other places scrubbed")
+        assert boxes(person) == {hint: "[x]", quote: "[x]", "T#1": "[x]"}
         told = " ".join(_texts(person.app.screen.query_one("#purge-preview", Preview)))
         assert TEXT in told and "What stays is that something was here" in told
         await person.press("space")
         await person.until(lambda: any("That is what goes." in toast for toast in person.toasts))
-        await person.press("space")
-        await person.until(lambda: boxes(person)[quote] == "[x]" and person.sees("1 of 2 other places scrubbed"))
+        await person.press("G", "space")
+        await person.until(lambda: boxes(person)["T#1"] == "[ ]" and person.sees("1 of 2 other", "1 keeps them"))
         await person.press("enter")
         await person.until(lambda: not isinstance(person.app.screen, PurgeScreen))
         await person.until(lambda: person.sees("Still holds the words: T#1"))
@@ -79,6 +79,8 @@ async def test_all_places_at_once_and_the_proof(story: Story):
     async with opened(story.folder, WIDE) as person:
         await to_the_screen(person, story.facts["hint"])
         await person.press("a")
+        await person.until(lambda: person.sees("0 of 2 other places scrubbed", "2 keep them"))
+        await person.press("a")
         await person.until(lambda: person.sees("2 of 2 other places scrubbed"))
         await person.press("enter")
         await person.until(lambda: person.sees("Proved: no trace in"))
@@ -89,22 +91,23 @@ async def test_all_places_at_once_and_the_proof(story: Story):
 
 
 @SIZES
-async def test_a_file_of_the_persons_own_is_marked_by_itself(story: Story, size):
-    """What would be cut out of it is shown; `a` leaves it alone; marked, it is cut, and what git keeps is said."""
+async def test_a_file_of_the_persons_own_is_cut_unless_it_is_left_out(story: Story, size):
+    """What would be cut out of it is shown; left out, it stays; else it is cut, and what git keeps is said."""
     notes = story.folder / "MEMORY.md"
     notes.write_text(f"# Notes\n\nGood. {TEXT}, he said. Bye.\n")
     async with opened(story.folder, size) as person:
         await to_the_screen(person, story.facts["hint"])
-        await person.press("a")
-        await person.until(lambda: person.sees("2 of 3 other places scrubbed", "1 keeps them"))
+        await person.until(lambda: person.sees("3 of 3 other places scrubbed"))
         await person.press("G")
         told = person.app.screen.query_one("#purge-preview", Preview)
         await person.until(lambda: f"{TEXT}, he said." in " ".join(_texts(told)))
-        assert boxes(person)["MEMORY.md#L3"] == "[ ]" and person.sees("[ ] ¶ MEMORY.md#L3", "your file")
-        assert "Chosen, this is cut out of your file" in " ".join(_texts(told))
+        assert boxes(person)["MEMORY.md#L3"] == "[x]" and person.sees("[x] ¶ MEMORY.md#L3", "your file")
+        assert "no undo brings it back" in " ".join(_texts(told))
+        await person.press("space")
+        await person.until(lambda: person.sees("2 of 3 other places scrubbed", "1 keeps them"))
+        await person.until(lambda: "Chosen, this is cut out of your file" in " ".join(_texts(told)))
         await person.press("space")
         await person.until(lambda: person.sees("3 of 3 other places scrubbed"))
-        await person.until(lambda: "no undo brings it back" in " ".join(_texts(told)))
         assert "Git's history keeps" in " ".join(_texts(told))
         await person.press("enter")
         await person.until(lambda: not isinstance(person.app.screen, PurgeScreen))

@@ -15,6 +15,7 @@ from support.screen import Person, opened, utc  # noqa: F401  (a fixture)
 from support.stories import NOON, Clock, Story, copy, location
 
 from store.clock import from_ms, to_ms
+from store.database import log
 from store.history import History
 from store.memory import Memory
 from tui import rows
@@ -262,3 +263,30 @@ async def test_what_was_purged_elsewhere_under_the_cursor_is_told(story: Story) 
         person.main.query_one(PreviewPane).follow(record)
         await person.settle()
         assert person.preview == ["It is not here any more."]
+
+
+async def test_a_log_that_another_program_holds_is_told_while_the_application_runs(
+    story: Story, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Once, with what to do; in the bar as long as it lasts; and again when it comes back."""
+    monkeypatch.setattr(log, "HELD", 200_000)
+    with Memory(story.location, "cli", Clock()) as writer, Memory(story.location, "cli", Clock()) as reader:
+        async with opened(story.folder) as person:
+
+            def told() -> bool:
+                person.main.poll()
+                return "log held" in person.lines[0]
+
+            assert not told()
+            for time_of in (1, 2):
+                reader.database.connection.execute("BEGIN; SELECT count(*) FROM facts").fetchall()
+                for number in range(30):
+                    writer.facts.remember(f"{time_of} number {number} {'x' * 4000}")
+                await person.until(lambda: told() and person.toasts)
+                person.main.poll()
+                said = [toast for toast in person.toasts if "close that program" in toast]
+                assert len(said) == 1 and str(story.path) in said[0]
+                person.app.clear_notifications()
+                reader.database.connection.execute("COMMIT")
+                assert writer.database.empty_log()
+                await person.until(lambda: not told())

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from support.ours import ours
 from support.screen import opened, utc  # noqa: F401  (a fixture)
 from support.stories import copy
 
@@ -43,6 +44,7 @@ async def test_no_write_waits_for_a_salvage(tmp_path: Path, monkeypatch: pytest.
             os.kill(Halted.started[0].pid, signal.SIGCONT)
         await person.until(lambda: f"Salvaged to {tmp_path}/new.db." in person.toasts)
         assert any("facts" in line and "read" in line for line in person.preview)
+    ours(tmp_path / "new.db")
     with Memory.open(str(tmp_path / "new.db")) as memory:
         assert memory.facts.get(story.facts["nuts"]).fact == "Alérgica al maní"
 

@@ -13,6 +13,7 @@ from store import meaning as meanings
 from store.embedding import Vectors, choice
 from store.memory import Memory
 from tui import embedder as embedders
+from tui.pace import Pace
 from tui.seeker import Seeker
 from tui.widgets.search_bar import SearchBar
 
@@ -234,7 +235,7 @@ class TestOrder:
 
 def test_embedding_gives_way_to_keys(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Between two batches it waits until no key was pressed for a moment, but never as long as a lease lives."""
-    one = embedders.Embedder(location(folder), Clock())
+    one = embedders.Embedder(location(folder), Clock(), Pace())
     monkeypatch.setattr(embedders, "LONGEST_PAUSE", 0.2)
     one.pressed()
     monkeypatch.setattr(embedders, "QUIET", 60)
@@ -395,17 +396,22 @@ async def test_the_doctor_is_a_click_away_in_the_app(folder: Path) -> None:
         await person.until(lambda: person.sees("DOCTOR", "Nothing is wrong."))
 
 
-async def test_what_is_opened_is_counted_where_that_is_set(folder: Path) -> None:
-    """And not where it is not: the memory is no witness of what its person looks at."""
+async def test_what_is_opened_is_counted(folder: Path) -> None:
+    """Whatever is set: a record that a person goes into, and one whose citation they follow."""
     async with opened(folder) as person:
-        await person.search("blue")
-        await person.press("enter", "enter")
         engine = person.main.engine
         assert engine is not None
-        count = "SELECT coalesce(sum(count), 0) FROM accesses"
-        setting = engine.screen.config.find("search.importance")
-        assert setting is not None
-        setting.value = True
-        assert engine.screen.database.value(count) == 0
+
+        def counted() -> list[tuple[int, int]]:
+            assert engine is not None
+            return engine.screen.database.rows("SELECT key, count FROM accesses ORDER BY key")
+
+        await person.search("blue")
+        assert counted() == []
+        await person.press("enter", "enter")
+        await person.until(lambda: [count for _, count in counted()] == [1])
+        (first,) = counted()
         await person.press("escape", "enter")
-        await person.until(lambda: engine.screen.database.value(count) == 1)
+        await person.until(lambda: counted() == [(first[0], 2)])
+        person.main.open_citation("F#2" if first[0] != 32 else "F#1")
+        await person.until(lambda: sum(count for _, count in counted()) == 3)

@@ -14,10 +14,12 @@ from store.keys import pack
 from store.models import Step
 from tui.commands import count
 from tui.keys import named
+from tui.redacted import taken, told
 
 if TYPE_CHECKING:
     from store.memory import Memory
     from store.models import Record
+    from store.scrubbing import Cut
     from tui.screens.main import MainScreen
 
     Things = Sequence[Record | Step]
@@ -45,6 +47,13 @@ def write(
     that of `back` if it failed. Marks have had their time once it is done. Where it would keep a text that was purged,
     `again` is done instead if the person says so."""
 
+    cut: list[Cut] = []
+
+    def worked(memory: Memory) -> object:
+        result = work(memory)
+        cut.extend(taken(memory.database))
+        return result
+
     def done(result: object, error: MemorandaError | None) -> None:
         screen.later(finish, result, error)
 
@@ -58,11 +67,14 @@ def write(
             return
         words, key = (said, None) if isinstance(said, str) else said(result)
         screen.action_unmark()
-        screen.say(words, alone=True)
+        if cut:
+            screen.say(f"{words}. {told(cut)}", "warning", timeout=12, alone=True)
+        else:
+            screen.say(words, alone=True)
         screen.refresh_records(key)
 
     if screen.engine is not None:
-        screen.engine.write(work, done)
+        screen.engine.write(worked, done)
 
 
 def refuse(screen: MainScreen, things: Things, reason: str) -> None:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from store.clock import to_ms
+from store.clock import how_long_ago, to_ms
 from store.models import Checkpoint, Step, Turn
 from store.vocabulary import PERSON, TALK
 from tui.acts import made, write
 from tui.engine import touched
 from tui.keys import INBOX, named
-from tui.parts import how_long_ago
 
 if TYPE_CHECKING:
     from store.memory import Memory

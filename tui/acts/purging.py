@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from store.errors import MemorandaError
@@ -25,13 +25,13 @@ def purge(screen: MainScreen) -> None:
         if not isinstance(thing, Step) and isinstance(thing, Fact | Decision | Task | Turn | Event | Summary | Proposal)
     ]
     if records:
-        show(screen, lambda memory: records)
+        show(screen, lambda memory: memory.purge.plan(records))
     else:
         refuse(screen, things, "Only facts, decisions, tasks, turns, events, summaries and proposals can be purged.")
 
 
-def show(screen: MainScreen, records: Callable[[Memory], Iterable[tuple[str, int]]]) -> None:
-    """Work out what purging these records would take away, and show it."""
+def show(screen: MainScreen, planned: Callable[[Memory], PurgePlan]) -> None:
+    """Work out what a purge would take away, and show it."""
 
     def done(plan: object, error: MemorandaError | None) -> None:
         if error is not None:
@@ -40,7 +40,7 @@ def show(screen: MainScreen, records: Callable[[Memory], Iterable[tuple[str, int
             screen.later(_ask, screen, plan)
 
     if screen.engine is not None:
-        screen.engine.write(lambda memory: memory.purge.plan(records(memory)), done)
+        screen.engine.write(planned, done)
 
 
 def _ask(screen: MainScreen, plan: PurgePlan) -> None:
@@ -56,10 +56,10 @@ def _told(screen: MainScreen, result: object) -> None:
 
     if not isinstance(result, tuple):
         return
-    done, verdicts = result
-    lines = done_lines(done, verdicts)
+    done, traces = result
+    lines = done_lines(done, traces)
     screen.action_unmark()
-    screen.say(f"Purged {count(done.purged, 'record')} for good. {lines[0]}", alone=True, timeout=8)
+    screen.say(f"Purged {count(done.purged, 'record')} for good. {lines[-1]}", alone=True, timeout=8)
     screen.refresh_records()
     if len(lines) > 1:
         screen.pane.read_out([f"Purged {count(done.purged, 'record')} for good.", "", *lines])

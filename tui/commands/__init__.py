@@ -1,6 +1,6 @@
 """What each verb does: functions of a session and its arguments, the same for the command line and the app."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 
 from store.citations import Citation, parse
 from store.errors import InvalidInput
@@ -14,10 +14,6 @@ if TYPE_CHECKING:
     from tui.arguments import Given
 
     Result = TypeVar("Result")
-
-
-# what SQLite says of a disk or a file; any other error of it is a defect of ours
-DISKS = "IOError FullError CorruptError NotADBError BusyError CantOpenError ReadOnlyError".split()
 
 
 class Session:
@@ -71,7 +67,7 @@ class Outcome:
         message: str = "",
         data: Callable[[], object] = dict,
         lines: list[str] | None = None,
-        document: Callable[[], Iterator[str]] | None = None,
+        document: "Callable[[], Generator[str, None, None]] | None" = None,
         status: int = 0,
         after: Callable[[], object] = bool,
     ) -> None:
@@ -95,24 +91,41 @@ def run(session: Session, handler: str, arguments: "Given") -> Outcome:
     # not importlib.import_module: that costs 2 ms more
     found: Handler = getattr(__import__(f"tui.commands.{module}", fromlist=[function]), function)
     try:
-        return found(session, arguments)
+        outcome = found(session, arguments)
+        if session._memory is not None and session._memory.database.cut:
+            _tell_cuts(outcome, session._memory)
+        return outcome
     except Exception as error:
-        if type(error).__module__ != "apsw" or type(error).__name__ not in DISKS:
+        if type(error).__module__ != "apsw":
             raise
-        from store.database.connection import explain
+        from store.database.connection import DISK_ERRORS, understood
 
-        refused = explain(error, session.location.path)  # type: ignore[arg-type]
+        if not isinstance(error, DISK_ERRORS):
+            raise
+        refused = understood(error, session.location.path)
         refused.next = refused.next.replace("nothing was changed", "then say the same again")  # a part may be done
         raise refused from None
+
+
+def _tell_cuts(outcome: Outcome, memory: Memory) -> None:
+    """Add to what a verb gave which secrets were cut out of what it wrote."""
+    from tui.redacted import taken, told, with_cuts
+
+    cuts = taken(memory.database)
+    outcome.data = with_cuts(outcome.data, cuts)
+    if outcome.message:
+        outcome.message = f"{outcome.message} {told(cuts)}"
+    else:
+        outcome.lines = [*outcome.lines, told(cuts)]
 
 
 def reference(text: str, default: str, *kinds: str) -> Citation:
     """A record as a person names it: a bare number is a `default`, and only `kinds` will do. Raises InvalidInput."""
     citation = parse(text, default)
     if citation.kind not in (kinds or (default,)):
-        raise InvalidInput(
-            f"{citation} is not a {' or '.join(kinds or (default,))}.", "Look it up with `memoranda show`."
-        )
+        wanted = " or ".join(kinds or (default,))
+        article = "an" if wanted[0] in "aeiou" else "a"
+        raise InvalidInput(f"{citation} is not {article} {wanted}.", "Look it up with `memoranda show`.")
     return citation
 
 

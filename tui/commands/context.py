@@ -16,7 +16,12 @@ def show(session: Session, given: "Given") -> Outcome:
 
     with before_a_context(session.memory) as rank:
         built = session.memory.context(" ".join(given.query), given.session, rank=rank)
-    return Outcome(lines=_lines(built, session.memory.now), data=lambda: as_json(built))
+    opened = [key for key, _ in built.records()]
+    return Outcome(
+        lines=_lines(built, session.memory.now),
+        data=lambda: as_json(built),
+        after=lambda: session.memory.search.accesses.add(opened),
+    )
 
 
 def mute(session: Session, given: "Given") -> Outcome:

@@ -44,6 +44,8 @@ def ingest(session: Session, given: "Given") -> Outcome:
                 raise
             failures.append(error)
     flushing.tick(memory)
+    if memory.database.door != "app":  # the application goes on by itself
+        flushing.catch_up(memory)
     read = queue.run(memory, seconds=0 if memory.database.door == "app" else READING_SECONDS)
     lines = [*_told(report), *_learned(read), *(str(error) for error in failures)]
     return Outcome(

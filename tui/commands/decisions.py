@@ -36,7 +36,10 @@ def list_decisions(session: Session, given: "Given") -> Outcome:
     from tui.commands.lines import entry_line, left_out
 
     decisions = session.memory.decisions
-    ids = decisions.ids(statuses=("active", "superseded", "forgotten") if given.all else ("active",))
+    ids = decisions.ids(
+        statuses=("active", "superseded", "forgotten") if given.all else ("active",),
+        iteration_id=number(given.iteration, "iteration") if given.iteration else None,
+    )
     shown = decisions.many(ids[: given.limit])
     lines = [entry_line("decision", decision) for decision in shown]
     if not lines:
@@ -49,8 +52,9 @@ def list_decisions(session: Session, given: "Given") -> Outcome:
 
 def link(session: Session, given: "Given") -> Outcome:
     sha, decision = _pair(given)
-    session.memory.commits.link(sha, decision, given.type)
-    said = f"{cite('commit', sha)} {given.type} {cite('decision', decision)}."
+    made = session.memory.commits.link(sha, decision, given.type)
+    said = f"{cite('commit', sha)} {given.type}{' to' if given.type == 'relates' else ''} {cite('decision', decision)}"
+    said += "." if made else " already: nothing was changed."
     return Outcome(said, lambda: _links(session, decision))
 
 

@@ -7,7 +7,7 @@ from tui.commands import Outcome, Session, count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
     from store.exchange.backup import Backup
     from store.exchange.importing import Import
@@ -46,7 +46,7 @@ def export(session: Session, given: "Given") -> Outcome:
     if readable and session.json and not given.file:
         raise InvalidInput("Markdown is not JSON.", "Leave --json out, or name a FILE.")
 
-    def document() -> "Iterator[str]":
+    def document() -> "Generator[str, None, None]":
         from store.exchange import markdown
 
         if readable:
@@ -67,6 +67,7 @@ def export(session: Session, given: "Given") -> Outcome:
 
 
 def import_file(session: Session, given: "Given") -> Outcome:
+    from store import flushing
     from store.exchange.importing import Import
 
     path = _path(session, given.file)
@@ -81,6 +82,8 @@ def import_file(session: Session, given: "Given") -> Outcome:
         if not given.yes and not session.ask(question, lines):
             raise Declined("Nothing was changed.")
         step = found.apply()
+        if not found.whole:  # a whole one stays the same document
+            flushing.catch_up(session.memory)
         back = f"undo {step} takes its records back." if step else ""
         return _told(found, f"Imported {found.name}: {count(found.changes, 'row')}. {back}".strip(), lines, given, step)
 
@@ -94,6 +97,10 @@ def _told(found: "Import", message: str, lines: list[str], given: "Given", step:
         "tables": {table: counts.as_dict() for table, counts in found.counts.items()},
         "records": [one.as_dict() for one in found.records(given.limit)] if found.changes else [],
         "notes": _notes(found),
+        "redacted": [
+            {"table": table, "field": column, "rule": rule, "count": number}
+            for (table, column, rule), number in found.redacted.items()
+        ],
     }
     return Outcome(message, lambda: data, lines)
 
@@ -119,7 +126,10 @@ def _notes(found: "Import") -> list[str]:
     elif not found.whole and any(counts.left for counts in found.counts.values()):
         notes.append("Its history and its checkpoints stay in the document: they tell of the other file's steps.")
     if found.redacted:
-        notes.append(f"{count(found.redacted, 'text')} held a secret, which was cut.")
+        from tui.redacted import words
+
+        cuts = [(rule, number, f"{table}: {column}") for (table, column, rule), number in found.redacted.items()]
+        notes.append(words(cuts))
     for table, rows in found.ahead.items():
         notes.append(f"{table}: {count(rows, 'row')} of a moment that is yet to come.")
     return notes
@@ -212,11 +222,11 @@ def backups(session: Session, given: "Given") -> Outcome:
 
 
 def _line(one: "Backup", now: str) -> str:
-    from store.clock import ago, local_time
+    from store.clock import how_long_ago, local_time
     from tui.visible import visible
 
-    looked = f"whole {ago(now, one.verified_at)} ago" if one.verified_at else "never looked at"
-    verdict = f"NOT WHOLE: {visible(one.problem)}" if one.problem else looked.replace("now ago", "now")
+    looked = f"whole {how_long_ago(now, one.verified_at)}" if one.verified_at else "never looked at"
+    verdict = f"NOT WHOLE: {visible(one.problem)}" if one.problem else looked
     size = f"{one.size:>13,}" if one.size is not None else f"{'gone':>13}"
     by = "daily" if one.scheduled else "by hand"
     return f"{local_time(one.made_at):>17}  {size}  {by:<7}  {verdict}  {visible(one.name)}"

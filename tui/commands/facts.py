@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 
 def remember(session: Session, given: "Given") -> Outcome:
     facts = session.memory.facts
+    if given.session and given.scope != "session":
+        raise InvalidInput("A fact of the project belongs to no session.", "Add --scope session, or leave it out.")
+    if given.scope == "session" and not given.session and not facts.open_session():
+        raise InvalidInput("No session is open.", "Name one: --session ID. Start one: memoranda sessions start")
     fact, new = though_purged(
         session,
         given,
@@ -20,6 +24,7 @@ def remember(session: Session, given: "Given") -> Outcome:
             domain=given.domain,
             confidence=given.confidence,
             scope=given.scope,
+            session=given.session,
             pinned=given.pin,
             tags=_tags(given.tag) if given.tag else (),
             key=given.key,

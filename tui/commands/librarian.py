@@ -13,16 +13,19 @@ LOADING = "the model is being loaded …"
 def ask(session: Session, given: "Given") -> Outcome:
     """At a terminal each sentence is printed as soon as it stands, and it is said what is waited for until then."""
     from store.agent.model import found
+    from store.citations import without
     from store.librarian import Librarian
 
     memory = session.memory
     chat = None if given.no_model else found(memory.config, loading=lambda: session.wait(LOADING))
     name = chat.name if chat is not None else ""
 
+    cites = memory.config["citations"]
+
     def tell(sentence: str) -> None:
         session.wait("")
         if session.tell is not None:
-            session.tell(sentence)
+            session.tell(without(sentence) if cites == "off" else sentence)
 
     try:
         answer = Librarian(memory).ask(
@@ -32,8 +35,23 @@ def ask(session: Session, given: "Given") -> Outcome:
         session.wait("")
         if chat is not None:
             chat.close()
-    said = [] if session.tell else list(answer.sentences)
-    return Outcome(lines=[*said, "", *told(answer)], data=lambda: as_json(session, answer))
+    lines = [*([] if session.tell else answer.sentences), "", *told(answer)]
+    if cites == "off":
+        lines = [without(line) for line in lines]
+    elif cites == "on":
+        lines += _sources(session, answer)
+    return Outcome(lines=lines, data=lambda: as_json(session, answer))
+
+
+def _sources(session: Session, answer: "Answer") -> list[str]:
+    """A line for each record that an answer rests on."""
+    from store import records
+    from store.citations import parse
+    from tui.commands.lines import cut
+    from tui.oneline import summary
+
+    found = records.there(session.memory.database, map(parse, answer.citations))
+    return [f"Source: {record.citation}  {cut(summary(record)[0], 100)}" for record in found]
 
 
 def reading(name: str, records: int) -> str:

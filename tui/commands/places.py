@@ -1,10 +1,13 @@
-"""init, where, open."""
+"""init, where, open, adopt."""
 
 import os
 
+from store.database import Database
+from store.errors import Declined, InvalidInput, MemorandaError, NotOurs
 from store.location import Location, here
 from store.memory import Memory
-from tui.commands import Outcome, Session
+from store.trust import Trust, require
+from tui.commands import Outcome, Session, count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,7 +18,57 @@ def where(session: Session, given: "Given") -> Outcome:
     location = session.location
     there = os.path.lexists(location.path)
     state = "" if there else " (not made yet)"
-    return Outcome(f"{location.path}{state}", lambda: _json(location), lines=[location.reason])
+    lines = [location.reason]
+    if there:
+        lines.append(whose(location)[1])
+    return Outcome(f"{location.path}{state}", lambda: {**_json(location), "ours": whose(location)[0]}, lines=lines)
+
+
+def whose(location: Location) -> tuple[bool | None, str]:
+    """(whether a memory is this installation's, None where there is no telling; that in a sentence)."""
+    try:
+        require(location.path)
+        if os.path.getsize(location.path):
+            Database(location.path, "cli", create=False, look=True, trust=Trust(location.path)).close()
+    except NotOurs as error:
+        return False, str(error)
+    except (MemorandaError, OSError) as error:
+        return None, str(error)
+    return True, "It is yours: this installation made or adopted it."
+
+
+def adopt(session: Session, given: "Given") -> Outcome:
+    """Take a memory that came from elsewhere, or from an earlier version."""
+    from store import adopting
+
+    location = session.location
+    if given.whole and given.as_proposals:
+        raise InvalidInput("It is taken whole or as proposals, not both.", "Leave one of them away.")
+    mine, says = whose(location)
+    if mine:
+        return Outcome(f"{says} {location.path}", lambda: {"path": location.path, "ours": True})
+    if not given.as_proposals and not given.whole and not given.yes:
+        question = "Take it whole, as your own? It will be served to agents, and its triggers and settings count."
+        if not session.ask(question, [says]):
+            raise Declined("Nothing was adopted; --as-proposals asks about each of its facts.")
+    if given.as_proposals:
+        done = adopting.as_proposals(location)
+        left = f" {done.left} records could not be proposed." if done.left else ""
+        said = f"{count(done.proposals, 'proposal')} wait in the inbox of a new memory: {location.path}.{left}"
+        lines = [f"What was there lies in {done.aside} now.", *filter(None, [done.warning])]
+        return Outcome(said, done.as_dict, lines=lines)
+    done = adopting.whole(location, earlier=mine is False and _unmarked(location))
+    lines = [f"It holds for this process alone: {done.trouble}"] if done.trouble else []
+    lines += filter(None, [done.warning])
+    return Outcome(f"It is yours now: {location.path}", done.as_dict, lines=lines)
+
+
+def _unmarked(location: Location) -> bool:
+    try:
+        require(location.path)
+    except NotOurs as error:
+        return error.unmarked
+    return False
 
 
 def init(session: Session, given: "Given") -> Outcome:

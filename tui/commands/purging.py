@@ -4,6 +4,7 @@ import os
 import sys
 
 from store.errors import Declined, InvalidInput, NotFound
+from store.vocabulary import PURGEABLE
 from tui.commands import Outcome, Session, count
 
 TYPE_CHECKING = False
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from store.memory import Memory
-    from store.purge import Done, Place, PurgePlan, Verdict
+    from store.purge import Done, Place, PurgePlan, Traces, Verdict
     from tui.arguments import Given
 
 FOUND_LIMIT = 100_000  # hits of a search that may be purged at once
@@ -20,59 +21,60 @@ NAMED = 10  # records that a question names
 
 
 def purge(session: Session, given: "Given") -> Outcome:
-    purging = session.memory.purge
-    plan = purging.plan(records(session.memory, given))
-    chosen = _scrubbed(plan, given.scrub)
+    plan = planned(session.memory, given)
+    chosen = _scrubbed(plan, given.scrub, given.leave)
     if given.dry_run:
         return Outcome(lines=plan_lines(plan, chosen), data=lambda: plan_as_json(plan, chosen))
     if not given.yes and not session.ask(_question(plan, chosen)):
         raise Declined("Nothing was purged.")
-    done = purging.run(plan, chosen)
-    verdicts = verified(session.memory, plan, done)
+    done = session.memory.purge.run(plan, chosen)
+    traces = left_of(session.memory, plan, done)
     return Outcome(
         f"Purged {count(done.purged, 'record')} for good.",
-        lambda: done_as_json(plan, chosen, done, verdicts),
-        done_lines(done, verdicts),
+        lambda: done_as_json(plan, chosen, done, traces),
+        done_lines(done, traces),
+        status=0 if finished(done, traces) else 1,
     )
 
 
-def verified(memory: "Memory", plan: "PurgePlan", done: "Done") -> "list[Verdict]":
-    """Every file of the store, read for the words that were purged."""
-    from store.purge import proven
+def left_of(memory: "Memory", plan: "PurgePlan", done: "Done") -> "Traces":
+    """What is left of the words that were purged, wherever text is kept."""
+    from store.purge import trace
 
-    clean = not done.finished.pending and all(place.table in ("file", "export") for place in done.left)
-    return proven(memory.database, plan.texts, clean)
+    return trace(memory.database, memory.documents, plan.texts, plan.names, erased=not done.finished.pending)
+
+
+def finished(done: "Done", traces: "Traces") -> bool:
+    """Whether all was done that was asked for: nothing is pending, and what still holds the words was left on purpose,
+    or is not Memoranda's to change and was named."""
+    return not done.finished.pending and (traces.none or bool(done.left))
 
 
 def verify(session: Session, given: "Given") -> Outcome:
-    from store.purge import OUT_OF_REACH, documents_of, files_of, pending, prove
-    from store.purge.files import found as in_files
-    from store.purge.places import elsewhere
-    from store.purge.words import Words
+    from store.purge import OUT_OF_REACH, pending, trace
 
     text = _text(session, given)
     memory = session.memory
-    documents = documents_of(memory.database, memory.documents.places)
-    verdicts = prove([text], [*files_of(memory.database.path), *documents])
-    found = [one for one in verdicts if one.found]
-    words = Words([text])
-    holding = [place.citation for place in elsewhere(memory.database, words, ())] if found else []
-    holding += [place.citation for place in in_files(memory.database, memory.documents.places, words)] if found else []
-    lines = [verdict_line(one, memory.database.path) for one in verdicts]
+    traces = trace(memory.database, memory.documents, [text])
+    holding = list(dict.fromkeys(place.citation for place in traces.places))
+    lines = [verdict_line(one, memory.database.path) for one in traces.verdicts]
     if holding:
         lines.append(f"The records that hold it: {', '.join(holding[:NAMED])}{_more(holding)}.")
-    if found and pending(memory.database):
+    if (traces.found or holding) and pending(memory.database):
         lines.append("A purge is not finished: close what else has this memory open, and look again.")
-    where = f"Found in {len(found):,} of" if found else "No trace of it in"
+    where = f"Found in {len(traces.found):,} of" if traces.found else "No trace of it in"
+    if holding and not traces.found:
+        where = "Half of it stands in a place named below, all of it in none of"
+    files = count(len(traces.verdicts), "file")
     return Outcome(
-        f"{where} {count(len(verdicts), 'file')}, read to the last byte.",
+        f"{where} {files}, {'read to the last byte' if not traces.unread else 'of which not all can be read'}.",
         lambda: {
-            "found": bool(found),
-            "files": [{"file": one.file, "size": one.size, "found": list(one.found)} for one in verdicts],
+            "found": bool(traces.found or holding),
+            "files": [{"file": one.file, "size": one.size, "found": list(one.found)} for one in traces.verdicts],
             "records": holding,
         },
         [*lines, OUT_OF_REACH],
-        status=1 if found else 0,
+        status=0 if traces.none else 1,
     )
 
 
@@ -90,24 +92,41 @@ def _text(session: Session, given: "Given") -> str:
 # what is purged
 
 
-def records(memory: "Memory", given: "Given") -> list[tuple[str, int]]:
-    """The records that were named, found or written by an origin. Raises InvalidInput, NotFound."""
+def planned(memory: "Memory", given: "Given") -> "PurgePlan":
+    """What would go of the records that were named, found, written by an origin or are older than a moment. Raises
+    InvalidInput, NotFound."""
     from tui.commands import reference
 
-    ways = [bool(given.ids), given.query is not None, given.origin is not None]
+    if given.kind is not None and given.before is None:
+        raise InvalidInput("--kind says which records older than a time go.", "purge --before 90d --kind turn")
+    ways = [bool(given.ids), given.query is not None, given.origin is not None, given.before is not None]
     if sum(ways) != 1:
-        raise InvalidInput("Name records, or a --query, or an --origin: one of them.", "purge 12 D#3")
+        raise InvalidInput("Name records, or a --query, an --origin, or --before a time: one of them.", "purge 12 D#3")
+    if given.before is not None:
+        return memory.purge.plan(_older(memory, given.before, given.kind), alone=True)
     if given.origin is not None:
-        return memory.purge.of_origin(given.origin)
+        return memory.purge.plan(memory.purge.of_origin(given.origin))
     if given.query is not None:
-        return _found(memory, given.query)
-    citations = [reference(text, "fact", *KINDS) for text in given.ids]
-    return [(citation.kind, int(citation.target)) for citation in citations]
+        return memory.purge.plan(*_found(memory, given.query))
+    citations = [reference(text, "fact", *PURGEABLE) for text in given.ids]
+    return memory.purge.plan([(citation.kind, int(citation.target)) for citation in citations])
 
 
-def _found(memory: "Memory", query: str) -> list[tuple[str, int]]:
-    """What a search by keywords finds, among what can be purged: all that holds every word as it is, and nothing
-    that is only alike."""
+def _older(memory: "Memory", before: str, kind: str | None) -> list[tuple[str, int]]:
+    from store.moments import moment
+
+    at = moment(memory, before)
+    found = memory.purge.before(at.at, kind)
+    if not found:
+        raise NotFound(
+            f"Nothing that can be purged is older than {at.words}.", "memoranda timeline shows what there is."
+        )
+    return found
+
+
+def _found(memory: "Memory", query: str) -> tuple[list[tuple[str, int]], list[str]]:
+    """(what a search by keywords finds, among what can be purged: all that holds every word as it is, and nothing that
+    is only alike; the words themselves, which are to go as well)."""
     from store.keys import unpack
     from store.search.query import parse
 
@@ -119,27 +138,30 @@ def _found(memory: "Memory", query: str) -> list[tuple[str, int]]:
     for hit in memory.search(query, FOUND_LIMIT, meaning=False).hits:
         kind, number = unpack(hit.key)
         said = memory.database.row("SELECT title, text FROM corpus WHERE id = ?", (hit.key,)) or ()
-        if kind in KINDS and words <= words_of("\n".join(said)):
+        if kind in PURGEABLE and words <= words_of("\n".join(said)):
             found.append((kind, number))
     if not found:
         raise NotFound("That search finds nothing that can be purged.", "Try it: memoranda search QUERY --keywords")
-    return found
+    return found, [parse(query, memory.now).text]
 
 
-KINDS = ("fact", "decision", "task", "turn", "event", "summary", "proposal")
+def _scrubbed(plan: "PurgePlan", only: list[str], leave: list[str]) -> frozenset[int]:
+    """The places that are scrubbed: all that can be, or `only` those that are named; but for those to `leave`. Raises
+    InvalidInput."""
+    chosen = _places(plan, only) if only else plan.proposed()
+    return chosen - _places(plan, leave)
 
 
-def _scrubbed(plan: "PurgePlan", named: list[str]) -> frozenset[int]:
-    """The places that are scrubbed: those proposed, and those named. Raises InvalidInput."""
-    chosen = plan.proposed()
+def _places(plan: "PurgePlan", named: list[str]) -> frozenset[int]:
+    found = frozenset[int]()
     for word in (word.strip() for text in named for word in text.split(",")):
         places = {index for index, place in enumerate(plan.places) if _named(word, place)}
         if not places and word not in ("all", "files"):
             raise InvalidInput("That is not among the places that hold the words.", "See them with --dry-run.")
         if stuck := next((plan.places[index] for index in places if not plan.places[index].can), None):
             raise InvalidInput(f"{stuck.citation} cannot be scrubbed: {stuck.what}.", "Leave it out.")
-        chosen |= places
-    return chosen
+        found |= places
+    return found
 
 
 def _named(word: str, place: "Place") -> bool:
@@ -186,10 +208,9 @@ def plan_lines(plan: "PurgePlan", chosen: frozenset[int]) -> list[str]:
         what = f"{place.what}, would be cut" if place.table == "file" and index in chosen else place.what
         what = f"{what}; {place.note}" if place.note else what
         lines.append(f"  {box(place, index in chosen)} {visible(place.citation)}  {cut(visible(place.text))}  ({what})")
-    more = [place for index, place in enumerate(plan.places) if place.can and index not in chosen]
-    if more:
-        files = ", --scrub files what is cut out of your own files" if any(one.table == "file" for one in more) else ""
-        lines.append(f"[x] is scrubbed too; --scrub ID adds one, --scrub all the rest of the memory{files}.")
+    if any(place.can for place in plan.places):
+        files = ", --leave files all of your own files" if any(one.table == "file" for one in plan.places) else ""
+        lines.append(f"[x] is scrubbed too; --leave ID leaves one as it is{files}.")
     return lines
 
 
@@ -214,8 +235,10 @@ def plan_as_json(plan: "PurgePlan", chosen: frozenset[int]) -> "dict[str, Any]":
     }
 
 
-def done_lines(done: "Done", verdicts: "Sequence[Verdict]") -> list[str]:
-    """What else there is to say of a purge: what was scrubbed and what was left, what is pending, and the proof."""
+def done_lines(done: "Done", traces: "Traces") -> list[str]:
+    """What else there is to say of a purge: what was scrubbed and what was left, what is pending, what nobody can reach
+    from here, and the proof."""
+    from store.purge import OUT_OF_REACH
     from tui.visible import visible
 
     finished = done.finished
@@ -234,30 +257,29 @@ def done_lines(done: "Done", verdicts: "Sequence[Verdict]") -> list[str]:
         lines.append(f"Still holds the words: {visible(place.citation)} ({place.what})")
     if len(done.left) > 50:
         lines.append(f"… and {len(done.left) - 50:,} more places.")
-    found = [one for one in verdicts if one.found]
+    lines.append(OUT_OF_REACH)
+    for one in traces.unread:
+        lines.append(f"Cannot be read, so nothing is said of it: {visible(one.file)}.")
     if finished.pending:
         lines.append(f"Pending: {finished.pending} It is finished by itself as soon as it can be.")
-    elif not found:
-        lines.append(
-            f"Proved: no trace in {count(len(verdicts), 'file')}, {sum(one.size for one in verdicts):,} bytes."
-        )
-    for one in found:
+    elif traces.none:
+        size = sum(one.size for one in traces.verdicts)
+        lines.append(f"Proved: no trace in {count(len(traces.verdicts), 'file')}, {size:,} bytes.")
+    for one in traces.found:
         why = ", where what still holds the words is" if done.left else ""
         lines.append(f"Found in {visible(one.file)}{why}: {', '.join(one.found)}.")
     return lines
 
 
-def done_as_json(
-    plan: "PurgePlan", chosen: frozenset[int], done: "Done", verdicts: "Sequence[Verdict]"
-) -> "dict[str, Any]":
+def done_as_json(plan: "PurgePlan", chosen: frozenset[int], done: "Done", traces: "Traces") -> "dict[str, Any]":
     return {
         "purged": [one.citation for one in plan.going],
         "scrubbed": [plan.places[index].citation for index in sorted(chosen) if not _left(plan.places[index], done)],
         "left": [{"citation": place.citation, "what": place.what} for place in done.left],
         "pending": done.finished.pending,
         "backups": {"rewritten": list(done.finished.rewritten), "removed": list(done.finished.removed)},
-        "traces": [{"file": one.file, "found": list(one.found)} for one in verdicts if one.found],
-        "files": len(verdicts),
+        "traces": [{"file": one.file, "found": list(one.found)} for one in traces.found],
+        "files": len(traces.verdicts),
     }
 
 

@@ -2,9 +2,9 @@
 
 import os
 
-from store.clock import parse_moment
+from store.clock import local_time, parse_moment
 from store.errors import InvalidInput
-from tui.commands import Outcome, Session, count
+from tui.commands import Outcome, Session, count, number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,14 +14,22 @@ if TYPE_CHECKING:
 def search(session: Session, given: "Given") -> Outcome:
     from store.models import as_json
     from tui.badges import KIND_GLYPHS
+    from tui.oneline import moment
     from tui.visible import visible
 
-    answer = session.memory.search(" ".join(given.query), limit=given.limit, meaning=not given.keywords)
+    cites = session.memory.config["citations"]
+    iteration = number(given.iteration, "iteration") if given.iteration else 0
+    answer = session.memory.search(
+        " ".join(given.query), limit=given.limit, iteration_id=iteration, meaning=not given.keywords
+    )
     lines: list[str] = []
     for hit in answer.hits:
         if given.explain and lines:
             lines.append("")
-        lines.append(f"{KIND_GLYPHS[hit.kind]} {hit.citation:<9}  {visible(_around(hit.snippet, hit.marks))}")
+        cited = "" if cites == "off" else f"{hit.citation:<9}  "
+        lines.append(f"{KIND_GLYPHS[hit.kind]} {cited}{visible(_around(hit.snippet, hit.marks))}")
+        if cites == "on":
+            lines.append(f"  Source: {hit.citation}, {local_time(moment(hit.record))}")
         if given.explain:
             from tui.why import lines_of
 
@@ -69,21 +77,20 @@ def _around(text: str, marks: list[tuple[int, int]], width: int = 160) -> str:
 
 
 def show(session: Session, given: "Given") -> Outcome:
-    from store import records
+    from store import belonging, records
     from store.citations import parse
-    from store.models import as_json
     from tui.describe import as_text, describe
     from tui.visible import visible
 
     memory = session.memory
     record = records.lookup(memory.database, parse(given.citation, "fact"))
     lines = [visible(line) for line in as_text(describe(memory, record))]  # a name with a newline cannot add a line
-    data = as_json(record)
+    data = belonging.as_json(memory.database, record)
     if given.diff:
         text = _diff(session, record)
         lines += ["", *text.split("\n")]
         data["diff"] = text
-    return Outcome(data=lambda: data, lines=lines)
+    return Outcome(data=lambda: data, lines=lines, after=lambda: memory.search.accesses.add([records.key(record)]))
 
 
 def _diff(session: Session, record: object) -> str:
@@ -109,7 +116,8 @@ def timeline(session: Session, given: "Given") -> Outcome:
     now = memory.now
     since = parse_moment(given.since, now) if given.since else ""
     before = parse_moment(given.before, now) if given.before else ""
-    keys = [key for key, _ in memory.timeline.stream(given.kind, since, before, given.limit + 1)]
+    iteration = number(given.iteration, "iteration") if given.iteration else None
+    keys = [key for key, _ in memory.timeline.stream(given.kind, since, before, given.limit + 1, iteration)]
     found = records.by_key(memory.database, keys[: given.limit])
     shown = [(key, found[key]) for key in keys if key in found]
     lines = [keyed_line(key, record) for key, record in shown] or ["Nothing happened here yet."]

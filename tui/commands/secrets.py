@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 GONE = "What was cut is gone; only its place is known. Not a secret? memoranda redactions allow RULE [SHAPE]"
 PENDING = (
-    " Another program is reading the memory, and its log still holds what was cut; close it, then say memoranda"
-    " scan-secrets --purge again."
+    " Another program is reading the memory, and its log still holds what was cut; close it, then say {again} again."
 )
+SHOWN = 3
 ROTATE = "Whoever read them before may have them: replace them where they were issued."
 
 
@@ -120,34 +120,42 @@ def _cut_again(given: "Given") -> Outcome:
 
 def scan(session: Session, given: "Given") -> Outcome:
     from store.errors import Declined
-    from store.scrubbing import scan as look
+    from store.scanners import PEOPLE, SECRETS
+    from store.scrubbing import scan as find
     from store.scrubbing import scrub
 
     database = session.memory.database
-    leaks = look(database)
+    scanner, thing = (PEOPLE, "trace of a person") if given.personal else (SECRETS, "secret")
+    again = f"memoranda scan-secrets {'--personal ' if given.personal else ''}--purge"
+    pending_said = PENDING.format(again=again)
+    leaks = find(database, scanner)
     if not leaks:
-        pending = given.purge and not scrub(database, ())  # a scrub that was cut off left the log, or a backup
-        said = "No secret was found in what is stored." + (PENDING if pending else "")
+        pending = given.purge and not scrub(
+            database, (), scanner=scanner
+        )  # a scrub that was cut off left the log, or a backup
+        said = f"No {thing} was found in what is stored." + (pending_said if pending else "")
         return Outcome(said, lambda: {"found": [], "scrubbed": 0, "pending": pending}, status=int(pending))
     lines = _aligned([_leak_cells(leak) for leak in leaks])
     told = [_leak_as_json(leak) for leak in leaks]
-    total = count(sum(leak.count for leak in leaks), "secret")
+    number = sum(leak.count for leak in leaks)
+    total = count(number, thing) if number == 1 or not given.personal else f"{number:,} traces of people"
     if not given.purge:
-        next_step = "memoranda scan-secrets --purge cuts them out; for what is none: memoranda redactions allow RULE"
+        none = "" if given.personal else "; for what is none: memoranda redactions allow RULE"
         return Outcome(
             data=lambda: {"found": told, "scrubbed": 0, "pending": False},
-            lines=[*lines, "", f"{total} in {count(len(leaks), 'place')}. {next_step}"],
-            status=1,
+            lines=[*lines, "", f"{total} in {count(len(leaks), 'place')}. {again} cuts them out{none}"],
+            status=0 if given.personal else 1,
         )
     if not given.yes and not session.ask(f"Cut {total} out of {_listed(leaks)} for good?"):
         raise Declined("Nothing was changed.")
-    wiped = scrub(database, leaks)
+    wiped = scrub(database, leaks, scanner=scanner)
     left = sum(leak.table == "history" for leak in leaks)
-    said = f"Cut {total} out of {count(len(leaks), 'place')}; undo does not bring them back. {ROTATE}"
+    rotate = "" if given.personal else f" {ROTATE}"
+    said = f"Cut {total} out of {count(len(leaks), 'place')}; undo does not bring them back.{rotate}"
     if left:
-        said = f"Cut all but {count(left, 'place')} in history's own words, which its digests rest on. {ROTATE}"
+        said = f"Cut all but {count(left, 'place')} in history's own words, which its digests rest on.{rotate}"
     return Outcome(
-        said if wiped else said + PENDING,
+        said if wiped else said + pending_said,
         lambda: {"found": told, "scrubbed": len(leaks) - left, "pending": not wiped},
         [*lines, "Exports, and copies elsewhere, still hold them."],
         status=0 if wiped and not left else 1,
@@ -162,7 +170,8 @@ def _listed(leaks: "list[Leak]") -> str:
 
 def _leak_cells(leak: "Leak") -> tuple[str, ...]:
     where = f"in step {leak.seq} of history" if leak.seq else ""
-    return leak.citation, leak.field, _times(leak.rule, leak.count), where
+    seen = ", ".join(leak.masked[:SHOWN]) + (" …" if len(leak.masked) > SHOWN else "")
+    return leak.citation, leak.field, _times(leak.rule, leak.count), where, seen
 
 
 def _leak_as_json(leak: "Leak") -> "dict[str, Any]":
@@ -172,6 +181,7 @@ def _leak_as_json(leak: "Leak") -> "dict[str, Any]":
         "rule": leak.rule,
         "count": leak.count,
         "step": leak.seq or None,
+        "masked": leak.masked,
     }
 
 

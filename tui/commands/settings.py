@@ -2,9 +2,11 @@
 
 import os
 
-from store.config import KEYS, Config, Value, known, load, project_path, put, remove, user_path
+from store.config import KEYS, Config, Value, asking, known, load, project_path, put, remove, user_path
+from store.config.granted import grant, revoke
 from store.config.settings import nearest
-from store.errors import InvalidInput, NotFound
+from store.errors import Declined, InvalidInput, NotFound
+from store.installation import trouble
 from tui.commands import Outcome, Session
 from tui.keys import BY_ID, FIXED, resolve
 from tui.visible import visible
@@ -13,10 +15,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tui.arguments import Given
 
-_WHOSE = {"default": "default", "user": "yours", "project": "project"}
+ALLOW = "allow"
+_WHOSE = {"default": "default", "user": "yours", "project": "project", "environment": "variable"}
 
 
 def config(session: Session, given: "Given") -> Outcome:
+    if given.name == ALLOW:
+        return _allow(session, given)
     writes = given.value is not None or given.unset
     if (writes or given.project) and not given.name:
         raise InvalidInput("Which setting?", "memoranda config NAME VALUE, or NAME --unset")
@@ -61,13 +66,33 @@ def _write(session: Session, given: "Given") -> Outcome:
     except InvalidInput:  # a misspelt name was taken out, and means nothing
         return Outcome(done, lambda: {"name": name, "written": path})
     if now.path and now.path != path:
-        overrides = "The project's file" if now.source == "project" else "Your file"
-        done += f" {overrides} says {as_text(now.value)}, which counts here: {now.path}."
+        whose = {"project": "The project's file", "environment": "The environment"}.get(now.source, "Your file")
+        done += f" {whose} says {as_text(now.value)}, which counts here: {now.path}."
     elif given.unset:
         done += f" It is {as_text(now.value)} again."
+    done = " ".join([done, *(visible(one) for one in found.problems if given.project and f"{ALLOW}`" in one)])
     if name.startswith(KEYS):
         done = " ".join([done, *resolve(found.keys)[1]])
     return Outcome(done, lambda: {**_json(now), "written": path})
+
+
+def _allow(session: Session, given: "Given") -> Outcome:
+    """Let the project's file set what reaches outside of the project, or with --unset no longer."""
+    if given.value is not None:
+        raise InvalidInput("The project's file is allowed as a whole.", "memoranda config allow")
+    path, text, lines = asking(session.location)
+    if not text:
+        raise NotFound("This project has no settings of its own.", "memoranda config NAME VALUE --project makes some.")
+    if given.unset:
+        revoke(path)
+        return Outcome(f"What {path} sets beyond the project does not count any more.", lambda: {"path": path})
+    if not lines:
+        return Outcome(f"Nothing in {path} needs to be allowed.", lambda: {"path": path, "allowed": []})
+    if not given.yes and not session.ask(f"Let {visible(path)} set this?", [visible(line) for line in lines]):
+        raise Declined("Nothing was allowed.")
+    kept = grant(path, text)
+    said = f"{path} is allowed, as it is now." if kept else f"{path} is allowed until this process ends: {trouble()}"
+    return Outcome(said, lambda: {"path": path, "allowed": lines})
 
 
 def _known(name: str) -> None:
@@ -122,7 +147,10 @@ def _all(session: Session, found: Config) -> Outcome:
 def _one(value: Value) -> list[str]:
     setting = value.setting
     lines = [f"{value.name} is {as_text(value.value)}", f"{setting.meaning}.", f"It takes {setting.takes}."]
-    lines.append(f"Set in {visible(value.path)}." if value.path else "It is as it comes: no file sets it.")
+    where = f"${value.path}" if value.source == "environment" else visible(value.path)
+    lines.append(f"Set in {where}." if value.path else "It is as it comes: no file sets it.")
+    if setting.variable and value.source != "environment":
+        lines.append(f"${setting.variable} sets it over every file.")
     return lines
 
 

@@ -33,7 +33,8 @@ def list_tasks(session: Session, given: "Given") -> Outcome:
     tasks = session.memory.tasks
     now = session.memory.now
     statuses = (given.status.replace(" ", "_").replace("-", "_"),) if given.status else OPEN
-    ids = tasks.ids(statuses=TASK_STATUSES if given.all else statuses, limit=given.limit + 1)
+    iteration = number(given.iteration, "iteration") if given.iteration else None
+    ids = tasks.ids(statuses=TASK_STATUSES if given.all else statuses, iteration_id=iteration, limit=given.limit + 1)
     shown = ids[: given.limit]
     lines = [task_line(task, now) for task in tasks.many(shown)]
     if not lines:
@@ -43,6 +44,10 @@ def list_tasks(session: Session, given: "Given") -> Outcome:
 
 def iteration(session: Session, given: "Given") -> Outcome:
     iterations = session.memory.iterations
+    if given.what == "start" and (given.phase or given.artifact):
+        raise InvalidInput(
+            "Phases and artifacts are told when an iteration ends.", "iteration complete --phase design --artifact FILE"
+        )
     if given.what == "start":
         command, *words = given.words or [""]
         new = iterations.start(command, " ".join(words))
@@ -51,7 +56,7 @@ def iteration(session: Session, given: "Given") -> Outcome:
         if len(given.words) > 1:
             raise InvalidInput("One iteration at a time is ended.", f"iteration {given.what} {given.words[0]}")
         named = number(given.words[0], "iteration") if given.words else None
-        new = iterations.end(named, abandoned=given.what == "abandon")
+        new = iterations.end(named, abandoned=given.what == "abandon", phases=given.phase, artifacts=given.artifact)
         said = f"{'Abandoned' if given.what == 'abandon' else 'Completed'} {cite('iteration', new)}."
     else:
         raise InvalidInput(

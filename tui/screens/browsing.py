@@ -63,7 +63,7 @@ class BrowsingScreen(SearchingScreen):
                 (" enter", "$footer-key-foreground bold", "to_hits"),
                 (" goes to what was found ", "", "to_hits"),
                 (" esc", "$footer-key-foreground bold", "leave"),
-                (" leaves   kind: domain: is: tag: author: since: before: related:", "", "leave"),
+                (" leaves   kind: domain: is: tag: author: iteration: since: before: related:", "", "leave"),
             )
 
     # the preview
@@ -79,7 +79,6 @@ class BrowsingScreen(SearchingScreen):
 
     def choose(self) -> None:
         """Go on from the row under the cursor: into the preview."""
-        self._count_opening()
         self.pane.enter()
 
     def on_record_list_asked(self) -> None:
@@ -95,20 +94,6 @@ class BrowsingScreen(SearchingScreen):
                 self.pane.preview.select(1)
             else:
                 self.pane.enter()
-
-    def _count_opening(self) -> None:
-        """Where a person wants it to count: what they open often comes sooner in a search."""
-        from store.keys import pack
-        from store.models import Step
-        from store.records import kind_of
-
-        focused = self.focused
-        if self.engine is None or self.view.past or not self.engine.screen.config["search.importance"]:
-            return
-        record = self._under_cursor(focused) if isinstance(focused, RecordList) else None
-        if record is not None and not isinstance(record, Step):
-            key = pack(kind_of(record), record.id)
-            self.engine.write(lambda memory: memory.search.accesses.add([key]), lambda result, error: None)
 
     def action_citation(self, step: int) -> None:
         self.pane.preview.focus()
@@ -261,7 +246,7 @@ class BrowsingScreen(SearchingScreen):
         """Whether the lists are in sight that these keys are about; a search is narrowed by its own words."""
         searching = self.has_class("-searching")
         if searching:
-            self.say("A search is narrowed by kind: domain: is: tag: author: since: before: in its words.", "warning")
+            self.say("A search is narrowed in its words: kind: domain: is: tag: author: iteration: since:", "warning")
         return not searching
 
     def action_sort(self) -> None:

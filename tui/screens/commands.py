@@ -120,7 +120,7 @@ def _in_place(screen: MainScreen, verb: Verb, given: Given) -> bool:
         screen.show_plan("origin", given.all_by)
     elif verb.name == "undo" and given.seq and not (given.overwrite or given.keep or given.dry_run):
         screen.show_plan("step", given.seq)
-    elif verb.name == "purge" and not (given.yes or given.dry_run or given.scrub):
+    elif verb.name == "purge" and not (given.yes or given.dry_run or given.scrub or given.leave):
         _show_purge(screen, given)
     elif verb.name == "open" and given.place:
         _open(screen, given.place)
@@ -140,9 +140,9 @@ def _show_model(screen: MainScreen, given: Given) -> None:
 
 def _show_purge(screen: MainScreen, given: Given) -> None:
     from tui.acts.purging import show
-    from tui.commands.purging import records
+    from tui.commands.purging import planned
 
-    show(screen, lambda memory: records(memory, given))
+    show(screen, lambda memory: planned(memory, given))
 
 
 def _show_plan(screen: MainScreen, kind: str, text: str) -> None:

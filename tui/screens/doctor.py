@@ -23,6 +23,7 @@ from tui.visible import visible
 from tui.widgets.bars import Bar, Split
 from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
+from tui.workers import SaysDefects
 
 if TYPE_CHECKING:
     from store.clock import Clock
@@ -52,7 +53,7 @@ class FindingRows(NumberedRows):
         ]
 
 
-class DoctorScreen(ResponsiveScreen["str | None"]):
+class DoctorScreen(SaysDefects, ResponsiveScreen["str | None"]):
     """Looks at a memory on a thread of its own. Ends with the line of a verb to be run, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [

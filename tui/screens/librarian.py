@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from tui.engine import Lists
 
 HERE = (LIBRARIAN, "question")  # the ids of what has the keys in the pane
+GONE = "The conversation with the librarian went with what was purged."
 EXAMPLES = (
     "why do we use SQLite?",
     "¿qué decidimos en octubre?",
@@ -195,8 +196,12 @@ class LibrarianScreen(HealthScreen):
         except MemorandaError as error:
             self.later(self._ended, exchange, None, str(error))
         except Exception as error:
-            self.later(self._ended, exchange, None, str(Defect(error)))
-            raise
+            from store.database.connection import understood
+
+            told_of = understood(error, self._location.path)
+            self.later(self._ended, exchange, None, str(told_of))
+            if isinstance(told_of, Defect):
+                raise
         else:
             self.later(self._ended, exchange, answer, "")
 
@@ -245,7 +250,7 @@ class LibrarianScreen(HealthScreen):
         self.stop_answer()
         self._exchanges, self._answered = [], None
         self.query_one(Question).forget()
-        self.say("The conversation with the librarian went with what was purged.")
+        self.say(GONE, timeout=8, stays=True)
         self.teach()
         self.draw_footer()
         return True

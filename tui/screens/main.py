@@ -119,7 +119,7 @@ class MainScreen(LibrarianScreen):
     def _start(self) -> None:
         """After the first frame: all that takes time."""
         self._open()
-        self.set_interval(POLL, self._look)
+        self.set_interval(POLL, self.poll)
 
     def _complete(self) -> None:
         from tui.widgets.ask_bar import AskBar

@@ -25,6 +25,7 @@ from tui.widgets.ask_bar import AskBar
 from tui.widgets.bars import Bar, Piece, Split
 from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
+from tui.workers import SaysDefects
 
 if TYPE_CHECKING:
     from store.agent.faring import Faring
@@ -40,7 +41,7 @@ AGAIN = 0.5  # seconds
 WORDS = 60  # … and of what is said beside it
 
 
-class ModelScreen(ResponsiveScreen[None]):
+class ModelScreen(SaysDefects, ResponsiveScreen[None]):
     """Shows how it stands, and does what is asked of it; a pull goes on when it is left."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]  # noqa: RUF012 - as Screen declares it

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
 
-from store.clock import ago
+from store.clock import ago, how_long_ago
 from store.effects import FOLLOWS, happened
 from store.effects import sign as sign_of
 from tui.commands import count
@@ -17,7 +17,6 @@ from tui.compare import Line, compare
 from tui.display import fit
 from tui.keys import LOOKING_KEYS, PLAN_KEYS, Key, named
 from tui.numbered import NumberedRows
-from tui.parts import how_long_ago
 from tui.rows import WIDE as ROOMY
 from tui.rows import Pairs
 from tui.screens.choosing import ChoosingScreen, bound

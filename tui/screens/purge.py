@@ -21,7 +21,7 @@ from tui.widgets.bars import Piece, Split
 
 if TYPE_CHECKING:
     from store.memory import Memory
-    from store.purge import Done, Place, PurgePlan, Verdict
+    from store.purge import Done, Place, PurgePlan, Traces
     from tui.engine import Engine
 
 NAME, WHY = 13, 18  # cells of a citation, and of what stands behind the text
@@ -127,9 +127,9 @@ class PurgeScreen(ChoosingScreen):
             self._choose(self.chosen ^ {at})
 
     def action_all(self) -> None:
-        """All in the memory, or none; a person's own files one by one, for nothing brings back what is cut."""
-        every = frozenset(at for at, place in enumerate(self._plan.places) if place.can and place.table != "file")
-        self._choose(frozenset() if self.chosen >= every else self.chosen | every)
+        """All places that can be scrubbed, or none."""
+        every = self._plan.proposed()
+        self._choose(frozenset() if self.chosen == every else every)
 
     def _choose(self, chosen: frozenset[int]) -> None:
         self.chosen = chosen
@@ -155,11 +155,11 @@ class PurgeScreen(ChoosingScreen):
         super()._finish(result, error)
 
 
-def _purge(memory: Memory, plan: PurgePlan, chosen: frozenset[int]) -> tuple[Done, list[Verdict]]:
-    from tui.commands.purging import verified
+def _purge(memory: Memory, plan: PurgePlan, chosen: frozenset[int]) -> tuple[Done, Traces]:
+    from tui.commands.purging import left_of
 
     done = memory.purge.run(plan, chosen)
-    return done, verified(memory, plan, done)
+    return done, left_of(memory, plan, done)
 
 
 def _verb(why: str) -> str:

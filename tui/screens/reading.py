@@ -14,7 +14,8 @@ from textual import work
 from textual.worker import Worker, WorkerState
 
 from store.clock import Clock, utc_now
-from store.errors import Defect, MemorandaError
+from store.database import log
+from store.errors import MemorandaError, NotOurs
 from store.keys import pack, unpack
 from store.location import Location
 from tui.keys import CHECKPOINTS, FACTS, HISTORY, INBOX, PANES, TASKS, TIMELINE
@@ -57,11 +58,14 @@ class ReadingScreen(ResponsiveScreen[None]):
         self._list_id = "facts"  # the list the person was in last
         self._reading = self._stale = False  # whether the lists are being read, and must be read again
         self._looks = 0
+        self._held = False  # whether another program keeps the log from being emptied
         self._aged = False  # whether ages may have moved on since the lists were read
         self._rested = 0.0  # the moment from which on what others wrote may be read
         self._seen = 0  # the version of the file that the lists show
         self._welcome_due = False
+        self._looked = 0  # the newest step of history at the last look
         self._step = 0  # the newest step of history that was shown
+        self._staying = set[str]()  # what is said and goes on standing when something else is said
         self._status = "opening"
         self._backups = ""  # what is wrong with them
         self._waiting = 0  # proposals in the inbox
@@ -90,10 +94,23 @@ class ReadingScreen(ResponsiveScreen[None]):
     def pane(self) -> PreviewPane:
         return self.query_one("#preview-pane", PreviewPane)
 
-    def say(self, text: str, severity: str = "information", timeout: float = 4, alone: bool = False) -> None:
-        """A toast; never markup, whoever wrote the text. `alone`: what was said before has had its time."""
+    def say(
+        self,
+        text: str,
+        severity: str = "information",
+        timeout: float = 4,
+        alone: bool = False,
+        stays: bool = False,
+    ) -> None:
+        """A toast; never markup, whoever wrote the text. `alone`: what was said before has had its time, but for what
+        `stays`."""
         if alone:
+            kept = [one for one in self.app._notifications if one.message in self._staying]
             self.app.clear_notifications()
+            for one in kept:
+                self.app.notify(one.message, severity=one.severity, timeout=one.time_left, markup=False)
+        if stays:
+            self._staying.add(visible(text))
         self.app.notify(visible(text), severity=severity, timeout=timeout, markup=False)  # type: ignore[arg-type]
 
     def later(self, function: Callable[..., object], *arguments: object) -> None:
@@ -107,10 +124,18 @@ class ReadingScreen(ResponsiveScreen[None]):
             function(*arguments)
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
-        """A worker's defect is said, not swallowed."""
+        """What ended a worker is said, not swallowed."""
         if event.state is WorkerState.ERROR and event.worker.error is not None:
             self._reading = False
-            self.say(str(Defect(event.worker.error)), "error", timeout=10)
+            self.say_trouble(event.worker.error)
+
+    def say_trouble(self, error: BaseException) -> None:
+        """Say what the disk, the file or a defect did; the same is not said again while it stands on the screen."""
+        from store.database.connection import understood
+
+        text = str(understood(error, self._location.path))
+        if visible(text) not in [notice.message for notice in self.app._notifications]:
+            self.say(text, "error", timeout=10)
 
     def _under_cursor(self, source: RecordList) -> Record | Step | None:
         rows, index = source.rows, source.cursor_index
@@ -128,19 +153,64 @@ class ReadingScreen(ResponsiveScreen[None]):
     def _open(self) -> None:
         from rich.text import Text
 
+        from store import config
         from tui import recent
         from tui.engine import FIRST, Engine
 
+        waited = config.waits(self._location)
         try:
             engine = Engine(self._location, self._cwd, self._clock)
             first = engine.lists(self.view, FIRST)
+        except NotOurs as error:
+            self.app.call_from_thread(self._ask_whose, error)
+            return
         except MemorandaError as error:
             reason = Text(visible(str(error)))  # a str would be read as markup
             self.app.call_from_thread(self.app.exit, None, error.exit_status, reason)
             return
+        if waited:  # it was moved or copied, and is known by its new place now
+            self.app.call_from_thread(self.app.configure_again)  # type: ignore[attr-defined]
         self.app.call_from_thread(self._opened, engine, first)
         recent.add(self._location.path)
         self._look_after(engine)
+
+    def _ask_whose(self, why: NotOurs) -> None:
+        """Ask what is to be done with a memory that is not ours."""
+        from rich.text import Text
+
+        from tui.screens.adopting import LOOK, AdoptScreen
+
+        def chosen(choice: str | None) -> None:
+            if not choice:
+                self.app.exit(None, why.exit_status, Text(visible(str(why))))
+            elif choice == LOOK:
+                self._location.look = True
+                self._open()
+            else:
+                self._adopt(choice, why.unmarked)
+
+        self.app.release_keys()  # type: ignore[attr-defined]
+        self.app.push_screen(AdoptScreen(self._location, why), chosen)
+
+    @work(thread=True, group="open", exit_on_error=False, description="adopt the memory")
+    def _adopt(self, choice: str, earlier: bool) -> None:
+        from rich.text import Text
+
+        from store import adopting
+        from tui.screens.adopting import WHOLE
+
+        try:
+            if choice == WHOLE:
+                adopted = adopting.whole(self._location, self._clock, earlier)
+            else:
+                adopted = adopting.as_proposals(self._location, self._clock)
+        except MemorandaError as error:
+            self.app.call_from_thread(self.app.exit, None, error.exit_status, Text(visible(str(error))))
+            return
+        self.app.call_from_thread(self.app.configure_again)  # type: ignore[attr-defined]
+        if adopted.warning:
+            self.app.call_from_thread(self.say, adopted.warning, "warning", 15)
+        self.app.call_from_thread(self._open)
 
     def _look_after(self, engine: Engine) -> None:
         """What is to be done on a worker thread once the memory is open."""
@@ -149,6 +219,7 @@ class ReadingScreen(ResponsiveScreen[None]):
         self.engine = self.pane.engine = engine
         self.query_one(SearchBar).ready(engine)
         self._status = ""
+        self._held = bool(log.held(engine.screen.database.path))  # which is among the warnings
         for warning in engine.screen.database.warnings:
             self.say(warning, "warning", timeout=15)
         if engine.created:
@@ -164,6 +235,15 @@ class ReadingScreen(ResponsiveScreen[None]):
         """After the first rows: what nobody sees yet, and the whole order of the lists."""
         self.reload()
 
+    def poll(self) -> None:
+        """Look whether anybody wrote. A file that cannot be read any more is told of, and looked at again next time."""
+        try:
+            self._look()
+        except Exception as error:
+            if type(error).__module__ != "apsw":
+                raise
+            self.say_trouble(error)
+
     def _look(self) -> None:
         """Look whether anybody wrote, in this process or another; not while the lists are being read, and not right
         after a reading that took long."""
@@ -172,10 +252,24 @@ class ReadingScreen(ResponsiveScreen[None]):
         engine = self.engine
         if engine is None:
             return
+        self._tell_held(engine.screen.database.path)
+        if (step := engine.newest_step(engine.present)) != self._looked:
+            self._looked = step
+            engine.pace.written()
         if self._reading or monotonic() < self._rested or self.view.past:  # what was does not change
             return
         if self._aged or engine.screen.database.changed() != self._seen:
             self.reload()
+
+    def _tell_held(self, path: str) -> None:
+        """Say once that another program keeps the log from being emptied, and in the bar for as long as it does."""
+        said = log.held(path)
+        if bool(said) == self._held:
+            return
+        self._held = bool(said)
+        if said:
+            self.say(said, "warning", timeout=15)
+        self._draw_top()
 
     def reload(self) -> None:
         """Read again what changed in the order of both lists, soon; one reading at a time."""
@@ -335,7 +429,8 @@ class ReadingScreen(ResponsiveScreen[None]):
 
     def under_way(self) -> list[Piece]:
         """What is being done beside everything else."""
-        return [(f"{self._status} ", "$text-warning", "leave")] if self._status else []
+        held: list[Piece] = [("log held ", "$text-warning")] if self._held else []
+        return [*held, *([(f"{self._status} ", "$text-warning", "leave")] if self._status else [])]
 
     def _draw_top(self) -> None:
         left: list[Piece] = [(f" {visible(self._location.name)}  ", "bold", "open_memory")]

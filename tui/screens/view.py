@@ -218,7 +218,7 @@ def empty(pane: str) -> str:
         LIBRARIAN: f"Ask what was decided, done or said, when, by whom and why, in English or Spanish: "
         f"{named('librarian.ask')}. Each sentence of an answer cites the record it rests on, and enter opens it. Where "
         "nothing is recorded it says so. For example:",
-        HITS: "Nothing found. Try fewer words, or without kind: domain: is: tag: author: since: before:",
+        HITS: "Nothing found. Try fewer words, or without kind: domain: is: tag: author: iteration: since: before:",
     }[pane]
 
 

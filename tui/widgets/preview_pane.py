@@ -15,6 +15,7 @@ from textual.timer import Timer
 from store.errors import MemorandaError, NotFound
 from tui.widgets.kept import Kept
 from tui.widgets.preview import Preview
+from tui.workers import SaysDefects
 
 if TYPE_CHECKING:
     from store.citations import Citation
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 DIFF_DELAY = 0.1  # seconds a commit must stay under the cursor before git is asked for its diff
 
 
-class PreviewPane(Kept, Vertical):
+class PreviewPane(SaysDefects, Kept, Vertical):
     """Shows one record; `record` is it, None when there is none or when text was read out."""
 
     @dataclass
@@ -80,9 +81,20 @@ class PreviewPane(Kept, Vertical):
         self.preview.show(lines)
 
     def enter(self) -> None:
-        """Go into the preview, to the first citation that is on the screen."""
+        """Go into the preview, to the first citation that is on the screen: the record is opened."""
+        self._count()
         self.preview.focus()
         self.preview.select_visible()
+
+    def _count(self) -> None:
+        """Count that the record was opened; not one of another moment."""
+        from store.models import Step
+        from store.records import key
+
+        engine, record = self.engine, self.record
+        if engine is not None and engine.past is None and record is not None and not isinstance(record, Step):
+            number = key(record)
+            engine.write(lambda memory: memory.search.accesses.add([number]), lambda result, error: None)
 
     def open(self, citation: Citation) -> None:
         """Show the record of a citation, and remember where it was followed from."""

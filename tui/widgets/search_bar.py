@@ -21,6 +21,7 @@ from textual.timer import Timer
 from store.errors import MemorandaError
 from tui.widgets.bars import Bar, Piece, Split, width
 from tui.widgets.kept import Kept
+from tui.workers import SaysDefects
 
 if TYPE_CHECKING:
     from textual.widgets import Input
@@ -32,7 +33,7 @@ DEBOUNCE = 0.12  # seconds after the last letter before a search starts (TUI §2
 PAUSE = 0.15  # seconds after what keywords found before meaning is asked; Enter ends it
 
 
-class SearchBar(Kept, Horizontal):
+class SearchBar(SaysDefects, Kept, Horizontal):
     """One line: the query, and how much was found. `ready` gives it the engine it searches with."""
 
     DEFAULT_CSS = """
@@ -84,6 +85,7 @@ class SearchBar(Kept, Horizontal):
         self._typed = ""  # what was being typed when the past was gone to
         self.thinking = False
         """Whether keywords have answered, and meaning is still to come."""
+        self._shown = ""  # the figures of the newest answer
         self._figures: Sequence[Piece] = ()
         self._ways: Sequence[Sequence[Piece]] = ()
         self.add_class("-idle")
@@ -249,18 +251,27 @@ class SearchBar(Kept, Horizontal):
         except MemorandaError as error:
             if wanted():
                 self.app.call_from_thread(self.post_message, self.Failed(error))
+        finally:
+            if wanted():
+                self.app.call_from_thread(self._end, number)
+
+    def _end(self, number: int) -> None:
+        """Wait no longer for meaning: also where the search failed, or was interrupted, on the way."""
+        if number == self._number and self.thinking:
+            self.thinking = False
+            self._say(self._shown)
 
     def _show(self, message: Found, number: int, more: bool) -> None:
         answer = message.answer
         if number == self._number:
             self._answered = number
             self.thinking = more
-            time = f"{answer.milliseconds:.0f} ms"
-            if more:
-                time += "  … meaning"
-            elif "meaning" in answer.signals:
-                time = f"meaning {time}"
-            found = self.query_one("#found", Split)
-            found.put_both((), ((f"{answer.total:,} found  {time}  ", "$dim"), ("✕", "bold", "leave_search")))
-            found.refresh()  # also when the figures are the same: each answer is seen to arrive
+            how = "meaning " if "meaning" in answer.signals else ""
+            self._shown = f"{answer.total:,} found  {how}{answer.milliseconds:.0f} ms"
+            self._say(f"{self._shown}  … meaning" if more else self._shown)
             self.post_message(message)
+
+    def _say(self, figures: str) -> None:
+        found = self.query_one("#found", Split)
+        found.put_both((), ((f"{figures}  ", "$dim"), ("✕", "bold", "leave_search")))
+        found.refresh()  # also when the figures are the same: each answer is seen to arrive

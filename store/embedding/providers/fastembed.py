@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 E5 = "intfloat/multilingual-e5-small"
 E5_FILE = "onnx/model.onnx"
 E5_DIMENSION = 384
+HUB = "https://huggingface.co"
 INSTALL = "pip install 'memoranda[fastembed]'"
 
 
@@ -104,12 +105,32 @@ def download(model: str = "") -> None:
     from fastembed import TextEmbedding
 
     _know(wanted)
+    _reach(os.environ.get("HF_ENDPOINT") or HUB, wanted)
     os.makedirs(cache(), mode=0o700, exist_ok=True)
     try:
         TextEmbedding(wanted, cache_dir=cache())
     except Exception as error:  # see above; requests and huggingface_hub add theirs
         raise ProviderDown(
             f"{wanted} could not be downloaded ({type(error).__name__}).", "Look at the network, and at its name."
+        ) from None
+
+
+def _reach(hub: str, wanted: str) -> None:
+    """Raise ProviderDown where the hub has no address here: fastembed would try for 40 seconds, and not say why. Where
+    a proxy is set it resolves the name."""
+    import socket
+    from urllib.parse import urlsplit
+    from urllib.request import getproxies
+
+    host = urlsplit(hub).hostname or hub
+    if getproxies():
+        return
+    try:
+        socket.getaddrinfo(host, None)
+    except OSError:
+        raise ProviderDown(
+            f"{wanted} was not downloaded: {host} cannot be found from this machine.",
+            "Try again with a network, or bring a folder with the model: memoranda config embedding.model FOLDER",
         ) from None
 
 

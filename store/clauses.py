@@ -1,0 +1,149 @@
+"""Where what somebody said may be parted: between whole sentences, and nowhere else.
+
+A piece cut off a sentence may say the opposite of it: `MongoDB` is what remains of `not MongoDB`, and `the build waits`
+of `if the tests fail, the build waits`. So a rule that repeats what was said repeats whole sentences of it.
+"""
+
+import re
+from collections.abc import Iterator
+
+_ENDS = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]]*+(?=\s|$)|\n++|$")
+_ABBREVIATED = re.compile(
+    r"(?:\b(?:e\.g|i\.e|p\. ?ej|ej|sr|sra|dr|dra|mr|mrs|ms|vs|aprox|etc|nro|num)|\b[A-Z])\.$", re.I
+)
+ABBREVIATION = 12  # characters, more than the longest of them
+_INLINE_LIST = re.compile(r"[^\n\S]1\.\s")  # "these: 1. one 2. two"
+_ORDINAL = re.compile(r"(?<![^\s])\d{1,2}\Z")
+_BULLET = re.compile(r"\s*+(?:[-*+•–—]|\d{1,2}[.)])\s+")
+# a line that is broken off: nobody ends a sentence with such a word
+_HANGS = re.compile(
+    r"(?:\b(?:que|no|nunca|jamás|ni|si|de|del|con|sin|para|por|en|al?|el|la|los|las|un|una|y|e|o|u|pero|porque|cuando|sobre"
+    r"|that|not|never|nor|if|unless|of|with|without|to|for|from|in|on|at|an?|the|and|or|but|because|when|about|is|are)"
+    r"|n['’]t|[,;(])\s*$",
+    re.IGNORECASE,
+)
+# and one that goes on with the line before
+_GOES_ON = re.compile(
+    r"\s*(?:que|si|salvo|excepto|a menos|sólo|solo|pero|porque|cuando|mientras|ni|y no|sino|aunque"
+    r"|that|if|unless|only|except|but|because|when|while|until|nor|and not|though|although)\b"
+)
+WRAPPED = 60  # characters: a line of so many was broken by an editor, where the next begins small
+LINE = 400  # characters at the end of a line that are looked at
+
+_FENCE = re.compile(r"\s*(`{3,}|~{3,})")
+_OTHERS = re.compile(r"\s*[>|]")  # somebody else's words, and rows of a table
+_HEADING = re.compile(r"\s*#{1,6}\s")
+# what stands between marks of quotation or brackets belongs together; without its end, all the rest of the paragraph
+_ENCLOSED = re.compile(
+    r"`[^`\n]*`?|\"[^\"]*\"?|“[^”]*”?|«[^»]*»?|\([^()\n]*\)|\[[^\[\]\n]*\]|(?<!\w)[‘'][^\n]{0,400}?[’'](?!\w)"
+)
+_PARTING = re.compile(r"[.!?…\n]")
+_DROPPED = "\0"  # stands for code, and for what others said
+
+
+def spans(text: str) -> Iterator[tuple[int, int]]:
+    """Where each sentence starts and ends, without the spaces and bullets around it. A line ends one too, but where the
+    sentence goes on in the next."""
+    start = 0
+    listed = bool(_INLINE_LIST.search(text))
+    for match in _ENDS.finditer(text):
+        end = match.end()
+        if listed and match[0].startswith(".") and _ORDINAL.search(text, max(start, match.start() - 4), match.start()):
+            continue
+        if match[0].startswith(".") and _ABBREVIATED.search(
+            text[max(start, match.start() - ABBREVIATION) : match.start() + 1]
+        ):
+            continue
+        if match[0] == "\n" and _runs_on(text, start, match.start()):
+            continue
+        if bullet := _BULLET.match(text, start, end):
+            start = bullet.end()
+        while start < end and text[start].isspace():
+            start += 1
+        last = end
+        while last > start and text[last - 1].isspace():
+            last -= 1
+        if last > start:
+            yield start, last
+        start = end
+
+
+def statements(text: str) -> list[str]:
+    """The whole sentences of a text, each in one line, word for word, without the marks of a list or a heading. A list
+    belongs to the words that announce it, and what is quoted to the sentence that quotes it. Left out are code, lines
+    that quote somebody, rows of tables, what is struck out, and a sentence that any of it interrupts."""
+    found = []
+    for block, listed in _blocks(text):
+        hidden = _ENCLOSED.sub(lambda match: _PARTING.sub("_", match[0]), block[:listed])
+        masked = hidden + _PARTING.sub("_", block[listed:])
+        for start, end in spans(masked):
+            sentence = " ".join(block[start:end].split())
+            if _DROPPED not in sentence and "~~" not in sentence and not sentence.endswith(":"):
+                found.append(sentence)
+    return found
+
+
+def enclosed(sentence: str) -> str:
+    """A sentence without what it holds between marks of quotation or brackets, to be judged by the rest."""
+    return _ENCLOSED.sub(" ", sentence)
+
+
+def asks(sentence: str) -> bool:
+    """Whether a sentence is a question, and does not only quote one."""
+    return sentence.rstrip(" !.…)").endswith("?")
+
+
+def _blocks(text: str) -> Iterator[tuple[str, int]]:
+    """(a paragraph, a heading or an item of a list; where the list begins in it that its words announce, or its end).
+    _DROPPED stands in a sentence where something was left out of it."""
+    lines: list[str] = []
+    listed = -1
+    fence, blank = "", False
+
+    def block() -> Iterator[tuple[str, int]]:
+        nonlocal lines, listed
+        if lines:
+            whole = "\n".join(lines)
+            yield whole, listed if listed >= 0 else len(whole)
+        lines, listed = [], -1
+
+    for line in text.splitlines():
+        mark = _FENCE.match(line)
+        ended = not lines or lines[-1].rstrip()[-1:] in ".!?…:"
+        if fence or mark or _OTHERS.match(line):
+            if mark and (not fence or mark[1].startswith(fence)):
+                fence = "" if fence else mark[1]
+            if ended:
+                yield from block()
+            elif not lines[-1].endswith(_DROPPED):
+                lines[-1] += f" {_DROPPED}"
+            blank = False
+            continue
+        if not line.strip():
+            blank = True
+            continue
+        item, heading = _BULLET.match(line), _HEADING.match(line)
+        announcing = bool(lines) and lines[-1].rstrip().endswith(":")
+        interrupted = bool(lines) and lines[-1].endswith(_DROPPED) and not line.lstrip()[:1].islower()
+        if announcing and listed < 0 and not heading:
+            listed = len("\n".join(lines))
+        elif heading or interrupted or (blank and not (item and listed >= 0)) or (item and listed < 0):
+            yield from block()
+        lines.append(line.lstrip("# \t") if heading else line)
+        blank = False
+        if heading:
+            yield from block()
+    yield from block()
+
+
+def _runs_on(text: str, start: int, end: int) -> bool:
+    """Whether a sentence that starts at `start` goes on behind the end of a line at `end`."""
+    if not text[end + 1 : end + 80].lstrip()[:1].islower():
+        return False
+    begins = max(start, text.rfind("\n", 0, end) + 1, end - LINE)
+    line = text[begins:end].rstrip()
+    if line.endswith(_DROPPED):
+        return True
+    if line.endswith((":", ".", "!", "?", "…")):
+        return False
+    return len(line) >= WRAPPED or bool(_HANGS.search(line) or _GOES_ON.match(text, end + 1))

@@ -1,0 +1,81 @@
+"""The write-ahead log's length: emptied where readers let it, and writers slowed where one of them does not.
+
+SQLite writes the log from its start again once no reader needs what stands in it. A reader that keeps a transaction
+open, or readers that never leave a gap, keep it from that, and the log grows with every write.
+"""
+
+import os
+from time import monotonic, sleep
+
+import apsw
+
+MB = 1 << 20
+PAGES = 1000  # from here on the log goes into the file after a commit; a remembered fact changes 25 pages
+LONG = 16 * MB  # from here on writers try to empty it; by itself it stays at some 1 MB
+HELD = 64 * MB  # from here on writers are slowed, and told
+# how long a writer that empties the log keeps others waiting for readers, and how often one process tries
+WAIT_MS, REST_SECONDS = 20, 2.0
+SLOWEST_SECONDS = 1.0
+
+
+def length(path: str) -> int:
+    """The bytes of the log beside the memory at `path`; 0 if there is none."""
+    try:
+        return os.stat(f"{path}-wal").st_size
+    except OSError:
+        return 0
+
+
+def held(path: str) -> str:
+    """A sentence for whoever has the memory open while a reader keeps its log from being emptied; else empty."""
+    size = length(path)
+    if size <= HELD:
+        return ""
+    return (
+        f"The log {path}-wal has grown to {size / 1e6:,.0f} MB, for a program that has this memory open has been"
+        " reading an old state of it: close that program, or wait for it. Writing is slowed meanwhile; nothing is lost."
+    )
+
+
+class Relief:
+    """What one connection does about a long log, before it writes."""
+
+    __slots__ = ("_again",)
+
+    def __init__(self) -> None:
+        self._again = 0.0
+
+    def give(self, connection: apsw.Connection, path: str, patience: int) -> None:
+        """Empty the log if it is long and its readers let us, else wait a while if it is very long: at most a tenth of
+        the writer's `patience` in milliseconds, and 1 s."""
+        size = length(path)
+        if size <= LONG:
+            return
+        now = monotonic()
+        if now >= self._again:
+            self._again = now + REST_SECONDS
+            if empty(connection, WAIT_MS, patience):
+                return
+        if size > HELD:
+            sleep(min(SLOWEST_SECONDS, patience / 10_000, (size - HELD) / HELD))
+
+
+def bring_in(connection: apsw.Connection, schema: str) -> None:
+    """Bring into the file what no reader holds up, and wait for nobody; what stays is for the next who writes."""
+    try:
+        connection.wal_checkpoint(schema, apsw.SQLITE_CHECKPOINT_PASSIVE)
+    except apsw.Error:  # the commit stands, whatever became of this: SQLite tries again by itself too
+        pass
+
+
+def empty(connection: apsw.Connection, wait: int, patience: int) -> bool:
+    """Bring the log into the file and leave nothing of it; false where a reader of any process, or a writer, held it
+    for `wait` milliseconds. Raises apsw.Error."""
+    connection.set_busy_timeout(wait)
+    try:
+        connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+    except apsw.BusyError:
+        return False
+    finally:
+        connection.set_busy_timeout(patience)
+    return True

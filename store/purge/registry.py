@@ -1,0 +1,220 @@
+"""Every place that keeps text: the columns of every table, and the files and folders that Memoranda writes.
+
+A search for purged words and the proof that they are gone look at what stands here, and a test compares it with the
+schema and with what the public writers leave on the disk. A table or column that is missing here is searched all the
+same, every TEXT column of it.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from store.database import Database
+from store.location import FOLDER
+
+# what becomes of a table's words in a purge
+RECORD = "record"  # cut out of a row, in a record and in its history
+COPY = "copy"  # the same; these are copies that Memoranda made of what was said, so names are cut out of them too
+INPUT = "input"  # a row of these goes whole
+DROPPED = "dropped"  # all rows go, whatever they hold: they may say it in other words
+REBUILT = "rebuilt"  # follows its source, which is looked at
+HISTORY = "history"  # told with the records that it is of
+NONE = "none"  # no words of people at all
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A table: `words` are the columns that hold words of people, `names` those that hold names of writers, files and
+    steps, which are named where they hold the words and are never cut, `other` those with neither: closed lists, times,
+    digests, numbers and vectors."""
+
+    becomes: str
+    words: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    other: tuple[str, ...] = ()
+
+
+def _table(becomes: str, words: str = "", names: str = "", other: str = "") -> Table:
+    return Table(becomes, tuple(words.split()), tuple(names.split()), tuple(other.split()))
+
+
+TABLES = {
+    # records
+    "facts": _table(
+        RECORD,
+        "fact evidence tags session",
+        "origin",
+        "domain text_hash confidence source scope status created_at last_confirmed_at",
+    ),
+    "decisions": _table(
+        RECORD, "title context chosen alternatives rationale phase", "origin", "impact decided_at status"
+    ),
+    "tasks": _table(RECORD, "text", "origin", "status created_at updated_at"),
+    "commit_links": _table(NONE, "", "origin", "link_type"),
+    "proposals": _table(
+        RECORD, "text change others evidence reason", "origin", "kind asked based_on state created_at decided_at"
+    ),
+    "mutes": _table(NONE, "", "origin", "at"),
+    "iterations": _table(
+        RECORD,
+        "command description phases_completed artifacts",
+        "origin",
+        "status started_at completed_at",
+    ),
+    "commits": _table(RECORD, "message author", "", "sha committed_at"),
+    "events": _table(RECORD, "event_type phase payload", "origin", "created_at"),
+    "turns": _table(RECORD, "session speaker text", "origin", "role at"),
+    "summaries": _table(RECORD, "session topic discussed outcome decisions open_questions", "origin", "created_at"),
+    "sessions": _table(RECORD, "id source cwd", "", "started_at ended_at"),
+    "sources": _table(RECORD, "path", "", "at mark"),
+    "context_usage": _table(RECORD, "session", "", "at"),
+    # copies of what was said
+    "checkpoints": _table(
+        COPY,
+        "name session summary changed working tasks decisions entities",
+        "origin",
+        "created_at trigger level recovered_at digest",
+    ),
+    "contexts": _table(COPY, "session question", "", "at"),
+    "discarded": _table(COPY, "session text", "", "role kind at"),
+    "queries": _table(INPUT, "text", "", "at"),
+    "answers_cache": _table(DROPPED, "normal question answer citations found", "", "basis fingerprint at vector"),
+    # history
+    "history": _table(HISTORY, "", "actor reason", "at door rows_root digest"),
+    "history_row": _table(HISTORY, "before after", "pk", "tbl op salt leaf"),
+    "history_block": _table(HISTORY, "", "", "records directory texts salts"),
+    # made again from what they are of
+    "documents": _table(REBUILT, "", "path", "at problem digest"),
+    "chunks": _table(REBUILT, "heading text"),
+    "corpus": _table(REBUILT, "title text context", "", "kind at status"),
+    "embeddings": _table(REBUILT, "", "", "digest vector used_at"),
+    "embedding_models": _table(NONE, "", "", "fingerprint mean created_at"),
+    "meaning_space": _table(NONE, "", "", "fingerprint centres turn"),
+    "embedding_queue": _table(NONE),
+    "vectors": _table(NONE),
+    "vector_blocks": _table(NONE, "", "", "ids signs"),
+    # of this machine and this moment
+    "meta": _table(NONE, "", "value", "key"),
+    "leases": _table(NONE, "", "holder", "name expires_at"),
+    "backups": _table(NONE, "", "name", "made_at sums digest verified_at problem"),
+    "redactions": _table(NONE, "", "actor", "at rule tbl field door"),
+    "accesses": _table(NONE, "", "", "at"),
+    "answers": _table(NONE, "", "", "key answer at"),
+    "ingested": _table(NONE, "", "", "key"),
+    "model_use": _table(NONE, "", "model", "task kind at"),
+    "month_words": _table(NONE, "", "", "month words"),
+    "pending_extraction": _table(NONE, "", "", "task next_at error"),
+    "searches": _table(NONE, "", "", "at"),
+    "sent": _table(NONE),
+    "tombstones": _table(NONE, "", "", "hash at"),
+    "uncompared": _table(NONE),
+}
+
+
+def tables(database: Database) -> Iterator[tuple[str, Table]]:
+    """Every table that a file has, with what the registry says of it; one that is not in it counts as records."""
+    for (name,) in database.rows(
+        "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\\_%'"
+        " ESCAPE '\\' ORDER BY name"
+    ):
+        here = [
+            column for column, kind in database.rows("SELECT name, type FROM pragma_table_info(?, 'main')", (name,))
+            if kind == "TEXT"
+        ]  # fmt: skip
+        known = TABLES.get(name, Table(RECORD))
+        new = [column for column in here if column not in (*known.words, *known.names, *known.other)]
+        yield (
+            name,
+            Table(
+                known.becomes,
+                (*(column for column in known.words if column in here), *new),
+                tuple(column for column in known.names if column in here),
+                known.other,
+            ),
+        )
+
+
+# files
+
+
+@dataclass(frozen=True, slots=True)
+class Files:
+    """Files that may keep text: `find` gives their paths for the memory at a path, of a project's folder or of none.
+    `reach` says how a purge gets at them, empty where it cannot: then they are named."""
+
+    what: str
+    reach: str
+    find: Callable[[str, str | None], Iterator[str]]
+
+
+def of_store(path: str) -> list[str]:
+    """The files of the store of the memory at `path`: the whole of its own folder, else what lies beside it by its
+    name, with the folders that every memory has beside it."""
+    folder, name = os.path.split(path)
+    if os.path.basename(folder) == FOLDER:
+        return list(_all_in(folder))
+    beside = [
+        found
+        for found in _names(folder)
+        if found.startswith((name, *PARTS)) and os.path.isfile(os.path.join(folder, found))
+    ]
+    inner = [file for room in BESIDE for file in _all_in(os.path.join(folder, room))]
+    return [*(os.path.join(folder, found) for found in beside), *inner]
+
+
+BESIDE = ("backups", "spool", "logs")  # folders beside a memory that is not in a folder of its own
+PARTS = (".snapshot-",)  # what is being written beside a memory and bears another name (store/snapshots.py)
+EXPORTS = (".json", ".json.gz")
+
+
+def _store(path: str, base: str | None) -> Iterator[str]:
+    yield from of_store(path)
+
+
+def _exports(path: str, base: str | None) -> Iterator[str]:
+    for folder in dict.fromkeys(filter(None, (os.path.dirname(path), base))):
+        yield from (os.path.join(folder, name) for name in _names(folder) if name.endswith(EXPORTS))
+
+
+def _settings(path: str, base: str | None) -> Iterator[str]:
+    from store.config.files import user_path
+
+    yield user_path()
+
+
+def _recent(path: str, base: str | None) -> Iterator[str]:
+    from platformdirs import user_state_path
+
+    yield from _all_in(str(user_state_path("memoranda", appauthor=False)))
+
+
+FILES = (
+    Files("the memory, its log, its backups, its spool and what else lies in its folder", "erased", _store),
+    Files("an export: export again, and delete it", "", _exports),
+    Files("your settings: edit them", "", _settings),
+    Files("the list of memories that were open before: open others", "", _recent),
+)
+
+
+def of_person(path: str, base: str | None) -> Iterator[tuple[str, Files]]:
+    """(path, what it is) of the files that a purge cannot reach by itself; each that is there once, and none that
+    belongs to the store."""
+    seen = set(of_store(path))
+    for files in FILES:
+        if not files.reach:
+            for file in files.find(path, base):
+                if file not in seen and os.path.isfile(file):
+                    seen.add(file)
+                    yield file, files
+
+
+def _all_in(folder: str) -> Iterator[str]:
+    for place, _, names in sorted(os.walk(folder)):
+        yield from (os.path.join(place, name) for name in sorted(names) if os.path.isfile(os.path.join(place, name)))
+
+
+def _names(folder: str) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))
+    except OSError:
+        return []

@@ -1,0 +1,131 @@
+"""Data about people that a text holds: e-mails, phones, national ids, bank accounts and cards.
+
+None of it is a secret by itself, so nothing here is cut unless a person says so. A number counts if its check digits
+are right (Spanish DNI and NIE, Argentine CUIT, Brazilian CPF, IBAN, cards), or if its form or the word before it says
+what it is.
+"""
+
+import re
+
+from store.redaction import Finding
+from store.redaction.families import PERSONAL
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Check = Callable[[str], bool]
+
+_DNI_LETTERS = "TRWAGMYFPDXBNJZSQVHLCKE"
+_EXAMPLES = ("example.", "localhost", "users.noreply.")
+
+
+def _digits(value: str) -> list[int]:
+    return [int(sign) for sign in value if sign.isdigit()]
+
+
+def _is_email(value: str) -> bool:
+    user, _, domain = value.lower().partition("@")
+    return user not in ("git", "noreply", "no-reply") and not domain.startswith(_EXAMPLES)
+
+
+def _is_phone(value: str) -> bool:
+    return 8 <= len(_digits(value)) <= 15 and len(set(_digits(value))) > 2
+
+
+def _is_dni(value: str) -> bool:
+    number = value[:-1].replace(".", "").replace("-", "").replace(" ", "")
+    return value[-1].upper() == _DNI_LETTERS[int(number) % 23]
+
+
+def _is_nie(value: str) -> bool:
+    number = value.upper().replace("-", "").replace(" ", "")
+    return number[-1] == _DNI_LETTERS[int(str("XYZ".index(number[0])) + number[1:-1]) % 23]
+
+
+def _is_cuit(value: str) -> bool:
+    *said, check = _digits(value)
+    rest = 11 - sum(digit * weight for digit, weight in zip(said, (5, 4, 3, 2, 7, 6, 5, 4, 3, 2), strict=True)) % 11
+    return check == {11: 0, 10: 9}.get(rest, rest)
+
+
+def _is_cpf(value: str) -> bool:
+    digits = _digits(value)
+    if len(set(digits)) == 1:
+        return False
+    for length in (9, 10):
+        rest = sum(digit * (length + 1 - place) for place, digit in enumerate(digits[:length])) * 10 % 11
+        if digits[length] != rest % 10:
+            return False
+    return True
+
+
+def _is_iban(value: str) -> bool:
+    said = value.replace(" ", "").upper()
+    return 15 <= len(said) <= 34 and int("".join(str(int(sign, 36)) for sign in said[4:] + said[:4])) % 97 == 1
+
+
+def _is_card(value: str) -> bool:
+    digits = _digits(value)
+    if not 13 <= len(digits) <= 19 or len(set(digits)) == 1:
+        return False
+    doubled = [digit * 2 if place % 2 else digit for place, digit in enumerate(reversed(digits))]
+    return sum(digit - 9 if digit > 9 else digit for digit in doubled) % 10 == 0
+
+
+def _any(value: str) -> bool:
+    return True
+
+
+_LEFT, _RIGHT = r"(?<![\w.+/@-])", r"(?![\w@])"
+_KINDS: tuple[tuple[str, str, "Check"], ...] = (
+    (PERSONAL[0], r"(?<![\w.+%@:/-])[\w.+%-]{1,64}@(?:[\w-]{1,63}\.){1,5}[a-z]{2,24}(?![\w@-])", _is_email),
+    (
+        PERSONAL[1],
+        rf"{_LEFT}(?-i:[A-Z]{{2}}\d{{2}}(?:[ ]?[A-Z0-9]{{4}}){{2,7}}(?:[ ]?[A-Z0-9]{{1,3}})?){_RIGHT}",
+        _is_iban,
+    ),
+    (PERSONAL[2], rf"{_LEFT}[3-6]\d{{3}}(?:[ -]?\d{{2,6}}){{2,4}}{_RIGHT}", _is_card),
+    (PERSONAL[3], rf"{_LEFT}(?:\d{{8}}|\d{{1,2}}\.\d{{3}}\.\d{{3}})[ -]?[a-z]{_RIGHT}", _is_dni),
+    (PERSONAL[4], rf"{_LEFT}[xyz][ -]?\d{{7}}[ -]?[a-z]{_RIGHT}", _is_nie),
+    (PERSONAL[5], rf"{_LEFT}(?:2[03457]|3[034])-?\d{{8}}-?\d{_RIGHT}", _is_cuit),
+    (
+        PERSONAL[6],
+        rf"{_LEFT}(?:\d{{3}}\.\d{{3}}\.\d{{3}}-\d{{2}}|(?<=cpf\ )\d{{11}}|(?<=cpf:\ )\d{{11}}){_RIGHT}",
+        _is_cpf,
+    ),
+    (PERSONAL[7], rf"{_LEFT}(?!000|666|9)\d{{3}}-(?!00)\d{{2}}-(?!0000)\d{{4}}(?![\w@-])", _any),
+    # an Argentine DNI has no check digit: the word, or the dots, must say what it is
+    (PERSONAL[8], rf"(?<=dni)[ :.n°º]{{1,6}}(?P<value>\d{{1,2}}\.?\d{{3}}\.?\d{{3}}){_RIGHT}", _any),
+    (
+        PERSONAL[9],
+        rf"{_LEFT}(?:(?<!\d)\+\d{{1,3}}[ .-]?(?:\(\d{{1,4}}\)[ .-]?)?\d{{1,4}}(?:[ .-]?\d{{2,4}}){{1,4}}"
+        rf"|\(\d{{2,4}}\)[ ]?\d{{3,4}}[ -]\d{{4}}|\d{{3}}-\d{{3}}-\d{{4}}|[6789]\d{{2}}(?:[ ]\d{{3}}){{2}}"
+        rf"|[679]\d{{2}}(?:[ ]\d{{2}}){{3}}"
+        rf"|(?<=tel[: ])\d[\d .-]{{6,16}}\d){_RIGHT}",
+        _is_phone,
+    ),
+)
+_patterns: "list[re.Pattern[str]]" = []
+
+
+def personal(text: str) -> list[Finding]:
+    """What a text holds about people, from left to right, none overlapping another; the first kind that fits counts."""
+    if not _patterns:
+        _patterns.extend(re.compile(pattern, re.IGNORECASE | re.ASCII) for _, pattern, _ in _KINDS)
+    found: list[Finding] = []
+    taken = bytearray(len(text))
+    for pattern, (kind, _, check) in zip(_patterns, _KINDS, strict=True):
+        for match in pattern.finditer(text):
+            start, end = match.span("value" if "value" in pattern.groupindex else 0)
+            if check(text[start:end]) and not any(taken[start:end]):
+                taken[start:end] = b"\1" * (end - start)
+                found.append(Finding(kind, start, end))
+    return sorted(found, key=lambda finding: finding.start)
+
+
+def masked(kind: str, value: str) -> str:
+    """Enough of a value to know it again: the end of a number, the first letter and the end of an address."""
+    if kind == PERSONAL[0]:
+        return f"{value[0]}…@…{value[value.rindex('.') :]}"
+    return f"…{value[-2:]}"

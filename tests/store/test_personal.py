@@ -1,0 +1,88 @@
+"""What is told about people is found, masked, and cut only when a person says so."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from store.memory import Memory
+from store.redaction import findings, markers, replaced
+from store.redaction.families import LABELS, PERSONAL
+from store.redaction.personal import masked, personal
+from store.scanners import PEOPLE
+from store.scrubbing import scan, scrub
+
+# kind: (what is one, what only looks like one)
+EXAMPLES = {
+    "EMAIL": (
+        ["ada.lovelace@math.org", "ada+x@sub.house.co.uk"],
+        ["git@github.com", "ada@example.org", "a @ b", "noreply@house.org", "ada@localhost", "@decorator.of_it"],
+    ),
+    "IBAN": (
+        ["ES9121000418450200051332", "ES91 2100 0418 4502 0005 1332", "DE89370400440532013000"],
+        ["ES9221000418450200051332"],
+    ),
+    "CARD": (
+        ["4111 1111 1111 1111", "5500-0055-5555-5559", "378282246310005"],
+        ["4111 1111 1111 1112", "1111111111111111"],
+    ),
+    "DNI_ES": (["12345678Z", "12.345.678-Z"], ["12345678A", "1234567Z"]),
+    "NIE_ES": (["X1234567L", "Y-1234567-X"], ["X1234567A"]),
+    "CUIT_AR": (["20-12345678-6", "20123456786"], ["20-12345678-5", "99-12345678-6"]),
+    "CPF_BR": (["529.982.247-25"], ["529.982.247-26", "111.111.111-11"]),
+    "SSN_US": (["123-45-6789"], ["000-45-6789", "666-45-6789", "123-00-6789", "123-45-0000"]),
+    "DNI_AR": (["DNI: 30.123.456", "dni 30123456"], ["30123456", "30.123.456"]),
+    "PHONE": (
+        ["+34 612 345 678", "+54 9 11 2345-6789", "(212) 555-0123", "212-555-0123", "612 345 678", "tel 11 4321 5678"],
+        ["2026-11-21", "12:30:45", "1,234,567", "10.0.0.12", "v1.2.3-4567"],
+    ),
+}
+
+
+def test_there_are_examples_of_every_kind() -> None:
+    assert set(EXAMPLES) == set(PERSONAL) and not set(PERSONAL) & set(LABELS)
+
+
+@pytest.mark.parametrize(("kind", "text"), [(kind, text) for kind, (good, _) in EXAMPLES.items() for text in good])
+def test_what_is_told_of_a_person_is_found_and_is_no_secret(kind: str, text: str) -> None:
+    for around in ("{}", "see {} there", "({}),", "it is {}."):
+        said = around.format(text)
+        assert [one.label for one in personal(said)] == [kind]
+        assert findings(said) == []
+    value = text.split(maxsplit=1)[-1] if kind in ("DNI_AR", "PHONE") else text
+    assert value not in masked(kind, value) and len(masked(kind, value)) < len(value)
+
+
+@pytest.mark.parametrize("text", [text for _, bad in EXAMPLES.values() for text in bad])
+def test_a_wrong_check_digit_or_another_number_is_none(text: str) -> None:
+    assert personal(f"see {text} there") == []
+
+
+@given(
+    st.text(st.sampled_from("09+-. @aZ()xy/")),
+    st.sampled_from([text for good, _ in EXAMPLES.values() for text in good]),
+)
+def test_what_was_cut_is_not_found_again(around: str, text: str) -> None:
+    said = f"{around} {text} {around}"
+    once = replaced(said, personal(said))
+    assert personal(once) == [] or len(personal(once)) < len(personal(said)) + 1
+    assert sum(markers(once).values()) == len(personal(said))
+
+
+def test_a_memory_lists_them_and_cuts_them_only_when_told(memory: Memory) -> None:
+    """By record, field and kind, masked; history, the journal and lists too; then no byte of them is left."""
+    memory.facts.remember("Ada is ada.lovelace@math.org", tags=["people"], evidence=["her phone: +34 612 345 678"])
+    memory.events.log("seen", payload={"who": ["ada.lovelace@math.org"], "number": 4111111111111111})
+    assert scan(memory.database) == [] and "ada.lovelace" in memory.facts.get(1).fact
+    leaks = scan(memory.database, PEOPLE)
+    assert {(leak.citation, leak.field, leak.rule, leak.seq, *leak.masked) for leak in leaks} == {
+        ("F#1", "fact", "EMAIL", 0, "a…@….org"),
+        ("F#1", "evidence", "PHONE", 0, "…78"),
+        ("F#1", "fact", "EMAIL", 1, "a…@….org"),
+        ("F#1", "evidence", "PHONE", 1, "…78"),
+        ("E#1", "payload", "EMAIL", 0, "a…@….org"),
+    }
+    assert scrub(memory.database, leaks, scanner=PEOPLE)
+    assert scan(memory.database, PEOPLE) == []
+    assert memory.facts.get(1).fact == "Ada is [REDACTED:EMAIL]"
+    assert memory.facts.get(1).evidence == ("her phone: [REDACTED:PHONE]",)
+    assert memory.events.get(1).payload == {"who": ["[REDACTED:EMAIL]"], "number": 4111111111111111}

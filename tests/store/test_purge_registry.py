@@ -1,0 +1,160 @@
+"""Every place that keeps text is registered: the schema says which columns there are, and a canary which files."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from store.conversation import Said
+from store.exchange import backup, export
+from store.memory import Memory
+from store.purge import registry, trace
+from store.purge.words import Words
+
+CANARY = "canaryquokka"
+COMMAND = os.path.join(os.path.dirname(sys.executable), "memoranda")
+
+
+def test_every_column_that_can_hold_text_is_registered(memory: Memory):
+    """Each TEXT and BLOB column of the schema once, with what becomes of it; and nothing that the schema lacks."""
+    schema = {
+        table: {
+            name
+            for name, kind in memory.database.rows("SELECT name, type FROM pragma_table_info(?)", (table,))
+            if kind not in ("INTEGER", "REAL")
+        }
+        for (table,) in memory.database.rows(
+            "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite%'"
+        )
+    }
+    registered = {table: [*kept.words, *kept.names, *kept.other] for table, kept in registry.TABLES.items()}
+    assert {table: sorted(names) for table, names in registered.items()} == {
+        table: sorted(names) for table, names in schema.items()
+    }
+
+
+def test_a_column_that_nobody_registered_is_searched_all_the_same(memory: Memory):
+    """A table and a column of tomorrow: both are purged."""
+    connection = memory.database.connection
+    connection.execute("CREATE TABLE tomorrow(id INTEGER PRIMARY KEY, said TEXT, of TEXT)")
+    connection.execute("ALTER TABLE turns ADD COLUMN heard TEXT")
+    memory.facts.remember(f"the {CANARY} is blue")
+    connection.execute(f"INSERT INTO tomorrow VALUES (1, 'no', 'the {CANARY} is blue')")
+    memory.turns.add("s", [Said("user", "hm")])
+    connection.execute(f"UPDATE turns SET heard = 'the {CANARY} is blue'")
+    done = memory.purge.run(memory.purge.plan([("fact", 1)]))
+    assert done.scrubbed == 2 and done.left == ()
+    assert trace(memory.database, memory.documents, [CANARY]).none
+
+
+def write_everything(memory: Memory, root: Path) -> None:
+    """Say the canary by every writer that takes a person's words."""
+    text = f"the {CANARY} is blue"
+    memory.facts.remember(text, tags=[CANARY], evidence=[text])
+    memory.facts.correct(1, f"{text} today")
+    memory.decisions.decide(text, text, context=text, rationale=text, alternatives=[text], phase=CANARY)
+    memory.tasks.add(text)
+    memory.events.log(CANARY, phase=CANARY, payload={CANARY: text})
+    memory.iterations.start(CANARY, text)
+    memory.turns.add(CANARY, [Said("user", text, speaker=CANARY), Said("assistant", f"{text}, yes")])
+    memory.commits.log("a1b2c3d4" * 5, message=text, author=CANARY)
+    memory.checkpoints.take(text)
+    memory.checkpoints.usage(150_000, session=CANARY)
+    memory.search.asked.add(text)
+    memory.context.sent.keep(memory.context(text, session=CANARY))
+    quote = {"citation": "T#1", "quote": text}
+    memory.inbox.propose("add", {"fact": f"{text} again"}, evidence=[quote], origin=f"import:{CANARY}")
+    (root / "MEMORY.md").write_text(f"# {text}\n\n{text}\n")
+    memory.documents.scan()
+    backup.make(memory.database)
+    export.save(memory.database, str(root / "old.json"))
+
+
+def test_no_column_holds_words_that_is_not_registered_to(memory: Memory, tmp_path: Path):
+    write_everything(memory, tmp_path)
+    holding = {
+        (table, name)
+        for table, kept in registry.tables(memory.database)
+        for name in (*kept.words, *kept.names, *kept.other)
+        if memory.database.value(f"SELECT 1 FROM {table} WHERE CAST({name} AS TEXT) LIKE '%{CANARY}%' LIMIT 1")
+    }
+    assert {("checkpoints", "name"), ("queries", "text"), ("proposals", "origin"), ("chunks", "text")} <= holding
+    for table, name in holding:
+        assert name not in registry.TABLES[table].other, (table, name)
+
+
+VERBS = (
+    ("remember", f"the {CANARY} is blue"),
+    ("decide", f"the {CANARY}", "--chosen", f"a blue {CANARY}"),
+    ("task", "add", f"feed the {CANARY}"),
+    ("facts",),
+    ("search", CANARY),
+    ("ask", f"what is the {CANARY}?"),
+    ("context", CANARY),
+    ("checkpoint", f"about the {CANARY}"),
+    ("backup",),
+    ("export", "old.json"),
+    ("config", "agent.model", CANARY),
+    ("timeline",),
+    ("doctor",),
+)
+
+
+def test_no_file_holds_words_that_is_not_registered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """The public writers are run with a canary in a home of their own, also without a home's usual folders: wherever it
+    stands afterwards, the registry has the file, and the proof reads it."""
+    home = tmp_path / "home"
+    project = home / "project"
+    project.mkdir(parents=True)
+    for name in ("CONFIG", "STATE", "CACHE", "DATA"):
+        monkeypatch.setenv(f"XDG_{name}_HOME", str(home / f"xdg-{name.lower()}"))
+    monkeypatch.setenv("HOME", str(home))
+    assert subprocess.run([COMMAND, "init"], cwd=project, capture_output=True, check=False).returncode == 0
+    with Memory.open(str(project / ".memoranda" / "memory.db")) as memory:
+        write_everything(memory, project)
+    for words in VERBS:
+        subprocess.run([COMMAND, *words], cwd=project, stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    raw = CANARY.encode()
+    holding = {str(file) for file in home.rglob("*") if file.is_file() and raw in file.read_bytes()}
+    with Memory.open(str(project / ".memoranda" / "memory.db")) as memory:
+        found = {one.file for one in trace(memory.database, memory.documents, [CANARY]).found}
+        named = {place.key for place in trace(memory.database, memory.documents, [CANARY]).places}
+    assert str(project / ".memoranda" / "memory.db") in holding and str(project / "old.json") in holding
+    assert holding <= found, holding - found
+    assert str(project / "old.json") in named and "MEMORY.md" in named
+
+
+@pytest.mark.parametrize("what", ["settings", "recent", "export"])
+def test_what_a_purge_cannot_reach_is_named_before_it_claims_anything(
+    memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+):
+    """In the plan, and after it; the proof is none."""
+    from store.config.files import user_path
+    from tui import recent
+
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    memory.facts.remember(f"the {CANARY} is blue")
+    if what == "export":
+        export.save(memory.database, str(tmp_path / "old.json"))
+    else:
+        path = Path(user_path() if what == "settings" else recent.path())
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(f"# the {CANARY} is blue\n")
+    plan = memory.purge.plan([("fact", 1)])
+    (place,) = plan.places
+    assert (
+        not place.can
+        and place.what
+        == {
+            "settings": "your settings: edit them",
+            "recent": "the list of memories that were open before: open others",
+            "export": "an export: export again, and delete it",
+        }[what]
+    )
+    done = memory.purge.run(plan)
+    traces = trace(memory.database, memory.documents, plan.texts, plan.names, erased=True)
+    assert done.left == (place,) and [one.file for one in traces.found] == [place.key]
+    assert Words(plan.texts).inside(f"the {CANARY} is blue")

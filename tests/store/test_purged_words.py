@@ -1,0 +1,259 @@
+"""What was purged does not come back by being asked for, and a name that only it said goes with it."""
+
+import random
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from support.traces import traces
+
+from store import purged_words
+from store.conversation import Said
+from store.database import Database
+from store.errors import InvalidInput
+from store.memory import Memory
+from store.purge import finish, pending, trace
+from store.purge.words import Copies
+
+TEXT = "Zarahemla Quist owes the baker 300 euros"
+
+
+@pytest.fixture
+def folder(memory: Memory) -> Path:
+    return Path(memory.database.path).parent
+
+
+def standing(folder: Path) -> list[tuple[str, str]]:
+    """Where half of a name stands; words so short are met by chance in base64."""
+    return [(name, form) for name, form in traces(folder, "Zarah", "zarah", "Quis", "quis") if form != "base64"]
+
+
+def purge(memory: Memory, *records: tuple[str, int]) -> None:
+    memory.purge.run(memory.purge.plan(records))
+
+
+# names ---------------------------------------------------------------------------------------------------------------
+
+
+def test_names_that_only_it_said_go_from_every_copy(memory: Memory, folder: Path):
+    """From a checkpoint's name, entities and summary, which was cut short within a word; from questions and queries,
+    whole and half typed; from the backups of all this. What others say too, stays."""
+    memory.facts.remember("the baker is at the corner")
+    long = f"About {'so much else and ' * 12}then again Zarahemla"
+    memory.turns.add("s", [Said("user", f"{long} Quist owes him")])
+    memory.facts.remember(TEXT)
+    memory.checkpoints.take("before the talk with Zarahemla Quist")
+    with memory.database.write("user", "test") as write:
+        write.execute("UPDATE checkpoints SET summary = ?", (f"{long[:-2]}…",))
+    for query in ("zarahemla", "zarah", "Quist, the baker", "what of quis", "the baker", "team"):
+        memory.search.asked.add(query)
+    memory.context.sent.keep(memory.context("Who is Zarahemla?", session="s"))
+    (folder / "backups").mkdir()
+    shutil.move(copied(memory), folder / "backups" / "1.db")
+    plan = memory.purge.plan([("fact", 2), ("turn", 1)])
+    assert {"Zarahemla", "Quist", "Zarahemla Quist", "owes"} <= set(plan.names) and "baker" not in plan.names
+    done = memory.purge.run(plan)
+    assert done.left == () and done.finished.rewritten == ("1.db",)
+    assert trace(memory.database, memory.documents, plan.texts, plan.names).none
+    assert standing(folder) == []
+    assert memory.checkpoints.get(1).name == "before the talk with [purged]"
+    assert sorted(memory.search.asked.recent()) == ["team", "the baker"]
+    for name in ("Zarahemla", "Quist", "zarahemla quist"):
+        assert trace(memory.database, memory.documents, [name]).none, "verify-forgotten says the same"
+
+
+def copied(memory: Memory) -> str:
+    import apsw
+
+    path = f"{memory.database.path}-copy"
+    target = apsw.Connection(path)
+    with target.backup("main", memory.database.connection, "main") as backup:
+        backup.step()
+    target.pragma("journal_mode", "delete")
+    target.close()
+    return path
+
+
+def test_a_word_within_another_that_stays_is_no_name(memory: Memory):
+    """`team` stands in `steam`, and nothing could prove that it is gone."""
+    memory.facts.remember("the team is five")
+    memory.facts.remember("full steam ahead")
+    plan = memory.purge.plan([("fact", 1)])
+    assert "team" not in plan.names and "five" in plan.names
+
+
+# inputs --------------------------------------------------------------------------------------------------------------
+
+
+def inputs(memory: Memory) -> list[str]:
+    told = memory.database.rows("SELECT text FROM queries UNION ALL SELECT question FROM contexts")
+    told += memory.database.rows("SELECT question FROM answers_cache")
+    return [text for (text,) in told]
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        TEXT,
+        f"  {TEXT.upper()}?",
+        f"was it that {TEXT.lower()} or less",
+        "Zarahemla",
+        "zarah",
+        "who is zaráhe",
+        "kind:fact quist",
+        "zarahemla quist owes the b",
+    ],
+)
+def test_what_was_purged_is_not_kept_when_it_is_asked_for(memory: Memory, folder: Path, typed: str):
+    """By a search, for an agent's context, as a question that was answered: whole, among other words, half typed, in
+    other capitals and accents. Nothing of it reaches the file."""
+    memory.facts.remember("the baker is at the corner")
+    memory.facts.remember(TEXT)
+    purge(memory, ("fact", 2))
+    memory.search.asked.add(typed)
+    memory.context.sent.keep(memory.context(typed, session="s"))
+    memory.answers.keep(f"{typed}?", "The baker is at the corner [F#1].", ["F#1"])
+    assert set(inputs(memory)) <= {"[purged]"}
+    assert standing(folder) == []
+
+
+@pytest.mark.parametrize("typed", ["the baker", "zara", "quiet corner", "owl", "the team", "300 g of flour"])
+def test_what_others_say_is_kept(memory: Memory, typed: str):
+    memory.facts.remember("the baker is at the corner")
+    memory.facts.remember(TEXT)
+    purge(memory, ("fact", 2))
+    memory.search.asked.add(typed)
+    assert memory.search.asked.recent() == [typed]
+
+
+@pytest.mark.parametrize("typed", ["the", "the server", "server", "the server moved", "moved to", "lyon", "the serv"])
+def test_common_words_of_a_purged_text_are_kept_when_others_say_them(memory: Memory, typed: str):
+    """The beginning of a text keeps out what begins like it only where no record that stays begins so too."""
+    memory.facts.remember("The server moved to Lille, and Lyon has none")
+    memory.facts.remember("The server moved to Lyon")
+    purge(memory, ("fact", 2))
+    memory.search.asked.add(typed)
+    assert memory.search.asked.recent() == [typed]
+
+
+@pytest.mark.parametrize("typed", ["the server moved to Lyon", "so the server moved to lyon?"])
+def test_the_text_itself_is_not_kept_though_others_begin_like_it(memory: Memory, typed: str):
+    memory.facts.remember("The server moved to Lille, and Lyon has none")
+    memory.facts.remember("The server moved to Lyon")
+    purge(memory, ("fact", 2))
+    memory.search.asked.add(typed)
+    assert memory.search.asked.recent() == []
+
+
+def test_what_is_said_again_may_be_asked_for_again(memory: Memory):
+    """A name that the memory knows anew gives nothing away."""
+    memory.facts.remember(TEXT)
+    purge(memory, ("fact", 1))
+    memory.search.asked.add("zarahemla")
+    assert memory.search.asked.recent() == []
+    memory.facts.remember("Zarahemla likes tea")
+    memory.search.asked.add("zarahemla")
+    assert memory.search.asked.recent() == ["zarahemla"]
+    memory.facts.remember(TEXT, again=True)
+    told = purged_words.told(memory.database)
+    assert told is not None and purged_words.found_again([TEXT], told)[0] == set()
+
+
+def test_the_same_forms_are_sought_before_and_after(memory: Memory):
+    """Whatever part of a text is typed: what a purge takes out of the queries is what is not kept after it."""
+    dice = random.Random(7)
+    texts = [TEXT, "Kimi", "日本語の秘密の文章です", "naïve Ångström", "a b c", "x" * 40]
+    for text in texts:
+        copies = Copies([text])
+        forms = list(purged_words.forms(text))
+        for _ in range(60):
+            start = dice.randrange(len(text))
+            typed = f"{dice.choice(['', 'so '])}{text[: start + 1]}{dice.choice(['', ' and'])}"
+            after = list(
+                purged_words.matches(typed, lambda said, forms=forms: [kind for kind, of in forms if of == said])
+            )
+            assert not after or copies.typed(typed), (text, typed)
+
+
+# finished later ------------------------------------------------------------------------------------------------------
+
+
+HOLDINGS: dict[str, Callable[[Memory], object]] = {
+    "nothing": lambda memory: memory.facts.remember("deploys on Fridays"),
+    "alike": lambda memory: memory.facts.remember("Zarahemla Quist owes the baker 300 eggs"),
+    "the record": lambda memory: memory.facts.remember(TEXT),
+    "a quotation": lambda memory: memory.turns.add("s", [Said("user", f"Look: {TEXT}. Well?")]),
+    "its past": lambda memory: memory.tasks.correct(memory.tasks.add(f"ask why {TEXT}"), "ask"),
+    "a query": lambda memory: memory.search.asked.add(TEXT.lower()),
+    "a name": lambda memory: memory.checkpoints.take("Zarahemla"),
+}
+
+
+@pytest.mark.parametrize("when", ["at once", "later"])
+def test_a_backup_is_rewritten_exactly_if_it_holds_something(
+    memory: Memory, folder: Path, monkeypatch: pytest.MonkeyPatch, when: str
+):
+    """Each kind of holding in a backup of its own, another's among them, finished by the process that knows the words
+    and by one that knows only their digests: none goes, none is changed that holds nothing, and nothing is left."""
+    (folder / "backups").mkdir()
+    kept: dict[str, bytes] = {}
+    for name, act in HOLDINGS.items():
+        start = str(memory.history.steps()[0].seq) if memory.history.steps() else ""
+        act(memory)
+        shutil.move(copied(memory), folder / "backups" / f"{name}.db")
+        for table in ("facts", "turns", "tasks", "queries", "checkpoints", "history_row", "sessions"):
+            with memory.database.write("user", "test") as write:  # as if it had never been, for the next backup
+                write.unrecorded()
+                write.execute(f"DELETE FROM {table}")
+        assert start is not None
+        kept[name] = (folder / "backups" / f"{name}.db").read_bytes()
+    memory.facts.remember(TEXT)
+    real = Database.empty_log
+    if when == "later":
+        monkeypatch.setattr("store.purge.erasing.finishing.finish", lambda *about: (_ for _ in ()).throw(KeyError))
+    plan = memory.purge.plan([("fact", memory.database.value("SELECT max(id) FROM facts"))])
+    if when == "later":
+        with pytest.raises(KeyError):
+            memory.purge.run(plan)
+        monkeypatch.undo()
+        assert pending(memory.database) and Database.empty_log is real
+        assert finish(memory.database).pending == ""
+    else:
+        memory.purge.run(plan)
+    assert not pending(memory.database)
+    changed = {name for name in kept if (folder / "backups" / f"{name}.db").read_bytes() != kept[name]}
+    assert changed == set(HOLDINGS) - {"nothing", "alike"}
+    assert traces(folder, TEXT) == [] and sorted(path.stem for path in (folder / "backups").iterdir()) == sorted(kept)
+    assert {name for name, _ in traces(folder, "Zarahemla")} == {"alike.db"}
+
+
+# by age --------------------------------------------------------------------------------------------------------------
+
+
+def test_what_is_older_than_a_moment_goes_and_nothing_else(memory: Memory, clock, folder: Path):
+    """Of every kind, or of one; a newer one that took the place of an older stays, and so do words that it says too."""
+    memory.facts.remember("old and only here: the quokka")
+    memory.facts.remember("said then and now")
+    memory.turns.add("s", [Said("user", "yes, do it"), Said("user", "the old wombat")])
+    memory.tasks.add("an old errand")
+    memory.events.log("deployed", payload={"version": "1"})
+    memory.checkpoints.take("the old quokka")
+    clock.advance(days=10)
+    newer = memory.facts.correct(1, "new: there are two of them")
+    memory.turns.add("s", [Said("user", "yes, do it")])
+    memory.facts.remember("also said then and now, said then and now")
+    at = memory.now
+    for kind, count in (("turn", 2), ("fact", 2), ("event", 1), ("summary", 0), ("decision", 0)):
+        assert len(memory.purge.before(at[:10], kind)) == count, kind
+    with pytest.raises(InvalidInput, match="cannot be purged"):
+        memory.purge.before(at, "commit")
+    plan = memory.purge.plan(memory.purge.before(at[:10]), alone=True)
+    assert [one.citation for one in plan.going] == ["F#1", "F#2", "A#1", "T#1", "T#2", "E#1"]
+    assert {place.citation for place in plan.places} == {"K#1"}
+    done = memory.purge.run(plan)
+    assert done.left == () and traces(folder, "quokka", "wombat", "errand") == []
+    assert memory.facts.ids(memory.now) == [newer, newer + 1] or set(memory.facts.ids(memory.now)) == {newer, newer + 1}
+    assert memory.facts.get(newer).supersedes is None and memory.turns.get(3).text == "yes, do it"
+    assert memory.database.rows("PRAGMA foreign_key_check") == []
+    assert memory.facts.remember("yes, do it")[1], "no tombstone was left of what others say"

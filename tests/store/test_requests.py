@@ -1,0 +1,206 @@
+"""A request is never dropped: what a person marks as to be kept is kept, word by word, and what they do not is not."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from conftest import Clock
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from store.agent import grammar, queue
+from store.agent.extraction import extract
+from store.agent.telling import worth
+from store.conversation import Said
+from store.ingest import ingest
+from store.memory import Memory
+
+CASES = Path(__file__).parents[2] / "bench" / "cases"
+DEVELOPMENT = [
+    json.loads(line)
+    for half in ("dev", "dev2")
+    for line in (CASES / f"requests-{half}.jsonl").read_text("utf-8").splitlines()
+]
+# grouped items of which a statement without a verb of its own stays with the one before
+TOGETHER = ("r109",)
+PHRASES = (
+    *("recordá esto: {}", "remember this: {}", "Write this down: {}", "Note to self: {}", "que quede registrado: {}"),
+    *("{}. Remember that.", "{}, anotalo", "Please keep this in mind: {}", "no te olvides de que {}"),
+    *(
+        "tené presente que {}",
+        "could you please note that {}?",
+        "{}. guardalo para siempre",
+        "agregá a tus notas que {}",
+    ),
+    *("remeber that {}", "RECORDA QUE {}", "don't forget: {}", "para tu memoria: {}", "for your notes, {}"),
+)
+# statements, each with a no that turns it round, or without
+STATEMENTS = (
+    *("no usamos MongoDB en producción", "el servidor no acepta TLS 1.1", "los martes no hay reunión"),
+    *(
+        "Ana no come carne",
+        "we never use Docker here",
+        "the gateway listens on 7443",
+        "Ana is not the owner of billing",
+    ),
+    *(
+        "the API does not accept XML",
+        "si no hay respuesta en 24 horas se cierra el ticket",
+        "mi hijo es alérgico al maní",
+    ),
+)
+WRAPPED = ('he said "{}"', "> {}", "```\n{}\n```", "if I told you that {}, would you believe it?", "supongamos que {}")
+NO = re.compile(r"\b(?:no|not|never|nunca)\b", re.IGNORECASE)
+
+
+def kept(text: str) -> list[str]:
+    return [found.text for found in extract("user", text).facts]
+
+
+def plain(text: str) -> str:
+    return " ".join(text.split()).casefold()
+
+
+@pytest.mark.parametrize("case", DEVELOPMENT, ids=lambda case: case["id"])
+def test_what_is_to_be_kept_is_kept_and_nothing_else(case: dict) -> None:
+    texts = [plain(text) for text in kept(case["text"])]
+    for item in case["keep"]:
+        holder = next((text for text in texts if plain(item) in text), None)
+        assert holder, (case["text"], item)
+        if case["kind"] == "several" and case["id"] not in TOGETHER:
+            texts.remove(holder)
+    if not case["keep"]:
+        assert not [found for found in extract("user", case["text"]).facts if found.explicit]
+
+
+@given(st.sampled_from(PHRASES), st.sampled_from(STATEMENTS))
+@settings(deadline=None, max_examples=40)
+def test_every_phrase_keeps_every_statement(phrase: str, statement: str) -> None:
+    assert any(plain(statement) in plain(text) for text in kept(phrase.format(statement)))
+
+
+@given(
+    st.lists(st.sampled_from([*PHRASES, *WRAPPED, "{}", "ok, {}", "no, {}", "¿{}?", "{} y listo"]), max_size=3),
+    st.lists(st.sampled_from(STATEMENTS), min_size=3, max_size=3),
+)
+@settings(deadline=None, max_examples=40)
+def test_what_is_kept_stands_word_by_word_in_the_turn_with_its_negation(phrases: list[str], said: list[str]) -> None:
+    """The oracle looks at the turn alone: what is kept stands there between two signs or words that join, and no "no"
+    stands before it in its clause that it left behind."""
+    turn = "\n".join(phrase.format(statement) for phrase, statement in zip(phrases, said, strict=False))
+    for text in kept(turn):
+        at = plain(turn).find(plain(text))
+        assert at >= 0, (turn, text)
+        for statement in said:
+            if plain(text) in plain(statement):
+                before = plain(statement)[: plain(statement).find(plain(text))]
+                assert not NO.search(before), (turn, text)
+
+
+UNKNOWN = (
+    *("Two words for the wise: {}", "{}. Chisel it somewhere.", "{}, got it?", "{}, ¿lo anotás?", "te tiro data, {}"),
+    *("I already told you, {}", "como te dije, {}", "{} de ahora en adelante", "Friendly reminder that {}"),
+    *("borrá lo anterior: {}", "forget what I said, {}", "la regla es que {}", "hay que tener en cuenta que {}"),
+)
+
+
+@pytest.mark.parametrize("phrase", UNKNOWN)
+@pytest.mark.parametrize("statement", ["the gateway listens on 7443", "no usamos MongoDB en producción"])
+def test_what_is_stated_beside_words_that_no_list_has_is_kept_whole(phrase: str, statement: str) -> None:
+    assert any(plain(statement) in plain(text) for text in kept(phrase.format(statement)))
+
+
+@pytest.mark.parametrize(
+    "turn",
+    [
+        "I'm in a meeting, give me a minute",
+        "la app nunca me recuerda la contraseña, qué embole",
+        "it remembers the last tab, which is nice",
+        "the docs say that the gateway listens on 7443",
+        "Mi viejo tiene una panadería en Salto.",
+        "si el build falla dos veces, avisame",
+        "did I tell you that we use Redis or not",
+    ],
+)
+def test_what_stands_beside_no_such_words_is_not(turn: str) -> None:
+    assert kept(turn) == []
+
+
+def test_what_is_announced_as_several_things_is_kept_sentence_by_sentence() -> None:
+    assert kept("few things to keep. My bank is Monzo. My accountant is Ruth.") == [
+        "My bank is Monzo",
+        "My accountant is Ruth",
+    ]
+    assert kept("remember that we deploy on Tuesdays and never on Fridays") == [
+        "We deploy on Tuesdays and never on Fridays"
+    ]
+
+
+@pytest.mark.parametrize("wrapped", WRAPPED)
+@pytest.mark.parametrize("order", ["recordá que el puerto es 8091", "remember that the port is 8091"])
+def test_what_is_quoted_or_imagined_is_no_fact(wrapped: str, order: str) -> None:
+    assert not [found for found in extract("user", wrapped.format(order)).facts if found.explicit]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I remember when floppy disks were a thing",
+        "tomé nota en el cuaderno",
+        "no lo anotes",
+        "save the file and run it",
+    ],
+)
+def test_what_is_no_request_leaves_nothing(text: str) -> None:
+    assert kept(text) == []
+
+
+def test_the_grammar_of_both_languages_has_the_same_tables_and_matches_no_empty_text() -> None:
+    spanish, english = (grammar._read(language) for language in grammar.LANGUAGES)
+    assert set(spanish["patterns"]) == set(english["patterns"])
+    for name in spanish["patterns"]:
+        assert not grammar.pattern(name).match(""), name
+    for kind in ("kept", "every", "weak"):
+        assert grammar.triggers(kind)
+
+
+def test_a_marked_turn_reaches_the_model_too() -> None:
+    for text in ("save this to your memory: the invoice template is v4", "Write this down: deploys are on Tuesdays"):
+        assert worth("user", text), text
+
+
+def test_whoever_still_does_something_confirms_it(memory: Memory, clock: Clock) -> None:
+    number, _ = memory.facts.remember("LLM principal: Kimi K2.5")
+    clock.advance(days=50)
+    memory.turns.add("s", [Said("user", "sigo usando Kimi")])
+    assert queue.run(memory).learned.confirmed == (number,)
+    clock.advance(days=1)
+    memory.turns.add("s", [Said("user", "sigo usando Kimi")], "import:chats")
+    assert queue.run(memory).learned.confirmed == ()
+    assert [(one.kind, one.target) for one in memory.inbox.waiting()] == [("confirm", number)]
+
+
+@pytest.mark.parametrize("said", ["ya no sigo usando Kimi", "sigo usando Qwen", "sigo sin usar Kimi"])
+def test_what_is_no_longer_so_confirms_nothing(memory: Memory, clock: Clock, said: str) -> None:
+    memory.facts.remember("Uso Kimi")
+    clock.advance(days=50)
+    memory.turns.add("s", [Said("user", said)])
+    assert queue.run(memory).learned.confirmed == ()
+
+
+@pytest.mark.parametrize("line", ['{"role": "user", "text": "%s"}', "user: %s"])
+def test_a_role_in_a_file_is_only_a_word(memory: Memory, tmp_path: Path, line: str) -> None:
+    path = tmp_path / "talk.jsonl"
+    path.write_text(line % "Remember that deploys go through Jenkins." + "\n")
+    ingest(memory.database, str(path))
+    queue.run(memory)
+    assert list(memory.facts.ids(memory.now)) == []
+    assert [one.text for one in memory.inbox.waiting()] == ["Deploys go through Jenkins"]
+
+
+@pytest.mark.parametrize("question", ["¿Qué no puedo comer?", "what can't I eat again?"])
+def test_what_somebody_cannot_eat_is_told_as_an_allergy(memory: Memory, question: str) -> None:
+    number, _ = memory.facts.remember("Soy alérgica al maní" if "puedo" in question else "I'm allergic to nuts")
+    memory.facts.remember("El servidor está en Frankfurt")
+    assert [str(hit.citation) for hit in memory.search(question).hits] == [f"F#{number}"]

@@ -1,0 +1,365 @@
+"""What a rule writes of a conversation is what was said: whole sentences, word for word, each with its negation, its
+condition, its question mark and its quotation; an answer stands beside its own question, or is left out.
+
+The sentences here are generated whole, so that the tests know where each begins and ends without asking the code.
+"""
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from store import flushing
+from store.agent.extraction import extract
+from store.contents import gather
+from store.conversation import Said
+from store.conversation.summarising import TOKENS, by_rule
+from store.librarian.composing import quoted
+from store.memory import Memory
+from store.models import Turn
+from store.small_talk import small_talk
+from store.summing import summed_up
+
+OPENINGS = [
+    "",
+    "No, ",
+    "Sí, ",
+    "Bueno, ",
+    "Ok, ",
+    "Pero ",
+    "Ya no ",
+    "Yes, ",
+    "No: ",
+    "Well, ",
+    "So ",
+    "But ",
+    "Gracias, ",
+]
+NAMES = ["MongoDB", "SQLite", "Redis", "el caché", "the queue", "`api.py`"]
+FORMS = [
+    "no usamos {}",
+    "usamos {}",
+    "nunca usamos {}",
+    "si falla {}, no responde",
+    "si no puede citar, no responde",
+    "no responde si falla {}",
+    "vamos con {} salvo que Ana diga que no",
+    "decidimos no usar {}",
+    "no decidimos usar {}",
+    "recordá que no usamos {}",
+    "recordá que usamos {} sólo si falla la red",
+    'Ana dijo: "usamos {}. Vamos con eso." y no le creí',
+    "«decidimos usar {}» es mentira",
+    "siempre uso {}, salvo los lunes",
+    "a partir de ahora nunca uses {}",
+    "no es cierto que\nusamos {}",
+    "we don't use {}",
+    "we use {} only if the network fails",
+    "if {} fails, we stop",
+    "we stop unless {} answers",
+    "let's not use {}",
+    "we decided against {}",
+    "we never decided to use {}",
+    "remember that we do not use {}",
+    "never use {} in the tests",
+    'they say "we use {}. It is fast." but it is not so',
+    "it is not true that\nwe use {}",
+    "we do not use:\n- {}\n- Kafka",
+    "ya está listo {}, pero no en producción",
+    "{} is not fixed yet",
+]
+ASKED = ["¿usamos {}?", "¿no usamos {}?", "¿y si falla {}?", "do we use {}?", "don't we use {}?", "what about {}?"]
+SMALL = ["Hola!", "Gracias!", "¡Muchas gracias!", "Thanks a lot!", "Hi there!", "¿Qué tal?"]
+
+
+@st.composite
+def sentences(draw: st.DrawFn) -> str:
+    """One whole sentence, as somebody writes it."""
+    name = draw(st.sampled_from(NAMES))
+    if draw(st.integers(0, 3)) == 0:
+        return draw(st.sampled_from(["", "No, ", "Sí, ", "Pero ", "But "])) + draw(st.sampled_from(ASKED)).format(name)
+    said = draw(st.sampled_from(OPENINGS)) + draw(st.sampled_from(FORMS)).format(name)
+    return said[0].upper() + said[1:] + ("" if said.endswith("Kafka") else draw(st.sampled_from([".", "!", "…"])))
+
+
+@st.composite
+def talks(draw: st.DrawFn) -> list[tuple[str, list[str]]]:
+    """Who said which sentences."""
+    roles = st.sampled_from(["user", "assistant"])
+    said = st.lists(st.one_of(sentences(), st.sampled_from(SMALL)), min_size=1, max_size=4)
+    return draw(st.lists(st.tuples(roles, said), min_size=1, max_size=5))
+
+
+def written(said: Sequence[str]) -> str:
+    """Sentences as one turn: a list is a paragraph of its own."""
+    return "".join(one + ("\n\n" if one.endswith("Kafka") else " ") for one in said)
+
+
+def flat(text: str) -> str:
+    return " ".join(text.split())
+
+
+def turn(number: int, role: str, text: str) -> Turn:
+    return Turn(number, "s", number, role, "", text, "2026-11-20T10:00:00.000Z", 5, None, "agent")
+
+
+def turns(*said: tuple[str, str]) -> list[Turn]:
+    return [turn(number, role, text) for number, (role, text) in enumerate(said, start=1)]
+
+
+def fields(one: object) -> Iterator[str]:
+    yield from (text for text in (one.topic, one.outcome, *one.decisions, *one.open_questions) if text)  # type: ignore[attr-defined]
+
+
+@given(talks())
+@settings(deadline=None, max_examples=120)
+def test_a_summary_holds_whole_sentences_and_no_small_talk(talk: list[tuple[str, list[str]]]) -> None:
+    one = by_rule(turns(*((role, written(said)) for role, said in talk)))
+    whole = {flat(sentence) for _, said in talk for sentence in said}
+    assert set(fields(one)) <= whole - {flat(small) for small in SMALL}
+    assert all(not text.endswith("?") for text in one.decisions)
+    mine = {flat(sentence) for role, said in talk if role == "user" for sentence in said}
+    assert set(one.decisions) <= mine, "what the assistant says decides nothing"
+
+
+PIECES = [
+    "No usamos",
+    "MongoDB",
+    "si",
+    "que",
+    ".",
+    "\n",
+    "\n\n",
+    ":",
+    "- ",
+    "> ",
+    "```",
+    '"',
+    "«",
+    "»",
+    "(",
+    "~~",
+    "# ",
+    "?",
+    " ",
+]
+
+
+@given(st.lists(st.sampled_from(PIECES) | st.text(max_size=4), max_size=14).map(" ".join))
+@settings(deadline=None, max_examples=150)
+def test_of_any_text_only_its_own_words_in_a_row_are_told(text: str) -> None:
+    """However its marks of quotation, lists and code are left open."""
+    for one in fields(by_rule(turns(("user", text)))):
+        assert one in flat(text)
+
+
+@given(talks())
+@settings(deadline=None, max_examples=120)
+def test_what_is_told_as_decided_is_neither_denied_nor_supposed_nor_quoted(talk: list[tuple[str, list[str]]]) -> None:
+    for sentence in by_rule(turns(*((role, written(said)) for role, said in talk))).decisions:
+        plain = sentence.lower()
+        assert not any(
+            form in plain for form in ("no usamos", "no decidimos", "never decided", "nunca usamos", "don't")
+        )
+        assert not any(
+            form in plain for form in ("mentira", "no le creí", "not so", "no es cierto", "not true", "ya no ")
+        )
+
+
+@given(talks())
+@settings(deadline=None, max_examples=120)
+def test_an_outcome_is_the_reply_to_its_topic(talk: list[tuple[str, list[str]]]) -> None:
+    """It was said between the turn of the topic and the next one of that person; and where the topic asks, it is the
+    first thing that was answered, to the only question of the turn."""
+    one = by_rule(turns(*((role, written(said)) for role, said in talk)))
+    if not one.outcome:
+        return
+    meant = False
+    for at, (role, said) in enumerate(talk):
+        if role != "user" or one.topic not in map(flat, said):
+            continue
+        reply: list[str] = []
+        for other, answer in talk[at + 1 :]:
+            if other == "user":
+                break
+            reply += [flat(text) for text in answer if not small_talk(text)]
+        asked = [flat(text) for text in said if text.endswith("?") and not small_talk(text)]
+        meant |= one.outcome in reply and (one.topic not in asked or (len(asked) == 1 and reply[0] == one.outcome))
+    assert meant
+
+
+@given(st.lists(sentences(), min_size=1, max_size=4))
+@settings(deadline=None, max_examples=150)
+def test_what_is_learned_by_rule_keeps_its_negation(said: list[str]) -> None:
+    """It ends where its sentence does, and nothing that turns it round stands in what was cut off before it."""
+    whole = {flat(sentence) for sentence in said}
+    for found in extract("user", written(said)).facts:
+        text = found.text.lower()
+        fits = [one for one in whole if one.lower().rstrip(".!… ").endswith(text)]
+        assert fits, found.text
+        before = min((one.lower()[: one.lower().rindex(text)] for one in fits), key=len)
+        left = before.replace("recordá que", "").replace("remember that", "").strip(" ,:")
+        assert left in ("", *(opening.strip(" ,:").lower() for opening in OPENINGS if opening != "Ya no ")), before
+
+
+@given(st.lists(sentences(), min_size=1, max_size=4))
+@settings(deadline=None, max_examples=60)
+def test_several_facts_in_one_say_each_of_them_whole(facts: list[str]) -> None:
+    """Each as it is, none left out because another holds its words: `no usamos X` holds `usamos X`."""
+    told = summed_up(facts)
+    for fact in facts if told else []:
+        assert flat(fact).rstrip(".!… ").lower() in told.lower()
+    parts = told.split("; ") if told else []
+    assert {part.lower().rstrip(".!… ") for part in parts} <= {flat(fact).lower().rstrip(".!… ") for fact in facts}
+
+
+@pytest.mark.parametrize("said", ["No usamos MongoDB", "Si no puede citar, no responde", "Yes, but not in production."])
+def test_the_sentences_that_were_turned_round_stand_as_they_were(memory: Memory, said: str) -> None:
+    """In the summary, and in what the Librarian and a checkpoint tell of it."""
+    memory.turns.add("s", [Said("user", said)])
+    flushing.flush(memory)
+    (one,) = memory.summaries.of("s")
+    assert (one.topic, one.decisions) == (said, ())
+    assert gather(memory.database, memory.now, "s").summary == said
+
+
+def test_the_librarian_quotes_whole_sentences() -> None:
+    text = "Usamos MongoDB en las pruebas. " * 8 + "En producción no usamos MongoDB, salvo que Ana diga lo contrario."
+    assert quoted(text, "es") == "«" + ("Usamos MongoDB en las pruebas. " * 8).strip() + " …»"
+    assert quoted("No usamos MongoDB.", "en") == "“No usamos MongoDB.”"
+
+
+def test_a_retracted_decision_is_not_told(memory: Memory) -> None:
+    for talk in (
+        [("user", "Vamos con MongoDB."), ("assistant", "¿Seguro?"), ("user", "No.")],
+        [("user", "We'll use MongoDB. Actually no, not MongoDB."), ("assistant", "Fine.")],
+        [("user", "Usamos Redis."), ("assistant", "Listo."), ("user", "Ya no usamos Redis.")],
+    ):
+        assert by_rule(turns(*talk)).decisions == ()
+    kept = by_rule(turns(("user", "Vamos con MongoDB."), ("user", "No, mejor vamos con SQLite.")))
+    assert kept.decisions == ("No, mejor vamos con SQLite.",)
+    first = by_rule(turns(("user", "Vamos con MongoDB."), ("user", f"En realidad decidimos usar {'otra cosa ' * 30}.")))
+    assert first.decisions == (), "a later one for which there is no room takes the earlier out with it"
+
+
+def test_what_is_too_long_is_left_out_whole() -> None:
+    long = "We keep the importer as it is, but only if the supplier " + "signs again and " * 12 + "pays."
+    one = by_rule(turns(("user", f"{long} The rest is short."), ("assistant", long)))
+    assert (one.topic, one.outcome) == ("The rest is short.", "")
+    assert by_rule(turns(("user", long))).topic == ""
+    assert TOKENS == 50
+
+
+def test_a_checkpoint_is_called_by_a_whole_sentence(memory: Memory) -> None:
+    long = "We keep the importer as it is, but only if the supplier " + "signs again and " * 12 + "pays."
+    memory.turns.add("s", [Said("user", "Si falla la red,\nno guardamos nada."), Said("user", f"Thanks! {long}")])
+    assert gather(memory.database, memory.now, "s").summary == "Si falla la red, no guardamos nada."
+
+
+def test_code_quotations_and_lists_are_not_taken_apart() -> None:
+    for said in (
+        "No estoy de acuerdo con\n> usamos MongoDB\nporque es lento.",
+        "No queremos\n```\nusamos MongoDB\n```\nen producción.",
+        "~~Usamos MongoDB~~.",
+    ):
+        assert list(fields(by_rule(turns(("user", said))))) == []
+    listed = by_rule(turns(("user", "We reject:\n\n- we'll use MongoDB.\n- Redis.")))
+    assert listed.topic == "We reject: - we'll use MongoDB. - Redis." and listed.decisions == ()
+    falls = by_rule(turns(("user", "This is false:\n\nWe'll use MongoDB.\n\nThe rest is fine.")))
+    assert falls.topic == "This is false: We'll use MongoDB." and falls.decisions == ()
+
+
+# sessions that nobody summarised -------------------------------------------------------------------------------------
+
+
+def test_a_question_stays_with_its_answer(memory: Memory) -> None:
+    """A summary of three turns does not end with what the fourth answers, and tells nothing answered as open."""
+    ports = {"API": "8091", "metrics": "9100", "docs": "8092", "queue": "8093"}
+    for name, port in ports.items():
+        memory.turns.add("s", [Said("user", f"Which port has {name}?"), Said("assistant", f"It is {port}.")])
+    flushing.flush(memory)
+    found = memory.summaries.of("s")
+    assert [(one.topic, one.outcome) for one in found] == [
+        (f"Which port has {name}?", f"It is {port}.") for name, port in ports.items()
+    ]
+    assert [one.open_questions for one in found] == [()] * 4
+
+
+def test_sessions_that_came_from_elsewhere_are_summarised(memory: Memory, tmp_path: Path) -> None:
+    """However old they are: read from a transcript, or from another memory's export."""
+    from store.exchange.export import save
+    from store.exchange.importing import Import
+    from store.ingest import ingest
+
+    file = tmp_path / "talk.jsonl"
+    file.write_text(
+        '{"session": "old", "role": "user", "text": "No usamos MongoDB.", "at": "2026-01-02T10:00:00Z"}\n'
+        '{"session": "old", "role": "assistant", "text": "Anotado.", "at": "2026-01-02T10:01:00Z"}\n'
+    )
+    ingest(memory.database, str(file))
+    flushing.tick(memory)
+    assert [(one.topic, one.first, one.last) for one in memory.summaries.of("old")] == [("No usamos MongoDB.", 1, 2)]
+    with Memory.open(str(tmp_path / "other" / "memory.db"), clock=memory.database.clock) as other:
+        other.turns.add("theirs", [Said("user", "Si falla la red, no guardamos nada.", at="2026-02-03T10:00:00Z")])
+        document = tmp_path / "other.json"
+        save(other.database, str(document), False)
+    with Import(memory.database, str(document)) as brought:
+        brought.apply()
+    assert memory.sessions.get("theirs").turns == 1
+    flushing.catch_up(memory)
+    assert [one.topic for one in memory.summaries.of("theirs")] == ["Si falla la red, no guardamos nada."]
+    flushing.catch_up(memory)
+    assert len(memory.summaries.of("theirs")) == 1
+
+
+def test_of_small_talk_nothing_is_told(memory: Memory) -> None:
+    """It counts as summarised, and takes no place among the active ones."""
+    memory.turns.add("s", [Said("user", "Hola!"), Said("assistant", "¡Hola! ¿En qué te ayudo?")])
+    flushing.flush(memory)
+    (one,) = memory.summaries.of("s")
+    assert (one.topic, one.line, one.tokens, memory.summaries.active("s")) == ("", "", 0, [])
+    flushing.flush(memory)
+    assert len(memory.summaries.of("s")) == 1
+
+
+# a change of topic ----------------------------------------------------------------------------------------------------
+
+CHANGES = [
+    "Cambiemos de tema.",
+    "No, cambiemos de tema",
+    "Bueno, cambio de tema: la feria",
+    "te cambio de tema, ¿y la feria?",
+    "Otra cosa: ¿cuándo es la feria?",
+    "Listo, gracias. Otra cosa, la feria",
+    "Pasando a otra cosa, la feria",
+    "Quería cambiar de tema",
+    "Es hora de cambiar de tema.",
+    "Changing the subject: the fair",
+    "On another note, the fair",
+    "Let's change the subject.",
+    "No, let's change the subject",
+    "Time to change the subject: the fair",
+    "Moving on to something else: the fair",
+]
+
+
+@pytest.mark.parametrize("said", CHANGES)
+def test_a_change_of_topic_begins_the_window_and_closes_what_was_before(memory: Memory, said: str) -> None:
+    memory.turns.add("s", [Said("user", "No usamos MongoDB."), Said("assistant", "Anotado.")])
+    memory.turns.add("s", [Said("user", said), Said("assistant", "In May.")])
+    assert [turn.number for turn in memory.turns.window("s")] == [3, 4]
+    before = {one.name: one.text for one in memory.context("", "s").parts}["summaries"]
+    assert "[T#1] topic: No usamos MongoDB." in before, "it is told at once, though nobody summarised it yet"
+    flushing.tick(memory)
+    assert [(one.first, one.last, one.topic) for one in memory.summaries.of("s")] == [(1, 2, "No usamos MongoDB.")]
+    context = memory.context("", "s")
+    part = {one.name: one.text for one in context.parts}
+    assert "No usamos MongoDB." in part["summaries"] and "MongoDB" not in part["window"]
+
+
+@pytest.mark.parametrize("said", ["No cambiemos de tema.", "Dijo «otra cosa: la feria»", "Otra cosa sobre eso: el IVA"])
+def test_what_goes_on_leaves_the_window_as_it_was(memory: Memory, said: str) -> None:
+    memory.turns.add("s", [Said("user", "Usamos Redis."), Said("assistant", "Listo."), Said("user", said)])
+    assert [turn.number for turn in memory.turns.window("s")] == [1, 2, 3]

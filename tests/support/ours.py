@@ -1,0 +1,19 @@
+"""A memory that a test made by copying files, as this installation's own."""
+
+import os
+from pathlib import Path
+
+import apsw
+
+from store import installation, trust
+
+
+def ours(path: str | Path) -> None:
+    """Let the file, which some memory of ours was before it was copied or changed, be known by this place."""
+    connection = apsw.Connection(os.fspath(path))
+    try:
+        held = connection.execute("SELECT value FROM meta WHERE key = 'identity'").get
+        trust.remember(connection, os.fspath(path), "" if held else os.urandom(16).hex())
+    finally:
+        connection.close()
+    assert installation.known(os.fspath(path)) is not None

@@ -1,0 +1,100 @@
+"""Memories that have just begun: of nothing, of one record of each kind, of a few; and how far their vectors are.
+
+Everything in them speaks of the team, so that a question about it is answered wherever something may be found.
+"""
+
+import contextlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from conftest import Clock
+from support import embedding_models
+
+from store.conversation import Said
+from store.embedding import Vectors
+from store.memory import Memory
+from store.search.query import IS
+from store.vocabulary import DOMAINS, LETTERS, SEARCHABLE
+
+WORD = "team"
+# every word that a filter can be given, and one that it cannot
+VALUES: dict[str, tuple[str, ...]] = {
+    "kind": (*SEARCHABLE, "fact,decision", "nonsense"),
+    "domain": (*DOMAINS, "nonsense"),
+    "is": (*IS, "nonsense"),
+    "author": ("ana", "josé", "user", "agent", "nobody"),
+    "tag": ("people", "none"),
+    "since": ("2026-11-20", "1d", "yesterday", "2030-01-01", "nonsense"),
+    "before": ("2026-11-20", "1d", "2001-01-01", "nonsense"),
+    "iteration": ("1", "I#1", "999", "nonsense"),
+    "related": (*(f"{letter}#1" for letter in LETTERS.values()), "MEMORY.md#L1", "F#999", "nonsense"),
+}
+FILTERED = [f"{name}:{value}" for name, values in VALUES.items() for value in values]
+VECTORS = ("no vectors", "some", "all")
+_SHA = "a1b2c3d" * 5 + "abcde"
+
+
+def _said(memory: Memory) -> None:
+    memory.turns.add("s", [Said("user", f"The {WORD} meets at nine", "Ana", "2026-11-20T09:00:00.000Z")])
+
+
+def _summarised(memory: Memory) -> None:
+    _said(memory)
+    memory.summaries.write("s", all_of_it=True)
+
+
+def _document(memory: Memory) -> None:
+    folder = Path(memory.location.path).parent.parent
+    (folder / "MEMORY.md").write_text(f"# The {WORD}\n\nIt has four people.\n")
+    memory.documents.scan()
+
+
+# how a record of each kind comes to be; a summary comes with the turns that it is of
+BEGUN: dict[str, Callable[[Memory], object]] = {
+    "fact": lambda memory: memory.facts.remember(f"{WORD.title()} of 4", domain="work", tags=["people"]),
+    "decision": lambda memory: memory.decisions.decide(f"How the {WORD} meets", "every Monday"),
+    "commit": lambda memory: memory.commits.log(
+        _SHA, message=f"feat: the {WORD} page", author="José <j@x.org>", committed_at="2026-11-19T10:00:00.000Z"
+    ),
+    "event": lambda memory: memory.events.log("gate_passed", phase="build", payload={"by": f"the {WORD}"}),
+    "iteration": lambda memory: memory.iterations.start("feature", f"the {WORD} page"),
+    "task": lambda memory: memory.tasks.add(f"Ask the {WORD}"),
+    "checkpoint": lambda memory: memory.checkpoints.take(f"the {WORD} agreed"),
+    "turn": _said,
+    "summary": _summarised,
+    "document": _document,
+}
+assert set(BEGUN) == set(SEARCHABLE)
+SIZES = ("nothing", *BEGUN, "many")
+
+
+def begin(memory: Memory, size: str, vectors: str) -> None:
+    """Fill an empty memory: `nothing`, one record of a kind, or `many` of all; with `some` of its vectors half are
+    made, the other half wait."""
+    wanted = [make for kind, make in BEGUN.items() if size in (kind, "many")]
+    half = (len(wanted) + 1) // 2
+    for number, make in enumerate(wanted):
+        if number == half and vectors == "some":
+            embed(memory)
+        make(memory)
+    if size == "many":
+        for number in range(12):
+            memory.facts.remember(f"The {WORD} has room number {number}", domain="general")
+            memory.database.clock.advance(days=20)  # type: ignore[attr-defined]
+    if vectors == "all" or (vectors == "some" and len(wanted) < 2):
+        embed(memory)
+    if vectors == "some" and len(wanted) == 1:
+        memory.facts.remember("Deploys on Fridays")
+
+
+def embed(memory: Memory) -> None:
+    """Make the vectors of what waits."""
+    Vectors(memory.database).index(embedding_models.nano())
+
+
+@contextlib.contextmanager
+def begun(folder: Path, size: str, vectors: str) -> Iterator[Memory]:
+    """Such a memory of the project in a new folder."""
+    with Memory.open(str(folder / ".memoranda" / "memory.db"), "cli", Clock()) as memory:
+        begin(memory, size, vectors)
+        yield memory

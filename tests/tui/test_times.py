@@ -1,0 +1,92 @@
+"""How long ago a thing was, wherever it is said: of what was, of what is now, of what a clock set back puts ahead."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from support import stories
+from support.commands import Do, Said
+from support.stories import NOON, Story, copy
+
+import store
+import tui
+from store.clock import DAY_MS, from_ms, how_long_ago, to_ms
+from store.exchange import backup
+from tui import cli
+
+# a short word of `ago` inside a sentence that was made for a number and a unit
+WRONG = re.compile(
+    r"\b(?:ahead|now) (?:ago|old)\b|\bjust now (?:ago|old)|\b(?:whole|longest:|\() ?(?:ahead|now)\b|made now"
+)
+READING = (
+    *("facts --all", "inbox", "decisions --all", "tasks --all", "iterations", "timeline", "history", "duplicates"),
+    *(
+        "checkpoints --all",
+        "backups",
+        "stats",
+        "sessions",
+        "sessions discarded",
+        "doctor --quick",
+        "context",
+        "undo --dry-run 9",
+    ),
+)
+
+
+@pytest.fixture(scope="module")
+def story(tmp_path_factory: pytest.TempPathFactory) -> Story:
+    found = copy(tmp_path_factory.mktemp("times") / "billing-api")
+    with found.open() as memory:
+        backup.make(memory.database)
+        memory.checkpoints.recover(1)
+        memory.inbox.propose("add", {"fact": "Invoices are numbered by year"}, origin="mcp:claude")
+    return found
+
+
+@pytest.fixture
+def do(story: Story, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Do:
+    monkeypatch.chdir(story.folder)
+
+    def do(*words: str) -> Said:
+        capsys.readouterr()
+        return Said(cli.run(words), *capsys.readouterr())
+
+    return do
+
+
+@pytest.mark.parametrize("late", [-2_000 * DAY_MS, 0, 800 * DAY_MS])
+def test_no_sentence_is_built_wrongly_at_any_time(
+    story: Story, do: Do, late: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stories.noon(monkeypatch, from_ms(to_ms(NOON) + late))
+    cited = [f"{letter}#{number}" for letter in "FDIEKAP" for number in range(1, 4)]
+    for words in [*(line.split() for line in READING), *(["show", one] for one in cited)]:
+        said = do(*words)
+        assert not (wrong := WRONG.search(said.out + said.err)), (words, wrong, said)
+    with story.open(from_ms(to_ms(NOON) + late)) as memory:
+        assert not WRONG.search(" ".join(backup.standing(memory.database, memory.now)))
+
+
+def test_a_phrase_reads_as_one() -> None:
+    assert [how_long_ago(NOON, from_ms(to_ms(NOON) - late)) for late in (-DAY_MS, -30_000, 0, 60_000, DAY_MS)] == [
+        "at a time still to come",
+        "just now",
+        "just now",
+        "1 min ago",
+        "1 d ago",
+    ]
+
+
+def test_the_word_ago_is_joined_to_a_number_in_one_place_only() -> None:
+    found = [
+        f"{path.name}: {line.strip()}"
+        for package in (store, tui)
+        for path in Path(package.__path__[0]).rglob("*.py")
+        for line in path.read_text("utf-8").splitlines()
+        if re.search(r"\} ago\b", line)
+    ]
+    assert found == [
+        'clock.py: return {"now": "just now", "ahead": "at a time still to come"}.get(since, f"{since} ago")'
+    ]

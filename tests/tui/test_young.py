@@ -1,0 +1,140 @@
+"""The application and the command line on a memory that has just begun: each filter is answered."""
+
+import importlib
+import inspect
+import io
+import pkgutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.commands import Said
+from support.screen import Person, opened, utc  # noqa: F401  (a fixture)
+from support.young import FILTERED, VALUES, VECTORS, WORD, begun
+from textual.message_pump import MessagePump
+
+import tui
+from store.errors import Defect
+from tui import cli
+from tui.seeker import Seeker
+from tui.widgets.search_bar import SearchBar
+from tui.widgets.talk import Talk
+
+BROKEN = Defect(ValueError()).message.partition(" (")[0]
+STATES = [("nothing", "no vectors"), ("nothing", "all"), *(("fact", state) for state in VECTORS), ("many", "some")]
+# words for the command line: each verb that narrows what it lists or asks
+LOOKING = (
+    *(("search", WORD, one) for one in FILTERED[::8]),
+    *(("search", one, "--explain") for one in FILTERED[1::16]),
+    *(("ask", f"{WORD} {one}") for one in FILTERED[2::16]),
+    *(("context", f"{WORD} {one}") for one in FILTERED[3::16]),
+    ("duplicates",),
+    ("facts", "--domain", "work"),
+    ("facts", "--tag", "none"),
+    ("inbox",),
+    ("decisions",),
+    ("tasks",),
+    ("iterations",),
+    ("sessions",),
+    ("checkpoints",),
+    ("timeline",),
+    ("history",),
+    ("stats",),
+    ("doctor",),
+    ("redactions",),
+    ("scan-secrets",),
+)
+
+
+def place(tmp_path: Path, *state: str) -> Path:
+    """A project whose memory has just begun."""
+    folder = tmp_path / "billing"
+    folder.mkdir()
+    with begun(folder, *state):
+        pass
+    return folder
+
+
+@pytest.mark.parametrize("state", STATES, ids=" ".join)
+def test_every_verb_that_narrows_answers(
+    tmp_path: Path,
+    meaning: None,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    state: tuple[str, str],
+) -> None:
+    monkeypatch.chdir(place(tmp_path, *state))
+    monkeypatch.setattr("sys.stdin", io.StringIO())
+    for words in LOOKING:
+        said = Said(cli.run(words), *capsys.readouterr())
+        assert said.status in (0, 1) and said.out and "Traceback" not in said.err, words
+        assert BROKEN not in said.out + said.err, words
+
+
+@pytest.mark.parametrize("turn", range(3))
+async def test_a_search_in_the_application_comes_to_its_end(tmp_path: Path, meaning: None, turn: int) -> None:
+    """Nothing, one record, a few; a third of the kinds of filter each, and all of them by one that passes nothing."""
+    async with opened(place(tmp_path, *STATES[1::2][turn])) as person:
+        for one in ("kind:decision", *(f"{name}:{VALUES[name][1]}" for name in list(VALUES)[1:][turn::3])):
+            await person.press("escape")
+            await person.search(f"{WORD} {one}")
+            assert "found" in person.lines[1] and "… meaning" not in person.lines[1]
+            assert not broken(person)
+        await person.press("escape", "A")
+        await person.paste(f"which {WORD}s are there? kind:decision")
+        await person.press("enter")
+        talk = ["".join(text for text, _, _ in row) for row in person.main.query_one(Talk)._rows]
+        assert any("by rule" in line or "Nothing" in line for line in talk), talk
+        assert not broken(person)
+
+
+def broken(person: Person) -> bool:
+    return any(BROKEN in toast for toast in person.toasts)
+
+
+@pytest.mark.parametrize("ends", ["a defect", "interrupted"])
+async def test_a_search_that_breaks_off_waits_for_meaning_no_longer(
+    tmp_path: Path, meaning: None, monkeypatch: pytest.MonkeyPatch, ends: str
+) -> None:
+    """Whatever happens on the way: the keywords' answer stands, and Enter goes to it at once."""
+
+    def everything(*given: Any) -> None:
+        if ends == "a defect":
+            raise ValueError("of ours")
+
+    monkeypatch.setattr(Seeker, "everything", everything)
+    async with opened(place(tmp_path, "fact", "all")) as person:
+        await person.press("slash")
+        await person.paste_now(f"which {WORD}")
+        bar = person.main.query_one(SearchBar)
+        await person.until(lambda: "found" in person.lines[1] and not (bar.waiting or bar.thinking))
+        assert "… meaning" not in person.lines[1]
+        await person.until(lambda: broken(person) == (ends == "a defect"))
+        await person.press("enter")
+        assert person.at == "hits"
+
+
+def test_a_defect_while_a_question_gets_its_vector_is_said(
+    tmp_path: Path, meaning: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It happens on a thread of its own, where nobody would hear of it."""
+
+    def candidates(*given: Any, **more: Any) -> None:
+        raise ValueError("of ours")
+
+    with begun(tmp_path, "fact", "all") as memory:
+        monkeypatch.setattr("store.embedding.bits.Matrix.candidates", candidates)
+        with pytest.raises(ValueError, match="of ours"):
+            memory.search("who is it?")
+
+
+def test_whoever_starts_a_worker_says_its_defects() -> None:
+    """Textual tells of a worker's end only to who started it, so that each class with one must listen itself."""
+    starting = []
+    for module in pkgutil.walk_packages(tui.__path__, "tui."):
+        for _, found in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
+            source = inspect.getsource(found) if found.__module__ == module.name else ""
+            if "    @work(" in source or "self.run_worker(" in source:
+                starting.append(found)
+                assert hasattr(found, "on_worker_state_changed") or not issubclass(found, MessagePump), found
+    assert SearchBar in starting

@@ -1,0 +1,62 @@
+"""event, events."""
+
+from store.citations import cite
+from store.clock import parse_moment
+from store.errors import InvalidInput
+from store.vocabulary import PERSON
+from tui.commands import Outcome, Session, number
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tui.arguments import Given
+
+
+def event(session: Session, given: "Given") -> Outcome:
+    events = session.memory.events
+    new = events.log(
+        given.type,
+        phase=given.phase,
+        payload=None if given.payload is None else _payload(given.payload),
+        iteration_id=number(given.iteration, "iteration") if given.iteration else None,
+        actor=PERSON,
+        key=given.key,
+    )
+    return Outcome(f"Logged {cite('event', new)}.", lambda: _json(session, [new])[0])
+
+
+def list_events(session: Session, given: "Given") -> Outcome:
+    from tui.commands.lines import entry_line, left_out
+
+    memory = session.memory
+    ids = memory.events.ids(
+        event_type=given.type or "",
+        iteration_id=number(given.iteration, "iteration") if given.iteration else None,
+        since=parse_moment(given.since, memory.now) if given.since else "",
+        limit=given.limit + 1,
+    )
+    shown = ids[: given.limit]
+    lines = [entry_line("event", found) for found in memory.events.many(shown)]
+    if not lines:
+        lines = ["No events here. Log one: memoranda event phase_completed --phase design"]
+    return Outcome(data=lambda: _json(session, shown), lines=[*lines, *left_out(len(ids) - len(shown), given.limit)])
+
+
+def _payload(text: str) -> object:
+    import json
+
+    try:
+        found: object = json.loads(text, parse_constant=_no_constant)
+        return found
+    except (ValueError, RecursionError):
+        raise InvalidInput("The payload is no JSON.", """For example: --payload '{"result": "approved"}'""") from None
+
+
+def _no_constant(name: str) -> object:
+    """NaN and the infinities, which Python reads and JSON does not have."""
+    raise ValueError(name)
+
+
+def _json(session: Session, ids: list[int]) -> list[dict[str, object]]:
+    from store.models import as_json
+
+    return [as_json(found) for found in session.memory.events.many(ids)]

@@ -1,0 +1,52 @@
+"""What was cut out of what somebody just wrote: the rules and the places, never a value, and what to do then."""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import Any
+
+    from store.database import Database
+    from store.scrubbing import Cut
+
+SHOWN = 3
+ALLOW = "memoranda redactions allow"
+
+
+def taken(database: "Database") -> "list[Cut]":
+    """What this connection cut since it was asked last; quick where there is nothing."""
+    if not database.cut:
+        return []
+    from store.scrubbing import made
+
+    return made(database)
+
+
+def told(cuts: "Sequence[Cut]") -> str:
+    """One sentence of what was cut and where, and one of what to do if it was no secret."""
+    if not cuts:
+        return ""
+    return words([(cut.rule, cut.count, f"{cut.citation} {cut.field}") for cut in cuts])
+
+
+def words(cuts: "Sequence[tuple[str, int, str]]") -> str:
+    """The same of (rule, how many, place)."""
+    places = [f"{rule}{f' ×{number}' if number > 1 else ''} in {place}" for rule, number, place in cuts[:SHOWN]]
+    if len(cuts) > SHOWN:
+        places.append(f"{len(cuts) - SHOWN:,} more")
+    rules = dict.fromkeys(rule for rule, _, _ in cuts)
+    rule = next(iter(rules)) if len(rules) == 1 else "RULE"
+    return f"Cut as a secret: {', '.join(places)}. If it is none: {ALLOW} {rule} [SHAPE], then say it again."
+
+
+def as_json(cuts: "Sequence[Cut]") -> "list[dict[str, Any]]":
+    return [{name: getattr(cut, name) for name in ("citation", "field", "rule", "count")} for cut in cuts]
+
+
+def with_cuts(data: "Callable[[], object]", cuts: "Sequence[Cut]") -> "Callable[[], object]":
+    """A script's answer that carries what was cut too, if it is an object."""
+
+    def both() -> object:
+        found = data()
+        return {**found, "redacted": as_json(cuts)} if isinstance(found, dict) else found
+
+    return both
