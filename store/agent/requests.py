@@ -38,6 +38,7 @@ WHY = {
     "confirmed": "it says that something is still so",
 }
 REVISES = frozenset(WHY[kind] for kind in ("corrects", "denies", "corrected", "confirms", "confirmed"))
+_NEGATION = re.compile(r"\b(?:no|not|never|nunca|jamas|tampoco|nor|ni|without|sin)\s*$")
 OPENS = ("asked", "to_do", "politely", "corrects", "denies", "confirms")
 REQUESTS = ("asked", "pointing", "storing")
 _ENUMERATED = re.compile(r"(?:(?<=\s)|^)(?:\d{1,2}|[a-h])[.)]\s|[;•]\s|(?<=\s)[-*–]\s")
@@ -87,6 +88,12 @@ def requests(said: Sequence[Sentence]) -> Iterator[Request]:
 def _quotes_on(text: str) -> bool:
     """Whether a mark of quotation is opened in a text, and not closed in it; `19"` is a length."""
     return len(_QUOTE.findall(text)) % 2 == 1 or text.count("“") > text.count("”") or text.count("«") > text.count("»")
+
+
+def _behind_words(folded: str, marker: Marker) -> int:
+    """Where what follows a marker begins: before a "no" at its end that no sign parts from it, for that denies it."""
+    negation = _NEGATION.search(folded, marker.start, marker.end)
+    return negation.start() if negation and folded[marker.end : marker.end + 2].lstrip()[:1].isalnum() else marker.end
 
 
 def _behind(marker: Marker, sentence: Sentence) -> int:
@@ -315,7 +322,7 @@ def _content(said: Sequence[Sentence], number: int, marker: Marker, taken: set[i
         yield number, marker.start, end
         return
     if marker.kind in OPENS and folded[marker.end : end].strip(_TRIM):
-        yield number, colon if colon and marker.kind not in ("asked", "to_do", "politely") else marker.end, end
+        yield number, colon if colon and marker.kind not in ("asked", "to_do", "politely") else _behind_words(folded, marker), end
         return
     if marker.kind == "lasting" and (
         folded[marker.end : part.end].strip(_TRIM) or (not colon and _integral(folded, marker))

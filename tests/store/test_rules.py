@@ -204,6 +204,18 @@ def test_what_is_learned_by_rule_keeps_its_negation(said: list[str]) -> None:
         assert left in ("", *(opening.strip(" ,:").lower() for opening in OPENINGS if opening != "Ya no ")), before
 
 
+@pytest.mark.parametrize(
+    "said, kept",
+    [
+        ("But no usamos MongoDB.", "No usamos MongoDB"),
+        ("But no, usamos MongoDB.", "Usamos MongoDB"),
+        ("No, it's 8091, not 8080.", "It's 8091, not 8080"),
+    ],
+)
+def test_a_no_that_no_sign_parts_from_its_verb_stays_with_it(said: str, kept: str) -> None:
+    assert [found.text for found in extract("user", said).facts] == [kept]
+
+
 @given(st.lists(sentences(), min_size=1, max_size=4))
 @settings(deadline=None, max_examples=60)
 def test_several_facts_in_one_say_each_of_them_whole(facts: list[str]) -> None:

@@ -36,9 +36,10 @@ sys.stdin.readline()
 WRITER = """
 import sys
 from store.database import queue
-queue.LINE_SECONDS = 20
+queue.LINE_SECONDS = 60
 from store.memory import Memory
 with Memory.open(sys.argv[1]) as memory:
+    memory.database.patience = 120_000
     print("ready", flush=True)
     sys.stdin.readline()
     memory.facts.remember(sys.argv[2])

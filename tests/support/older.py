@@ -28,6 +28,7 @@ def older(path: str, version: int) -> None:
     connection.execute("DETACH today")
     connection.pragma("journal_mode", "wal")
     connection.close()
+    os.chmod(made, 0o600)  # as every version made it
     for name in (path, f"{path}-wal", f"{path}-shm"):
         if os.path.exists(name):
             os.unlink(name)
