@@ -1,4 +1,4 @@
-"""docs/DIFFERENCES.md keeps up with the program: what it says of settings, verbs and figures is so."""
+"""docs/differences.md keeps up with the program: what it says of settings, verbs and figures is so."""
 
 import re
 from pathlib import Path
@@ -17,7 +17,7 @@ from store.errors import InvalidInput
 from tui.commands.settings import as_text
 from tui.verbs import BY_NAME
 
-PAGE = Path(__file__).parents[1] / "docs" / "DIFFERENCES.md"
+PAGE = Path(__file__).parents[1] / "docs" / "differences.md"
 TEXT = PAGE.read_text(encoding="utf-8")
 ROWS = [line.strip("|").split(" | ") for line in TEXT.splitlines() if line.startswith("| ") and "---" not in line]
 NAMES = {setting.name for setting in SETTINGS}

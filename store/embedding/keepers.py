@@ -2,7 +2,7 @@
 
 `numpy` keeps them in blocks of an ordinary table, and the process that searches holds them in memory. `vec0` keeps them
 in a table of its own, and reads through it for every question, so that nothing is held: for machines with little memory
-and for files that many short commands open. What was measured stands in docs/VECTORS.md.
+and for files that many short commands open. What was measured stands in docs/vectors.md.
 """
 
 import os

@@ -1,0 +1,150 @@
+"""Fill the tables of the documents from the code: `python docs/make.py`, from the repository's root.
+
+A table stands between `<!-- table: NAME -->` and `<!-- end -->`; what is between them is replaced. With `--check`
+nothing is written: the tables that differ are named, and the exit status is 1 if there is one.
+"""
+
+import re
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+FOLDER = Path(__file__).resolve().parent
+sys.path[:0] = [str(FOLDER.parent)]
+
+from store.config import SETTINGS  # noqa: E402 - after the path is set
+from store.config.settings import BY_ENVIRONMENT, Setting, known  # noqa: E402
+from store.database.connection import SCHEMA_VERSION  # noqa: E402
+from store.database.tables import DERIVED, JOURNAL, OPERATIONAL, PACKED, RECORDED  # noqa: E402
+from store.exchange.form import VERSION  # noqa: E402
+from store.vocabulary import LETTERS  # noqa: E402
+from tui.badges import FACT_BADGES, KIND_GLYPHS, TASK_GLYPHS  # noqa: E402
+from tui.commands.settings import as_text  # noqa: E402
+from tui.glyphs import ASCII  # noqa: E402
+from tui.keys import KEYS, MOVES, PLAN_KEYS, PURGE_KEYS, Key, show  # noqa: E402
+from tui.verbs import VERBS  # noqa: E402
+
+BLOCK = re.compile(r"(?P<start><!-- table: (?P<name>[a-z-]+) -->\n).*?(?P<end><!-- end -->)", re.DOTALL)
+
+
+def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table of Markdown; a `|` in a cell is escaped."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "".join("| " + " | ".join(cell.replace("|", r"\|") for cell in line) + " |\n" for line in lines)
+
+
+def code(text: str) -> str:
+    return f"`{text}`"
+
+
+def keys(listed: Sequence[Key]) -> str:
+    """Every key of an action, the first as the footer shows it, with the id that `[keys]` of the settings takes."""
+    return table(
+        ("key", "what it does", "id"),
+        ((" ".join(code(show(one)) for one in key.keys.split(",")), key.help, code(key.id)) for key in listed),
+    )
+
+
+def commands() -> str:
+    return table(("command", "what it does"), ((f"[`{v.name}`](#{v.name})", v.summary) for v in VERBS))
+
+
+def arguments() -> str:
+    """One section for each command, as its `--help` shows it."""
+    sections = []
+    for verb in VERBS:
+        usage = " ".join([verb.name, *(argument.usage for argument in verb.arguments)])
+        section = f"### {verb.name}\n\n{verb.summary}.\n\n```text\nmemoranda {usage}\n```\n"
+        rows = [(code(f"--{a.name} {a.shown}".strip() if a.option else a.shown), a.help) for a in verb.arguments]
+        sections.append(section + ("\n" + table(("argument", "what it means"), rows) if rows else ""))
+    return "\n" + "\n".join(sections) + "\n"
+
+
+def in_project(setting: Setting) -> str:
+    """Whether a project's own file may set it."""
+    if setting.own:
+        return "no"
+    if setting.reaches:
+        return "once allowed"
+    return "shorter once allowed" if setting.keep else "yes"
+
+
+def settings() -> str:
+    return table(
+        ("setting", "default", "what it means", "what it takes", "in a project's file"),
+        ((code(s.name), code(as_text(s.default)), s.meaning, s.takes, in_project(s)) for s in SETTINGS),
+    )
+
+
+def variables() -> str:
+    return table(("variable", "setting"), ((code(known(name).variable), code(name)) for name in BY_ENVIRONMENT))
+
+
+def citations() -> str:
+    examples = {"commit": "C#a1b2c3d"}
+    rows = [(code(examples.get(kind, f"{letter}#12")), kind) for kind, letter in LETTERS.items()]
+    return table(("citation", "what it names"), [*rows, (code("notes.md#L10-L22"), "lines of a document")])
+
+
+def badges() -> str:
+    groups = (
+        *(("fact", glyph, word) for glyph, word in FACT_BADGES.values()),
+        *(("task", glyph, word.replace("_", " ")) for word, glyph in TASK_GLYPHS.items()),
+        *(("kind", glyph, word) for word, glyph in KIND_GLYPHS.items()),
+    )
+    return table(
+        ("badge", "in plain letters", "of a", "what it means"),
+        ((code(glyph), code(glyph.translate(ASCII)), of, word) for of, glyph, word in groups),
+    )
+
+
+def tables() -> str:
+    rows = (
+        ("recorded", RECORDED),
+        ("journal", (*JOURNAL, *PACKED)),
+        ("operational", OPERATIONAL),
+        ("derived", DERIVED),
+    )
+    head = f"Schema version {SCHEMA_VERSION}; version {VERSION} of the export format.\n\n"
+    return head + table(("kind", "tables"), ((kind, ", ".join(map(code, names))) for kind, names in rows))
+
+
+TABLES: dict[str, Callable[[], str]] = {
+    "keys": lambda: keys(KEYS),
+    "keys-lists": lambda: keys(MOVES),
+    "keys-plan": lambda: keys(PLAN_KEYS),
+    "keys-purge": lambda: keys(PURGE_KEYS),
+    "commands": commands,
+    "arguments": arguments,
+    "settings": settings,
+    "variables": variables,
+    "citations": citations,
+    "badges": badges,
+    "tables": tables,
+}
+
+
+def filled(text: str) -> str:
+    """A document with its tables as the code has them. Raises KeyError for a table that there is not."""
+    return BLOCK.sub(lambda match: match["start"] + TABLES[match["name"]]() + match["end"], text)
+
+
+def drifted() -> list[Path]:
+    """The documents that say otherwise than the code."""
+    return [path for path in sorted(FOLDER.glob("*.md")) if filled(text := path.read_text("utf-8")) != text]
+
+
+def main(arguments: Sequence[str]) -> int:
+    if list(arguments) not in ([], ["--check"]):
+        print(__doc__, end="")
+        return 0 if arguments[0] in ("-h", "--help") else 2
+    paths = drifted()
+    for path in paths:
+        if not arguments:
+            path.write_text(filled(path.read_text("utf-8")), "utf-8")
+        print(f"{path.name}: {'its tables differ from the code' if arguments else 'written'}")
+    return 1 if paths and arguments else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
