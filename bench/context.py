@@ -137,8 +137,11 @@ def _texts() -> Iterator[tuple[str, list[str]]]:
     said = [fact.text for fact in FACTS] + [turn.text for turn in TALK]
     yield "Spanish facts and turns (the demo's)", [text for text in said if language(text) == "es"]
     yield "English facts and turns (the demo's)", [text for text in said if language(text) != "es"]
-    with open(os.path.join(ROOT, "README.md"), encoding="utf-8") as file:
-        yield "paragraphs of the README", [text for text in file.read().split("\n\n") if len(text) > 80]
+    paragraphs = []
+    for name in ("README.md", "docs/guide.md", "docs/search.md", "docs/privacy-and-security.md"):
+        with open(os.path.join(ROOT, name), encoding="utf-8") as file:
+            paragraphs += [text for text in file.read().split("\n\n") if len(text) > 80]
+    yield "paragraphs of the documents", paragraphs
     code = []
     for path in sorted(glob.glob(os.path.join(ROOT, "store", "*.py"))):
         with open(path, encoding="utf-8") as file:

@@ -1,4 +1,4 @@
-"""The one table of keys: bindings, footer, `?`, the palette and the README's KEYS section are made from it.
+"""The one table of keys: bindings, footer, `?`, the palette and docs/keys.md are made from it.
 
 What a key does is a verb of `verbs` wherever there is one; then its help is the verb's own summary. A person may give
 an id other keys in the configuration (`[keys]`); `remapped` says which keys an id has then.

@@ -378,9 +378,9 @@ def test_a_script_is_printed_as_it_is(shell: str) -> None:
         ("fish", "", "complete -C 'memoranda fac'", "facts\t"),
     ],
 )
-def test_the_readmes_line_for_a_profile(folder: Path, shell: str, before: str, after: str, said: str) -> None:
-    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    (line,) = re.findall(rf"^\| {shell} \|.*`(.*memoranda completion {shell}.*?)` \|$", readme, re.MULTILINE)
+def test_the_documented_line_for_a_profile(folder: Path, shell: str, before: str, after: str, said: str) -> None:
+    page = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text(encoding="utf-8")
+    (line,) = re.findall(rf"^\| {shell} \|.*`(.*memoranda completion {shell}.*?)` \|$", page, re.MULTILINE)
     bare = {"bash": ["--norc"], "zsh": ["-f"], "fish": ["--no-config"]}[shell]
     done = subprocess.run(
         [needs(shell), *bare, "-c", f"{before}\n{line.replace(chr(92) + '|', '|')}\n{after}"],

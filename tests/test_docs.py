@@ -1,0 +1,238 @@
+"""README.md, CONTRIBUTING.md and docs/ keep up with the program: commands, tables, links."""
+
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from docs import make
+from store.config import SETTINGS
+from tui import cli
+from tui.arguments import Usage, read
+from tui.commands.settings import as_text
+from tui.keys import KEYS, MOVES, PLAN_KEYS, PURGE_KEYS, show
+from tui.verbs import BY_NAME, VERBS
+
+ROOT = Path(__file__).parents[1]
+README, CONTRIBUTING = ROOT / "README.md", ROOT / "CONTRIBUTING.md"
+DOCS = sorted((ROOT / "docs").glob("*.md"))
+PAGES = [README, CONTRIBUTING, *DOCS]
+LINKED = [*PAGES, ROOT / "CHANGELOG.md"]
+BY_OTHERS = (".ci/", ".venv/bin/", "python ", "python3 ", "pytest ", "MEMORANDA_STORES=", "pip ")
+"""What begins so is not run here: test_install and .ci run the first commands, the rest is checked by its words."""
+
+
+def names(paths: list[Path]) -> list[str]:
+    return [str(path.relative_to(ROOT)) for path in paths]
+
+
+def section(path: Path, title: str) -> str:
+    """The text below a heading of the second level, up to the next one."""
+    text = path.read_text(encoding="utf-8")
+    found = re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", text, re.DOTALL | re.MULTILINE)
+    assert found, f"{path.name} has no section `## {title}`"
+    return found[1]
+
+
+def rows(text: str) -> list[list[str]]:
+    """The rows of the tables in a text, without heads and rules; the columns without their margins."""
+    lines = [line for line in text.splitlines() if line.startswith(("| `", "| [`"))]
+    return [
+        [cell.replace(r"\|", "|") for cell in re.split(r"(?<!\\) \| ", line[2:].removesuffix(" |"))] for line in lines
+    ]
+
+
+def shown(text: str, languages: str = "console") -> Iterator[tuple[str, list[str]]]:
+    """(command, the lines of output that are shown below it) of every block, a continued line as one."""
+    for block in re.findall(rf"^```(?:{languages})\n(.*?)^```", text, re.DOTALL | re.MULTILINE):
+        parts = re.split(r"^\$ ", block.replace("\\\n", " "), flags=re.MULTILINE)
+        assert not parts[0], f"a block begins without `$ `: {parts[0]}"
+        for part in parts[1:]:
+            command, *output = part.splitlines()
+            yield command, output
+
+
+def spans(text: str) -> list[str]:
+    """What is in backticks, outside of blocks."""
+    return re.findall(r"`([^`\n]+)`", re.sub(r"^```.*?^```", "", text, flags=re.DOTALL | re.MULTILINE))
+
+
+def steady(text: str) -> str:
+    return re.sub(r"\d+(\.\d+)? (ms|s)\b", "TIME", text.rstrip())
+
+
+def anchors(path: Path) -> set[str]:
+    """The anchors that a page has, as GitHub makes them of headings."""
+    text = re.sub(r"^```.*?^```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    made: set[str] = set()
+    for heading in re.findall(r"^#+ (.+)$", text, re.MULTILINE):
+        slug = re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-")
+        made.add(next(name for name in (slug, *(f"{slug}-{again}" for again in range(1, 99))) if name not in made))
+    return made
+
+
+def test_the_tables_are_the_codes():
+    """`python docs/make.py` would change nothing."""
+    assert not make.drifted(), "python docs/make.py writes the tables anew"
+    used = {match["name"] for path in DOCS for match in make.BLOCK.finditer(path.read_text(encoding="utf-8"))}
+    assert used == set(make.TABLES)
+
+
+def test_the_commands_are_the_programs():
+    """Row by row: name and summary, in the order of the table that the command line, the `:` bar and help read."""
+    page = ROOT / "docs" / "command-line.md"
+    assert rows(section(page, "Commands")) == [[f"[`{verb.name}`](#{verb.name})", verb.summary] for verb in VERBS]
+    text = section(page, "Arguments")
+    for verb in VERBS:
+        part = re.search(rf"^### {verb.name}\n(.*?)(?=^### |\Z)", text, re.DOTALL | re.MULTILINE)
+        assert part and verb.summary in part[1]
+        assert [cells[1] for cells in rows(part[1])] == [argument.help for argument in verb.arguments]
+
+
+@pytest.mark.parametrize(
+    ("title", "keys"),
+    [
+        ("In lists", MOVES),
+        ("On the main screen", KEYS),
+        ("On the screen that previews a restore, an undo or an import", PLAN_KEYS),
+        ("On the screen that previews a purge", PURGE_KEYS),
+    ],
+)
+def test_the_keys_are_the_programs(title, keys):
+    """Row by row: every key of an action, what its help says, and its id."""
+    expected = [[" ".join(f"`{show(one)}`" for one in key.keys.split(",")), key.help, f"`{key.id}`"] for key in keys]
+    assert rows(section(ROOT / "docs" / "keys.md", title)) == expected
+
+
+def test_the_settings_are_the_programs():
+    """Row by row: name, what it is where nobody set it, what it means, and what it takes."""
+    expected = [[f"`{s.name}`", f"`{as_text(s.default)}`", s.meaning, s.takes] for s in SETTINGS]
+    assert [cells[:4] for cells in rows(section(ROOT / "docs" / "configuration.md", "Settings"))] == expected
+
+
+def test_what_a_project_may_set_is_said_where_trust_is():
+    """docs/trust.md names every setting that a project's file may set only once allowed, and those it never may."""
+    text = section(ROOT / "docs" / "trust.md", "Settings of a project that you have to allow")
+    table, never = text.split("Never taken")
+    for setting in SETTINGS:
+        name = re.sub(r"checkpoints\.\w+_days", "checkpoints.*_days", setting.name)
+        assert (f"`{name}`" in table) == (setting.reaches or setting.keep), setting.name
+        assert (f"`{name}`" in never) == bool(setting.own), setting.name
+
+
+def test_the_readme_is_short():
+    assert len(README.read_text(encoding="utf-8").splitlines()) <= 200
+
+
+@pytest.mark.parametrize("page", names(PAGES))
+def test_its_commands_work(page: str, tmp_path: Path, monkeypatch, capsys: pytest.CaptureFixture[str]):
+    """The commands of a page, one after the other, in a new project: each ends well and prints what is shown below it,
+    but for times. Output that is not shown is not compared."""
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    project = tmp_path / "project"
+    subprocess.run(["git", "init", "-q", str(project)], check=True)
+    monkeypatch.chdir(project)
+    for command, expected in shown((ROOT / page).read_text(encoding="utf-8")):
+        if command.startswith(BY_OTHERS):
+            continue
+        words = shlex.split(command)
+        if words[0] == "cd":
+            os.chdir(words[1])
+            continue
+        assert words[0] == "memoranda", f"{page}: no test runs {command}"
+        monkeypatch.setattr("sys.stdin", io.StringIO())
+        capsys.readouterr()
+        status, (out, err) = cli.run(words[1:]), capsys.readouterr()
+        assert status == 0, f"{page}: {command}: {out}{err}"
+        if expected:
+            assert steady(out) == steady("\n".join(expected)), f"{page}: {command}"
+
+
+@pytest.mark.parametrize("page", names(PAGES))
+def test_every_command_it_names_exists(page: str):
+    """Each command in a block or in backticks names a verb and arguments that it takes, a module of the bench with the
+    options that it has, a test file, a mark."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    markers = {one.partition(":")[0] for one in _settings()["markers"]}
+    for command in [*(command for command, _ in shown(text, "console|sh")), *spans(text)]:
+        if "memoranda" in command:
+            _check_memoranda(page, command)
+        if bench := re.search(r"python -m bench(\.\w+)?((?: \S+)*)$", command):
+            code = ROOT / "bench" / f"{(bench[1] or '.__main__')[1:]}.py"
+            assert code.is_file(), f"{page}: {command}"
+            source = "".join(
+                path.read_text(encoding="utf-8") for path in (code, *code.parent.glob(f"{code.stem}_*.py"))
+            )
+            for option in re.findall(r"--[a-z-]+", bench[2]):
+                assert option in source, f"{page}: {command}"
+        for path in re.findall(r"\b(?:tests|store|tui|bench|screenshots|docs|\.ci)/[\w./-]*[\w]", command):
+            assert (ROOT / path).exists() or "NAME" in command, f"{page}: {command} names {path}"
+        if "pytest" in command:
+            for mark in re.findall(r"pytest\b[^|&]* -m (?:\"not )?(\w+)", command):
+                assert mark in markers | {"slow"}, f"{page}: {command}"
+
+
+def _check_memoranda(page: str, command: str) -> None:
+    match = re.match(r"(?:(?:MEMORANDA_\w+|OLLAMA_HOST)=\S+ )?(?:\S*/)?memoranda(?: +(.*))?$", command)
+    if not match or not match[1]:
+        return
+    words = shlex.split(match[1])
+    words = words[: min([len(words), *(words.index(sign) for sign in ("|", ">", "&&") if sign in words)])]
+    while words and words[0] in ("--db", "--json", "--look"):
+        words = words[2 if words[0] == "--db" else 1 :]
+    if not words or words[0] in ("--help", "--version", "COMMAND"):
+        return
+    assert words[0] in BY_NAME, f"{page} shows a verb that there is not: {command}"
+    if words[1:]:
+        rest = [word for word in words[1:] if word not in ("--json", "--help")]
+        try:
+            if "--help" not in words:
+                read(words[0], BY_NAME[words[0]].arguments, rest)
+        except Usage as error:
+            pytest.fail(f"{page} shows `{command}`, which is refused: {error}")
+
+
+def _settings() -> dict[str, list[str]]:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["pytest"]["ini_options"]
+
+
+@pytest.mark.parametrize("page", names(LINKED))
+def test_every_link_leads_somewhere(page: str):
+    """Pictures, links to files of the repository, and anchors."""
+    text = re.sub(
+        r"^```.*?^```|`[^`\n]+`", "", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE
+    )
+    for target in re.findall(r"(?:\]\(|src(?:set)?=\")([^)\s\"]+)", text):
+        if "://" in target or target.startswith("mailto:"):
+            continue
+        path, _, anchor = target.partition("#")
+        file = (ROOT / page).parent / path if path else ROOT / page
+        assert file.exists(), f"{page} links to {target}"
+        if anchor:
+            assert anchor in anchors(file), f"{page} links to {target}"
+
+
+def test_every_document_can_be_reached_from_the_readme():
+    linked = set(re.findall(r"\]\(docs/([\w-]+\.md)", README.read_text(encoding="utf-8")))
+    assert linked == {path.name for path in DOCS}
+
+
+def test_the_generator_names_what_differs_and_mends_it(tmp_path: Path, monkeypatch, capsys):
+    """`--check` ends with 1 and writes nothing; without it the table is written, and then there is nothing to do."""
+    page = tmp_path / "page.md"
+    page.write_text("before\n<!-- table: keys -->\nOUTDATED\n<!-- end -->\nafter\n", encoding="utf-8")
+    monkeypatch.setattr(make, "FOLDER", tmp_path)
+    assert make.main(["--check"]) == 1 and "page.md" in capsys.readouterr().out
+    assert "OUTDATED" in page.read_text(encoding="utf-8")
+    assert make.main([]) == 0
+    text = page.read_text(encoding="utf-8")
+    assert "OUTDATED" not in text and text.startswith("before\n") and text.endswith("\nafter\n")
+    assert make.main(["--check"]) == 0
+    assert subprocess.run([sys.executable, "docs/make.py", "--check"], cwd=ROOT, check=False).returncode == 0
