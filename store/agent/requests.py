@@ -322,7 +322,11 @@ def _content(said: Sequence[Sentence], number: int, marker: Marker, taken: set[i
         yield number, marker.start, end
         return
     if marker.kind in OPENS and folded[marker.end : end].strip(_TRIM):
-        yield number, colon if colon and marker.kind not in ("asked", "to_do", "politely") else _behind_words(folded, marker), end
+        yield (
+            number,
+            colon if colon and marker.kind not in ("asked", "to_do", "politely") else _behind_words(folded, marker),
+            end,
+        )
         return
     if marker.kind == "lasting" and (
         folded[marker.end : part.end].strip(_TRIM) or (not colon and _integral(folded, marker))
