@@ -119,10 +119,10 @@ class Purge:
         texts = [text for text in texts if text not in unsought]
         words = Words(texts)
         search = Elsewhere(self._database, words, gone)
-        records = search.records()
-        names = distinct(self._database, texts, gone, records)
+        holding = search.records()
+        names = distinct(self._database, texts, gone, holding)
         copies = Copies(texts, names)
-        places = search.rest(records, copies, dropped=False) if copies else []
+        places = search.rest(holding, copies, dropped=False) if copies else []
         if count := spool.holding(self._database.path, words) if words else 0:
             where = "1 line" if count == 1 else f"{count:,} lines"
             places.append(Place("spool", "spool", "[]", "not brought in yet", where))
