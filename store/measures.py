@@ -141,42 +141,57 @@ class Measures:
 
 
 def measure(memory: Memory) -> Measures:
-    """All of it; for a thread that may wait. `python -m bench.health` prints how long."""
+    """All of it; for a thread that may wait. `python -m bench.health` prints how long. Figures that are compared with
+    each other are of one moment; between the groups the log may be emptied."""
     database = memory.database
     with database.one_moment():
         counts = memory.facts.counts(memory.now)
+        pinned = database.value("SELECT count(*) FROM facts WHERE status = 'active' AND pinned")
+        oldest = database.row(
+            "SELECT id, last_confirmed_at FROM facts WHERE status = 'active' AND NOT pinned"
+            " ORDER BY last_confirmed_at, id LIMIT 1"
+        )
+    with database.one_moment():
         told = database.rows(TOLD)
+        sessions = _sessions(memory, [name for name, _, _ in told[:SESSIONS]])
+    with database.one_moment():
         sent = memory.context.sent
         contexts, answered, taken = sent.figures()
+        mean, useful = sent.mean(), sent.useful()
+    with database.one_moment():
         waiting, given_up = pending.counts(database)
-        backups, size = _backups(memory)
-        return Measures(
-            at=memory.now,
-            states={state: counts[state] for state in STATES},
-            pinned=database.value("SELECT count(*) FROM facts WHERE status = 'active' AND pinned"),
-            oldest=database.row(
-                "SELECT id, last_confirmed_at FROM facts WHERE status = 'active' AND NOT pinned"
-                " ORDER BY last_confirmed_at, id LIMIT 1"
-            ),
-            sessions=_sessions(memory, [name for name, _, _ in told[:SESSIONS]]),
-            contexts=contexts,
-            answered=answered,
-            context_tokens=taken if contexts else None,
-            mean_tokens=sent.mean(),
-            useful=sent.useful(),
-            reading=Reading(*pending.tries(database), waiting, given_up, tuple(pending.given_up(database, GIVEN_UP))),
-            requests=Requests(*request_counts.counted(database)),
-            index=_index(database),
-            recoveries=_recoveries(database),
-            searches=_searches(memory.search.timed.last()),
-            queries=tuple(memory.search.asked.most(QUERIES)),
-            answers=memory.answers.figures(),
-            conversations=len(told),
-            covered=sum(can for _, _, can in told),
-            records={table: database.value(f"SELECT count(*) FROM {table}") for table in RECORDS},
-            sizes={"memory": sum(_size(memory.location.path + end) for end in FILES), "backups": size},
-            backups=backups,
-        )
+        reading = Reading(*pending.tries(database), waiting, given_up, tuple(pending.given_up(database, GIVEN_UP)))
+    with database.one_moment():
+        index = _index(database)
+    with database.one_moment():
+        recoveries = _recoveries(database)
+    with database.one_moment():
+        records = {table: database.value(f"SELECT count(*) FROM {table}") for table in RECORDS}
+    backups, size = _backups(memory)
+    return Measures(
+        at=memory.now,
+        states={state: counts[state] for state in STATES},
+        pinned=pinned,
+        oldest=oldest,
+        sessions=sessions,
+        contexts=contexts,
+        answered=answered,
+        context_tokens=taken if contexts else None,
+        mean_tokens=mean,
+        useful=useful,
+        reading=reading,
+        requests=Requests(*request_counts.counted(database)),
+        index=index,
+        recoveries=recoveries,
+        searches=_searches(memory.search.timed.last()),
+        queries=tuple(memory.search.asked.most(QUERIES)),
+        answers=memory.answers.figures(),
+        conversations=len(told),
+        covered=sum(can for _, _, can in told),
+        records=records,
+        sizes={"memory": sum(_size(memory.location.path + end) for end in FILES), "backups": size},
+        backups=backups,
+    )
 
 
 def _sessions(memory: Memory, names: list[str]) -> tuple[Told, ...]:

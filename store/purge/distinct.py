@@ -10,7 +10,7 @@ from store.names import named
 from store.packing import every_row
 from store.purge.places import Place, Ref, likely
 from store.purge.registry import COPY, DROPPED, HISTORY, INPUT, REBUILT, RECORD, tables
-from store.purge.words import Words
+from store.purge.words import Find, Words, automaton, hits_of
 from store.purged_words import fold, spans_of, tokens_of
 from store.search.query import STOP
 
@@ -35,35 +35,48 @@ def distinct(database: Database, texts: Collection[str], going: Collection[Ref],
     words = Words(texts)
     spelled: set[str] = set()
     staying = set(_staying(database, going, cut, words))
-    for text in _together(staying):
-        spelled.update(tokens_of(text))
+    for some in _batches(staying):
+        spelled.update(tokens_of("\n".join(some)))  # no word of one goes on in the next
     folded = {word: fold(word) for word in spelled}
-    seen = set(folded.values())
-    # a word within a longer one stands there too; a name of several words only where its words stand
-    joined = "\0".join(seen)
     tokens = {low: _tokens(low) for low in names}
-    left = {low: name for low, name in names.items() if not all(token in joined for token in tokens[low])}
-    several = {low: f" {' '.join(tokens[low])} " for low in names if low not in left and len(tokens[low]) > 1}
-    if several:
-        for text in staying:
-            said = f" {' '.join([folded[word] for word in tokens_of(text)])} "
-            several = {low: phrase for low, phrase in several.items() if phrase not in said}
-            if not several:
+    # a word within a longer one stands there too; a name of several words only where its words stand
+    standing = _standing({token for some in tokens.values() for token in some}, "\0".join(set(folded.values())))
+    left = {low: name for low, name in names.items() if not standing.issuperset(tokens[low])}
+    phrases = {low: f" {' '.join(tokens[low])} " for low in names if low not in left and len(tokens[low]) > 1}
+    if phrases:
+        unsaid = set(phrases.values())
+        find, wanted = _finder(unsaid)
+        for some in _batches(staying):
+            said = " \n ".join([" ".join([folded[word] for word in tokens_of(text)]) for text in some])
+            unsaid -= {wanted[which] for which, _, _ in hits_of(find, f" {said} ")}
+            if not unsaid:
                 break
-        left |= {low: names[low] for low in several}
-    for text in _past(database, going, list(left.values())) if left else ():
-        small = text.casefold()
-        if any(low in small for low in left):
-            text = words.cut(text).casefold()
-            left = {low: name for low, name in left.items() if low not in text}
+        left |= {low: names[low] for low, phrase in phrases.items() if phrase in unsaid}
+    if left:
+        find, wanted = _finder(left)
+        for text in _past(database, going, list(left.values())):
+            if not left.keys().isdisjoint({wanted[which] for which, _, _ in hits_of(find, text.casefold())}):
+                for which, _, _ in hits_of(find, words.cut(text).casefold()):
+                    left.pop(wanted[which], None)
     return sorted(left.values(), key=len, reverse=True)
 
 
-def _together(texts: Iterable[str]) -> Iterator[str]:
-    """The texts, many in one; no word of one goes on in the next."""
+def _standing(tokens: Iterable[str], text: str) -> set[str]:
+    """Those of these that stand in a text."""
+    find, wanted = _finder(tokens)
+    return {wanted[which] for which, _, _ in hits_of(find, text)}
+
+
+def _finder(wanted: Iterable[str]) -> tuple[Find, list[str]]:
+    """Finds these strings in a text, in one pass whatever their number; and which is which."""
+    every = list(wanted)
+    return automaton(every), every
+
+
+def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
     waiting = iter(texts)
     while some := list(islice(waiting, TOGETHER)):
-        yield "\n".join(some)
+        yield some
 
 
 def said_elsewhere(database: Database, texts: Collection[str], going: Collection[Ref]) -> set[str]:

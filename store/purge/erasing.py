@@ -16,7 +16,7 @@ from store.errors import Conflict, InvalidInput, MemorandaError, NotFound
 from store.packing import every_row, unpack
 from store.purge import asked, files, finishing, wiping
 from store.purge.distinct import distinct, said_elsewhere
-from store.purge.places import Place, Ref, elsewhere
+from store.purge.places import Elsewhere, Place, Ref, elsewhere
 from store.purge.words import Copies, Words
 from store.vocabulary import PERSON
 
@@ -111,14 +111,18 @@ class Purge:
                 raise InvalidInput(f"A {kind} cannot be purged.", f"What can: {', '.join(SAID)}.")
         with self._database.one_moment():
             going, texts = self._going(named, alone)
-            gone = {(one.table, one.key) for one in going}
-            unsought = said_elsewhere(self._database, texts, gone) if alone else ()
-            texts = list(dict.fromkeys([*texts, *(text.strip() for text in said)]))
-            texts = [text for text in texts if text not in unsought]
-            words = Words(texts)
-            places = elsewhere(self._database, words, Copies(texts), gone, dropped=False)
-            if names := distinct(self._database, texts, gone, places):
-                places = elsewhere(self._database, words, Copies(texts, names), gone, dropped=False)
+        # the rest is read table by table: `erase` refuses what changed of these records since, and the proof that
+        # follows it finds what was written elsewhere
+        gone = {(one.table, one.key) for one in going}
+        unsought = said_elsewhere(self._database, texts, gone) if alone else ()
+        texts = list(dict.fromkeys([*texts, *(text.strip() for text in said)]))
+        texts = [text for text in texts if text not in unsought]
+        words = Words(texts)
+        search = Elsewhere(self._database, words, gone)
+        holding = search.records()
+        names = distinct(self._database, texts, gone, holding)
+        copies = Copies(texts, names)
+        places = search.rest(holding, copies, dropped=False) if copies else []
         if count := spool.holding(self._database.path, words) if words else 0:
             where = "1 line" if count == 1 else f"{count:,} lines"
             places.append(Place("spool", "spool", "[]", "not brought in yet", where))

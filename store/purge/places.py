@@ -3,7 +3,7 @@ and what history says. Files are looked at by `store/purge/files.py`.
 """
 
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from store.citations import cite
@@ -58,6 +58,55 @@ class Place:
     digest: bytes = b""
 
 
+class Elsewhere:
+    """A search through the memory, of which each table is read once: every row that holds the words, but for the
+    records that are `going`."""
+
+    def __init__(self, database: Database, words: Words, going: Collection[Ref]) -> None:
+        self._database = database
+        self._words = words
+        self._going = going
+        self._tables = [
+            (table, kept, keys) for table, kept in tables(database) if (keys := primary_key(database.connection, table))
+        ]
+
+    def records(self) -> list[Place]:
+        """The records."""
+        return self._in((RECORD,), self._words)
+
+    def rest(self, records: Iterable[Place], copies: Copies, dropped: bool) -> list[Place]:
+        """These records, and all else: of what Memoranda copied from others every row that holds the `copies` of the
+        words, what says so in its history or by a name, and with `dropped` what a purge drops anyway."""
+        copied = (COPY, INPUT, DROPPED) if dropped else (COPY, INPUT)
+        places = [*records, *self._in(copied, copies)]
+        places.sort(key=lambda place: place.table)  # as `tables` has them
+        seen = {(place.table, place.key) for place in places}
+        for table, key in _past(self._database, self._words, self._going):
+            if (table, key) not in seen:
+                cited = _cited(self._database, table, key)
+                places.append(Place(cited, table, key, "what it said before", "in its history"))
+        return [*places, *self._named()]
+
+    def _in(self, become: Collection[str], words: Words) -> list[Place]:
+        found: list[Place] = []
+        for table, kept, keys in self._tables:
+            if kept.becomes in become:
+                for key, texts in _rows(self._database, table, kept, keys, words, self._going):
+                    text = next((text for text in texts if words.inside(text)), texts[0])
+                    cited = _cited(self._database, table, key)
+                    found.append(Place(cited, table, key, _what(table), words.around(text)))
+        return found
+
+    def _named(self) -> Iterator[Place]:
+        for table, kept, keys in self._tables:
+            if kept.names and kept.becomes in (RECORD, COPY, NONE):
+                for key, text in _named(self._database, table, kept, keys, self._words):
+                    if (table, key) not in self._going:
+                        around = self._words.around(text)
+                        cited = f"{_cited(self._database, table, key)} by {around}"
+                        yield Place(cited, table, key, NAMED, around, can=False)
+
+
 def elsewhere(
     database: Database, words: Words, copies: Copies, going: Collection[Ref], dropped: bool = True
 ) -> list[Place]:
@@ -65,26 +114,8 @@ def elsewhere(
     `copies` of them; but for the records that are `going`, and for what a purge drops anyway unless that counts too."""
     if not copies:
         return []
-    found: dict[Ref, Place] = {}
-    named: list[Place] = []
-    for table, kept in tables(database):
-        keys = primary_key(database.connection, table)
-        if not keys:
-            continue
-        if kept.becomes in (RECORD, COPY, INPUT) or (kept.becomes == DROPPED and dropped):
-            matching = copies if kept.becomes != RECORD else words
-            for key, texts in _rows(database, table, kept, keys, matching, going):
-                text = next((text for text in texts if matching.inside(text)), texts[0])
-                found[table, key] = Place(_cited(database, table, key), table, key, _what(table), matching.around(text))
-        if kept.names and kept.becomes in (RECORD, COPY, NONE):
-            for key, text in _named(database, table, kept, keys, words):
-                if (table, key) not in going:
-                    cited = f"{_cited(database, table, key)} by {words.around(text)}"
-                    named.append(Place(cited, table, key, NAMED, words.around(text), can=False))
-    for table, key in _past(database, words, going):
-        if (table, key) not in found:
-            found[table, key] = Place(_cited(database, table, key), table, key, "what it said before", "in its history")
-    return [*found.values(), *named]
+    search = Elsewhere(database, words, going)
+    return search.rest(search.records(), copies, dropped)
 
 
 def words_of(database: Database, table: str) -> tuple[str, ...]:

@@ -46,6 +46,9 @@ PLAIN = re.compile(r"[A-Za-z0-9]+")
 Encode = Callable[[str], list[bytes]]  # the ways to write a letter, in small letters where they are ASCII's
 Finder = Callable[[bytes], bool]  # whether a text stands in some bytes, which are in small letters
 Needle = tuple[bytes, tuple[str, ...]]  # what a part must hold, and in which encodings a text may then stand there
+Run = tuple[bytes, int, int]  # letters and figures, and from where to where they stand in a text
+Near = tuple[bytes, int, int]  # what must stand no more bytes before, and no more behind
+Meant = tuple[str, tuple[str, ...], tuple[Near, ...], int]  # a text, encodings, what stands beside it, and how far
 
 
 def main() -> None:
@@ -150,21 +153,21 @@ class Search:
 
         self.overlap = 24 * max(map(len, texts), default=0) + 64
         self._made: dict[tuple[str, str], Finder] = {}
-        self._plain = {text: runs(text) for text in texts}
-        often = Counter(run for told in self._plain.values() for run in told)
-        self._about: dict[bytes, list[tuple[str, tuple[str, ...], bytes, int]]] = {digest: [] for digest in digests}
+        placed = {text: runs(text) for text in texts}
+        often = frequency(placed)
+        self._plain = {text: rarest_first({run for run, _, _ in told}, often) for text, told in placed.items()}
+        about: dict[bytes, list[Meant]] = {digest: [] for digest in digests}
         self._always: list[str] = []  # nothing tells of these beforehand
-        for text, told in self._plain.items():
-            rarest = min(told, key=lambda run: (often[run], -len(run)), default="")
-            found = [*(plain(rarest) if len(rarest) >= FEWEST else needles(text))]
+        for text, told in placed.items():
+            rarest = next((run for run in self._plain[text] if len(run) >= FEWEST), b"")
+            found = [*(plain(rarest) if rarest else needles(text))]
             if not found:
                 self._always.append(text)
-            beside, apart = neighbour(text, rarest) if rarest else ("", 0)
             for needle, names in found:
-                near = wide(beside) if names == WIDE else beside.encode()
-                self._about.setdefault(needle, []).append((text, names, near, apart))
-        self._sought = list(self._about)
-        self._find = BytesAhoCorasick(self._sought).find_matches_as_indexes
+                beside = neighbours(told, rarest, self._plain[text], wide if names == WIDE else bytes) if rarest else ()
+                about.setdefault(needle, []).append((text, names, beside, 24 * len(text) + SPARE))
+        self._about = list(about.values())
+        self._find = BytesAhoCorasick(list(about)).find_matches_as_indexes
         self._coded = BytesAhoCorasick({core for text in texts for core in based(text)}).find_matches_as_indexes
 
     def into(self, part: bytes, found: set[str]) -> None:
@@ -172,15 +175,17 @@ class Search:
         if BASE64 not in found and self._coded(part):
             found.add(BASE64)
         small = part.lower()
-        meant = [self._about[needle] for needle in self._sought]
+        find = small.find
         for which, start, end in self._find(small, True):
-            if not meant[which]:
+            meant = self._about[which]
+            if not meant:
                 found.add(DIGEST)
-            for text, names, near, apart in meant[which]:
-                if near not in small[max(0, start - apart) : end + apart]:
-                    continue
-                reach = 24 * len(text) + SPARE
-                self._around(text, names, small[max(0, start - reach) : start + reach], found)
+            for text, names, beside, reach in meant:
+                for run, before, behind in beside:
+                    if find(run, start - before if start > before else 0, end + behind) < 0:
+                        break
+                else:
+                    self._around(text, names, small[max(0, start - reach) : end + reach], found)
         for text in self._always:
             self._around(text, tuple(ENCODINGS), small, found)
 
@@ -192,7 +197,7 @@ class Search:
             if name in WIDE:
                 dense = small.replace(b"\0", b"") if dense is None else dense
             among = dense if name in WIDE and dense is not None else small
-            if all(run.encode() in among for run in self._plain[text]) and self._finder(name, text)(small):
+            if all(run in among for run in self._plain[text]) and self._finder(name, text)(small):
                 found.add(name)
 
     def _finder(self, name: str, text: str) -> Finder:
@@ -202,30 +207,50 @@ class Search:
         return made
 
 
-def runs(text: str) -> list[str]:
-    """The runs of plain letters and figures of a text, small: every encoding but base64 leaves them as they are."""
-    return list(dict.fromkeys(run.lower() for run in PLAIN.findall(normalize("NFC", text))))
+def runs(text: str) -> list[Run]:
+    """The runs of plain letters and figures of a text, small, and where they stand in it: every encoding but base64
+    leaves them as they are."""
+    return [(match[0].lower().encode(), *match.span()) for match in PLAIN.finditer(normalize("NFC", text))]
 
 
-def plain(run: str) -> Iterator[Needle]:
+def frequency(placed: dict[str, list[Run]]) -> Counter[bytes]:
+    """How often each run of these texts stands in them, within longer ones too."""
+    from ahocorasick_rs import BytesAhoCorasick
+
+    every = {run: None for told in placed.values() for run, _, _ in told}
+    patterns = list(every)
+    hits = BytesAhoCorasick(patterns).find_matches_as_indexes(
+        b" ".join(run for told in placed.values() for run, _, _ in told), True
+    )
+    return Counter(patterns[which] for which, _, _ in hits)
+
+
+def rarest_first(told: set[bytes], often: Counter[bytes]) -> list[bytes]:
+    return sorted(told, key=lambda run: (often[run], -len(run), run))
+
+
+def plain(run: bytes) -> Iterator[Needle]:
     """What tells of a run of plain letters and figures."""
-    yield run.encode(), NARROW
+    yield run, NARROW
     yield wide(run), WIDE
 
 
-def wide(run: str) -> bytes:
-    return b"\0".join(bytes([byte]) for byte in run.encode())
+def wide(run: bytes) -> bytes:
+    return b"\0".join(bytes([byte]) for byte in run)
 
 
-def neighbour(text: str, run: str) -> tuple[str, int]:
-    """(the run beside this one in a text, empty if there is none; within how many bytes of it that stands)."""
-    all_runs = [(match[0].lower(), *match.span()) for match in PLAIN.finditer(normalize("NFC", text))]
-    place = next(place for place, (word, _, _) in enumerate(all_runs) if word == run)
-    if len(all_runs) == 1:
-        return "", 0
-    other = place + 1 if place + 1 < len(all_runs) else place - 1
-    first, second = sorted((place, other))
-    return all_runs[other][0], 24 * (all_runs[second][1] - all_runs[first][2]) + 2 * len(all_runs[other][0]) + SPARE
+def neighbours(told: list[Run], run: bytes, rarest: list[bytes], write: Callable[[bytes], bytes]) -> tuple[Near, ...]:
+    """What must stand around the first of these runs that is `run`, wherever their text stands: the runs beside it and
+    the rarest of the others, the most telling first."""
+    words = [word for word, _, _ in told]
+    place = words.index(run)
+    least = next((words.index(word) for word in rarest if word != run), place)
+    found: list[Near] = []
+    for at in sorted({place - 1, place + 1, least} - {-1, place, len(words)}, key=lambda at: rarest.index(words[at])):
+        first, second = sorted((place, at))
+        apart = 24 * (told[second][1] - told[first][2]) + 2 * len(words[at]) + SPARE
+        found.append((write(words[at]), *((0, apart) if at > place else (apart, 0))))
+    return tuple(found)
 
 
 def needles(text: str) -> Iterator[Needle]:

@@ -17,9 +17,13 @@ END = ".!;, "
 SHORT = "\u2026"  # what a text that was cut short ends in
 LONGEST_END = 400  # words before it that are looked at
 OPENING = ("{", "[", '"')  # of JSON
-OTHERS = str.maketrans("\u0130\u0131\u017f", "iis")  # count as these in whatever capitals, and `lower` leaves them
+# count as the second in whatever capitals, and `lower` leaves them
+OTHERS = (("\u0130", "i"), ("\u0131", "i"), ("\u017f", "s"))
 _RUN = re.compile(r"[A-Za-z0-9]{3,}")  # is the same in JSON, however accents are composed, and but for capitals
 _WORD = re.compile(r"\w+")
+
+Hit = tuple[int, int, int]  # which of the strings that are looked for, from where to where
+Find = Callable[..., list[Hit]]
 
 
 class Words:
@@ -35,18 +39,15 @@ class Words:
         self._find = self._index() if len(self.texts) > SEVERAL else None
         self._whole = "\0".join(_folded(" ".join(text.split())) for text in self.texts)
 
-    def _index(self) -> Callable[..., list[tuple[int, int, int]]]:
+    def _index(self) -> Find:
         """Finds a run of letters of each text, in one pass."""
-        from ahocorasick_rs import AhoCorasick, Implementation
-
         often = Counter(run for runs in self._runs for run in set(runs))
         by_run: dict[str, list[int]] = {}
         for place, runs in enumerate(self._runs):
             if runs:
                 by_run.setdefault(min(runs, key=lambda run: (often[run], -len(run))), []).append(place)
         self._by_run = [*by_run.values()]
-        automaton = AhoCorasick(by_run, implementation=Implementation.ContiguousNFA, store_patterns=False)
-        return automaton.find_matches_as_indexes
+        return automaton(by_run)
 
     def __bool__(self) -> bool:
         return bool(self.texts)
@@ -130,13 +131,10 @@ class Words:
 
     def _likely(self, text: str) -> list[str]:
         """Those of the texts that may stand in this one, the longest first."""
-        low = text.lower() if text.isascii() else text.translate(OTHERS).lower()
+        low = _small(text)
         places: Iterable[int] = range(len(self.texts))
         if self._find is not None:
-            try:
-                hits = self._find(low, True)
-            except UnicodeEncodeError:  # half of a pair of UTF-16, which no run holds
-                hits = self._find(low.encode("utf-8", "replace").decode(), True)
+            hits = hits_of(self._find, low)
             if not hits and not self._always:
                 return []
             found = {place for run in {hit[0] for hit in hits} for place in self._by_run[run]}
@@ -200,6 +198,30 @@ def _begins(words: list[str], said: list[str]) -> bool:
     """Whether one begins with the other, of which the last word may be cut short."""
     *whole, last = said
     return words[: len(whole)] == whole and len(words) > len(whole) and words[len(whole)].startswith(last)
+
+
+def hits_of(find: Find, text: str) -> list[Hit]:
+    """What an automaton finds in a text, overlapping too."""
+    try:
+        return find(text, True)
+    except UnicodeEncodeError:  # half of a pair of UTF-16, which no letters looked for hold
+        return find(text.encode("utf-8", "replace").decode(), True)
+
+
+def automaton(wanted: Iterable[str]) -> Find:
+    """Finds these strings, as they are, in one pass over a text."""
+    from ahocorasick_rs import AhoCorasick, Implementation
+
+    made = AhoCorasick(wanted, implementation=Implementation.ContiguousNFA, store_patterns=False)
+    return made.find_matches_as_indexes
+
+
+def _small(text: str) -> str:
+    if not text.isascii():
+        for sign, letter in OTHERS:
+            if sign in text:
+                text = text.replace(sign, letter)
+    return text.lower()
 
 
 def long(text: str) -> bool:

@@ -590,6 +590,22 @@ def test_the_proof_reads_six_encodings(tmp_path: Path, text: str):
     assert prove([text], [str(tmp_path / "missing")])[0].size == -1
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be"])
+def test_each_of_many_texts_is_found_as_it_is_alone(tmp_path: Path, encoding: str):
+    """Texts of the same words but for a figure or two, far from the longest of them, and some without any run of plain
+    letters: whatever tells one from the others, it is found wherever it stands."""
+    texts = [f"Deploy target staging {number}" for number in range(30)]
+    texts += [f"{number} is of a b c d e f g h i j k l m n o p q the internationalization" for number in range(30)]
+    texts += [f"ñandú ñandú {sign} ñu" for sign in "áéíóú"] + ["日本語の秘密の文章です", "日本語の秘密の文章だ"]
+    for place, text in enumerate(texts):
+        (tmp_path / str(place)).write_bytes(b"\0" * 600 + f" {text.upper()} ".encode(encoding) + b"\0" * 600)
+    paths = [str(tmp_path / str(place)) for place in range(len(texts))]
+    together = prove(texts, paths)
+    for text, path, one in zip(texts[::7], paths[::7], together[::7], strict=True):
+        assert prove([text], [path])[0].found == one.found, text
+    assert [text for text, one in zip(texts, together, strict=True) if not one.found] == []
+
+
 def test_a_long_text_is_found_by_a_piece(tmp_path: Path):
     """SQLite spreads a long text over pages: a part that was left behind is a trace too."""
     text = " ".join(f"word{number}" for number in range(400))
