@@ -85,6 +85,8 @@ def _run(arguments: list[str]) -> int:
             _finish_purge(memory)
         outcome = _execute(verb, session, given)
         _print(outcome, as_json)
+        if outcome.error:
+            _say(outcome.error)
         outcome.after()
     return outcome.status
 

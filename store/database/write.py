@@ -281,7 +281,20 @@ class Write:
     """A transaction under way. `at` is its moment, `seq` the step of history it became (None if nothing recorded)."""
 
     __slots__ = (
-        *("_adopts", "_connection", "_cuts", "_key", "_session", "actor", "at", "database", "purged", "reason", "seq"),
+        *(
+            "_adopts",
+            "_connection",
+            "_cuts",
+            "_discards",
+            "_key",
+            "_session",
+            "actor",
+            "at",
+            "database",
+            "purged",
+            "reason",
+            "seq",
+        ),
         "undoes",
     )
 
@@ -298,6 +311,7 @@ class Write:
         self._session: Any = None
         self._adopts = False
         self._cuts: dict[Place, int] = {}
+        self._discards = False
 
     def __enter__(self) -> "Write":
         database = self.database
@@ -335,7 +349,7 @@ class Write:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         try:
-            if error is None:
+            if error is None and not self._discards:
                 self._commit()
         except BaseException as late:
             error = late
@@ -349,6 +363,10 @@ class Write:
             self.database._writing = False
         if isinstance(error, apsw.Error):
             raise explain(error, self.database.path, self.database.patience) from None
+
+    def discard(self) -> None:
+        """Roll back at the end: for what SQLite calls a write and changes nothing, so that no byte is written."""
+        self._discards = True
 
     def adopt(self) -> None:
         """From here on the rows bring their own history along: an import into a memory where nothing ever happened."""

@@ -79,7 +79,7 @@ def _cleaned(database: Database) -> str:
         if not database.empty_log():
             return "Another program is reading the memory, and its file keeps the text until that lets go."
     except DiskFull:
-        return "The disk is too full to rewrite the search index."
+        return "The disk is too full to rewrite the search index; free some space."
     except Busy:
         return "Another program is writing to the memory."
     return ""

@@ -32,6 +32,7 @@ def check(database: Database) -> int:
     """FTS5's own integrity check of the index against the corpus; how many rows there are. Raises ForeignFile if they
     disagree."""
     with database.write("agent", "check") as write:
+        write.discard()
         write.execute("INSERT INTO corpus_fts(corpus_fts, rank) VALUES ('integrity-check', 1)")
         count: int = write.execute("SELECT count(*) FROM corpus").get
         return count

@@ -14,6 +14,7 @@ from bench.damage import Score as Outcome
 from store.database.tables import JOURNAL, RECORDED
 from store.errors import Conflict, ForeignFile, NotFound, StorageError
 from store.health import examine
+from store.health.log import FRAME, HEADER
 from store.location import locate
 from store.memory import Memory
 from store.salvage import salvage
@@ -93,6 +94,20 @@ def test_the_log_counts(memories: Memories, tmp_path: Path):
     memories.copy("logged", "logged", path)
     before = bytes_of(path)
     assert len(before) == 2 and share(path, memories.logged) == 1
+    assert bytes_of(path) == before
+
+
+def test_the_doctor_writes_nothing_behind_a_damaged_log(memories: Memories, tmp_path: Path):
+    """The first page of the log's newest change is damaged: what the doctor has SQLite check is not written over it."""
+    path = str(tmp_path / "logged.db")
+    memories.copy("logged", "logged", path)
+    raw = bytearray(Path(f"{path}-wal").read_bytes())
+    frames = [raw[at : at + FRAME] for at in range(HEADER, len(raw), FRAME + 4096)]
+    commits = [number for number, frame in enumerate(frames) if int.from_bytes(frame[4:8], "big")]
+    raw[HEADER + (commits[-2] + 1) * (FRAME + 4096) + FRAME + 2000] ^= 1
+    Path(f"{path}-wal").write_bytes(raw)
+    before = bytes_of(path)
+    assert [one.subject for one in examine(locate(path, {}, "/")) if one.command.startswith("salvage")] == ["log"]
     assert bytes_of(path) == before
 
 

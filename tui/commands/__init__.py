@@ -58,9 +58,10 @@ class Session:
 class Outcome:
     """What a verb gave: one `message` for a person, `lines` to read, and for scripts a function that makes the `data`
     (a function, because only `--json` needs the records); or a `document` in pieces, the same for both. `status` is
-    the exit status of what was done. `after` is done once all was said, and nobody waits for it."""
+    the exit status of what was done, and `error` says on standard error why it is not 0. `after` is done once all was
+    said, and nobody waits for it."""
 
-    __slots__ = ("after", "data", "document", "lines", "message", "status")
+    __slots__ = ("after", "data", "document", "error", "lines", "message", "status")
 
     def __init__(
         self,
@@ -70,6 +71,7 @@ class Outcome:
         document: "Callable[[], Generator[str, None, None]] | None" = None,
         status: int = 0,
         after: Callable[[], object] = bool,
+        error: str = "",
     ) -> None:
         self.message = message
         self.data = data
@@ -77,6 +79,7 @@ class Outcome:
         self.document = document
         self.status = status
         self.after = after
+        self.error = error
 
 
 Ask = Callable[..., bool]

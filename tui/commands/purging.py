@@ -34,7 +34,15 @@ def purge(session: Session, given: "Given") -> Outcome:
         lambda: done_as_json(plan, chosen, done, traces),
         done_lines(done, traces),
         status=0 if finished(done, traces) else 1,
+        error="" if finished(done, traces) else _unfinished(done),
     )
+
+
+def _unfinished(done: "Done") -> str:
+    """Why what was to be purged is not gone, and what is to be done about it."""
+    if why := done.finished.pending:
+        return f"The purge is not finished: {why} Any later command that opens this memory finishes it."
+    return "The words are still in the files named above. Run memoranda doctor, then memoranda verify-forgotten."
 
 
 def left_of(memory: "Memory", plan: "PurgePlan", done: "Done") -> "Traces":
@@ -261,7 +269,7 @@ def done_lines(done: "Done", traces: "Traces") -> list[str]:
     for one in traces.unread:
         lines.append(f"Cannot be read, so nothing is said of it: {visible(one.file)}.")
     if finished.pending:
-        lines.append(f"Pending: {finished.pending} It is finished by itself as soon as it can be.")
+        lines.append(f"Pending: {finished.pending}")
     elif traces.none:
         size = sum(one.size for one in traces.verdicts)
         lines.append(f"Proved: no trace in {count(len(traces.verdicts), 'file')}, {size:,} bytes.")
