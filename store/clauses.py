@@ -37,6 +37,10 @@ _HEADING = re.compile(r"\s*#{1,6}\s")
 _ENCLOSED = re.compile(
     r"`[^`\n]*`?|\"[^\"]*\"?|“[^”]*”?|«[^»]*»?|\([^()\n]*\)|\[[^\[\]\n]*\]|(?<!\w)[‘'][^\n]{0,400}?[’'](?!\w)"
 )
+# the same on one line and with its end, which a small letter may follow in the same sentence
+_QUOTED = re.compile(
+    r"(?<![\w.!?])(?:\"[^\"\n]{1,400}\"|“[^”\n]{1,400}”|«[^»\n]{1,400}»)(?!\w)(?P<on>[,;]?\s+[a-záéíóúñü])?"
+)
 _PARTING = re.compile(r"[.!?…\n]")
 _DROPPED = "\0"  # stands for code, and for what others said
 
@@ -66,6 +70,17 @@ def spans(text: str) -> Iterator[tuple[int, int]]:
         if last > start:
             yield start, last
         start = end
+
+
+def quotes_whole(text: str) -> str:
+    """A text of the same length in which no quotation is parted by what ends a sentence within it."""
+    return _QUOTED.sub(_unparted, text)
+
+
+def _unparted(match: re.Match[str]) -> str:
+    if match["on"]:
+        return _PARTING.sub("_", match[0])
+    return _PARTING.sub("_", match[0][:-2]) + match[0][-2:]
 
 
 def statements(text: str) -> list[str]:

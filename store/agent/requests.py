@@ -37,7 +37,8 @@ WHY = {
     "confirms": "it says that something is still so",
     "confirmed": "it says that something is still so",
 }
-REVISES = frozenset(WHY[kind] for kind in ("corrects", "denies", "corrected", "confirms", "confirmed"))
+STATED = ("corrects", "denies", "corrected", "confirms", "confirmed")
+REVISES = frozenset(WHY[kind] for kind in STATED)
 _NEGATION = re.compile(r"\b(?:no|not|never|nunca|jamas|tampoco|nor|ni|without|sin)\s*$")
 OPENS = ("asked", "to_do", "politely", "corrects", "denies", "confirms")
 REQUESTS = ("asked", "pointing", "storing")
@@ -268,10 +269,11 @@ def _goes_on(marker: str, kind: str) -> bool:
 
 
 def _colon(folded: str, parts: list[Clause], marker: Marker) -> int:
-    """Where what stands behind the colon begins that the clause of a marker, or one after it, ends with; 0 if none."""
+    """Where what stands behind the colon begins that the clause of a marker, or one after it, ends with; 0 if none. In
+    a correction no colon counts behind which somebody else speaks."""
     for part in parts[marker.clause :]:
         if part.mark and part.mark in COLONS and folded[part.end + 1 :].strip(_TRIM):
-            return part.end + 1
+            return 0 if marker.kind in STATED and markers.reported(folded, part.end) else part.end + 1
     return 0
 
 
@@ -431,7 +433,7 @@ def _parted(sentence: Sentence, start: int, end: int, marker: Marker) -> Iterato
     folded = sentence.folded
     start, end = _trimmed(folded, start, end)
     spans = [(start, end)]
-    if len(folded) <= MOST and marker.kind not in ("corrects", "denies", "corrected", "confirms", "confirmed"):
+    if len(folded) <= MOST and marker.kind not in STATED:
         inner = start
         if marker.kind == "lasting" and marker.start <= start < marker.end:
             inner, _ = _trimmed(folded, marker.end, end)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from store.agent.folding import fold as fold
 from store.agent.passed import DOUBTED, OWN, PASSED, STRUCK, Marks
-from store.clauses import spans
+from store.clauses import quotes_whole, spans
 
 LONG = 2_000  # characters of a turn: who writes by hand writes less
 READ = 5_000  # characters of each end of a turn that are read; what stands between in a longer one was pasted
@@ -65,7 +65,7 @@ def _sentences(turn: str, long: bool) -> Iterator[Sentence]:
     text, places = _seen(turn)
     hidden = len(text) < len(turn)
     marks = Marks(text)
-    for start, end in spans(text):
+    for start, end in spans(quotes_whole(text)):
         level = marks.own[start]
         if level == STRUCK:
             continue

@@ -199,9 +199,24 @@ def test_what_is_learned_by_rule_keeps_its_negation(said: list[str]) -> None:
         text = found.text.lower()
         fits = [one for one in whole if one.lower().rstrip(".!… ").endswith(text)]
         assert fits, found.text
-        before = min((one.lower()[: one.lower().rindex(text)] for one in fits), key=len)
-        left = before.replace("recordá que", "").replace("remember that", "").strip(" ,:")
-        assert left in ("", *(opening.strip(" ,:").lower() for opening in OPENINGS if opening != "Ya no ")), before
+        cut = [one.lower()[: one.lower().rindex(text)] for one in fits]
+        left = {before.replace("recordá que", "").replace("remember that", "").strip(" ,:") for before in cut}
+        assert left & {"", *(opening.strip(" ,:").lower() for opening in OPENINGS if opening != "Ya no ")}, cut
+
+
+@pytest.mark.parametrize(
+    "said, kept",
+    [
+        ('Recordá que Ana dijo: "vamos en tren. Es mejor." y no le creí.', ["no le creí"]),
+        ('Remember that Ana said "we use Redis. Always." and that it was a joke.', ["we use Redis. Always."]),
+        ('Remember that the motto is "Ship small. Ship often." Thanks.', ["Ship small. Ship often"]),
+        ('Remember that the screen is 5" wide. We never use 6" ones.', ['5" wide']),
+    ],
+)
+def test_a_quotation_is_not_parted(said: str, kept: list[str]) -> None:
+    """A sentence ends where its own words do, not where those that it quotes do."""
+    found = [found.text for found in extract("user", said).facts]
+    assert len(found) >= len(kept) and all(part in text for part, text in zip(kept, found, strict=False)), found
 
 
 @pytest.mark.parametrize(
@@ -210,6 +225,8 @@ def test_what_is_learned_by_rule_keeps_its_negation(said: list[str]) -> None:
         ("But no usamos MongoDB.", "No usamos MongoDB"),
         ("But no, usamos MongoDB.", "Usamos MongoDB"),
         ("No, it's 8091, not 8080.", "It's 8091, not 8080"),
+        ("No, Ana dijo: usamos MongoDB.", "Ana dijo: usamos MongoDB"),
+        ("No, lo que quiero: usar tabs", "Usar tabs"),
     ],
 )
 def test_a_no_that_no_sign_parts_from_its_verb_stays_with_it(said: str, kept: str) -> None:

@@ -917,5 +917,5 @@ async def test_what_is_typed_right_after_enter_is_for_what_is_found(story: Story
         await person.until(lambda: person.at == "query")
         for key in (*"jenkins", "enter", "c"):
             person.app.post_message(events.Key(key, key if len(key) == 1 else "\r"))
-        await person.until(lambda: person.at == "line")
-        assert person.sees("correct F#6") and person.main.query_one(SearchBar).query_text == "jenkins"
+        await person.until(lambda: person.at == "line" and person.sees("correct F#6"))
+        assert person.main.query_one(SearchBar).query_text == "jenkins"
