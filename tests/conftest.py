@@ -18,8 +18,8 @@ TEXTS = ("the team is five", "deploys on Fridays", "José prefiere té", "line o
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """One more than there are processors: many tests wait for processes and screens."""
-    return (os.cpu_count() or 1) + 1
+    """Two more than there are processors: many tests wait for processes and screens."""
+    return (os.cpu_count() or 1) + 2
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -63,8 +63,9 @@ async def run_panes(keys: list[str], folder: str) -> list[dict[str, object]]:
                 with contextlib.suppress(Exception):  # a worker that failed says so on the screen
                     async with asyncio.timeout(20):
                         await app.workers.wait_for_complete()
-                with contextlib.suppress(WaitForScreenTimeout):  # it may be ending
-                    await pilot.pause(0.05)
+                with contextlib.suppress(WaitForScreenTimeout, TimeoutError):  # it may be ending
+                    async with asyncio.timeout(5):
+                        await pilot.pause(0.05)
             if app._exit:
                 given.append({"key": key, "lines": [], "said": [str(one) for one in app._exit_renderables]})
                 break
