@@ -30,7 +30,7 @@ from store.errors import ModelFailed
 from store.models import Turn
 
 if TYPE_CHECKING:
-    from store.agent.model import Chat, Message
+    from store.agent.chat import Chat, Message
 
 Case = dict[str, Any]
 SECONDS = 300.0  # that the model may take: what is measured is how well it answers, the latency stands beside it

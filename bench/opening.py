@@ -28,7 +28,7 @@ from bench.store import CLEAN, ROOT, heading, installed, memory, pairs, verdict
 from bench.terminal import Terminal
 from store.adopting import examine
 from store.database import structure
-from store.database.connection import SCHEMA_VERSION
+from store.database.version import SCHEMA_VERSION
 
 OWN_AIM, SCHEMA_AIM, CHECK_AIM, PAINT_AIM = 1.1, 10.0, 1000.0, 1.1
 SIZE = (120, 40)

@@ -28,8 +28,8 @@ import apsw
 
 from store.clock import DAY_MS, from_ms
 from store.database import Database
-from store.database.connection import SCHEMA_VERSION
 from store.database.migrations import migrations
+from store.database.version import SCHEMA_VERSION
 from store.facts import text_hash
 from store.installation import known, unknow
 from store.memory import Memory

@@ -14,8 +14,8 @@ sys.path[:0] = [str(FOLDER.parent)]
 
 from store.config import SETTINGS  # noqa: E402 - after the path is set
 from store.config.settings import BY_ENVIRONMENT, Setting, known  # noqa: E402
-from store.database.connection import SCHEMA_VERSION  # noqa: E402
 from store.database.tables import DERIVED, JOURNAL, OPERATIONAL, PACKED, RECORDED  # noqa: E402
+from store.database.version import SCHEMA_VERSION  # noqa: E402
 from store.exchange.form import VERSION  # noqa: E402
 from store.vocabulary import LETTERS  # noqa: E402
 from tui.badges import FACT_BADGES, KIND_GLYPHS, TASK_GLYPHS  # noqa: E402

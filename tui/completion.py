@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Iterable
 
 from tui.arguments import Argument
-from tui.verbs import SLASH, VERBS, Verb, find
+from tui.verbs import ALLOW, SLASH, VERBS, Verb, find
 
 EVERYWHERE = (
     Argument("db", "value", "PATH", "another memory file", file=True),
@@ -136,7 +136,6 @@ def _arguments(verb: Verb, words: list[str], current: str, everywhere: tuple[Arg
 def _settings(words: list[str], place: int, current: str) -> list[Candidate]:
     """`allow`, the names of settings, and of keys once `keys.` is typed; behind a name, what it may be."""
     from store.config import KEYS, SETTINGS
-    from tui.commands.settings import ALLOW
     from tui.keys import KEYS as ALL_KEYS
 
     if place:

@@ -13,10 +13,10 @@ from store import tokens
 from store.keys import pack
 from store.models import Fact, Record
 from tui.badges import FACT_BADGES, KIND_GLYPHS, fact_badge
-from tui.commands import count
 from tui.commands.context import bar
 from tui.compare import Line
 from tui.display import fit
+from tui.plurals import count
 from tui.proposal import WARNING
 from tui.rows import BADGE_STYLES, WIDE, Pairs
 from tui.visible import visible

@@ -8,9 +8,9 @@ from store.citations import cite
 from store.clock import ago, how_long_ago
 from store.pending import ATTEMPTS
 from tui.badges import FACT_BADGES, KIND_GLYPHS
-from tui.commands import count
 from tui.figures import GOOD, KNOWN, LATELY, POOR, Figure, Section, percent, size, unknown
 from tui.measured_parts import index, mean, recovery, requests
+from tui.plurals import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

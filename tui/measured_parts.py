@@ -2,8 +2,8 @@
 requests to remember, the mean request, checkpoints, recoveries."""
 
 from store.clock import ago
-from tui.commands import count
 from tui.figures import GOOD, KNOWN, POOR, Figure, percent, unknown
+from tui.plurals import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

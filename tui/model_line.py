@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from store.agent.faring import Faring
 from tui.modeller import Modeller
-from tui.widgets.bars import Piece
+from tui.pieces import Piece
 
 ACTION = "model"
 NAME = 18  # cells of a model's name

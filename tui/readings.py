@@ -13,11 +13,11 @@ from store.clock import local_time
 from store.errors import MemorandaError
 from store.memory import Memory
 from store.moments import Moment, moment
-from tui.commands import count
 from tui.context_rows import ContextRows, cited
 from tui.health_rows import HealthRows
 from tui.keys import named
 from tui.measured import sections
+from tui.plurals import count
 from tui.rows import KeyedRows
 
 if TYPE_CHECKING:

@@ -52,7 +52,8 @@ class Verb:
         self.slash = slash
 
 
-REDACTION_ACTS = ("allow", "cut", "rules")
+ALLOW = "allow"  # in the place of a setting: let those of the project count that reach outside of it
+REDACTION_ACTS = (ALLOW, "cut", "rules")
 MODEL_ACTS = ("status", "pull", "test", "use", "fast", "smart", "off")
 SHELLS = ("bash", "zsh", "fish")
 _DOMAINS = ", ".join(DOMAINS)
@@ -572,7 +573,7 @@ VERBS = (
             "maybe",
             "NAME",
             "one setting, keys.record.forget for a key, or allow",
-            choices=("allow", *SETTING_NAMES),
+            choices=(ALLOW, *SETTING_NAMES),
         ),
         Argument("value", "maybe", "VALUE", "what it is to be, in your file"),
         Argument("project", "flag", "", "in the project's file, which wins over yours"),

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from store import tokens
 from store.agent import use
-from store.agent.model import Chat, Message
+from store.agent.chat import Chat, Message
 from store.context.fence import harmless, plain
 from store.database import Database
 from store.errors import ModelFailed

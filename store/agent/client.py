@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 from store import tokens
 from store.agent import address as addresses
 from store.agent import breaker, refusals
-from store.agent.model import CONTEXT, SAID, Message
+from store.agent.chat import CONTEXT, SAID, Message
 from store.agent.wire import Call, Stopped, TimeUp, TooMuch
 from store.errors import ModelFailed
 

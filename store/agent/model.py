@@ -5,10 +5,10 @@ first qwen2.5 it has, any other model, and else nobody: then rules answer.
 """
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 from store.agent import address, breaker
 from store.errors import ModelFailed
@@ -20,40 +20,12 @@ if TYPE_CHECKING:
     from store.agent.server import Installed
     from store.config import Config
 
-Message = tuple[str, str]
-"""Who speaks ("system", "user" or "assistant"), and the words."""
-
 VARIABLE = "MEMORANDA_MODEL"
 USUAL = "qwen2.5:3b-instruct"
 FAMILY = "qwen2.5"
-CONTEXT = 4_096
-"""Tokens of a question and its answer together. Always the same: for another number Ollama loads the model anew."""
-SAID = 2.0
-"""Logarithm of the odds that a word has of which only that it was said is known."""
 SWITCH = "agent"  # of MEMORANDA_WITHOUT
 ORDER = (f"${VARIABLE}", "agent.model", FAMILY, "any", "rules")
 """Who may name the model that is asked; the first whose word can be had."""
-
-
-class Chat(Protocol):
-    """A model that may be asked, by one thread. All raise ModelFailed, `stream` at any piece."""
-
-    name: str
-
-    def answer(
-        self, messages: Sequence[Message], *, schema: dict[str, Any] | None, predict: int, seconds: float
-    ) -> str:
-        """The whole answer, `predict` tokens at most, in JSON of this `schema` if one is given."""
-        ...
-
-    def stream(self, messages: Sequence[Message], *, predict: int, seconds: float) -> Iterator[str]:
-        """The answer piece by piece; whoever closes the iterator ends it on the server too."""
-        ...
-
-    def leaning(self, messages: Sequence[Message], *, yes: Sequence[str], no: Sequence[str], seconds: float) -> float:
-        """How much likelier the model is to begin its answer with a word of `yes` than with one of `no`: the logarithm
-        of the odds. Where the server tells no likelihoods, SAID or less SAID by the word that it says."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from time import monotonic
 
 from store.agent import address, breaker, refusals
+from store.agent.chat import CONTEXT
 from store.agent.client import KEEP, LOADING, LONGEST, OllamaChat
-from store.agent.model import CONTEXT, USUAL
+from store.agent.model import USUAL
 from store.agent.server import figure
 from store.agent.standing import Standing
 from store.agent.wire import Call

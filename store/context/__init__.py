@@ -1,5 +1,6 @@
 """What an agent is sent: `memory.context("how did the deployment end")`. See `builder`."""
 
-from store.context.builder import Context, Contexts, Tool
+from store.context.builder import Contexts, Tool
+from store.context.result import Context
 
 __all__ = ["Context", "Contexts", "Tool"]

@@ -5,7 +5,7 @@ but the first and the last is recalled text, each part in a fence of its own (`f
 """
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,11 +13,8 @@ from store import tokens
 from store.citations import Citation
 from store.context import standing
 from store.context.budget import (
-    ANSWER,
     LIMITS,
-    PROMPT,
     SHARED,
-    WARN,
     Part,
     Piece,
     empty,
@@ -28,7 +25,7 @@ from store.context.budget import (
 )
 from store.context.choosing import Rank, choose
 from store.context.fence import harmless
-from store.context.reasons import Considered
+from store.context.result import Context
 from store.context.sent import TURNS, Sent
 from store.conversation.summaries import ACTIVE, Summaries
 from store.conversation.summarising import by_rule
@@ -57,42 +54,6 @@ class Tool:
 
     name: str
     text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Context:
-    """One context. `text` is all of it as it is sent, of `tokens`; `parts` by name in their order, the question last;
-    `considered` are the facts that were thought of, those that are in it first. `turn` is the number of the session's
-    last turn. `notes` say what could not be looked at, `ranked_by` who ordered the facts."""
-
-    question: str
-    session: str
-    turn: int
-    text: str
-    tokens: int
-    parts: tuple[Part, ...]
-    considered: tuple[Considered, ...]
-    notes: tuple[str, ...]
-    milliseconds: float
-    ranked_by: str = "rules"
-
-    @property
-    def limit(self) -> int:
-        return PROMPT
-
-    @property
-    def warning(self) -> str:
-        """What a person is warned of; empty if prompt and answer are well within the model's means."""
-        if self.tokens + ANSWER <= WARN:
-            return ""
-        return f"More than {WARN:,} tokens with the answer's {ANSWER:,}: a small model may lose the beginning."
-
-    def records(self) -> Iterator[tuple[int, int]]:
-        """(key, tokens) of each record that is in it."""
-        for part in self.parts:
-            for piece in part.pieces:
-                if piece.key is not None:
-                    yield piece.key, tokens.count(piece.line)
 
 
 class Contexts:

@@ -17,7 +17,7 @@ from store.purged_words import tells
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.context.builder import Context
+    from store.context.result import Context
 
 KEPT = 500  # contexts
 TURNS = 3  # turns back that count as just now [003] §3.3

@@ -8,6 +8,7 @@ import apsw
 
 from store.database import crashes
 from store.database.files import prepare
+from store.database.version import APPLICATION_ID, SCHEMA_VERSION
 from store.errors import (
     Busy,
     DamagedFile,
@@ -24,8 +25,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-APPLICATION_ID = 0x4D454D4F  # "MEMO"
-SCHEMA_VERSION = 7
 OLDEST_SQLITE = (3, 51, 3)  # older ones can corrupt a WAL file
 BUSY_MS = 10_000
 # what SQLite says of a disk or a file; any other error of it is a defect of ours

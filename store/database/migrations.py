@@ -6,7 +6,7 @@ import re
 import apsw
 
 from store.clock import Clock
-from store.database.connection import APPLICATION_ID, SCHEMA_VERSION
+from store.database.version import APPLICATION_ID, SCHEMA_VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,8 +13,9 @@ import apsw
 
 from store.clock import Clock, utc_now
 from store.database import capture, crashes, log, queue
-from store.database.connection import BUSY_MS, HOOK_MS, SCHEMA_VERSION, connect, explain, newer
+from store.database.connection import BUSY_MS, HOOK_MS, connect, explain, newer
 from store.database.tables import RECORDED
+from store.database.version import SCHEMA_VERSION
 from store.digest import sha256
 from store.errors import InvalidInput, MemorandaError, NotOurs, StorageError, ThePast
 from store.redaction import MARKER, redact, redact_tree

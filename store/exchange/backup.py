@@ -13,8 +13,9 @@ import apsw
 
 from store.clock import DAY_MS, ago, how_long_ago, to_ms
 from store.database import Database, Verbatim
-from store.database.connection import APPLICATION_ID, connect, explain, utf8
+from store.database.connection import connect, explain, utf8
 from store.database.files import plain_name
+from store.database.version import APPLICATION_ID
 from store.errors import Conflict, DamagedFile, ForeignFile, NotFound, StorageError
 from store.exchange import proving, scratch
 from store.exchange.export import moment, put, section_of

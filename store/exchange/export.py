@@ -15,9 +15,10 @@ import apsw
 
 from store import packing
 from store.database import Database
-from store.database.connection import SCHEMA_VERSION, explain
+from store.database.connection import explain
 from store.database.files import sync_folder
 from store.database.tables import PACKED
+from store.database.version import SCHEMA_VERSION
 from store.errors import Conflict, StorageError
 from store.exchange.form import FORMAT, TABLES, VERSION, columns_of
 

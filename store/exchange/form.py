@@ -148,7 +148,7 @@ def main() -> None:
     import tempfile
 
     from store.database import Database
-    from store.database.connection import SCHEMA_VERSION
+    from store.database.version import SCHEMA_VERSION
 
     with tempfile.TemporaryDirectory() as folder:
         database = Database(os.path.join(folder, "memory.db"), "cli")

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 
 import apsw
 
-from store.database.connection import APPLICATION_ID, SCHEMA_VERSION, guard
+from store.database.connection import guard
+from store.database.version import APPLICATION_ID, SCHEMA_VERSION
 from store.errors import BrokenDocument, NewerFile, NotFound, StorageError, UnsafeFile
 from store.exchange.export import moment
 from store.exchange.form import FORMAT, TABLES, VERSION, columns_of

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import apsw
 
 from store.database import Database, Verbatim
-from store.database.connection import APPLICATION_ID, SCHEMA_VERSION
+from store.database.version import APPLICATION_ID, SCHEMA_VERSION
 from store.errors import Conflict
 from store.exchange.export import section_of
 from store.exchange.form import TABLES, columns_of

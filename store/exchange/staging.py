@@ -11,7 +11,8 @@ import apsw
 
 from store.database import Database
 from store.database.capture import framed
-from store.database.connection import SCHEMA_VERSION, explain
+from store.database.connection import explain
+from store.database.version import SCHEMA_VERSION
 from store.digest import sha256
 from store.errors import StorageError
 from store.exchange.checking import Rows, Wrong

@@ -11,7 +11,7 @@ def versions(visit: Visit) -> Iterator[Finding]:
     import apsw
 
     from store import __version__
-    from store.database.connection import SCHEMA_VERSION
+    from store.database.version import SCHEMA_VERSION
 
     schema = visit.database.connection.pragma("user_version")
     said = f"Memoranda {__version__}, SQLite {apsw.sqlite_lib_version()}, APSW {apsw.apsw_version()}"

@@ -11,10 +11,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from store.agent import use
-from store.agent.model import Chat
+from store.agent.chat import Chat
 from store.answers_cache import Answer as Kept
-from store.context.builder import Context
 from store.context.choosing import accepted
+from store.context.result import Context
 from store.errors import ModelFailed
 from store.librarian import judging, prompting
 from store.librarian.asked import Asked, read, spoken

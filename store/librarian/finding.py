@@ -29,8 +29,8 @@ from store.memory import Memory
 from store.models import Commit, Decision, Fact, Iteration, Record
 from store.questions import words
 from store.search.keyword import Keywords
-from store.search.pipeline import Hit
 from store.search.query import STOP
+from store.search.results import Hit
 
 MOST = 8  # sources of one answer
 FIRST = 4  # hits whose links are followed

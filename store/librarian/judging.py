@@ -12,7 +12,7 @@ from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from store import tokens
-from store.agent.model import Chat, Message
+from store.agent.chat import Chat, Message
 from store.context.fence import harmless
 from store.librarian.sources import Source
 

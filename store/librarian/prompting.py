@@ -4,8 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from store import tokens
 from store.context.budget import Part, Piece
-from store.context.builder import Context
 from store.context.fence import fenced, harmless
+from store.context.result import Context
 from store.librarian.asked import Asked
 from store.librarian.composing import Told
 from store.librarian.sources import Source

@@ -5,8 +5,8 @@ cleans what a transaction cannot (index, log, backups), now or when whoever hold
 row and every byte. Every place that keeps text stands in `registry`.
 """
 
-from store.purge.erasing import SAID, Done, Going, Purge, PurgePlan
-from store.purge.finishing import Finished, finish
+from store.purge.erasing import SAID, Done, Going, Purge, PurgePlan, finish
+from store.purge.finishing import Finished
 from store.purge.places import Place
 from store.purge.proof import OUT_OF_REACH, Traces, Verdict, prove, trace
 from store.purge.registry import of_store

@@ -12,12 +12,13 @@ from store.database import Database
 from store.database.ballast import with_room
 from store.database.capture import TEXTS, columns
 from store.documents import Documents
-from store.errors import Conflict, InvalidInput, MemorandaError, NotFound
+from store.errors import Conflict, DiskFull, InvalidInput, MemorandaError, NotFound
 from store.packing import every_row, unpack
 from store.purge import asked, files, finishing, wiping
 from store.purge.distinct import distinct, said_elsewhere
 from store.purge.places import Elsewhere, Place, Ref, elsewhere
 from store.purge.words import Copies, Words
+from store.purge_state import pending
 from store.vocabulary import PERSON
 
 # what can be purged: a kind of record, its table, and the columns that hold its words, the first being its own text
@@ -187,7 +188,7 @@ class Purge:
         picked = plan.proposed() if chosen is None else frozenset(chosen)
         self.erase(plan, picked, actor=actor)
         refused = self._cut_files([plan.places[index] for index in picked])
-        finished = finishing.finish(self._database, plan.texts, plan.names)
+        finished = finish(self._database, plan.texts, plan.names)
         left = tuple(place for index, place in enumerate(plan.places) if index not in picked) + tuple(
             replace(place, what=f"your file: {why}", can=False) for place, why in refused.items()
         )
@@ -370,3 +371,31 @@ def _strings(tree: Any) -> Iterator[str]:
 def _reason(going: Sequence[Going]) -> str:
     more = f" +{len(going) - 10}" if len(going) > 10 else ""
     return f"purge {' '.join(one.citation for one in going[:10])}{more}"
+
+
+def finish(database: Database, texts: Sequence[str] = (), names: Sequence[str] = ()) -> finishing.Finished:
+    """Clean up after a purge, as far as it can be done now (`finishing.finish`)."""
+    return finishing.finish(database, _out_of_backup, texts, names)
+
+
+def _out_of_backup(
+    backup: Database,
+    memory: Database,
+    buried: tombstones.Buried,
+    left: Sequence[Ref],
+    texts: Sequence[str],
+    names: Sequence[str],
+) -> bool:
+    """Whether there was something to take out of a backup, which then is out of it. Raises MemorandaError."""
+    unfinished = pending(backup)  # it was made while a purge was not finished: its index may hold words
+    purge = Purge(backup)
+    plan = purge.same(memory, buried, left, texts, names)
+    if plan.going or plan.places or files.indexed(backup, Words(plan.texts)):
+        finished = purge.run(plan, range(len(plan.places)), actor="agent").finished
+    elif unfinished:
+        finished = finish(backup, texts, names)
+    else:
+        return False
+    if finished.pending:
+        raise DiskFull(finished.pending)
+    return True

@@ -6,7 +6,7 @@ purged is then known by its digests.
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from store import spool, tombstones
@@ -15,9 +15,15 @@ from store.errors import Busy, DiskFull
 from store.purge import lost_texts
 from store.purge.backups import backups_of, in_backups
 from store.purge.words import Words
-from store.purge_state import NOTE, pending
+from store.purge_state import NOTE
 
 PAGES = 400  # of the index, merged in one transaction: some 20 ms, so that no writer waits long
+
+
+PurgeBackup = Callable[
+    [Database, Database, tombstones.Buried, Sequence[tuple[str, str]], Sequence[str], Sequence[str]], bool
+]
+"""(backup, memory, what is buried there, the rows left there, words, names) → whether something was taken out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +58,10 @@ def _left(noted: str | None) -> list[tuple[str, str]]:
     return [(table, key) for table, key in found["left"]] if isinstance(found, dict) and found else []
 
 
-def finish(database: Database, texts: Sequence[str] = (), names: Sequence[str] = ()) -> Finished:
-    """Clean up after a purge, as far as it can be done now; nothing if there was none. `texts` and `names` are its
-    words where they are still known; else they are looked for by their digests. Raises StorageError."""
+def finish(database: Database, purge: PurgeBackup, texts: Sequence[str] = (), names: Sequence[str] = ()) -> Finished:
+    """Clean up after a purge, as far as it can be done now; nothing if there was none. `purge` takes the same out of a
+    backup. `texts` and `names` are its words where they are still known; else they are looked for by their digests.
+    Raises StorageError."""
     value = database.value("SELECT value FROM meta WHERE key = ?", (NOTE,))
     if value is None or database.read_only:
         return Finished()
@@ -63,7 +70,7 @@ def finish(database: Database, texts: Sequence[str] = (), names: Sequence[str] =
         if words := Words(texts):
             spool.drop(database.path, words)
     buried, left = tombstones.buried(database), _left(value)
-    done = in_backups(database, lambda backup: _purge_too(backup, database, buried, left, texts, names), texts)
+    done = in_backups(database, lambda backup: purge(backup, database, buried, left, texts, names), texts)
     why = _cleaned(database) or done.pending
     if not why:
         with database.write("agent", "purge") as write:  # unless another purge left more to do
@@ -95,29 +102,3 @@ def merge(database: Database) -> None:
             if database.connection.total_changes() - before < 2:  # FTS5: nothing is left to merge
                 return
         pages = PAGES
-
-
-def _purge_too(
-    backup: Database,
-    memory: Database,
-    buried: tombstones.Buried,
-    left: Sequence[tuple[str, str]],
-    texts: Sequence[str],
-    names: Sequence[str],
-) -> bool:
-    """Whether there was something to take out of a backup, which then is out of it. Raises MemorandaError."""
-    from store.purge.erasing import Purge
-    from store.purge.files import indexed
-
-    unfinished = pending(backup)  # it was made while a purge was not finished: its index may hold words
-    purge = Purge(backup)
-    plan = purge.same(memory, buried, left, texts, names)
-    if plan.going or plan.places or indexed(backup, Words(plan.texts)):
-        finished = purge.run(plan, range(len(plan.places)), actor="agent").finished
-    elif unfinished:
-        finished = finish(backup, texts, names)
-    else:
-        return False
-    if finished.pending:
-        raise DiskFull(finished.pending)
-    return True

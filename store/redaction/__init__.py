@@ -7,7 +7,7 @@ nothing: so a marker is never matched, and `redact(redact(x)) == redact(x)`.
 A CLI process pays for every import here: no dataclasses, typing, enum, pathlib.
 """
 
-from store.redaction.encoded import percent
+from store.redaction.encoded import BASE64, percent
 from store.redaction.families import (
     ASSIGNMENT_LABEL,
     FAMILIES,
@@ -245,6 +245,9 @@ def findings(text: str) -> list[Finding]:
             result.append(Finding(label, start, end))
             done = end
     return result
+
+
+BASE64.reads = findings
 
 
 def redact(text: str, keep: "Keep | None" = None) -> str:

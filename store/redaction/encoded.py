@@ -9,6 +9,7 @@ from store.redaction.family import Family
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import re
+    from collections.abc import Callable
 
 # What stands in a text that is worth decoding: marks of issuers, schemes of addresses, names of credentials.
 _MARKS = (
@@ -60,9 +61,11 @@ def _in_base64(mark: str) -> set[str]:
 
 
 class _Base64(Family):
-    """Runs of Base64, of either alphabet, in which the table finds something."""
+    """Runs of Base64, of either alphabet, in which the table finds something; `reads` asks the table."""
 
-    __slots__ = ()
+    __slots__ = ("reads",)
+
+    reads: "Callable[[str], object]"
 
     def spans(self, copy: str, anchors: list[int]) -> list[tuple[int, int]]:
         spans = []
@@ -73,7 +76,7 @@ class _Base64(Family):
                 at = next(waiting, -1)
             if at < 0:
                 break
-            if at < match.end() and _holds_secret(match[0]):
+            if at < match.end() and (said := _decoded(match[0])) and self.reads(said):
                 spans.append(match.span())
         return spans
 
@@ -82,18 +85,17 @@ LONGEST = 20_000
 """Letters of one run that are decoded together."""
 
 
-def _holds_secret(run: str) -> bool:
+def _decoded(run: str) -> str:
+    """The text that a run of Base64 means; empty if it is none in ASCII."""
     import binascii
-
-    from store.redaction import findings
 
     run = run.rstrip("=").replace("-", "+").replace("_", "/")
     try:
         said = binascii.a2b_base64(run[: len(run) - (len(run) % 4 == 1)] + "=" * (-len(run) % 4))
     except binascii.Error:
-        return False
+        return ""
     text = said.decode("ascii", "replace")
-    return text.isascii() and bool(findings(text))
+    return text if text.isascii() else ""
 
 
 BASE64 = _Base64(

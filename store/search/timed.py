@@ -9,7 +9,7 @@ from store.errors import StorageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.search.pipeline import Answer
+    from store.search.results import Answer
 
 KEPT = 200  # searches
 

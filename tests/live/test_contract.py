@@ -12,7 +12,8 @@ from live.conftest import SECONDS, Served
 from pydantic import BaseModel
 
 from store.agent import address, breaker
-from store.agent.model import CONTEXT, SAID, found
+from store.agent.chat import CONTEXT, SAID
+from store.agent.model import found
 from store.agent.standing import standing
 from store.config import Config
 from store.errors import ModelFailed

@@ -9,8 +9,8 @@ from support.ours import ours
 from support.writing import writing
 
 from store.conversation import Said
-from store.database.connection import SCHEMA_VERSION
 from store.database.tables import DERIVED, JOURNAL, OPERATIONAL, PACKED, RECORDED
+from store.database.version import SCHEMA_VERSION
 from store.errors import Conflict, StorageError
 from store.exchange import export
 from store.memory import Memory

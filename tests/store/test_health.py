@@ -16,7 +16,7 @@ from store.database import files
 from store.health import NOTE, OK, WRONG, Finding, examine, place
 from store.location import locate
 from store.memory import Memory
-from store.purge.finishing import finish
+from store.purge import finish
 
 ROOT = Path(__file__).parents[2]
 

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 
 from store.conversation import Said
 from store.database.capture import framed
-from store.database.connection import SCHEMA_VERSION
 from store.database.tables import JOURNAL, RECORDED
+from store.database.version import SCHEMA_VERSION
 from store.errors import BrokenDocument, Conflict, InvalidInput, MemorandaError, NewerFile, NotFound, UnsafeFile
 from store.exchange import export
 from store.exchange.form import TABLES, columns_of, json_schema

@@ -7,7 +7,7 @@ import pytest
 from conftest import Clock
 from support.chats import Scripted
 
-from store.context.builder import Context
+from store.context.result import Context
 from store.librarian import Answer, Librarian, prompting
 from store.librarian.asked import read
 from store.librarian.composing import QUOTED, Told

@@ -9,8 +9,8 @@ from support.asked import Scripted, asking, failing
 
 from store.agent import use
 from store.agent.asking import read, schema
+from store.agent.chat import CONTEXT
 from store.agent.confirming import PROPOSE, SUPERSEDE
-from store.agent.model import CONTEXT
 from store.agent.tasks import (
     classify_domain,
     consolidate,
@@ -523,7 +523,7 @@ def test_a_question_taken_back_is_no_failure(memory: Memory) -> None:
 
 
 def test_a_scripted_model_is_one_that_may_be_asked() -> None:
-    from store.agent.model import Chat
+    from store.agent.chat import Chat
 
     chat: Chat = Scripted("hi")
     assert list(chat.stream([("user", "hi")], predict=1, seconds=1)) == ["hi"]

@@ -17,7 +17,7 @@ from support.stories import NOON, Clock
 
 from store import conversation
 from store.agent import use
-from store.database.connection import SCHEMA_VERSION
+from store.database.version import SCHEMA_VERSION
 from store.errors import StorageError
 from store.memory import Memory
 

@@ -8,7 +8,7 @@ import pytest
 from support import embedding_models
 
 from store.database import migrations, structure
-from store.database.connection import APPLICATION_ID, SCHEMA_VERSION
+from store.database.version import APPLICATION_ID, SCHEMA_VERSION
 from store.errors import DamagedFile, ForeignFile
 from store.memory import Memory
 

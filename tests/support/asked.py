@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from store.agent.asking import Asking
-from store.agent.model import Message
+from store.agent.chat import Message
 from store.database import Database
 from store.errors import ModelFailed
 

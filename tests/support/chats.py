@@ -6,7 +6,7 @@ It fakes the words alone; how a real one comes by them, and how its wire fails, 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from store.agent.model import Message
+from store.agent.chat import Message
 from store.errors import ModelFailed
 
 PIECE = 7  # characters

@@ -5,8 +5,8 @@ import os
 import apsw
 
 from store.database import migrations
-from store.database.connection import APPLICATION_ID
 from store.database.tables import JOURNAL, OPERATIONAL, PACKED, RECORDED
+from store.database.version import APPLICATION_ID
 
 
 def older(path: str, version: int) -> None:

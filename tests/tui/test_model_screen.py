@@ -21,9 +21,9 @@ from store.database.lease import Lease
 from store.memory import Memory
 from tui.model_line import forms, short
 from tui.modeller import Modeller
+from tui.pieces import width
 from tui.screens import modelled
 from tui.screens.model import ModelScreen
-from tui.widgets.bars import width
 
 __all__ = ["utc"]
 

@@ -11,9 +11,9 @@ from support.stories import Clock, Story, copy
 from store.conversation import Said
 from store.memory import Memory
 from tui.keys import LIBRARIAN, NUMBERS, PANES
+from tui.pieces import width
 from tui.screens import recovering
 from tui.screens.view import ALL_NAMED, SHORT, View, empty, title
-from tui.widgets.bars import width
 from tui.widgets.record_list import RecordList
 
 Size = tuple[int, int]

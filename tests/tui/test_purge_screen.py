@@ -171,7 +171,7 @@ async def test_what_was_purged_is_asked_about_when_it_is_typed_again(story: Stor
 
 async def test_a_purge_that_waits_is_finished_while_the_app_is_open(story: Story):
     """What another process could not finish, the application does by itself."""
-    from store.purge import finishing
+    from store.purge import finishing, pending
 
     real = finishing.finish
     with story.open() as memory:
@@ -181,7 +181,7 @@ async def test_a_purge_that_waits_is_finished_while_the_app_is_open(story: Story
             memory.purge.run(plan, range(len(plan.places)))
         finally:
             finishing.finish = real
-        assert finishing.pending(memory.database)
+        assert pending(memory.database)
         async with opened(story.folder, WIDE) as person:
-            await person.until(lambda: not finishing.pending(memory.database))
+            await person.until(lambda: not pending(memory.database))
     assert traces(story.folder / ".memoranda", TEXT, "zebrafish") == []

@@ -12,15 +12,15 @@ from store.citations import cite
 from store.errors import MemorandaError, Purged
 from store.keys import pack
 from store.models import Step
-from tui.commands import count
 from tui.keys import named
+from tui.plurals import count
 from tui.redacted import taken, told
 
 if TYPE_CHECKING:
     from store.memory import Memory
     from store.models import Record
     from store.scrubbing import Cut
-    from tui.screens.main import MainScreen
+    from tui.acts.host import ActionHost
 
     Things = Sequence[Record | Step]
 
@@ -28,7 +28,7 @@ MANY = 10
 JOURNAL = "Only facts, decisions and tasks can be changed; the rest is a journal of what happened."
 
 
-def many(screen: MainScreen, question: str, things: int, go: Callable[[], None]) -> None:
+def many(screen: ActionHost, question: str, things: int, go: Callable[[], None]) -> None:
     """Do it; ask first when it is about many."""
     if things > MANY:
         screen.ask_first(question, go)
@@ -37,7 +37,7 @@ def many(screen: MainScreen, question: str, things: int, go: Callable[[], None])
 
 
 def write(
-    screen: MainScreen,
+    screen: ActionHost,
     work: Callable[[Memory], object],
     said: str | Callable[[object], tuple[str, int | None]],
     back: int | None = None,
@@ -77,7 +77,7 @@ def write(
         screen.engine.write(worked, done)
 
 
-def refuse(screen: MainScreen, things: Things, reason: str) -> None:
+def refuse(screen: ActionHost, things: Things, reason: str) -> None:
     if things:
         screen.say(reason or JOURNAL, "warning")
 

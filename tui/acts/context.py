@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from store.models import Fact
 from tui.acts import many, refuse, undoes, write
-from tui.commands import count
+from tui.plurals import count
 
 if TYPE_CHECKING:
-    from tui.screens.main import MainScreen
+    from tui.acts.host import ActionHost
 
 
-def mute(screen: MainScreen) -> None:
+def mute(screen: ActionHost) -> None:
     """Mute the facts, or unmute them if all of them are."""
     things = screen.targets()
     numbers = [thing.id for thing in things if isinstance(thing, Fact)]
@@ -34,7 +34,7 @@ def mute(screen: MainScreen) -> None:
     many(screen, f"{'Mute' if muting else 'Unmute'} {said}?", len(numbers), go)
 
 
-def ask(screen: MainScreen) -> None:
+def ask(screen: ActionHost) -> None:
     def answer(text: str) -> None:
         screen.change_view(question=text.strip(), session="")
         screen.action_pane("context")

@@ -13,10 +13,10 @@ from tui.keys import INBOX
 if TYPE_CHECKING:
     from store.memory import Memory
     from store.models import Record
-    from tui.screens.main import MainScreen
+    from tui.acts.host import ActionHost
 
 
-def correct(screen: MainScreen) -> None:
+def correct(screen: ActionHost) -> None:
     record = screen.target()
     if isinstance(record, Proposal):
         inbox.edit(screen, record)
@@ -28,7 +28,7 @@ def correct(screen: MainScreen) -> None:
         screen.say(JOURNAL, "warning")
 
 
-def edit(screen: MainScreen) -> None:
+def edit(screen: ActionHost) -> None:
     """`correct`, in the person's editor."""
     from tui.editor import edit as in_editor
 
@@ -54,7 +54,7 @@ def edit(screen: MainScreen) -> None:
         replace(screen, record, work, text)
 
 
-def _edit_document(screen: MainScreen, chunk: Chunk) -> None:
+def _edit_document(screen: ActionHost, chunk: Chunk) -> None:
     """A document in the person's editor, at the lines that are shown; then it is read again."""
     from tui.editor import open_at
 
@@ -89,7 +89,7 @@ def correction(record: Record | Step) -> Callable[[Memory, str, bool], object] |
     return None
 
 
-def replace(screen: MainScreen, record: Record | Step, work: Callable[[Memory, str, bool], object], text: str) -> None:
+def replace(screen: ActionHost, record: Record | Step, work: Callable[[Memory, str, bool], object], text: str) -> None:
     """Put another text in the place of a record's own."""
 
     def said(new: object) -> tuple[str, int | None]:

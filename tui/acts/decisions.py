@@ -9,15 +9,15 @@ from store.citations import cite
 from store.errors import MemorandaError
 from store.models import Commit, Decision, Proposal
 from tui.acts import inbox, made, undoes, write
-from tui.commands import count
 from tui.keys import named
+from tui.plurals import count
 
 if TYPE_CHECKING:
     from store.memory import Memory
-    from tui.screens.main import MainScreen
+    from tui.acts.host import ActionHost
 
 
-def decide(screen: MainScreen, old: Decision | None) -> None:
+def decide(screen: ActionHost, old: Decision | None) -> None:
     """Ask for a decision, one thing after the other; leaving any of the questions leaves all."""
     about = f"instead of {old.citation}: " if old else ""
 
@@ -47,7 +47,7 @@ def decide(screen: MainScreen, old: Decision | None) -> None:
     screen.ask(f"{about}decision, in a few words", old.title if old else "", titled, over=True)
 
 
-def supersede(screen: MainScreen) -> None:
+def supersede(screen: ActionHost) -> None:
     record = screen.target()
     if isinstance(record, Proposal):
         inbox.supersede(screen, record)
@@ -58,7 +58,7 @@ def supersede(screen: MainScreen) -> None:
         screen.say(f"Only a decision is superseded by another; {named('record.correct')} corrects a fact.", "warning")
 
 
-def link(screen: MainScreen) -> None:
+def link(screen: ActionHost) -> None:
     """Link the marked commits with the marked decisions, or take away the links there are; of one record, ask for the
     other end."""
     things = screen.targets()
@@ -78,7 +78,7 @@ def link(screen: MainScreen) -> None:
         screen.say("Put the cursor on a commit or a decision, or mark one of each.", "warning")
 
 
-def _ask_link(screen: MainScreen, text: str, kind: str, pairs: Callable[[str], list[tuple[str, int]]]) -> None:
+def _ask_link(screen: ActionHost, text: str, kind: str, pairs: Callable[[str], list[tuple[str, int]]]) -> None:
     from tui.commands import reference
 
     if text.strip():
@@ -89,7 +89,7 @@ def _ask_link(screen: MainScreen, text: str, kind: str, pairs: Callable[[str], l
             screen.say(str(error), "warning")
 
 
-def _link(screen: MainScreen, pairs: list[tuple[str, int]]) -> None:
+def _link(screen: ActionHost, pairs: list[tuple[str, int]]) -> None:
     def turn(memory: Memory) -> tuple[int, int]:
         made = taken = 0
         for sha, decision in pairs:

@@ -11,15 +11,15 @@ from tui.acts import MANY, counted, inbox, many, names_of, refuse, undoes, write
 from tui.acts.decisions import decide
 from tui.acts.past import checkpoint
 from tui.acts.tasks import add_task
-from tui.commands import count
 from tui.keys import named
+from tui.plurals import count
 
 if TYPE_CHECKING:
     from store.memory import Memory
-    from tui.screens.main import MainScreen
+    from tui.acts.host import ActionHost
 
 
-def forget(screen: MainScreen) -> None:
+def forget(screen: ActionHost) -> None:
     """Facts and decisions are hidden; what is proposed is rejected."""
     things = screen.targets()
     if proposed := [thing for thing in things if isinstance(thing, Proposal)]:
@@ -57,7 +57,7 @@ def forget(screen: MainScreen) -> None:
     many(screen, f"Forget {counted(facts, 'fact', decisions, 'decision')}?", len(facts) + len(decisions), go)
 
 
-def confirm(screen: MainScreen) -> None:
+def confirm(screen: ActionHost) -> None:
     """Facts are said to hold; what is proposed is accepted."""
     things = screen.targets()
     if proposed := [thing for thing in things if isinstance(thing, Proposal)]:
@@ -77,7 +77,7 @@ def confirm(screen: MainScreen) -> None:
     )
 
 
-def pin(screen: MainScreen) -> None:
+def pin(screen: ActionHost) -> None:
     things = screen.targets()
     facts = [thing for thing in things if isinstance(thing, Fact)]
     if not facts:
@@ -95,7 +95,7 @@ def pin(screen: MainScreen) -> None:
     )
 
 
-def add(screen: MainScreen) -> None:
+def add(screen: ActionHost) -> None:
     """A fact; where the person stands among decisions, checkpoints or tasks, one of these."""
     place = screen.place
     if place == "timeline":
@@ -110,7 +110,7 @@ def add(screen: MainScreen) -> None:
         screen.ask(label, "", lambda text: _add_fact(screen, text, domain))
 
 
-def _add_fact(screen: MainScreen, text: str, domain: str) -> None:
+def _add_fact(screen: ActionHost, text: str, domain: str) -> None:
     def said(result: object) -> tuple[str, int | None]:
         number, new = result if isinstance(result, tuple) else (0, True)
         known = f"{cite('fact', number)} was known already: confirmed{undoes()}"
@@ -125,7 +125,7 @@ def _add_fact(screen: MainScreen, text: str, domain: str) -> None:
         )
 
 
-def tag(screen: MainScreen) -> None:
+def tag(screen: ActionHost) -> None:
     facts = [thing for thing in screen.targets() if isinstance(thing, Fact)]
     if not facts:
         screen.say("Only facts have tags.", "warning")

@@ -10,24 +10,24 @@ from store.errors import MemorandaError
 from store.keys import pack
 from store.models import Fact, Proposal
 from tui.acts import MANY, many, names_of, refuse, undoes, write
-from tui.commands import count
 from tui.keys import INBOX
+from tui.plurals import count
 from tui.proposal import flagged
 
 if TYPE_CHECKING:
     from store.inbox import Choice, Decided
     from store.memory import Memory
-    from tui.screens.main import MainScreen
+    from tui.acts.host import ActionHost
 
 HERE = "Only what is proposed, and facts, can be merged."
 
 
-def proposals(screen: MainScreen) -> list[Proposal]:
+def proposals(screen: ActionHost) -> list[Proposal]:
     """The proposals that a key is about."""
     return [thing for thing in screen.targets() if isinstance(thing, Proposal)]
 
 
-def accept(screen: MainScreen, chosen: Sequence[Proposal]) -> None:
+def accept(screen: ActionHost, chosen: Sequence[Proposal]) -> None:
     """Accept proposals; what reads like an order to an agent is asked about when it is one of several."""
     orders = sum(map(flagged, chosen))
     if orders and len(chosen) > 1:
@@ -40,18 +40,18 @@ def accept(screen: MainScreen, chosen: Sequence[Proposal]) -> None:
     _decide(screen, chosen, "accept", "Accept")
 
 
-def reject(screen: MainScreen, chosen: Sequence[Proposal]) -> None:
+def reject(screen: ActionHost, chosen: Sequence[Proposal]) -> None:
     _decide(screen, chosen, "reject", "Reject")
 
 
-def _decide(screen: MainScreen, chosen: Sequence[Proposal], verb: str, word: str) -> None:
+def _decide(screen: ActionHost, chosen: Sequence[Proposal], verb: str, word: str) -> None:
     from store.inbox import Choice
 
     choices = [Choice(one.id, verb) for one in chosen]
     many(screen, f"{word} {count(len(chosen), 'proposal')}?", len(chosen), lambda: decide(screen, choices))
 
 
-def edit(screen: MainScreen, proposal: Proposal) -> None:
+def edit(screen: ActionHost, proposal: Proposal) -> None:
     """Accept a proposal in one's own words."""
     from store.inbox import Choice
 
@@ -65,7 +65,7 @@ def edit(screen: MainScreen, proposal: Proposal) -> None:
     screen.ask(f"accept {proposal.citation} as", proposal.text, answer)
 
 
-def merge(screen: MainScreen) -> None:
+def merge(screen: ActionHost) -> None:
     """A proposal with the fact it is like; or the facts that are marked. What asks to merge is done as it asks."""
     chosen = proposals(screen)
     facts = [thing.id for thing in screen.targets() if isinstance(thing, Fact)]
@@ -93,39 +93,39 @@ def merge(screen: MainScreen) -> None:
         refuse(screen, screen.targets(), HERE)
 
 
-def supersede(screen: MainScreen, proposal: Proposal) -> None:
+def supersede(screen: ActionHost, proposal: Proposal) -> None:
     if _one(screen, proposals(screen)) and _worded(screen, proposal):
         _with_a_fact(screen, proposal, "supersede", "{} takes the place of which fact? F#…")
 
 
-def _one(screen: MainScreen, chosen: Sequence[Proposal]) -> bool:
+def _one(screen: ActionHost, chosen: Sequence[Proposal]) -> bool:
     """Whether it is one; many are told that each has a fact of its own."""
     if len(chosen) > 1:
         screen.say(f"{names_of(chosen)}: each has a fact of its own. Take them one by one.", "warning")
     return len(chosen) <= 1
 
 
-def _worded(screen: MainScreen, proposal: Proposal) -> bool:
+def _worded(screen: ActionHost, proposal: Proposal) -> bool:
     """Whether it would put words somewhere; what asks to forget is told that it wants a yes or a no."""
     if proposal.kind == "forget":
         screen.say(f"{proposal.citation} asks to forget a fact: accept it or reject it.", "warning")
     return proposal.kind != "forget"
 
 
-def look(screen: MainScreen) -> None:
+def look(screen: ActionHost) -> None:
     """Look for duplicates and contradictions; what is found stands in the inbox then."""
     screen.action_pane(INBOX)
     screen.action_run("duplicates")
 
 
-def _join(screen: MainScreen, fact: int, text: str) -> None:
+def _join(screen: ActionHost, fact: int, text: str) -> None:
     other = _fact(screen, text)
     if other is not None:
         said = f"Made one of {cite('fact', fact)} and {cite('fact', other)}{undoes()}"
         write(screen, lambda memory: memory.inbox.join(fact, [other]), said)
 
 
-def _with_a_fact(screen: MainScreen, proposal: Proposal, verb: str, question: str) -> None:
+def _with_a_fact(screen: ActionHost, proposal: Proposal, verb: str, question: str) -> None:
     """At once where it is plain which fact is meant: to merge, the only one that says the same; to supersede, the one
     it is about, or the only one it is like."""
     from store.inbox import Choice
@@ -166,7 +166,7 @@ def _meant(memory: Memory, proposal: Proposal, verb: str) -> tuple[list[int], bo
     return [like.fact.id for like in likes], [like.how for like in likes].count(SAME) == 1
 
 
-def _fact(screen: MainScreen, text: str) -> int | None:
+def _fact(screen: ActionHost, text: str) -> int | None:
     from tui.commands import number
 
     if not text.strip():
@@ -178,7 +178,7 @@ def _fact(screen: MainScreen, text: str) -> int | None:
         return None
 
 
-def decide(screen: MainScreen, choices: Sequence[Choice], anyway: bool = False) -> None:
+def decide(screen: ActionHost, choices: Sequence[Choice], anyway: bool = False) -> None:
     """Carry choices out with the pen, and say what came of them; ask about what is no longer what it rested on."""
 
     def work(memory: Memory) -> object:
@@ -198,7 +198,7 @@ def decide(screen: MainScreen, choices: Sequence[Choice], anyway: bool = False) 
     write(screen, work, said, back=pack("proposal", choices[0].number) if len(choices) == 1 else None)
 
 
-def _left(screen: MainScreen, choices: Sequence[Choice], done: Decided) -> None:
+def _left(screen: ActionHost, choices: Sequence[Choice], done: Decided) -> None:
     """What could not be done: a doubt about one proposal is asked about, more are told."""
     from store.errors import Purged
     from store.inbox import Doubtful
@@ -233,7 +233,7 @@ def told(done: Decided) -> str:
     return ", ".join(parts) + back
 
 
-def in_editor(screen: MainScreen) -> None:
+def in_editor(screen: ActionHost) -> None:
     """Decide the marked proposals, or all of the list, in the person's editor."""
     from store.inbox import Choice
     from tui import batch

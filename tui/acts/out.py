@@ -11,10 +11,10 @@ from tui.acts import name_of, names_of
 
 if TYPE_CHECKING:
     from store.models import Record
-    from tui.screens.main import MainScreen
+    from tui.acts.host import ActionHost
 
 
-def copy(screen: MainScreen) -> None:
+def copy(screen: ActionHost) -> None:
     answer = screen.last_answer
     if screen.focused is screen.talk:
         if answer is not None:
@@ -23,20 +23,20 @@ def copy(screen: MainScreen) -> None:
     _copy(screen, lambda thing: name_of(thing), "")
 
 
-def copy_text(screen: MainScreen) -> None:
+def copy_text(screen: ActionHost) -> None:
     from store.search.pipeline import body
 
     _copy(screen, lambda thing: thing.reason if isinstance(thing, Step) else body(thing), "the text of ")
 
 
-def _copy(screen: MainScreen, form: Callable[[Record | Step], str], what: str) -> None:
+def _copy(screen: ActionHost, form: Callable[[Record | Step], str], what: str) -> None:
     things = list(screen.targets())
     if things:
         texts = [form(thing) for thing in sorted(things, key=lambda thing: (type(thing).__name__, name_of(thing)))]
         screen.copy("\n".join(texts) if what else " ".join(texts), what + names_of(things))
 
 
-def export(screen: MainScreen) -> None:
+def export(screen: ActionHost) -> None:
     home, name = export_path(screen.name_of_memory).split("/", 1)
     screen.action_command(f"export {home}/{quote(name)}")
 
@@ -46,5 +46,5 @@ def export_path(name: str) -> str:
     return f"~/{name}-memory.json"
 
 
-def day(screen: MainScreen) -> None:
+def day(screen: ActionHost) -> None:
     screen.ask("to the day (2026-10-01, yesterday, 3w)", "", screen.go_to_day)

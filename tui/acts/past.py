@@ -15,19 +15,19 @@ from tui.keys import INBOX, named
 if TYPE_CHECKING:
     from store.memory import Memory
     from store.plans import Plan
-    from tui.screens.main import MainScreen
+    from tui.acts.host import ActionHost
 
 FRESH_MS = 600_000  # what was done longer ago than that is undone with a word about it
 
 
-def checkpoint(screen: MainScreen) -> None:
+def checkpoint(screen: ActionHost) -> None:
     def answer(text: str) -> None:
         write(screen, lambda memory: memory.checkpoints.take(text), made("Took", "checkpoint"))
 
     screen.ask("name this moment", "", answer)
 
 
-def restore(screen: MainScreen) -> None:
+def restore(screen: ActionHost) -> None:
     record = screen.target()
     if isinstance(record, Checkpoint):
         screen.show_plan("checkpoint", record.id)
@@ -38,14 +38,14 @@ def restore(screen: MainScreen) -> None:
         )
 
 
-def recover(screen: MainScreen) -> None:
+def recover(screen: ActionHost) -> None:
     """Read out what a checkpoint holds for whoever goes on: the one under the cursor, else the newest."""
     record = screen.pane.record if screen.place == "checkpoints" else None
     screen.app.clear_notifications()  # the offer was taken, and would cover what is read
     screen.action_run(f"recover {record.citation}" if isinstance(record, Checkpoint) else "recover")
 
 
-def take_back(screen: MainScreen) -> None:
+def take_back(screen: ActionHost) -> None:
     """Take the step under the cursor back: at once if nothing stands in the way, else it is shown and decided."""
     record = screen.target()
     if not isinstance(record, Step):
@@ -60,13 +60,13 @@ def take_back(screen: MainScreen) -> None:
         screen.show_plan("step", record.seq)
 
 
-def take_back_now(screen: MainScreen, plan: Plan, undone_by: str) -> None:
+def take_back_now(screen: ActionHost, plan: Plan, undone_by: str) -> None:
     """Apply a plan of one record, in whose way nothing stands; `undone_by` says what takes that back."""
     said = f"Took back step {plan.undoes}: {plan.changes[0].title[:40]}; {undone_by}"
     write(screen, lambda memory: memory.plans.apply(plan, {0}), said)
 
 
-def take_back_all(screen: MainScreen) -> None:
+def take_back_all(screen: ActionHost) -> None:
     """Everything that whoever made this step, or wrote this record, has written; of a turn, all that was learned from
     its conversation."""
     record = screen.target()
@@ -86,7 +86,7 @@ def take_back_all(screen: MainScreen) -> None:
         screen.show_plan("origin", origin)
 
 
-def since(screen: MainScreen) -> None:
+def since(screen: ActionHost) -> None:
     """What changed since a moment: the checkpoint under the cursor, unless another is typed. In the past: from the
     moment that is looked at to now, or to another."""
     moment = screen.moment
@@ -98,7 +98,7 @@ def since(screen: MainScreen) -> None:
         screen.ask("changed since", start, screen.show_since, over=True)
 
 
-def as_of(screen: MainScreen) -> None:
+def as_of(screen: ActionHost) -> None:
     """Everything as it stood at a moment: the one under the cursor, unless another is typed."""
     record = screen.pane.record
     start = "yesterday"
@@ -109,15 +109,15 @@ def as_of(screen: MainScreen) -> None:
     screen.ask("as of (a day, 3w, K#3, a step)", start, screen.look_back, over=True)
 
 
-def undo(screen: MainScreen) -> None:
+def undo(screen: ActionHost) -> None:
     _take_back(screen, lambda memory: memory.history.undo(), "Took back", f"{named('memory.redo')} puts it back")
 
 
-def redo(screen: MainScreen) -> None:
+def redo(screen: ActionHost) -> None:
     _take_back(screen, lambda memory: memory.history.redo(), "Put back", f"{named('memory.undo')} takes it back")
 
 
-def _take_back(screen: MainScreen, work: Callable[[Memory], Step], said: str, again: str) -> None:
+def _take_back(screen: ActionHost, work: Callable[[Memory], Step], said: str, again: str) -> None:
     kind = "proposal" if screen.place == INBOX else ""  # what came back to where the person is
 
     def stepped(memory: Memory) -> object:

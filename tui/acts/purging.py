@@ -9,15 +9,15 @@ from store.errors import MemorandaError
 from store.models import Decision, Event, Fact, Proposal, Step, Summary, Task, Turn
 from store.records import kind_of
 from tui.acts import refuse
-from tui.commands import count
+from tui.plurals import count
 
 if TYPE_CHECKING:
     from store.memory import Memory
     from store.purge import PurgePlan
-    from tui.screens.main import MainScreen
+    from tui.acts.host import ActionHost
 
 
-def purge(screen: MainScreen) -> None:
+def purge(screen: ActionHost) -> None:
     things = screen.targets()
     records = [
         (kind_of(thing), thing.id)
@@ -30,7 +30,7 @@ def purge(screen: MainScreen) -> None:
         refuse(screen, things, "Only facts, decisions, tasks, turns, events, summaries and proposals can be purged.")
 
 
-def show(screen: MainScreen, planned: Callable[[Memory], PurgePlan]) -> None:
+def show(screen: ActionHost, planned: Callable[[Memory], PurgePlan]) -> None:
     """Work out what a purge would take away, and show it."""
 
     def done(plan: object, error: MemorandaError | None) -> None:
@@ -43,14 +43,14 @@ def show(screen: MainScreen, planned: Callable[[Memory], PurgePlan]) -> None:
         screen.engine.write(planned, done)
 
 
-def _ask(screen: MainScreen, plan: PurgePlan) -> None:
+def _ask(screen: ActionHost, plan: PurgePlan) -> None:
     from tui.screens.purge import PurgeScreen
 
     if screen.engine is not None:
         screen.app.push_screen(PurgeScreen(screen.engine, plan, screen.form), lambda result: _told(screen, result))
 
 
-def _told(screen: MainScreen, result: object) -> None:
+def _told(screen: ActionHost, result: object) -> None:
     """Say what was done, in the preview what is left to be said."""
     from tui.commands.purging import done_lines
 

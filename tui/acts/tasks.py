@@ -9,10 +9,10 @@ from tui.acts import made, names_of, undoes, write
 from tui.keys import named
 
 if TYPE_CHECKING:
-    from tui.screens.main import MainScreen
+    from tui.acts.host import ActionHost
 
 
-def add_task(screen: MainScreen, text: str) -> None:
+def add_task(screen: ActionHost, text: str) -> None:
     if text.strip():
         write(
             screen,
@@ -22,7 +22,7 @@ def add_task(screen: MainScreen, text: str) -> None:
         )
 
 
-def move_task(screen: MainScreen) -> None:
+def move_task(screen: ActionHost) -> None:
     tasks = [thing for thing in screen.targets() if isinstance(thing, Task)]
     if not tasks:
         screen.say(f"{named('task.move')} starts and finishes tasks; {named('pane.tasks')} goes to them.", "warning")
@@ -40,7 +40,7 @@ def move_task(screen: MainScreen) -> None:
     )
 
 
-def iteration(screen: MainScreen) -> None:
+def iteration(screen: ActionHost) -> None:
     """Start an iteration, or end the one under way: the line to do it, to be completed."""
     running = screen.engine.screen.iterations.active() if screen.engine is not None else None
     screen.action_command(f"iteration complete {running.id}" if running else "iteration start feature ")

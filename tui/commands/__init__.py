@@ -137,11 +137,6 @@ def number(text: str, kind: str) -> int:
     return int(reference(text, kind).target)
 
 
-def count(things: int, word: str) -> str:
-    """`1 fact`, `3 facts`."""
-    return f"{things:,} {word}" if things == 1 else f"{things:,} {word}s"
-
-
 def though_purged(session: Session, given: "Given", work: "Callable[[bool], Result]") -> "Result":
     """Do work that keeps a text; if it was purged once, only when the person says so. Raises Declined."""
     from store.errors import Declined, Purged

@@ -1,6 +1,7 @@
 """context, mute, unmute."""
 
-from tui.commands import Outcome, Session, count, number
+from tui.commands import Outcome, Session, number
+from tui.plurals import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

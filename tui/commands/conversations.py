@@ -5,7 +5,8 @@ import sys
 
 from store.citations import cite
 from store.errors import InvalidInput, MemorandaError
-from tui.commands import Outcome, Session, count
+from tui.commands import Outcome, Session
+from tui.plurals import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,6 +1,7 @@
 """scan."""
 
-from tui.commands import Outcome, Session, count
+from tui.commands import Outcome, Session
+from tui.plurals import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,7 +3,8 @@
 import os
 
 from store.errors import Conflict, Declined, InvalidInput
-from tui.commands import Outcome, Session, count
+from tui.commands import Outcome, Session
+from tui.plurals import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

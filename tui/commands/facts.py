@@ -3,7 +3,8 @@
 from store.citations import cite
 from store.errors import InvalidInput
 from store.vocabulary import DOMAINS
-from tui.commands import Outcome, Session, count, number, reference, though_purged
+from tui.commands import Outcome, Session, number, reference, though_purged
+from tui.plurals import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

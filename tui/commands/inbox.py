@@ -6,8 +6,9 @@ from store.citations import cite
 from store.errors import Declined, InvalidInput
 from store.inbox import Choice, Decided, Doubtful
 from store.models import Proposal, as_json
-from tui.commands import Outcome, Session, count, number, reference, though_purged
+from tui.commands import Outcome, Session, number, reference, though_purged
 from tui.commands.lines import cut, left_out, proposal_line
+from tui.plurals import count
 from tui.proposal import WARNING, flagged
 
 TYPE_CHECKING = False

@@ -6,7 +6,7 @@ Everything printed passes `tui.visible` once more at the door; columns are separ
 from store.clock import ago, local_time
 from store.keys import unpack
 from tui.badges import FACT_BADGES, KIND_GLYPHS, fact_badge
-from tui.commands import count
+from tui.plurals import count
 from tui.visible import visible
 
 TYPE_CHECKING = False

@@ -6,8 +6,9 @@ from time import monotonic
 
 from store.config import load, put, user_path
 from store.errors import InvalidInput, ModelFailed
-from tui.commands import Outcome, Session, count
+from tui.commands import Outcome, Session
 from tui.keys import BY_ID, FIXED
+from tui.plurals import count
 from tui.visible import visible
 
 TYPE_CHECKING = False

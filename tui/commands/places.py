@@ -7,7 +7,8 @@ from store.errors import Declined, InvalidInput, MemorandaError, NotOurs
 from store.location import Location, here
 from store.memory import Memory
 from store.trust import Trust, require
-from tui.commands import Outcome, Session, count
+from tui.commands import Outcome, Session
+from tui.plurals import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

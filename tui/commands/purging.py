@@ -5,7 +5,8 @@ import sys
 
 from store.errors import Declined, InvalidInput, NotFound
 from store.vocabulary import PURGEABLE
-from tui.commands import Outcome, Session, count
+from tui.commands import Outcome, Session
+from tui.plurals import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,7 +4,8 @@ import os
 
 from store.clock import local_time, parse_moment
 from store.errors import InvalidInput
-from tui.commands import Outcome, Session, count, number
+from tui.commands import Outcome, Session, number
+from tui.plurals import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,8 +4,9 @@ from collections.abc import Iterable
 
 from store.citations import Citation, cite, parse
 from store.errors import Conflict, Declined, InvalidInput
-from tui.commands import Outcome, Session, count, number
+from tui.commands import Outcome, Session, number
 from tui.commands.checkpoints import beside, related_as_json, related_lines
+from tui.plurals import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

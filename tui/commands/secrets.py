@@ -1,6 +1,7 @@
 """redactions, scan-secrets: where secrets were cut, what is none, and what was stored before a rule was known."""
 
-from tui.commands import Outcome, Session, count
+from tui.commands import Outcome, Session
+from tui.plurals import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,13 +9,13 @@ from store.errors import Declined, InvalidInput, NotFound
 from store.installation import trouble
 from tui.commands import Outcome, Session
 from tui.keys import BY_ID, FIXED, resolve
+from tui.verbs import ALLOW
 from tui.visible import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from tui.arguments import Given
 
-ALLOW = "allow"
 _WHOSE = {"default": "default", "user": "yours", "project": "project", "environment": "variable"}
 
 

@@ -2,7 +2,8 @@
 
 from store.citations import cite
 from store.errors import InvalidInput
-from tui.commands import Outcome, Session, count, number, though_purged
+from tui.commands import Outcome, Session, number, though_purged
+from tui.plurals import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
 
 from store.errors import MemorandaError
+from tui.acts.host import ActionHost
 from tui.arguments import Given, Usage, help_text, read
 from tui.completion import complete, split
 from tui.keys import named
@@ -13,7 +15,23 @@ from tui.verbs import Verb, find
 
 if TYPE_CHECKING:
     from tui.commands import Outcome
-    from tui.screens.main import MainScreen
+
+
+class CommandHost(ActionHost, Protocol):
+    """A screen on which a line is run as a verb, and which shows what it gave."""
+
+    @property
+    def cwd(self) -> str: ...
+    def refuses(self) -> bool: ...
+    @property
+    def embed(self) -> Callable[[], object]: ...
+    def ask_librarian(self, question: str) -> None: ...
+    def open_citation(self, text: str) -> None: ...
+    def search_for(self, query: str) -> None: ...
+    def action_doctor(self, quick: bool = False) -> None: ...
+    def action_help(self) -> None: ...
+    def action_model(self, pull: str = "", trying: str | None = None) -> None: ...
+    def action_open_memory(self) -> None: ...
 
 
 # what may be asked while the past is looked at: what only reads, and what is not about the memory
@@ -23,7 +41,7 @@ IN_THE_PAST = frozenset(
 )
 
 
-def run_line(screen: MainScreen, text: str, agreed: bool = False) -> None:
+def run_line(screen: CommandHost, text: str, agreed: bool = False) -> None:
     """Run a typed line, with or without its `/`."""
     words = _words(text)
     if words[0].removeprefix("/") in ("q", "quit", "exit"):
@@ -76,7 +94,7 @@ def _words(text: str) -> list[str]:
         return text.split()
 
 
-def _in_place(screen: MainScreen, verb: Verb, given: Given) -> bool:
+def _in_place(screen: CommandHost, verb: Verb, given: Given) -> bool:
     """Do what the screen does better than text; False if it does not."""
     if verb.name == "facts" and not (given.status or given.tag):
         _show_facts(screen, given)
@@ -131,21 +149,21 @@ def _in_place(screen: MainScreen, verb: Verb, given: Given) -> bool:
     return True
 
 
-def _show_model(screen: MainScreen, given: Given) -> None:
+def _show_model(screen: CommandHost, given: Given) -> None:
     from store.agent.model import USUAL
 
     pull = (given.name or USUAL) if given.what == "pull" else ""
     screen.action_model(pull, (given.name or "") if given.what == "test" else None)
 
 
-def _show_purge(screen: MainScreen, given: Given) -> None:
+def _show_purge(screen: CommandHost, given: Given) -> None:
     from tui.acts.purging import show
     from tui.commands.purging import planned
 
     show(screen, lambda memory: planned(memory, given))
 
 
-def _show_plan(screen: MainScreen, kind: str, text: str) -> None:
+def _show_plan(screen: CommandHost, kind: str, text: str) -> None:
     from tui.commands import number
 
     try:
@@ -154,7 +172,7 @@ def _show_plan(screen: MainScreen, kind: str, text: str) -> None:
         screen.say(str(error), "warning")
 
 
-def _show_timeline(screen: MainScreen, given: Given) -> None:
+def _show_timeline(screen: CommandHost, given: Given) -> None:
     from tui.screens.view import KIND_ORDER
 
     kind = given.kind[0] if given.kind else None
@@ -165,7 +183,7 @@ def _show_timeline(screen: MainScreen, given: Given) -> None:
     screen.action_pane("timeline")
 
 
-def _open(screen: MainScreen, text: str) -> None:
+def _open(screen: CommandHost, text: str) -> None:
     from tui.commands.places import place
 
     try:
@@ -176,7 +194,7 @@ def _open(screen: MainScreen, text: str) -> None:
     screen.app.call_later(screen.app.open, location, folder)  # type: ignore[attr-defined]
 
 
-def _show_facts(screen: MainScreen, given: Given) -> None:
+def _show_facts(screen: CommandHost, given: Given) -> None:
     """Go to the facts, filtered."""
     from store.facts import SORTS
     from store.vocabulary import DOMAINS
@@ -190,7 +208,7 @@ def _show_facts(screen: MainScreen, given: Given) -> None:
     screen.action_pane("facts")
 
 
-def _run(screen: MainScreen, verb: Verb, given: Given, text: str, agreed: bool) -> None:
+def _run(screen: CommandHost, verb: Verb, given: Given, text: str, agreed: bool) -> None:
     from tui.pen import Asks
 
     engine = screen.engine
@@ -219,7 +237,7 @@ def _run(screen: MainScreen, verb: Verb, given: Given, text: str, agreed: bool) 
     engine.run(verb, given, agreed, done)
 
 
-def _show(screen: MainScreen, verb: Verb, outcome: Outcome) -> None:
+def _show(screen: CommandHost, verb: Verb, outcome: Outcome) -> None:
     if outcome.message:
         screen.say(outcome.message, alone=True)
     if outcome.lines:

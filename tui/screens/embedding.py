@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from textual import work
 
+from tui.pieces import Piece
 from tui.screens.tending import GIT, TendingScreen
 from tui.visible import visible
-from tui.widgets.bars import Piece
 
 FEW = 64  # texts, as many as are embedded in a moment
 REASON = 48  # cells for why meaning is not to be had

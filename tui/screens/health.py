@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from tui.compare import Line
     from tui.readings import SideRows
-    from tui.screens.main import MainScreen
+    from tui.screens.commands import CommandHost
     from tui.screens.view import View
 
 
@@ -46,7 +46,7 @@ class HealthScreen(ContextScreen):
         rows, index = found.rows, found.cursor_index
         line = rows.leads(index) if isinstance(rows, HealthRows) and index is not None else ""
         if line:
-            run_line(cast("MainScreen", self), line)
+            run_line(cast("CommandHost", self), line)
         else:
             super().choose()
 

@@ -15,10 +15,11 @@ from textual import work
 from store.clock import local_time
 from store.errors import MemorandaError
 from tui.keys import PANES, named
+from tui.pieces import Piece, width
 from tui.screens.browsing import BrowsingScreen
 from tui.screens.view import View
 from tui.visible import visible
-from tui.widgets.bars import Footer, Piece, Split, width
+from tui.widgets.bars import Footer, Split
 from tui.widgets.record_list import RecordList
 
 if TYPE_CHECKING:

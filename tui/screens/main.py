@@ -14,10 +14,11 @@ from textual.containers import Container, Vertical
 
 from store.errors import MemorandaError
 from tui.keys import CHECKPOINTS, CONTEXT, FACTS, HEALTH, HISTORY, INBOX, KEYS, LIBRARIAN, LOOKS, TASKS, TIMELINE
+from tui.pieces import Piece
 from tui.screens.browsing import TYPING
 from tui.screens.librarian import LibrarianScreen
 from tui.screens.view import HUGE, WIDE, empty
-from tui.widgets.bars import Footer, Piece, Split
+from tui.widgets.bars import Footer, Split
 from tui.widgets.kept import Kept
 from tui.widgets.preview_pane import PreviewPane
 from tui.widgets.record_list import RecordList
@@ -353,7 +354,7 @@ class MainScreen(LibrarianScreen):
 
 def applied_words(applied: Applied, undone_by: str) -> str:
     """What was done, and how it can be taken back."""
-    from tui.commands import count
+    from tui.plurals import count
 
     before = f"; K#{applied.checkpoint} is how it was" if applied.checkpoint else ""
     return f"{count(applied.changed, 'record')} changed{before}; {undone_by}"

@@ -18,11 +18,12 @@ from tui.compare import Line
 from tui.keys import BY_ID, FIXED
 from tui.model_line import short
 from tui.model_rows import ModelRows, Row, rows, start
+from tui.pieces import Piece
 from tui.responsive import ResponsiveScreen
 from tui.screens.view import WIDE
 from tui.visible import visible
 from tui.widgets.ask_bar import AskBar
-from tui.widgets.bars import Bar, Piece, Split
+from tui.widgets.bars import Bar, Split
 from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
 from tui.workers import SaysDefects
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
     from store.agent.faring import Faring
     from store.agent.standing import Standing
     from store.location import Location
-    from tui.app import Memoranda
     from tui.modeller import Modeller, Pull
+    from tui.screens.application import Application
 
 KEY = "$footer-key-foreground bold"
 ASKING = "It is being asked something small. A cold model is loaded first, which may take a minute …"
@@ -81,8 +82,8 @@ class ModelScreen(SaysDefects, ResponsiveScreen[None]):
         self._told: Pull | None = None  # the last pull whose end was told
 
     @property
-    def _app(self) -> Memoranda:
-        return cast("Memoranda", self.app)
+    def _app(self) -> Application:
+        return cast("Application", self.app)
 
     @property
     def _modeller(self) -> Modeller:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 from store.agent.faring import Faring, faring
 from tui.model_line import forms
+from tui.pieces import Piece
 from tui.screens.learning import LearningScreen
-from tui.widgets.bars import Piece
 
 if TYPE_CHECKING:
     from tui.modeller import Modeller, Pull

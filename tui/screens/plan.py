@@ -12,16 +12,17 @@ from textual.binding import BindingType
 from store.clock import ago, how_long_ago
 from store.effects import FOLLOWS, happened
 from store.effects import sign as sign_of
-from tui.commands import count
 from tui.compare import Line, compare
 from tui.display import fit
 from tui.keys import LOOKING_KEYS, PLAN_KEYS, Key, named
 from tui.numbered import NumberedRows
+from tui.pieces import Piece
+from tui.plurals import count
 from tui.rows import WIDE as ROOMY
 from tui.rows import Pairs
 from tui.screens.choosing import ChoosingScreen, bound
 from tui.visible import visible
-from tui.widgets.bars import Piece, Split
+from tui.widgets.bars import Split
 from tui.widgets.record_list import RecordList
 
 if TYPE_CHECKING:

@@ -8,16 +8,17 @@ from textual.binding import BindingType
 
 from store.errors import MemorandaError
 from tui.badges import KIND_GLYPHS
-from tui.commands import count
 from tui.commands.purging import box
 from tui.compare import Line
 from tui.display import fit
 from tui.keys import PURGE_KEYS, Key
 from tui.numbered import NumberedRows
+from tui.pieces import Piece
+from tui.plurals import count
 from tui.rows import Pairs
 from tui.screens.choosing import ChoosingScreen, bound
 from tui.visible import visible
-from tui.widgets.bars import Piece, Split
+from tui.widgets.bars import Split
 
 if TYPE_CHECKING:
     from store.memory import Memory

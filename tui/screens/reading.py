@@ -19,10 +19,11 @@ from store.errors import MemorandaError, NotOurs
 from store.keys import pack, unpack
 from store.location import Location
 from tui.keys import CHECKPOINTS, FACTS, HISTORY, INBOX, PANES, TASKS, TIMELINE
+from tui.pieces import Piece, width
 from tui.responsive import ResponsiveScreen
 from tui.screens.view import ALL_NAMED, DIM, STRONG, View, empty, filtered, layout, tabs, title
 from tui.visible import visible
-from tui.widgets.bars import Piece, Split, width
+from tui.widgets.bars import Split
 from tui.widgets.preview_pane import PreviewPane
 from tui.widgets.record_list import RecordList
 from tui.widgets.search_bar import SearchBar

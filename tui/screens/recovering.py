@@ -6,8 +6,8 @@ from textual import work
 
 from store.errors import MemorandaError
 from store.models import Checkpoint
-from tui.commands import count
 from tui.keys import named
+from tui.plurals import count
 from tui.screens.modelled import ModelledScreen
 
 AGAIN = 4  # seconds until the offer is tried again

@@ -16,10 +16,11 @@ from store.models import Step
 from store.search.query import filters
 from store.vocabulary import SEARCHABLE
 from tui.keys import named
+from tui.pieces import Piece
 from tui.screens.recovering import RecoveringScreen
 from tui.unfound import RECENT, before_asking, unfound
 from tui.visible import visible
-from tui.widgets.bars import Piece, Split
+from tui.widgets.bars import Split
 from tui.widgets.record_list import RecordList
 from tui.widgets.search_bar import SearchBar
 

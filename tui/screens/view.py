@@ -23,8 +23,8 @@ from tui.keys import (
     TIMELINE,
     named,
 )
+from tui.pieces import Piece, width
 from tui.visible import visible
-from tui.widgets.bars import Piece, width
 
 if TYPE_CHECKING:
     from store.past import Past

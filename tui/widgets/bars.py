@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from rich.cells import cell_len
 from textual import events
 from textual.content import Content
 from textual.widgets import Static
 
 from tui.display import content
 from tui.keys import KEYS, LOOKS, PLAN, Key
-from tui.visible import visible
+from tui.pieces import Piece, width
 from tui.widgets.kept import Kept
 
 LAST = ("palette.open", "help.open", "plan.leave")  # keys that a footer always has room for
-# a text, its style, and the screen's action that a click on it runs (or none)
-Piece = tuple[str, str] | tuple[str, str, str]
 
 
 class Bar(Kept, Static):
@@ -115,11 +112,6 @@ class Footer(Bar):
 
     def _word(self, key: Key) -> str:
         return key.words.get(self._pane, key.label)
-
-
-def width(pieces: Sequence[Piece]) -> int:
-    """How many cells pieces take."""
-    return sum(cell_len(visible(piece[0])) for piece in pieces)
 
 
 def _content(pieces: Sequence[Piece]) -> Content:

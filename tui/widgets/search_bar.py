@@ -19,7 +19,8 @@ from textual.message import Message
 from textual.timer import Timer
 
 from store.errors import MemorandaError
-from tui.widgets.bars import Bar, Piece, Split, width
+from tui.pieces import Piece, width
+from tui.widgets.bars import Bar, Split
 from tui.widgets.kept import Kept
 from tui.workers import SaysDefects
 

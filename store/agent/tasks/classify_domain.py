@@ -6,8 +6,8 @@ from typing import Annotated
 from store import tokens
 from store.agent import domains
 from store.agent.asking import Asking, Choice, spanish
+from store.agent.chat import Message
 from store.agent.domains import Domain
-from store.agent.model import Message
 from store.agent.voice import fold
 from store.context.fence import harmless
 from store.vocabulary import DOMAINS

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from store import cues
 from store.agent.asking import Asking, numbered, spanish
+from store.agent.chat import Message
 from store.agent.grounding import Ground
-from store.agent.model import Message
 from store.summing import LONGEST, Summed, summed_up
 
 TASK = "consolidate"

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from typing import Annotated
 
 from store.agent.asking import Asking, Choice, numbered, spanish
+from store.agent.chat import Message
 from store.agent.domains import classify
 from store.agent.extraction import Extraction, Found
 from store.agent.grounding import Ground, best, open_ended
-from store.agent.model import Message
 from store.agent.tasks import classify_domain
 from store.agent.telling import stands, tellings
 from store.agent.voice import WORDS, Sentence, fold

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from store.agent.asking import Asking, numbered, spanish
-from store.agent.model import Message
+from store.agent.chat import Message
 from store.context.choosing import Ranked
 from store.context.fence import harmless
 

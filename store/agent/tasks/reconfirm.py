@@ -11,8 +11,8 @@ from typing import Annotated
 
 from store.agent import confirming
 from store.agent.asking import Asking, Choice, numbered, spanish
+from store.agent.chat import Message
 from store.agent.confirming import NONE, PROPOSE, SUPERSEDE, Words
-from store.agent.model import Message
 from store.agent.voice import fold
 from store.context.fence import harmless
 

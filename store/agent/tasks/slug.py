@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from store import snapshots, tokens
 from store.agent.asking import LONGEST, Asking, spanish
+from store.agent.chat import Message
 from store.agent.grounding import Ground
-from store.agent.model import Message
 from store.agent.telling import hostile
 from store.context.fence import harmless
 from store.models import Turn

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 
 from store import tokens
 from store.agent.asking import LONGEST, Asking, spanish
+from store.agent.chat import Message
 from store.agent.grounding import Ground, best
-from store.agent.model import Message
 from store.agent.telling import hostile
 from store.agent.voice import fold
 from store.context.fence import harmless

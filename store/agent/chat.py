@@ -1,0 +1,33 @@
+"""What a model is asked with, whoever serves it."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Protocol
+
+Message = tuple[str, str]
+"""Who speaks ("system", "user" or "assistant"), and the words."""
+
+CONTEXT = 4_096
+"""Tokens of a question and its answer together. Always the same: for another number Ollama loads the model anew."""
+SAID = 2.0
+"""Logarithm of the odds that a word has of which only that it was said is known."""
+
+
+class Chat(Protocol):
+    """A model that may be asked, by one thread. All raise ModelFailed, `stream` at any piece."""
+
+    name: str
+
+    def answer(
+        self, messages: Sequence[Message], *, schema: dict[str, Any] | None, predict: int, seconds: float
+    ) -> str:
+        """The whole answer, `predict` tokens at most, in JSON of this `schema` if one is given."""
+        ...
+
+    def stream(self, messages: Sequence[Message], *, predict: int, seconds: float) -> Iterator[str]:
+        """The answer piece by piece; whoever closes the iterator ends it on the server too."""
+        ...
+
+    def leaning(self, messages: Sequence[Message], *, yes: Sequence[str], no: Sequence[str], seconds: float) -> float:
+        """How much likelier the model is to begin its answer with a word of `yes` than with one of `no`: the logarithm
+        of the odds. Where the server tells no likelihoods, SAID or less SAID by the word that it says."""
+        ...

@@ -1,0 +1,19 @@
+"""What a screen needs of the application that shows it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from store.config import Config
+    from tui.modeller import Modeller
+
+
+class Application(Protocol):
+    """The application, as its screens know it."""
+
+    config: Config
+    modeller: Modeller
+
+    def configure_again(self) -> None: ...
+    def release_keys(self) -> None: ...
