@@ -2,9 +2,9 @@
 
 SQLite has one writer at a time and no queue: each waits by itself, and one that has waited long looks rarely. So
 writers line up at a lock on the memory's folder, whose waiters the system serves in their order and whose holder it
-lets go of when its process ends. Whoever holds it writes, and passes it on as soon as the transaction is committed: the
-next is woken, and has to ask SQLite once. The queue is only for fairness: where there can be none, or it does not move,
-SQLite's own lock decides as ever.
+lets go of when its process ends (where one ends that waits, those behind it line up anew). Whoever holds it writes, and
+passes it on as soon as the transaction is committed: the next is woken, and has to ask SQLite once. The queue is only
+for fairness: where there can be none, or it does not move, SQLite's own lock decides as ever.
 """
 
 import os

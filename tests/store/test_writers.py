@@ -87,21 +87,40 @@ linux = pytest.mark.skipif(not os.path.exists("/proc/locks"), reason="only Linux
 
 @linux
 def test_whoever_asked_first_writes_first(path: str) -> None:
-    """In processes of their own; one that is killed while it waits holds nobody up."""
+    """In processes of their own."""
+    holder, writers = lined_up_behind_a_holder(path)
+    tell(holder)
+    assert written(path, [holder, *writers]) == ["first of all", *(f"writer {number}" for number in range(7))]
+
+
+@linux
+def test_one_that_is_killed_while_it_waits_holds_nobody_up(path: str) -> None:
+    """Those behind it line up anew, and each of them writes."""
+    holder, writers = lined_up_behind_a_holder(path)
+    writers[0].kill()
+    writers[3].kill()
+    until(lambda: lined_up(path) == 1 + 5)
+    tell(holder)
+    facts = written(path, [holder, *writers])
+    assert sorted(facts) == ["first of all", *(f"writer {number}" for number in (1, 2, 4, 5, 6))]
+
+
+def lined_up_behind_a_holder(path: str) -> "tuple[subprocess.Popen[str], list[subprocess.Popen[str]]]":
+    """A process that is writing, and seven that wait to write, in their order."""
     holder = start(HOLDER, path)
     writers = [start(WRITER, path, f"writer {number}") for number in range(7)]
     for number, writer in enumerate(writers, start=1):
         tell(writer)
         until(lambda number=number: lined_up(path) == 1 + number)  # type: ignore[misc]
-    writers[0].kill()
-    writers[3].kill()
-    until(lambda: lined_up(path) == 1 + 5)
-    tell(holder)
-    for child in (holder, *writers):
+    return holder, writers
+
+
+def written(path: str, children: "list[subprocess.Popen[str]]") -> list[str]:
+    """The facts, in their order, once all of these processes have ended."""
+    for child in children:
         child.wait(WAIT)
     with Memory.open(path) as memory:
-        facts = [fact.fact for fact in memory.facts.many(range(1, 10))]
-    assert facts == ["first of all", *(f"writer {number}" for number in (1, 2, 4, 5, 6))]
+        return [fact.fact for fact in memory.facts.many(range(1, 10))]
 
 
 def test_a_queue_that_does_not_move_is_left(path: str, monkeypatch: pytest.MonkeyPatch) -> None:

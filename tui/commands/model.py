@@ -7,6 +7,7 @@ from time import monotonic
 from store.config import load, put, user_path
 from store.errors import InvalidInput, ModelFailed
 from tui.commands import Outcome, Session
+from tui.commands.interrupt import Interrupt
 from tui.keys import BY_ID, FIXED
 from tui.plurals import count
 from tui.visible import visible
@@ -198,19 +199,24 @@ def _pull(session: Session, name: str) -> Outcome:
     name = name or USUAL
     pace, started = Pace(), monotonic()
     tell = _teller(name, sys.stderr.isatty())
-    fetcher = Fetcher(address.of(_config(session)), lambda: False)
     total = 0
-    try:
-        for far in fetcher.pull(name):
-            pace.told(far.done, far.total)
-            total = far.total or total
-            tell(far, pace)
-    except KeyboardInterrupt:
-        raise ModelFailed("stopped", f"{name} is not there yet.", "Said again, it goes on where it stopped.") from None
-    finally:
-        fetcher.close()
-        if sys.stderr.isatty():
-            print("\r\x1b[K", end="", flush=True, file=sys.stderr)
+    with Interrupt() as interrupt:
+        fetcher = Fetcher(address.of(_config(session)), lambda: interrupt.asked)
+        try:
+            for far in fetcher.pull(name):
+                pace.told(far.done, far.total)
+                total = far.total or total
+                tell(far, pace)
+        except ModelFailed:
+            if not interrupt.asked:
+                raise
+            raise ModelFailed(
+                "stopped", f"{name} is not there yet.", "Said again, it goes on where it stopped."
+            ) from None
+        finally:
+            fetcher.close()
+            if sys.stderr.isatty():
+                print("\r\x1b[K", end="", flush=True, file=sys.stderr)
     return Outcome(
         f"{name} is there: {size(total)}, in {seconds(monotonic() - started)}.",
         lambda: {"pulled": name, "size": total},

@@ -3,6 +3,7 @@
 import sys
 
 from tui.commands import Outcome, Session
+from tui.commands.interrupt import Interrupt
 from tui.plurals import count
 
 TYPE_CHECKING = False
@@ -77,31 +78,22 @@ class _Embedding:
         return lines
 
     def _work(self, memory: "Memory") -> None:
-        import signal
-
         from store import meaning
         from store.errors import MemorandaError
 
         if not meaning.waiting(memory):
             return
-        before = signal.getsignal(signal.SIGINT)
-
-        def stop(*about: object) -> None:
-            self.stopped = True
-            signal.signal(signal.SIGINT, before)  # a second one ends at once
-
         progress = _progress() if sys.stderr.isatty() else _quiet
-        signal.signal(signal.SIGINT, stop)
-        try:
-            result = meaning.embed(memory, progress, lambda: self.stopped, self.told.append)
-            if result is None:
-                self.told.append("Another process is embedding right now.")
-            else:
-                self.embedded = result.embedded + result.reused
-        except MemorandaError as error:
-            self.told.append(str(error))
-        finally:
-            signal.signal(signal.SIGINT, before)
+        with Interrupt() as interrupt:
+            try:
+                result = meaning.embed(memory, progress, lambda: interrupt.asked, self.told.append)
+                if result is None:
+                    self.told.append("Another process is embedding right now.")
+                else:
+                    self.embedded = result.embedded + result.reused
+            except MemorandaError as error:
+                self.told.append(str(error))
+        self.stopped = interrupt.asked
 
 
 def _progress() -> "Callable[[int, int], None]":
