@@ -147,9 +147,9 @@ def served(name: str | None) -> Iterator[Heard | None]:
                 raise SystemExit(3) from None
             name = MODELS[name].name
         os.environ["MEMORANDA_MODEL"] = name
-        from store.agent.model import found
-        from store.agent.standing import standing
         from store.config import Config
+        from store.llm.model_selection import found
+        from store.llm.status import standing
 
         chat = found(Config())
         if chat is None or chat.name != name:

@@ -30,7 +30,7 @@ def _content() -> dict[str, Any]:
 
 @contextlib.contextmanager
 def ready(folder: str, heard: Heard | None) -> Iterator[Callable[[Case], Any]]:
-    from store.librarian.answering import Librarian
+    from store.librarian.librarian import Librarian
 
     path = os.path.join(folder, "model" if heard else "rules", ".memoranda", "memory.db")
     with remembered(path, _content()) as memory:
@@ -48,8 +48,8 @@ def ready(folder: str, heard: Heard | None) -> Iterator[Callable[[Case], Any]]:
 @contextlib.contextmanager
 def remembered(path: str, content: dict[str, Any], embedded: bool = True) -> Iterator[Memory]:
     """A memory of these records, each written at its own time; `embedded` where there is a model of meanings."""
-    from store import meaning
     from store.memory import Memory
+    from store.services import background_embedding
 
     at = [NOW]
     with Memory.open(path, "cli", lambda: at[0]) as memory:
@@ -77,7 +77,7 @@ def remembered(path: str, content: dict[str, Any], embedded: bool = True) -> Ite
         for one in content["facts"]:
             memory.facts.remember(one["fact"], domain=one["domain"])
         if embedded:
-            meaning.embed(memory)
+            background_embedding.embed(memory)
         yield memory
 
 

@@ -20,17 +20,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from bench import agent_answers
 from bench.agent_scores import has, has_all, rests
-from store import snapshots
-from store.agent import extraction
-from store.agent.confirming import compare
-from store.agent.domains import classify
-from store.agent.voice import sentences
-from store.conversation.summarising import Summarised, by_rule
-from store.errors import ModelFailed
-from store.models import Turn
+from store.base.errors import ModelFailed
+from store.base.models import Turn
+from store.conversations import session_snapshot
+from store.conversations.rule_summary import Summarised, by_rule
+from store.learning import extract_rules
+from store.learning.domain_rules import classify
+from store.learning.reconfirm_rules import compare
+from store.learning.sentences import sentences
 
 if TYPE_CHECKING:
-    from store.agent.chat import Chat, Message
+    from store.llm.chat import Chat, Message
 
 Case = dict[str, Any]
 SECONDS = 300.0  # that the model may take: what is measured is how well it answers, the latency stands beside it
@@ -142,7 +142,7 @@ class Heard:
 
 
 def _asking(heard: Heard, task: str) -> Any:
-    from store.agent.asking import Asking
+    from store.llm.structured_output import Asking
 
     heard.task = task
     return Asking(heard, SECONDS)
@@ -193,12 +193,12 @@ def _counted(score: Callable[[Case, Any], Counter[str]]) -> Callable[[Case, Any]
 
 
 def _extract_rule(case: Case) -> list[tuple[str, str]]:
-    return [(one.text, one.domain) for one in extraction.extract(case["role"], case["text"]).facts]
+    return [(one.text, one.domain) for one in extract_rules.extract(case["role"], case["text"]).facts]
 
 
 def _extract_model(heard: Heard, case: Case, ruled: list[tuple[str, str]]) -> list[tuple[str, str]]:
     """What rules found, and what the model adds to it."""
-    from store.agent.afterwards import added
+    from store.learning.model_pass import added
 
     turn = Turn(1, "bench", 1, case["role"], "", case["text"], NOW, 0, None, "agent")
     found = [lesson.found for lesson in added(_asking(heard, "extract"), turn, _nothing_known())]
@@ -208,7 +208,7 @@ def _extract_model(heard: Heard, case: Case, ruled: list[tuple[str, str]]) -> li
 @cache
 def _nothing_known() -> Any:
     """What a memory of nothing knows; it lives as long as the bench."""
-    from store.agent.known import Known
+    from store.learning.fact_index import Known
     from store.memory import Memory
 
     folder = tempfile.mkdtemp(prefix="memoranda-bench-")
@@ -251,7 +251,7 @@ def _reconfirm_rule(case: Case) -> str:
 
 def _reconfirm_model(heard: Heard, case: Case, ruled: str) -> str:
     """Asked where the rule leaves it open."""
-    from store.agent.tasks import reconfirm
+    from store.learning.tasks import reconfirm
 
     if ruled != "none":
         return ruled
@@ -275,7 +275,7 @@ def _reconfirm_score(case: Case, given: str) -> Counter[str]:
 
 
 def _classify_model(heard: Heard, case: Case, ruled: str) -> str:
-    from store.agent.tasks import classify_domain
+    from store.learning.tasks import classify_domain
 
     return classify_domain.ask(_asking(heard, "classify"), case["text"]).name
 
@@ -285,7 +285,7 @@ def _classify_score(case: Case, given: str) -> Counter[str]:
 
 
 def _slug_model(heard: Heard, case: Case, ruled: str) -> str:
-    from store.agent.tasks import slug
+    from store.learning.tasks import slug
 
     return slug.ask(_asking(heard, "slug"), _turns(case), DAY).name
 
@@ -301,21 +301,21 @@ def _listed(case: Case) -> list[tuple[int, str]]:
 
 def _rank_rule(case: Case) -> list[int]:
     """The search's own order, as a context brings facts up."""
-    from store import meaning
     from store.memory import Memory
+    from store.services import background_embedding
 
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory())
         path = os.path.join(folder, ".memoranda", "memory.db")
         memory = stack.enter_context(Memory.open(path, "cli", lambda: NOW))
         facts = {memory.facts.remember(text)[0]: number for number, text in _listed(case)}
-        meaning.embed(memory)
+        background_embedding.embed(memory)
         found = [facts[hit.record.id] for hit in memory.search(case["question"], kinds=("fact",)).hits]
     return [*found, *(number for number in facts.values() if number not in found)]
 
 
 def _rank_model(heard: Heard, case: Case, ruled: list[int]) -> list[int]:
-    from store.agent.tasks import rank_facts
+    from store.learning.tasks import rank_facts
 
     came = [(number, case["facts"][number]) for number in ruled]
     return list(rank_facts.ask(_asking(heard, "rank"), case["question"], came).ids)
@@ -327,13 +327,13 @@ def _rank_score(case: Case, given: list[int]) -> Counter[str]:
 
 
 def _consolidate_rule(case: Case) -> str:
-    from store.summing import summed_up
+    from store.inbox.merge_text import summed_up
 
     return summed_up(case["facts"])
 
 
 def _consolidate_model(heard: Heard, case: Case, ruled: str) -> str:
-    from store.agent.tasks import consolidate
+    from store.learning.tasks import consolidate
 
     return consolidate.ask(_asking(heard, "consolidate"), case["facts"]).sentence
 
@@ -359,7 +359,7 @@ def _turns(case: Case) -> list[Turn]:
 
 
 def _summarise_model(heard: Heard, case: Case, ruled: Summarised) -> Summarised:
-    from store.agent.tasks import summarize
+    from store.learning.tasks import summarize
 
     return summarize.ask(_asking(heard, "summarise"), _turns(case))
 
@@ -395,7 +395,9 @@ TASKS = {
     "summarise": Task(
         _plain("summarise", lambda case: by_rule(_turns(case)), _summarise_model), _counted(_summarise_score)
     ),
-    "slug": Task(_plain("slug", lambda case: snapshots.slug(_turns(case), DAY), _slug_model), _counted(_slug_score)),
+    "slug": Task(
+        _plain("slug", lambda case: session_snapshot.slug(_turns(case), DAY), _slug_model), _counted(_slug_score)
+    ),
     "rank": Task(_plain("rank", _rank_rule, _rank_model), _counted(_rank_score)),
     "consolidate": Task(_plain("consolidate", _consolidate_rule, _consolidate_model), _counted(_consolidate_score)),
     "answer": Task(agent_answers.ready, agent_answers.score),

@@ -17,11 +17,11 @@ from bench.keys import KEYS
 from bench.store import CLEAN, heading, installed, memory, quantile, verdict
 from bench.store import own as ours
 from bench.terminal import Terminal
-from store.agent import use
-from store.agent.model import found
+from store.base.errors import ModelFailed
 from store.config import Config
-from store.conversation import Said
-from store.errors import ModelFailed
+from store.conversations import Said
+from store.llm import usage_stats
+from store.llm.model_selection import found
 from store.memory import Memory
 
 FACTS = 10_000
@@ -83,7 +83,7 @@ def _asked(path: str) -> int:
     end = time.monotonic() + FIRST
     while time.monotonic() < end:
         with Memory.open(path) as mine:
-            if asked := sum(one.asked for one in use.by_task(mine.database)):
+            if asked := sum(one.asked for one in usage_stats.by_task(mine.database)):
                 return asked
         time.sleep(0.5)
     return 0

@@ -24,7 +24,7 @@ import time
 from collections.abc import Sequence
 
 from bench.store import environment, heading, installed, quantile, verdict
-from store.database import log
+from store.database import wal
 from store.memory import Memory
 
 WAIT = 250  # ms in which 99.9 of 100 writes are to be done beside 19 others
@@ -127,7 +127,7 @@ def _run(python: str, name: str, writers: int, seconds: float, held: bool, lengt
             process.stdin.flush()
         longest, end = 0, time.perf_counter() + seconds
         while time.perf_counter() < end:
-            longest = max(longest, log.length(path))
+            longest = max(longest, wal.length(path))
             time.sleep(0.05)
         if holder is not None:
             holder.communicate("")

@@ -4,9 +4,9 @@
 
 A store of so many facts, confirmed over two years, and a session of so many turns with its summaries; questions made of
 the words of both. By words, unless `--meaning` lets the model that comes with the package read all of it first (some
-minutes). A context over its budget ends this with 1. The last table sets `store/tokens.py` beside the tokenizer of
-Qwen2.5, which is read from the head of a GGUF file of that model: the one that the tests of the real model keep, or
-`--gguf`. Above 1 the estimate is too high, and some of the model's window stays empty; below 1 it is too low.
+minutes). A context over its budget ends this with 1. The last table sets `store/base/token_count.py` beside the
+tokenizer of Qwen2.5, which is read from the head of a GGUF file of that model: the one that the tests of the real model
+keep, or `--gguf`. Above 1 the estimate is too high, and some of the model's window stays empty; below 1 it is too low.
 
 Aim: a context in 50 ms, none over its budget.
 """
@@ -23,10 +23,11 @@ import tempfile
 from collections.abc import Callable, Iterator, Sequence
 
 from bench.store import ROOT, Writer, copy, heading, memory, quantile, verdict
-from store import comparing, tokens
-from store.clock import from_ms, to_ms
+from store.base import token_count
+from store.base.clock import from_ms, to_ms
 from store.context.budget import LIMITS, PROMPT, SHARED
-from store.conversation import Said
+from store.conversations import Said
+from store.inbox import new_fact_check
 from store.memory import Memory
 
 AIM_MS = 50.0
@@ -51,9 +52,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with Memory.open(path, "cli") as opened:
             _talk(opened, options.turns)
             if options.meaning:
-                from store import meaning
+                from store.services import background_embedding
 
-                meaning.embed(opened)
+                background_embedding.embed(opened)
             over, texts = _built(opened, options.questions)
     found = options.gguf or next(iter(sorted(glob.glob(KEPT))), None)
     if found is None:
@@ -75,7 +76,7 @@ def _talk(opened: Memory, turns: int) -> None:
         said.append(Said(role, text, at=from_ms(start + number * 3_600_000 // turns)))
     opened.turns.add("session", said)
     opened.summaries.write("session")
-    comparing.settle(opened.database)
+    new_fact_check.settle(opened.database)
 
 
 def _built(opened: Memory, questions: int) -> tuple[int, list[str]]:
@@ -121,7 +122,7 @@ def _beside(path: str, texts: Sequence[str]) -> None:
 
 
 def _ratio(name: str, texts: Sequence[str], real: Callable[[str], int]) -> None:
-    pairs = [(tokens.count(text), real(text)) for text in texts]
+    pairs = [(token_count.count(text), real(text)) for text in texts]
     shares = [ours / theirs for ours, theirs in pairs if theirs]
     whole = sum(ours for ours, _ in pairs) / sum(theirs for _, theirs in pairs)
     low, high = quantile(shares, 0.05), quantile(shares, 0.95)
@@ -130,7 +131,7 @@ def _ratio(name: str, texts: Sequence[str], real: Callable[[str], int]) -> None:
 
 def _texts() -> Iterator[tuple[str, list[str]]]:
     """Texts that somebody wrote, of the kinds a context holds."""
-    from store.search.language import language
+    from store.text.language import language
     from tui.demo.facts import FACTS
     from tui.demo.talk import TALK
 

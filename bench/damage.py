@@ -22,16 +22,16 @@ from dataclasses import dataclass, field
 import apsw
 
 from bench.store import heading, quantile
+from store.base.feature_flags import VARIABLE
+from store.base.installation import Known, know, known
+from store.base.location import locate
 from store.database.tables import JOURNAL, RECORDED
-from store.edits import primary_key
 from store.health import WRONG, examine
-from store.installation import Known, know, known
-from store.location import locate
+from store.history.row_edits import primary_key
 from store.memory import Memory
 from store.salvage import salvage
 from store.salvage.pages import Pages
-from store.salvage.shapes import shapes, tree
-from store.switches import VARIABLE
+from store.salvage.table_detection import shapes, tree
 
 PAGE = 4096
 SECTOR = 512

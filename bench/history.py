@@ -28,12 +28,12 @@ from bench.process import _run
 from bench.start import start
 from bench.store import ALONE, CACHE, Writer, copy, heading, installed, locked, shape, verdict
 from bench.terminal import Terminal
-from store import packing
-from store.clock import from_ms, to_ms, utc_now
+from store.base.clock import from_ms, to_ms, utc_now
 from store.database import Verbatim
+from store.history import compression
 from store.memory import Memory
-from store.moments import moment
-from store.past import Then, read
+from store.services.as_of import Then, read
+from store.services.point_in_time import moment
 
 FACTS = 10_000
 UNDO, RESTORE, VIEW, BYTES, PACKED, SLOWER = 3.0, 2_000.0, 300.0, 600.0, 150.0, 1.15
@@ -43,7 +43,7 @@ SLOW = ("processes", "application")
 EXAMINED = """
 import sys
 from store.health import examine
-from store.location import locate
+from store.base.location import locate
 for finding in examine(locate(sys.argv[1], {}, "/"), quick=len(sys.argv) > 2):
     assert finding.subject not in ("history", "records") or finding.state == "ok", finding
 with open("/proc/self/status") as status:
@@ -66,7 +66,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _forget_history(paths["none"])
         with Memory.open(paths["packed"]) as memory:
             begun = time.perf_counter()
-            blocks = packing.pack(memory.database, 36_500, 0)
+            blocks = compression.pack(memory.database, 36_500, 0)
             seconds = time.perf_counter() - begun
         print(f"packed into {blocks} blocks, {seconds / blocks * 1e3:.1f} ms each")
         parts: dict[str, Callable[[], None]] = {
@@ -145,7 +145,7 @@ def _undo(paths: dict[str, str]) -> None:
             acts = [_acts(memory, number)[place % 4] for place, number in enumerate(ids[start : start + 100])]
             for kind, act, _ in acts:
                 wrote.setdefault(kind, []).append(_timed(act))
-            packing.pack(memory.database, 36_500, 0, least=1)
+            compression.pack(memory.database, 36_500, 0, least=1)
             for kind, *_ in acts[:-25:-1]:
                 undone.setdefault(kind, []).append(_timed(memory.history.undo))
         for kind in wrote:
@@ -206,7 +206,7 @@ def _restore(paths: dict[str, str], rounds: int) -> None:
                 taken = memory.checkpoints.take("then")
                 memory.facts.tag(ids, "restored")
                 if name == "packed":
-                    packing.pack(memory.database, 36_500, 0, least=1)
+                    compression.pack(memory.database, 36_500, 0, least=1)
                 begun = time.perf_counter()
                 plan = memory.plans.checkpoint(taken)
                 seen = time.perf_counter()

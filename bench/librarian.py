@@ -24,12 +24,13 @@ from contextlib import contextmanager
 from bench.agent import served
 from bench.agent_answers import answers, remembered
 from bench.agent_asking import Heard
-from store import meaning, records
-from store.citations import parse
-from store.clock import utc_now
-from store.librarian.answering import Answer, Librarian
+from store.base.citations import parse
+from store.base.clock import utc_now
+from store.librarian.librarian import Answer, Librarian
 from store.librarian.sources import sources
 from store.memory import Memory
+from store.search import lookup
+from store.services import background_embedding
 from tui.demo import build
 
 CASES = os.path.join(os.path.dirname(__file__), "cases")
@@ -53,14 +54,14 @@ def main() -> None:
         for name in ("keywords", "meaning"):
             with Memory(place, "cli") as memory:
                 if name == "meaning":
-                    meaning.embed(memory)
+                    background_embedding.embed(memory)
                 with _without(name == "keywords"):
                     for half in (0, 1):
                         print("demo   " + _row(memory, name, half, cases[half::2], options.show and not half))
         with remembered(os.path.join(folder, "clinic", ".memoranda", "memory.db"), content, False) as memory:
             for name in ("keywords", "meaning"):
                 if name == "meaning":
-                    meaning.embed(memory)
+                    background_embedding.embed(memory)
                 with _without(name == "keywords"):
                     for half in (0, 1):
                         print("clinic " + _row(memory, name, half, _half(clinic, half), options.show and not half))
@@ -119,7 +120,7 @@ def _good(memory: Memory, answer: Answer, case: dict[str, object]) -> bool:
         return answer.nothing
     if ANY in wanted:
         return str(case["says"]) in answer.text
-    found = [records.lookup(memory.database, parse(text)) for text in answer.citations]
+    found = [lookup.lookup(memory.database, parse(text)) for text in answer.citations]
     texts = [source.text for source in sources(memory.database, found, utc_now())]
     return any(part in text for part in wanted for text in texts)
 

@@ -26,9 +26,9 @@ import apsw
 from bench.start import LAST_ROW
 from bench.store import CLEAN, ROOT, heading, installed, memory, pairs, verdict
 from bench.terminal import Terminal
-from store.adopting import examine
-from store.database import structure
+from store.database import schema_check
 from store.database.version import SCHEMA_VERSION
+from store.services.adoption import examine
 
 OWN_AIM, SCHEMA_AIM, CHECK_AIM, PAINT_AIM = 1.1, 10.0, 1000.0, 1.1
 SIZE = (120, 40)
@@ -117,8 +117,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         raw.close()
         connection = apsw.Connection(foreign, flags=apsw.SQLITE_OPEN_READONLY)
         for name, work in (
-            ("schema by digest", lambda: structure.check(connection, foreign, SCHEMA_VERSION)),
-            ("schema row by row", lambda: structure.compare(connection, foreign, SCHEMA_VERSION)),
+            ("schema by digest", lambda: schema_check.check(connection, foreign, SCHEMA_VERSION)),
+            ("schema row by row", lambda: schema_check.compare(connection, foreign, SCHEMA_VERSION)),
         ):
             value = took(work, options.runs)
             print(f"foreign: {name:19}{value:8.2f} ms   {verdict(value, SCHEMA_AIM, ' ms')}")

@@ -24,7 +24,7 @@ from store.database import Database
 from store.exchange.backup import make
 from store.memory import Memory
 from store.purge import finish, prove, trace
-from store.purge.finishing import merge
+from store.purge.finalize import merge
 from store.purge.proof import files_of
 
 Result = TypeVar("Result")

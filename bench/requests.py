@@ -18,10 +18,10 @@ import sys
 import tempfile
 from collections import Counter
 
-from store.agent import queue
-from store.conversation import Said
+from store.conversations import Said
+from store.database.tombstones import normal
+from store.learning import rule_pass
 from store.memory import Memory
-from store.tombstones import normal
 
 CASES = os.path.join(os.path.dirname(__file__), "cases", "requests-{}.jsonl")
 HALVES = ("dev", "dev2", "held")
@@ -77,7 +77,7 @@ def kept(case: dict) -> tuple[list[str], list[str]]:
     with tempfile.TemporaryDirectory() as folder, Memory.open(os.path.join(folder, "memory.db")) as memory:
         said = [Said("assistant", case["previous"])] if case.get("previous") else []
         memory.turns.add("case", [*said, Said("user", case["text"])])
-        queue.run(memory)
+        rule_pass.run(memory)
         facts = [fact.fact for fact in memory.facts.many(sorted(memory.facts.ids(memory.now)))]
         return facts, [one.text for one in memory.inbox.waiting()]
 

@@ -26,10 +26,10 @@ from contextlib import ExitStack
 
 from bench.datasets import ADVERSARIAL, CATEGORIES, Dialogue, Reading, dialogues, need, readings, recall
 from bench.store import heading, quantile
-from store.conversation import Said
+from store.conversations import Said
 from store.memory import Memory
-from store.search.narrow import Filters
-from store.search.query import parse
+from store.search.filters import Filters
+from store.search.query_parser import parse
 
 AIMS = {"R@10": 80.0, "multi-hop": 52.0, "across": 88.0}
 DEPTH = 10
@@ -60,9 +60,9 @@ class Remembered:
             self.names[number] = f"{reading.language}:{place}"
 
     def embed(self) -> None:
-        from store import meaning
+        from store.services import background_embedding
 
-        meaning.embed(self.memory)
+        background_embedding.embed(self.memory)
 
     def close(self) -> None:
         self.memory.close()
@@ -255,7 +255,7 @@ json.dump(results, open(sys.argv[2], "w"))
 
 def ask_rivals(folder: str, found: list[Dialogue]) -> dict[str, list[tuple[list[str], float]]]:
     """What others find: (names, milliseconds) for every question, the milliseconds of our model's query added."""
-    from store.meaning import open_provider
+    from store.services.background_embedding import open_provider
 
     with Memory.open(os.path.join(folder, "rivals.db")) as memory:
         provider = open_provider(memory).provider

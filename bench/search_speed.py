@@ -20,14 +20,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bench.store import Writer, copy, heading, memory, quantile
-from store.embedding import Vectors, bits, keepers, slots
+from store.embedding import Vectors, binary_index, mean_removal, model_registry, vector_backends
 from store.embedding.calibration import calibration
-from store.meaning import open_provider
 from store.memory import Memory
-from store.search import keyword, space
-from store.search.keyword import Keywords
-from store.search.narrow import Filters
-from store.search.query import parse
+from store.search import fts as keyword
+from store.search.filters import Filters
+from store.search.fts import Keywords
+from store.search.query_parser import parse
+from store.services.background_embedding import open_provider
 
 AIMS = {10_000: 40.0, 100_000: 60.0, 1_000_000: 300.0}  # ms, p95 of the whole call [RETRIEVAL] §5
 HITS = 10
@@ -71,15 +71,15 @@ def prepared(count: int) -> str:
             raise SystemExit("No model makes vectors here: memoranda doctor")
         measured = calibration(provider)
         with made.database.write("agent", "bench") as write:
-            model = slots.settle(write, provider, measured)
+            model = model_registry.settle(write, provider, measured)
         _fill(made, model)
-        space.refresh(made.database)
+        mean_removal.refresh(made.database)
         provider.close()
     os.rename(part, target)
     return target
 
 
-def _fill(made: Memory, model: slots.Model) -> None:
+def _fill(made: Memory, model: model_registry.Model) -> None:
     """A vector for every row of the corpus, around the model's mean, as alike as real ones are; and their signs."""
     import numpy as np
 
@@ -102,11 +102,13 @@ def _fill(made: Memory, model: slots.Model) -> None:
                 ((key, key.to_bytes(16, "big"), vector.tobytes()) for key, vector in zip(some, vectors, strict=True)),
             )
             connection.executemany("INSERT INTO vectors VALUES (?, ?)", ((key * 2 + model.slot, key) for key in some))
-            packed = bits.signs(vectors, model.mean)
-            keepers.BLOCKS.put(write, model.slot, np.array(some, np.int64), packed)
+            packed = binary_index.signs(vectors, model.mean)
+            vector_backends.BLOCKS.put(write, model.slot, np.array(some, np.int64), packed)
     with database.write("agent", "bench") as write:
-        number = slots.changed(write)
-        slots.note(write, keepers.marker(model.slot), keepers.kept(keepers.BLOCKS, model, number))
+        number = model_registry.changed(write)
+        model_registry.note(
+            write, vector_backends.marker(model.slot), vector_backends.kept(vector_backends.BLOCKS, model, number)
+        )
 
 
 def timed(act: Callable[[str], object], asked: Sequence[str]) -> list[float]:

@@ -26,13 +26,13 @@ from typing import NamedTuple
 
 import apsw
 
-from store.clock import DAY_MS, from_ms
+from store.base.clock import DAY_MS, from_ms
+from store.base.installation import known, unknow
 from store.database import Database
 from store.database.migrations import migrations
 from store.database.version import SCHEMA_VERSION
-from store.facts import text_hash
-from store.installation import known, unknow
 from store.memory import Memory
+from store.records.facts import text_hash
 from store.trust import remember
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))

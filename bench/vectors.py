@@ -28,8 +28,8 @@ import apsw
 import numpy as np
 
 from bench.store import heading, quantile
-from store.database.binding import integers
-from store.embedding import bits
+from store.database.integer_list import integers
+from store.embedding import binary_index
 
 DIMENSION, CLUSTERS, NEAREST, QUESTIONS = 384, 400, 10, 50
 PART = 10_000  # vectors made and written at once
@@ -198,14 +198,14 @@ def _pack(connection: apsw.Connection, into: apsw.Connection, size: int) -> None
             "SELECT vector FROM plain WHERE id >= ? AND id < ?", (start, start + BLOCK)
         ).fetchall()
         stored = np.frombuffer(b"".join(row[0] for row in rows), "<f4").reshape(-1, DIMENSION)
-        into.execute("INSERT INTO packed VALUES (?, ?)", (start, bits.signs(stored, _mean()).tobytes()))
+        into.execute("INSERT INTO packed VALUES (?, ?)", (start, binary_index.signs(stored, _mean()).tobytes()))
 
 
 def _signs(connection: apsw.Connection, packed: apsw.Connection, rescored: int) -> Found:
     """As the application does it: the signs in memory, read from their blocks, choose what is compared exactly."""
     every = b"".join(blob for (blob,) in packed.execute("SELECT signs FROM packed ORDER BY first"))
-    rows = np.frombuffer(every, "<u8").reshape(-1, bits.width(DIMENSION) // 64)
-    matrix = bits.Matrix(np.arange(len(rows), dtype=np.int64) * 16, rows)
+    rows = np.frombuffer(every, "<u8").reshape(-1, binary_index.width(DIMENSION) // 64)
+    matrix = binary_index.Matrix(np.arange(len(rows), dtype=np.int64) * 16, rows)
     return lambda vector: _best(connection, matrix.candidates(vector, _mean(), rescored) // 16, vector)
 
 
@@ -294,7 +294,7 @@ def _write(connection: apsw.Connection, sql: str, rows: Iterator[tuple[int, byte
 
 def _signs_of(*values: object) -> bytes:
     vector = np.frombuffer(values[0], "<f4")  # type: ignore[call-overload]
-    return bits.signs(vector[None], _mean())[0].tobytes()
+    return binary_index.signs(vector[None], _mean())[0].tobytes()
 
 
 def _opened(path: str, extension: str) -> apsw.Connection:

@@ -30,8 +30,8 @@ import apsw
 from bench.store import Writer, copy, heading, memory, quantile, verdict
 from store.database import Json, Verbatim, Write
 from store.database.connection import PRAGMAS
-from store.facts import text_hash
 from store.memory import Memory
+from store.records.facts import text_hash
 
 AIM = 0.5  # ms
 COLUMNS = (

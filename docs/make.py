@@ -12,12 +12,12 @@ from pathlib import Path
 FOLDER = Path(__file__).resolve().parent
 sys.path[:0] = [str(FOLDER.parent)]
 
+from store.base.vocabulary import LETTERS  # noqa: E402
 from store.config import SETTINGS  # noqa: E402 - after the path is set
 from store.config.settings import BY_ENVIRONMENT, Setting, known  # noqa: E402
 from store.database.tables import DERIVED, JOURNAL, OPERATIONAL, PACKED, RECORDED  # noqa: E402
 from store.database.version import SCHEMA_VERSION  # noqa: E402
-from store.exchange.form import VERSION  # noqa: E402
-from store.vocabulary import LETTERS  # noqa: E402
+from store.exchange.export_schema import VERSION  # noqa: E402
 from tui.badges import FACT_BADGES, KIND_GLYPHS, TASK_GLYPHS  # noqa: E402
 from tui.commands.settings import as_text  # noqa: E402
 from tui.glyphs import ASCII  # noqa: E402

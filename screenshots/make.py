@@ -21,7 +21,7 @@ os.environ.update(TZ="UTC", GIT_CONFIG_GLOBAL=os.devnull, GIT_CONFIG_SYSTEM=os.d
 
 from textual.pilot import Pilot  # noqa: E402 - after the path is set
 
-from store.location import Location  # noqa: E402
+from store.base.location import Location  # noqa: E402
 from tui import demo  # noqa: E402
 from tui.app import Memoranda  # noqa: E402
 

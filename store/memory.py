@@ -3,50 +3,50 @@
 import os
 
 from store import trust
-from store.clock import Clock, utc_now
+from store.base.clock import Clock, utc_now
+from store.base.location import Location, locate
 from store.database import Database
-from store.location import Location, locate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.answers_cache import Answers
-    from store.checkpoints import Checkpoints
-    from store.commits import Commits
     from store.config import Config
     from store.context import Contexts
-    from store.conversation.sessions import Sessions
-    from store.conversation.summaries import Summaries
-    from store.conversation.turns import Turns
-    from store.decisions import Decisions
+    from store.conversations.sessions import Sessions
+    from store.conversations.summaries import Summaries
+    from store.conversations.turns import Turns
     from store.documents import Documents
-    from store.events import Events
-    from store.facts import Facts
-    from store.history import History
-    from store.inbox import Inbox
-    from store.iterations import Iterations
-    from store.mutes import Mutes
-    from store.plans import Plans
+    from store.history.checkpoints import Checkpoints
+    from store.history.history import History
+    from store.history.restore_plan import Plans
+    from store.inbox.inbox import Inbox
     from store.purge import Purge
+    from store.records.commits import Commits
+    from store.records.decisions import Decisions
+    from store.records.events import Events
+    from store.records.facts import Facts
+    from store.records.iterations import Iterations
+    from store.records.mutes import Mutes
+    from store.records.tasks import Tasks
+    from store.records.timeline import Timeline
     from store.search import Search
-    from store.tasks import Tasks
-    from store.timeline import Timeline
+    from store.search.answer_cache import Answers
 
 # the parts that need the file alone, each made of it when it is asked for, its module imported only then
 PARTS = {
-    "checkpoints": "store.checkpoints.Checkpoints",
-    "commits": "store.commits.Commits",
-    "decisions": "store.decisions.Decisions",
-    "events": "store.events.Events",
-    "facts": "store.facts.Facts",
-    "history": "store.history.History",
-    "iterations": "store.iterations.Iterations",
-    "mutes": "store.mutes.Mutes",
-    "plans": "store.plans.Plans",
-    "sessions": "store.conversation.sessions.Sessions",
-    "summaries": "store.conversation.summaries.Summaries",
-    "tasks": "store.tasks.Tasks",
-    "timeline": "store.timeline.Timeline",
-    "turns": "store.conversation.turns.Turns",
+    "checkpoints": "store.history.checkpoints.Checkpoints",
+    "commits": "store.records.commits.Commits",
+    "decisions": "store.records.decisions.Decisions",
+    "events": "store.records.events.Events",
+    "facts": "store.records.facts.Facts",
+    "history": "store.history.history.History",
+    "iterations": "store.records.iterations.Iterations",
+    "mutes": "store.records.mutes.Mutes",
+    "plans": "store.history.restore_plan.Plans",
+    "sessions": "store.conversations.sessions.Sessions",
+    "summaries": "store.conversations.summaries.Summaries",
+    "tasks": "store.records.tasks.Tasks",
+    "timeline": "store.records.timeline.Timeline",
+    "turns": "store.conversations.turns.Turns",
 }
 
 
@@ -121,13 +121,13 @@ class Memory:
     @property
     def documents(self) -> "Documents":
         from store.documents import Documents
-        from store.documents.places import places
+        from store.documents.paths import places
 
         return Documents(self.database, lambda: places(self.location, self.config))
 
     @property
     def inbox(self) -> "Inbox":
-        from store.inbox import Inbox
+        from store.inbox.inbox import Inbox
 
         return Inbox(self.database, self.documents)
 
@@ -145,7 +145,7 @@ class Memory:
 
     @property
     def answers(self) -> "Answers":
-        from store.answers_cache import Answers
+        from store.search.answer_cache import Answers
 
         return Answers(self.database, self.search)
 

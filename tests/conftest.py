@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from store.clock import from_ms, to_ms
-from store.errors import MemorandaError
+from store.base.clock import from_ms, to_ms
+from store.base.errors import MemorandaError
 from store.memory import Memory
 
 NOON = "2026-11-21T12:00:00.000Z"

@@ -9,10 +9,10 @@ import pytest
 from bench.agent_answers import MEMORY, remembered, score
 from bench.agent_asking import TASKS
 from bench.agent_scores import cited, grounds, has, refused, rests, says, without_citations
-from store import records
-from store.citations import parse
-from store.librarian.answering import Answer
-from store.librarian.composing import Told
+from store.base.citations import parse
+from store.librarian.librarian import Answer
+from store.librarian.rule_answer import Told
+from store.search import lookup
 
 CASES = [json.loads(line) for line in (Path(MEMORY).parent / "agent.jsonl").read_text(encoding="utf-8").splitlines()]
 CONTENT = json.loads(Path(MEMORY).read_text(encoding="utf-8"))
@@ -56,7 +56,7 @@ def test_every_record_that_a_question_wants_is_in_the_memory_and_says_it(name: s
     known = grounds(content)
     with remembered(str(tmp_path / ".memoranda" / "memory.db"), content, embedded=False) as memory:
         for one in known:
-            assert records.lookup(memory.database, parse(one)), one
+            assert lookup.lookup(memory.database, parse(one)), one
         times = dict(memory.database.rows("SELECT id, decided_at FROM decisions"))
     assert [times[number] for number in sorted(times)] == [one["at"] for one in content["decisions"]]
     for case in of("answer") if name == "agent" else map(json.loads, clinic):
@@ -161,7 +161,7 @@ def test_found_and_false_are_counted_of_what_was_told() -> None:
 
 
 def test_a_decision_for_what_was_left_is_wrong() -> None:
-    from store.conversation.summarising import Summarised
+    from store.conversations.rule_summary import Summarised
 
     case = next(case for case in of("summarise") if "Grafana" in case["turns"][1]["text"])
     good = Summarised("the Datadog plan", (), "", ("Let's go with Grafana",))

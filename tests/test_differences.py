@@ -5,15 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from store import ageing, checkpoints, contents, levels, recovery
-from store.citations import parse
+from store.base.citations import parse
+from store.base.errors import InvalidInput
 from store.config import SETTINGS, known
 from store.config.settings import BY_ENVIRONMENT
 from store.context import budget
-from store.conversation import turns
+from store.conversations import turns
 from store.documents import chunking
-from store.embedding import indexing
-from store.errors import InvalidInput
+from store.embedding import indexer
+from store.history import checkpoint_payload, checkpoints
+from store.records import ageing, checkpoint_levels
+from store.services import related_records
 from tui.commands.settings import as_text
 from tui.verbs import BY_NAME
 
@@ -69,13 +71,17 @@ def test_its_figures_are_the_programs():
     assert f"Medium: {medium[0]}, low priority from {medium[1]}, stale from {medium[2]}" in ages
     assert f"low priority from {low[1]}, stale from {low[2]}" in ages
     recovers = row("Recovery adds")
-    assert f"adds {recovery.LIMIT} of any age" in recovers and f"for {checkpoints.OFFERED_DAYS} days" in recovers
-    assert f"up to {contents.TASKS} open tasks and the last {contents.DECISIONS} decisions" in recovers
-    assert list(levels.USAGE) == [70, 85, 90, 95]
-    assert [levels.EVERY_MS[name] // levels.MINUTE_MS for name in ("micro", "meso", "archival")] == [5, 30, 24 * 60]
+    assert f"adds {related_records.LIMIT} of any age" in recovers and f"for {checkpoints.OFFERED_DAYS} days" in recovers
+    assert (
+        f"up to {checkpoint_payload.TASKS} open tasks and the last {checkpoint_payload.DECISIONS} decisions" in recovers
+    )
+    assert list(checkpoint_levels.USAGE) == [70, 85, 90, 95]
+    assert [
+        checkpoint_levels.EVERY_MS[name] // checkpoint_levels.MINUTE_MS for name in ("micro", "meso", "archival")
+    ] == [5, 30, 24 * 60]
     assert f"{budget.PROMPT:,} tokens at the most, at least {budget.ANSWER:,} for" in row("A prompt of 4,000")
     assert f"holds {turns.WINDOW_TOKENS:,}," in row("The window holds 1,200")
-    assert f"{indexing.CACHE:,} vectors" in row("An embedding cache")
+    assert f"{indexer.CACHE:,} vectors" in row("An embedding cache")
     assert (chunking.SIZE, chunking.OVERLAP) == (400 * chunking.TOKEN, 80 * chunking.TOKEN), "as specified: not listed"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from store.decided import met
+from store.inbox.decision_conflicts import met
 from store.memory import Memory
 
 MOST = 100  # proposals, the newest, whose lines tell it; each takes a millisecond or two

@@ -17,10 +17,10 @@ from textual.screen import Screen
 from textual.timer import Timer
 
 from store import config
-from store.clock import Clock, utc_now
+from store.base.clock import Clock, utc_now
+from store.base.errors import Defect, MemorandaError
+from store.base.location import Location
 from store.config.settings import nearest
-from store.errors import Defect, MemorandaError
-from store.location import Location
 from tui.display import Ascii, Colourless, OwnColours, StripControls
 from tui.glyphs import only_plain
 from tui.keys import BY_ID, FIXED, named, remap

@@ -1,10 +1,10 @@
 """The glyph and the word of every state and kind: the same everywhere, read from the left edge (SCREENS)."""
 
-from store.ageing import state
+from store.records.ageing import state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.models import Fact
+    from store.base.models import Fact
 
 # badge → (glyph, word); the badge is also the style's name, `glyph-fresh`
 FACT_BADGES = {

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from threading import Lock
 
-from store.clock import Clock
-from store.location import Location
+from store.base.clock import Clock
+from store.base.location import Location
 from store.memory import Memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.bringing import Apart
+    from store.services.auto_ingest import Apart
 
 
 class Bringer:
@@ -28,16 +28,16 @@ class Bringer:
     def run(self) -> dict[str, object]:
         """What came of it; empty where nothing was due, or it is under way already. Then sessions that are under way
         are summarised and flushed, whoever told their turns: by a model, where there is one."""
-        from store import bringing
+        from store.services import auto_ingest
 
         if not self._working.acquire(blocking=False):
             return {}
         try:
             came: dict[str, object] = {}
             with Memory(self._location, "worker", self._clock, create=False) as memory:
-                due = bringing.due(memory)
+                due = auto_ingest.due(memory)
             if due and not self._closed:
-                self._apart = bringing.Apart(self._location.path)
+                self._apart = auto_ingest.Apart(self._location.path)
                 came = self._apart.run()
             if not self._closed:
                 self._summarise()
@@ -47,14 +47,14 @@ class Bringer:
             self._working.release()
 
     def _summarise(self) -> None:
-        from store import flushing
-        from store.agent import summing_up
+        from store.learning import summarizers
+        from store.services import session_flush
 
         with (
             Memory(self._location, "worker", self._clock, create=False) as memory,
-            summing_up.by_model(memory, self._unwanted) as by,
+            summarizers.by_model(memory, self._unwanted) as by,
         ):
-            flushing.tick(memory, by)
+            session_flush.tick(memory, by)
 
     def close(self) -> None:
         """End it; what was read stays."""

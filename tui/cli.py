@@ -9,8 +9,9 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
-from store import location, trust
-from store.errors import DiskFull, InvalidInput, MemorandaError, NotOurs, StorageError
+from store import trust
+from store.base import location
+from store.base.errors import DiskFull, InvalidInput, MemorandaError, NotOurs, StorageError
 from store.memory import Memory
 from tui.arguments import Given, Usage, help_text, read
 from tui.commands import Outcome, Session
@@ -101,14 +102,14 @@ def _open(place: location.Location, verb: Verb) -> Memory:
             raise
         if not _ask(f"{error.message} Did you make it?"):
             raise
-        from store import adopting
+        from store.services import adoption
 
-        adopting.whole(place, earlier=True)
+        adoption.whole(place, earlier=True)
         return Memory(place, "cli")
     except DiskFull:
-        from store.database import ballast
+        from store.database import disk_reserve
 
-        if not verb.frees or not ballast.free(place.path):
+        if not verb.frees or not disk_reserve.free(place.path):
             raise
         return Memory(place, "cli")
 
@@ -238,14 +239,14 @@ def _announce(memory: Memory) -> None:
 
 def _finish_purge(memory: Memory) -> None:
     """Finish a purge that was cut off or had to wait; without one, a look at one row."""
-    from store.purge_state import pending
+    from store.database.purge_state import pending
 
     if not pending(memory.database):
         return
-    from store import worker
+    from store.services import maintenance
 
     try:
-        worker.finish_purge(memory.database, _say)
+        maintenance.finish_purge(memory.database, _say)
     except MemorandaError as error:
         _say(f"A purge is not finished: {error}")
 
@@ -280,34 +281,34 @@ def _catch_up(memory: Memory, cwd: str) -> Callable[[], bool]:
 
 def _keep_moments(memory: Memory, late: Callable[[], bool]) -> None:
     """Take the checkpoint that time has made due, a matter of milliseconds: a command may be all that ever runs."""
-    from store import keeping
+    from store.services import automatic_checkpoints
 
     if late():
         return
     try:
-        keeping.tick(memory)
+        automatic_checkpoints.tick(memory)
     except MemorandaError as error:
         _say(f"No checkpoint could be taken: {error}")
 
 
 def _compare_new(memory: Memory, late: Callable[[], bool]) -> None:
     """Compare what was remembered since with what is known, some 2 ms for each fact."""
-    from store import comparing
+    from store.inbox import new_fact_check
 
     try:
-        comparing.compare(memory.database, memory.facts, memory.inbox, late)
+        new_fact_check.compare(memory.database, memory.facts, memory.inbox, late)
     except MemorandaError as error:
         _say(f"What was remembered could not be compared: {error}")
 
 
 def _keep_backups(memory: Memory, late: Callable[[], bool]) -> None:
     """Make the daily backup of a file that takes a fraction of the moment; a larger one waits for the application."""
-    from store import worker
+    from store.services import maintenance
 
     if late():
         return
     try:
-        worker.keep_backups(memory, late, BACKUP_BYTES)
+        maintenance.keep_backups(memory, late, BACKUP_BYTES)
     except MemorandaError as error:
         _say(f"No backup could be made: {error}")
 
@@ -315,18 +316,18 @@ def _keep_backups(memory: Memory, late: Callable[[], bool]) -> None:
 def _catch_up_with_meaning(memory: Memory, late: Callable[[], bool]) -> None:
     """Embed what waits for what is left of the moment, once vectors serve: to begin with, a model is measured for some
     seconds, which the application and `memoranda index` do. Without one nothing is said: doctor says why."""
-    from store.switches import without
+    from store.base.feature_flags import without
 
     if late() or without("model"):
         return
-    from store import meaning
     from store.embedding import Vectors
+    from store.services import background_embedding
 
-    if Vectors(memory.database).serving is None or not meaning.waiting(memory):
+    if Vectors(memory.database).serving is None or not background_embedding.waiting(memory):
         return
     trouble: list[str] = []
     try:
-        done = meaning.embed(memory, cancelled=late, trouble=trouble.append)
+        done = background_embedding.embed(memory, cancelled=late, trouble=trouble.append)
     except MemorandaError as error:
         _say(f"Not all is embedded: {error}")
         return
@@ -337,7 +338,7 @@ def _catch_up_with_meaning(memory: Memory, late: Callable[[], bool]) -> None:
 
 
 def _catch_up_with_git(memory: Memory, cwd: str, late: Callable[[], bool]) -> None:
-    from store import worker
+    from store.services import maintenance
 
     remaining: int | None = None  # until git has listed what there is
 
@@ -346,13 +347,13 @@ def _catch_up_with_git(memory: Memory, cwd: str, late: Callable[[], bool]) -> No
         remaining = total - done
 
     try:
-        new = worker.start(memory, cwd, progress, late, _say)
+        new = maintenance.start(memory, cwd, progress, late, _say)
     except MemorandaError as error:
         _say(f"The timeline could not catch up with git: {error}")
         return
     if new is None:
         _say("Another process is reading git's history right now.")
-    elif remaining is None and late() and worker.read_from(memory, cwd):
+    elif remaining is None and late() and maintenance.read_from(memory, cwd):
         _say("git did not say in time what is new; the next command asks again.")
     elif remaining:
         _say(f"{remaining:,} commits remain to be read; the next command goes on.")

@@ -3,8 +3,8 @@
 import json
 from collections.abc import Mapping
 
-from store.citations import cite
-from store.clock import local_time
+from store.base.citations import cite
+from store.base.clock import local_time
 
 Piece = tuple[str, str]
 Line = list[Piece]

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from store import tokens
-from store.keys import pack
-from store.models import Fact, Record
+from store.base import token_count
+from store.base.models import Fact, Record
+from store.base.record_keys import pack
 from tui.badges import FACT_BADGES, KIND_GLYPHS, fact_badge
 from tui.commands.context import bar
 from tui.compare import Line
@@ -189,7 +189,7 @@ def _rows(built: Context, records: Mapping[str, Record], now: str) -> list[Row]:
 
 
 def _piece(part: Part, piece: Piece, record: Record | None) -> Row:
-    cost = count(part.tokens if part.name == "log" else tokens.count(piece.line), "token")
+    cost = count(part.tokens if part.name == "log" else token_count.count(piece.line), "token")
     return Row(
         piece.key if piece.key is not None else piece.citation,
         record,

@@ -7,12 +7,9 @@ them. Texts are raw: whoever shows them makes them visible first.
 import json
 from collections.abc import Iterable
 
-from store import belonging, effects
-from store.citations import cite
-from store.clock import ago
-from store.history import KINDS
-from store.memory import Memory
-from store.models import (
+from store.base.citations import cite
+from store.base.clock import ago
+from store.base.models import (
     Change,
     Checkpoint,
     Chunk,
@@ -29,8 +26,12 @@ from store.models import (
     Task,
     Turn,
 )
-from store.records import many
-from store.vocabulary import PERSON
+from store.base.vocabulary import PERSON
+from store.history import change_summary
+from store.history.history import KINDS
+from store.memory import Memory
+from store.search import linked_records
+from store.search.lookup import many
 from tui.badges import FACT_BADGES, fact_badge
 from tui.compare import LABEL, Line, compare
 from tui.holding import held
@@ -210,14 +211,14 @@ def _iteration(memory: Memory, iteration: Iteration, now: str) -> list[Line]:
     for label, things in (("Phases", iteration.phases_completed), ("Artifacts", iteration.artifacts)):
         if things:
             lines.append(row(label, ", ".join(map(str, things))))
-    for name in belonging.PARTS:
+    for name in linked_records.PARTS:
         lines += _belonging(memory, name, iteration.id)
     return lines
 
 
 def _belonging(memory: Memory, name: str, iteration: int) -> list[Line]:
     """What belongs to an iteration, of one kind; of much, the first."""
-    ids = belonging.part(memory.database, name, iteration)
+    ids = linked_records.part(memory.database, name, iteration)
     if not ids:
         return []
     lines: list[Line] = [[], [(name.capitalize(), "heading")]]
@@ -284,13 +285,13 @@ def _checkpoint(memory: Memory, checkpoint: Checkpoint, now: str) -> list[Line]:
     if changes:
         lines += [[], [("Changed since", "heading")]]
     for change in changes[:SHOWN]:
-        sign = effects.sign(change.then, change.now)
+        sign = change_summary.sign(change.then, change.now)
         looks = {"+": "added", "-": "removed", "~": "glyph-aging"}
         lines.append(
             [
                 (f"  {sign} ".replace("-", "−"), looks[sign]),
                 (change.citation, "cite" if change.kind != "link" else "dim"),
-                (f"  {effects.happened(change.then, change.now)}  ", "dim"),
+                (f"  {change_summary.happened(change.then, change.now)}  ", "dim"),
                 (change.title.partition("\n")[0], "cut"),
             ]
         )

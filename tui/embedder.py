@@ -7,16 +7,16 @@ from collections.abc import Callable
 from threading import Lock
 from time import monotonic, sleep
 
-from store.clock import Clock
-from store.errors import MemorandaError
-from store.location import Location
+from store.base.clock import Clock
+from store.base.errors import MemorandaError
+from store.base.feature_flags import without
+from store.base.location import Location
 from store.memory import Memory
-from store.switches import without
 from tui.pace import Pace, Share
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.embedding.indexing import Indexed
+    from store.embedding.indexer import Indexed
 
 QUIET = 0.3  # seconds without a key before a model works on
 LONGEST_PAUSE = 2.0  # seconds, well below what a lease lives
@@ -75,24 +75,24 @@ class Embedder:
             return False
         if self._share.resting():
             return False
-        from store import meaning
+        from store.services import background_embedding
 
-        return meaning.waiting(memory)
+        return background_embedding.waiting(memory)
 
     def run(
         self, progress: Callable[[int, int], None] = _quiet, trouble: Callable[[str], None] = _quiet
     ) -> Indexed | None:
         """Embed what waits; None when somebody else is at it. `trouble` is told what keeps it from being done."""
-        from store import meaning
+        from store.services import background_embedding
 
         if without("model") or not self._working.acquire(blocking=False):
             return None
         told: list[str] = []
         try:
             with Memory(self._location, "app", self._clock, create=False) as memory, self._share:
-                if not meaning.waiting(memory):
+                if not background_embedding.waiting(memory):
                     return None
-                result = meaning.embed(memory, progress, self._ends, told.append)
+                result = background_embedding.embed(memory, progress, self._ends, told.append)
         except MemorandaError as error:
             told.append(str(error))
             result = None

@@ -16,16 +16,16 @@ from time import monotonic
 
 from textual.cache import LRUCache
 
-from store import records
-from store.citations import Citation, cite, parse
-from store.clock import DAY_MS, Clock, from_ms, parse_moment, to_ms, utc_now
-from store.errors import MemorandaError
-from store.history import KINDS
-from store.keys import pack
-from store.location import Location
+from store.base.citations import Citation, cite, parse
+from store.base.clock import DAY_MS, Clock, from_ms, parse_moment, to_ms, utc_now
+from store.base.errors import MemorandaError
+from store.base.location import Location
+from store.base.models import Chunk, Commit, Record, Step
+from store.base.record_keys import pack
+from store.history.compression import every_row
+from store.history.history import KINDS
 from store.memory import Memory
-from store.models import Chunk, Commit, Record, Step
-from store.packing import every_row
+from store.search import lookup as records
 from tui import readings
 from tui.against import Against
 from tui.bringer import Bringer
@@ -46,9 +46,9 @@ from tui.verbs import Verb
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.measures import Measures
-    from store.past import Past, Then
-    from store.plans import Plan
+    from store.history.restore_plan import Plan
+    from store.services.as_of import Past, Then
+    from store.services.metrics import Measures
     from tui.arguments import Given
     from tui.health_rows import HealthRows
     from tui.readings import SideRows, Target
@@ -131,8 +131,8 @@ class Engine:
 
     def look_back(self, text: str) -> tuple[Past, Then]:
         """The memory as it stood at a moment; on a worker thread. Raises InvalidInput, NotFound, Conflict."""
-        from store.moments import moment
-        from store.past import Then, read
+        from store.services.as_of import Then, read
+        from store.services.point_in_time import moment
 
         with Memory(self.location, "app", self._clock, create=False) as memory:
             past = read(memory, moment(memory, text))
@@ -156,7 +156,7 @@ class Engine:
         """The memory, for another thread to read: as it is, or as it stood."""
         if past is None:
             return Memory(self.location, "app", self._clock, create=False)
-        from store.past import Then
+        from store.services.as_of import Then
 
         return Then(self.location, "app", past)
 
@@ -351,7 +351,7 @@ class Engine:
 
     def _health(self, memory: Memory, past: bool) -> HealthRows:
         """The figures; those of now not measured more often than takes a small part of the time."""
-        from store.measures import measure
+        from store.services.metrics import measure
 
         if past:
             return readings.health(memory, measure(memory), True)
@@ -399,11 +399,11 @@ class Engine:
 
     def diff(self, commit: Commit) -> list[Line]:
         """A commit's diff, as coloured lines. Raises GitError."""
-        from store import worker
+        from store.services import maintenance
         from tui.diffs import coloured
 
         with Memory(self.location, "app", self._clock, create=False) as memory:
-            source = worker.repository(memory, self.cwd)
+            source = maintenance.repository(memory, self.cwd)
         if source is None:
             return []
         diff = source.diff(commit.sha, DIFF_BYTES)

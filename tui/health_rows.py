@@ -17,7 +17,7 @@ from tui.rows import Pairs
 from tui.visible import visible
 
 if TYPE_CHECKING:
-    from store.models import Record
+    from store.base.models import Record
 
 LABEL, VALUE = 11, 8  # cells of a figure's name and of the figure
 SHORT = 8  # cells of the name where there is little room

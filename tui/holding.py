@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+from store.base.models import Checkpoint
 from store.memory import Memory
-from store.models import Checkpoint
 from tui.compare import LABEL, Line
 from tui.parts import when
 

@@ -7,15 +7,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from threading import Lock
 
-from store.clock import Clock
-from store.location import Location
+from store.base.clock import Clock
+from store.base.location import Location
 from store.memory import Memory
 from tui.pace import Pace, Share
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.agent.afterwards import Added
-    from store.agent.queue import Read
+    from store.learning.model_pass import Added
+    from store.learning.rule_pass import Read
 
 OFTEN = 3  # questions in a row that keys broke off, after which one is let come to its end
 
@@ -47,20 +47,21 @@ class Learner:
     def due(self, memory: Memory) -> bool:
         """Whether something was said or remembered that is still to be looked at; a cheap look, with a memory of the
         caller's."""
-        from store import comparing, pending
+        from store.conversations import extraction_queue
+        from store.inbox import new_fact_check
 
         if self._share.resting():
             return False
         database = memory.database
-        if comparing.due(database):
+        if new_fact_check.due(database):
             return True
-        return not database.read_only and pending.due(database, memory.now)
+        return not database.read_only and extraction_queue.due(database, memory.now)
 
     def due_for_model(self, memory: Memory) -> bool:
         """Whether a model has something to read now; as cheap a look."""
-        from store.agent import waiting
+        from store.learning import model_due
 
-        return not self._give_up() and waiting.due(memory)
+        return not self._give_up() and model_due.due(memory)
 
     @contextmanager
     def set_aside(self) -> Iterator[None]:
@@ -79,25 +80,25 @@ class Learner:
 
     def run(self) -> tuple[Read, int]:
         """Look at what waits: what was learned of what was said, and how many questions came of what was remembered."""
-        from store import comparing
-        from store.agent import queue
+        from store.inbox import new_fact_check
+        from store.learning import rule_pass
 
         def ends() -> bool:
             return self._give_way() or self._share.spent()
 
         with Memory(self._location, "worker", self._clock, create=False) as memory, self._share:
-            asked = comparing.compare(memory.database, memory.facts, memory.inbox, ends)
-            return queue.run(memory, cancelled=ends), len(asked)
+            asked = new_fact_check.compare(memory.database, memory.facts, memory.inbox, ends)
+            return rule_pass.run(memory, cancelled=ends), len(asked)
 
     def run_model(self) -> Added:
         """Let the model read what rules have. A key breaks off what it thinks; but whoever presses one every second
         would keep it from ever loading, or from coming to an end, so after OFTEN times it is let read one entry, unless
         somebody waits for it."""
-        from store.agent import afterwards
+        from store.learning import model_pass
 
         patient = self._broken_off >= OFTEN
         with Memory(self._location, "worker", self._clock, create=False) as memory:
-            added = afterwards.run(
+            added = model_pass.run(
                 memory,
                 entries=1 if patient else None,
                 cancelled=(lambda: self._waiting > 0 or self._closing()) if patient else self._give_up,

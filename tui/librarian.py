@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Event
 
-from store.clock import Clock
-from store.location import Location
+from store.base.clock import Clock
+from store.base.location import Location
 from store.memory import Memory
 
 TYPE_CHECKING = False
@@ -46,8 +46,8 @@ class Desk:
 
     def answer(self, exchange: Exchange, last: Answer | None, told: Told) -> Answer:
         """Answer a question; `told` hears each sentence as it stands. Raises MemorandaError."""
-        from store.agent.model import found
         from store.librarian import Librarian
+        from store.llm.model_selection import found
         from tui.commands.librarian import LOADING, reading
 
         stopped = exchange.stop.is_set

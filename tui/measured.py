@@ -3,10 +3,10 @@ what it means, and where it leads."""
 
 from shlex import quote
 
-from store.ageing import TABLE
-from store.citations import cite
-from store.clock import ago, how_long_ago
-from store.pending import ATTEMPTS
+from store.base.citations import cite
+from store.base.clock import ago, how_long_ago
+from store.conversations.extraction_queue import ATTEMPTS
+from store.records.ageing import TABLE
 from tui.badges import FACT_BADGES, KIND_GLYPHS
 from tui.figures import GOOD, KNOWN, LATELY, POOR, Figure, Section, percent, size, unknown
 from tui.measured_parts import index, mean, recovery, requests
@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from store.measures import Measures, Reading, Searches, Told
+    from store.services.metrics import Measures, Reading, Searches, Told
 
 QUICK_MS = 100  # what a search may take [002] §6.1
 STATES_SAY = {

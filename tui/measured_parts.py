@@ -1,7 +1,7 @@
 """Figures of what the memory needs to be found, sent and gone on with: the search index, the model of its vectors,
 requests to remember, the mean request, checkpoints, recoveries."""
 
-from store.clock import ago
+from store.base.clock import ago
 from tui.figures import GOOD, KNOWN, POOR, Figure, percent, unknown
 from tui.plurals import count
 
@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from store.measures import Index, Measures, Recoveries, Requests
+    from store.services.metrics import Index, Measures, Recoveries, Requests
 
 MEAN_TOKENS = 3_000  # of a request; a larger mean says that the parts of a context are to be looked at
 FEW_KEPT = 0.3  # of requests to remember; below it too few of them are understood

@@ -3,7 +3,7 @@ less room."""
 
 from __future__ import annotations
 
-from store.agent.faring import Faring
+from store.llm.model_stats import Faring
 from tui.modeller import Modeller
 from tui.pieces import Piece
 

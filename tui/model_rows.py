@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 
-from store.agent.address import short
-from store.agent.faring import Faring
-from store.agent.model import USUAL
-from store.agent.server import Installed
-from store.agent.standing import Standing
+from store.llm.endpoint import short
+from store.llm.model_selection import USUAL
+from store.llm.model_stats import Faring
+from store.llm.server_info import Installed
+from store.llm.status import Standing
 from tui.commands.model import BY_RULE, MODES, about, fares, installing, lacking, size
 from tui.compare import Line
 from tui.display import fit

@@ -11,15 +11,15 @@ from dataclasses import dataclass
 from threading import Event, Thread
 from time import monotonic
 
+from store.base.errors import Defect, MemorandaError, ModelFailed
+from store.base.feature_flags import without
 from store.config import Config
-from store.errors import Defect, MemorandaError, ModelFailed
-from store.switches import without
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.agent.fetching import Pace, Pulled
-    from store.agent.standing import Standing
-    from store.agent.trial import Tried
+    from store.llm.model_pull import Pace, Pulled
+    from store.llm.probe import Tried
+    from store.llm.status import Standing
 
 OFTEN = 0.1  # seconds between two words about how far a pull is
 
@@ -80,8 +80,8 @@ class Modeller:
     def look(self, config: Config) -> None:
         """Look how it stands; `told` when that is known. Switched off there is nothing to look at: it is known at
         once."""
-        from store.agent.model import SWITCH
-        from store.agent.standing import standing
+        from store.llm.model_selection import SWITCH
+        from store.llm.status import standing
 
         if without(SWITCH):
             self.standing = standing(config)
@@ -92,7 +92,7 @@ class Modeller:
             self._start(self._look, config)
 
     def _look(self, config: Config) -> None:
-        from store.agent.standing import standing
+        from store.llm.status import standing
 
         try:
             self.standing = standing(config)
@@ -109,7 +109,7 @@ class Modeller:
         """Let the server fetch a model; False if it fetches one already."""
         if self.pulling:
             return False
-        from store.agent.fetching import Pace, Pulled
+        from store.llm.model_pull import Pace, Pulled
 
         self._stop_pull = Event()
         self.pull = Pull(name, Pulled("asking for it"), Pace())
@@ -122,12 +122,12 @@ class Modeller:
         return self.pulling
 
     def _pull(self, config: Config, pull: Pull, stop: Event) -> None:
-        from store.agent import address
-        from store.agent.fetching import Fetcher
+        from store.llm import endpoint
+        from store.llm.model_pull import Fetcher
 
         last = 0.0
         try:
-            with closing(Fetcher(address.of(config), stop.is_set)) as fetcher:
+            with closing(Fetcher(endpoint.of(config), stop.is_set)) as fetcher:
                 for far in fetcher.pull(pull.name):
                     news = (far.status, far.total) != (pull.far.status, pull.far.total)
                     pull.far = far
@@ -160,7 +160,7 @@ class Modeller:
         return self.trying
 
     def _try(self, config: Config, standing: Standing, trial: Trial, stop: Event) -> None:
-        from store.agent.trial import try_out
+        from store.llm.probe import try_out
 
         try:
             trial.tried = try_out(config, standing, trial.name, stop.is_set)

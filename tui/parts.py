@@ -1,7 +1,7 @@
 """The lines that descriptions of records are made of: a head, a label with its value, a text, a time."""
 
-from store.clock import how_long_ago, local_time
-from store.models import Record
+from store.base.clock import how_long_ago, local_time
+from store.base.models import Record
 from tui.compare import LABEL, Line
 
 

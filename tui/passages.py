@@ -1,9 +1,9 @@
 """Some lines of a document as they are on the disk, numbered, with what stands around them; and the index's where the
 file says something else by now. The preview colours them; `memoranda show` prints them."""
 
-from store.errors import MemorandaError
+from store.base.errors import MemorandaError
+from store.base.models import Chunk
 from store.memory import Memory
-from store.models import Chunk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from store.clock import Clock
+from store.base.clock import Clock
+from store.base.errors import InvalidInput, MemorandaError
+from store.base.location import Location
 from store.database.connection import understood
-from store.errors import InvalidInput, MemorandaError
-from store.location import Location
 from store.memory import Memory
 from tui.commands import Outcome, Session, run
 from tui.verbs import Verb
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.past import Past
+    from store.services.as_of import Past
     from tui.arguments import Given
 
 OWN = 200  # steps made here that are remembered as such
@@ -52,7 +52,7 @@ class Pen:
 
     def _worked(self, work: Callable[[Memory], object], past: Past | None) -> object:
         if past is not None:
-            from store.past import Then
+            from store.services.as_of import Then
 
             with Then(self._location, "app", past) as then:
                 return work(then)

@@ -2,17 +2,17 @@
 
 from collections.abc import Iterable
 
-from store.citations import cite
-from store.clock import how_long_ago, local_time
+from store.base.citations import cite
+from store.base.clock import how_long_ago, local_time
+from store.base.models import Fact, Proposal
 from store.memory import Memory
-from store.models import Fact, Proposal
-from store.suspicion import suspicious
+from store.text.prompt_injection import suspicious
 from tui.badges import FACT_BADGES, fact_badge
 from tui.compare import LABEL, Line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.evidence import Doubt
+    from store.inbox.evidence import Doubt
 
 SHOWN = 4  # facts that it is like
 WARNING = "⚠"
@@ -90,15 +90,15 @@ def _evidence(proposal: Proposal, found: "Iterable[Doubt]") -> list[Line]:
 
 
 def _about(memory: Memory, proposal: Proposal) -> list[Fact]:
-    from store.proposals import about
+    from store.records.proposals import about
 
     return memory.facts.many(about(proposal))
 
 
 def _beside(memory: Memory, proposal: Proposal, about: list[Fact], now: str) -> list[Line]:
     """The facts that it is about, and those that it is like, each with what differs."""
-    from store.decided import met
-    from store.duplicates import alike
+    from store.inbox.decision_conflicts import met
+    from store.inbox.duplicates import alike
 
     lines: list[Line] = []
     for fact in about:

@@ -2,10 +2,10 @@
 
 import re
 
-from store.citations import parse
-from store.errors import MemorandaError
+from store.base.citations import parse
+from store.base.errors import MemorandaError
+from store.base.models import Fact
 from store.memory import Memory
-from store.models import Fact
 from tui.compare import LABEL, Line
 
 QUOTED = 4  # pieces of evidence that are quoted; the rest is only cited

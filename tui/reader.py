@@ -6,17 +6,17 @@ from collections.abc import Callable
 from threading import Lock
 from time import monotonic
 
-from store.clock import Clock
+from store.base.clock import Clock
+from store.base.errors import MemorandaError
+from store.base.location import Location
+from store.base.models import Chunk
 from store.database.connection import understood
-from store.errors import MemorandaError
-from store.location import Location
 from store.memory import Memory
-from store.models import Chunk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.documents.scanning import Scan
-    from store.documents.watching import Watch
+    from store.documents.indexer import Scan
+    from store.documents.watcher import Watch
 
 LOOK, RARE_LOOK = 10.0, 60.0  # seconds between scans where nothing tells of changes, and where the system does
 CLOSE_SECONDS = 1.0
@@ -74,7 +74,7 @@ class Reader:
             places = memory.documents.places
         if not self._watched or self._closed:
             return
-        from store.documents.watching import Watch
+        from store.documents.watcher import Watch
 
         def changed() -> None:
             try:

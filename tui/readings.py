@@ -7,12 +7,12 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from store import records
-from store.citations import parse
-from store.clock import local_time
-from store.errors import MemorandaError
+from store.base.citations import parse
+from store.base.clock import local_time
+from store.base.errors import MemorandaError
 from store.memory import Memory
-from store.moments import Moment, moment
+from store.search import lookup
+from store.services.point_in_time import Moment, moment
 from tui.context_rows import ContextRows, cited
 from tui.health_rows import HealthRows
 from tui.keys import named
@@ -21,8 +21,8 @@ from tui.plurals import count
 from tui.rows import KeyedRows
 
 if TYPE_CHECKING:
-    from store.measures import Measures
-    from store.plans import Plan
+    from store.history.restore_plan import Plan
+    from store.services.metrics import Measures
 
 SideRows = KeyedRows | ContextRows | HealthRows  # what the lists beside facts and timeline show
 ORDER = "The model may put the facts into another order (agent.mode = smart); it is not asked for this list."
@@ -65,7 +65,7 @@ def context(memory: Memory, question: str, session: str) -> ContextRows:
     found = {}
     for citation in cited(built):
         try:
-            found[citation] = records.lookup(memory.database, parse(citation))
+            found[citation] = lookup.lookup(memory.database, parse(citation))
         except MemorandaError:
             continue  # a document that the index does not have yet
     if memory.config["agent.mode"] == "smart":
@@ -79,7 +79,7 @@ def health(memory: Memory, found: Measures, past: bool, due: float = 0) -> Healt
     named = {}
     for citation in (one.record for _, figures in shown for one in figures if one.record):
         try:
-            named[citation] = records.lookup(memory.database, parse(citation))
+            named[citation] = lookup.lookup(memory.database, parse(citation))
         except MemorandaError:
             continue  # it went since it was counted
     notes = ("the rest is of now: the past has none of it",) if past else ()

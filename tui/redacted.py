@@ -6,7 +6,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from store.database import Database
-    from store.scrubbing import Cut
+    from store.purge.secret_scan import Cut
 
 SHOWN = 3
 ALLOW = "memoranda redactions allow"
@@ -16,7 +16,7 @@ def taken(database: "Database") -> "list[Cut]":
     """What this connection cut since it was asked last; quick where there is nothing."""
     if not database.cut:
         return []
-    from store.scrubbing import made
+    from store.purge.secret_scan import made
 
     return made(database)
 

@@ -18,10 +18,10 @@ from typing import Any
 from rich.cells import cell_len
 from textual.cache import LRUCache
 
-from store.clock import ago, from_ms
-from store.database.order import CHUNK, packed
-from store.keys import unpack
-from store.models import Commit, Decision, Fact, Record
+from store.base.clock import ago, from_ms
+from store.base.models import Commit, Decision, Fact, Record
+from store.base.record_keys import unpack
+from store.database.packed_ids import CHUNK, packed
 from store.search import Hit
 from tui.badges import FACT_BADGES, KIND_GLYPHS, fact_badge
 from tui.display import fit

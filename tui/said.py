@@ -1,7 +1,7 @@
 """What was said, in full: a turn among those around it, and a summary with the turns that it stands for."""
 
+from store.base.models import Summary, Turn
 from store.memory import Memory
-from store.models import Summary, Turn
 from tui.compare import Line
 from tui.parts import head, row, when, words
 

@@ -10,15 +10,15 @@ from threading import Lock
 
 import apsw
 
-from store.clock import Clock
-from store.location import Location
+from store.base.clock import Clock
+from store.base.location import Location
 from store.memory import Memory
 from store.search import Answer
-from store.search.query import parse
+from store.search.query_parser import parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.past import Past
+    from store.services.as_of import Past
 
 HITS = 100  # of a search, that are shown
 
@@ -55,7 +55,7 @@ class Seeker:
 
     def spellings(self, query: str) -> dict[str, list[str]]:
         """Other spellings of the words of a query that nothing holds."""
-        from store.search.keyword import Keywords
+        from store.search.fts import Keywords
         from store.search.spelling import spellings
 
         if self._past is not None:
@@ -91,7 +91,7 @@ class Seeker:
             if past is None:
                 desk.memory = Memory(self._location, "app", self._clock, create=False)
             else:
-                from store.past import Then
+                from store.services.as_of import Then
 
                 desk.memory = Then(self._location, "app", past)
             desk.past = past

@@ -12,7 +12,7 @@ from tui.verbs import VERBS, Verb
 
 def script(shell: str) -> str:
     """The script of one shell. Raises InvalidInput."""
-    from store.errors import InvalidInput
+    from store.base.errors import InvalidInput
 
     made = {"bash": _bash, "zsh": _zsh, "fish": _fish}.get(shell)
     if made is None:

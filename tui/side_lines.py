@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from rich.cells import cell_len
 
-from store.clock import ago, local_time
-from store.models import Checkpoint, Proposal, Step, Task
-from store.vocabulary import MODEL
+from store.base.clock import ago, local_time
+from store.base.models import Checkpoint, Proposal, Step, Task
+from store.base.vocabulary import MODEL
 from tui.badges import KIND_GLYPHS, TASK_GLYPHS
 from tui.display import fit
 from tui.proposal import WARNING, flagged

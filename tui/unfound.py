@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from store.search.query import filters
+from store.search.query_parser import filters
 
 if TYPE_CHECKING:
     from store.search import Answer

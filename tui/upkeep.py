@@ -5,10 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from store.clock import Clock
-from store.location import Location
+from store.base.clock import Clock
+from store.base.location import Location
+from store.base.models import Checkpoint
 from store.memory import Memory
-from store.models import Checkpoint
 
 
 class Upkeep:
@@ -31,21 +31,21 @@ class Upkeep:
     ) -> int | None:
         """Retention, then the commits the timeline lacks; None when another process is at it. `trouble` is told what
         of git's history is broken. Raises GitError."""
-        from store import worker
+        from store.services import maintenance
 
         with Memory(self._location, "app", self._clock, create=False) as memory:
             self._stop_git, self._reading_git = False, True
             try:
-                return worker.start(memory, self._cwd, progress, lambda: self._closed or self._stop_git, trouble)
+                return maintenance.start(memory, self._cwd, progress, lambda: self._closed or self._stop_git, trouble)
             finally:
                 self._reading_git = False
 
     def keep_backups(self) -> None:
         """Make the daily backup, if it is due. Raises StorageError."""
-        from store import worker
+        from store.services import maintenance
 
         with Memory(self._location, "app", self._clock, create=False) as memory:
-            worker.keep_backups(memory, lambda: self._closed)
+            maintenance.keep_backups(memory, lambda: self._closed)
 
     def backups_trouble(self) -> str:
         """What is wrong with the backups, in three words; empty if nothing is."""
@@ -56,32 +56,32 @@ class Upkeep:
 
     def tidy(self) -> None:
         """Finish what was left undone, as far as it can be by now."""
-        from store import worker
+        from store.services import maintenance
 
         with Memory(self._location, "app", self._clock, create=False) as memory:
-            if worker.untidy(memory):
-                worker.tidy(memory)
+            if maintenance.untidy(memory):
+                maintenance.tidy(memory)
 
     def tick(self) -> None:
         """Take the checkpoint that time has made due, if nobody else does."""
-        from store import keeping
+        from store.services import automatic_checkpoints
 
         with Memory(self._location, "worker", self._clock, create=False) as memory:
-            keeping.tick(memory)
+            automatic_checkpoints.tick(memory)
 
     def offer(self) -> Checkpoint | None:
         """The checkpoint from which a session that broke off can be gone on with, once."""
-        from store import keeping
+        from store.services import automatic_checkpoints
 
         with Memory(self._location, "worker", self._clock, create=False) as memory:
-            return keeping.offer(memory)
+            return automatic_checkpoints.offer(memory)
 
     def git_stirred(self) -> bool:
         """Whether the repository changed since it was last looked at; takes well below a millisecond."""
-        from store import worker
+        from store.services import maintenance
 
         with Memory(self._location, "app", self._clock, create=False) as memory:
-            stirred = worker.stirred(memory, self._cwd, self._fingerprint)
+            stirred = maintenance.stirred(memory, self._cwd, self._fingerprint)
         self._fingerprint = stirred or self._fingerprint
         return stirred is not None
 

@@ -3,7 +3,7 @@
 A verb that is not built is not in the table. Handlers are named, not imported: a command pays for its own verb alone.
 """
 
-from store.vocabulary import (
+from store.base.vocabulary import (
     CONFIDENCES,
     DOMAINS,
     FACT_ORDERS,

@@ -6,18 +6,18 @@ The project's file lies in `.memoranda`, never in the checkout itself: strangers
 
 import os
 
+from store.base.errors import InvalidInput, StorageError
+from store.base.installation import known as known_memory
 from store.config.files import entries, project_path, put, remove, text_of, user_path
-from store.config.granted import granted
+from store.config.grants import granted
 from store.config.settings import KEYS, SETTINGS, Setting, known, nearest
-from store.errors import InvalidInput, StorageError
-from store.installation import known as known_memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
     from typing import Any
 
-    from store.location import Location
+    from store.base.location import Location
 
 __all__ = [
     "KEYS",

@@ -7,10 +7,10 @@ one whose mode is not the 0600 we give it. What a private one may set is a matte
 import os
 import stat
 
-from store.config.granted import grant, granted
+from store.base.errors import InvalidInput, StorageError
+from store.base.location import FOLDER, Location
+from store.config.grants import grant, granted
 from store.config.settings import known
-from store.errors import InvalidInput, StorageError
-from store.location import FOLDER, Location
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

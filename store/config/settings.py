@@ -1,6 +1,6 @@
 """The one table of settings: what each means, what it takes, and what it is where nobody set it."""
 
-from store.errors import InvalidInput
+from store.base.errors import InvalidInput
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -1,4 +1,5 @@
-"""What may be sent, in tokens as `store/tokens.py` counts them (DESIGN §10), and how a part is filled up to its limit.
+"""What may be sent, in tokens as `store/base/token_count.py` counts them (DESIGN §10), and how a part is filled up to
+its limit.
 
 Every part has a limit, and so has the whole. Where the whole would pass its own, summaries give way first, then the
 window, from its oldest turn on; what was just asked, the facts and the standing part never do.
@@ -7,9 +8,9 @@ window, from its oldest turn on; what was just asked, the facts and the standing
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from store import tokens
-from store.context.fence import fenced, harmless, item
-from store.suspicion import suspicious
+from store.base import token_count as tokens
+from store.text.fence import fenced, harmless, item
+from store.text.prompt_injection import suspicious
 
 PROMPT = 3_050  # of everything that is sent
 ANSWER = 950  # that the model keeps for its answer
@@ -28,8 +29,8 @@ HEADINGS = {
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """One thing that may be sent: what it is cited by (empty for what has no record), its key (`store/keys.py`, None
-    without one), our own words before it, and its text as it was written."""
+    """One thing that may be sent: what it is cited by (empty for what has no record), its key
+    (`store/base/record_keys.py`, None without one), our own words before it, and its text as it was written."""
 
     citation: str
     key: int | None

@@ -9,9 +9,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from store import tokens
-from store.citations import Citation
-from store.context import standing
+from store.base import token_count
+from store.base.citations import Citation
+from store.base.errors import InvalidInput, MemorandaError
+from store.base.models import line
+from store.base.record_keys import pack
+from store.context import system_prompt
 from store.context.budget import (
     LIMITS,
     SHARED,
@@ -23,22 +26,19 @@ from store.context.budget import (
     whole,
     within,
 )
-from store.context.choosing import Rank, choose
-from store.context.fence import harmless
 from store.context.result import Context
-from store.context.sent import TURNS, Sent
-from store.conversation.summaries import ACTIVE, Summaries
-from store.conversation.summarising import by_rule
-from store.conversation.turns import Turns
+from store.context.selection import Rank, choose
+from store.context.sent_log import TURNS, Sent
+from store.conversations.rule_summary import by_rule
+from store.conversations.summaries import ACTIVE, Summaries
+from store.conversations.turns import Turns
 from store.database import Database
 from store.documents import Documents
-from store.errors import InvalidInput, MemorandaError
-from store.keys import pack
-from store.models import line
 from store.search import Search
+from store.text.fence import harmless
 
 if TYPE_CHECKING:
-    from store.models import Turn
+    from store.base.models import Turn
 
 LOG_LINES = 60  # of today's log, its last
 LOG_LEAST = (
@@ -74,15 +74,15 @@ class Contexts:
         question: str,
         session: str = "",
         *,
-        who: str = standing.WHO,
-        form: str = standing.FORM,
+        who: str = system_prompt.WHO,
+        form: str = system_prompt.FORM,
         tools: Sequence[Tool] = (),
         rank: Rank | None = None,
     ) -> Context:
         """The context for a question in a session (the newest, unless named). Without a question it is the last thing
         that the person said in the session, or for which an agent was sent a context.
 
-        `rank` orders the facts that the question is about anew (`store.agent.ranking`).
+        `rank` orders the facts that the question is about anew (`store.learning.context_ranking`).
 
         `who` and `form` are the standing part; `form` is left out while the session's last answer had it. Some 30 ms,
         and more where a model must be loaded: for a thread that may wait. Nothing is written; `sent.keep` notes what
@@ -96,7 +96,7 @@ class Contexts:
         if turns and turns[-1].role == "user" and _same(turns[-1].text, question):
             turns = turns[:-1]
         last_valid = bool(session) and self.sent.last_was_valid(session)
-        ours = unfenced("static", standing.text(who, "" if last_valid else form))
+        ours = unfenced("static", system_prompt.text(who, "" if last_valid else form))
         if ours.tokens > LIMITS["static"]:
             raise InvalidInput(
                 f"The standing part takes {ours.tokens:,} tokens, and may take {LIMITS['static']:,}.", "Say it in less."
@@ -141,7 +141,7 @@ class Contexts:
             session,
             number,
             text,
-            tokens.count(text),
+            token_count.count(text),
             tuple(parts.values()),
             tuple(chosen.considered),
             tuple(notes),
@@ -212,9 +212,9 @@ def _asked(question: str) -> Part:
     text = harmless(question).strip()
     if not text:
         return empty("question")
-    text, gone = tokens.cut_middle(text, ASKED)
+    text, gone = token_count.cut_middle(text, ASKED)
     shown = f"The person asks now:\n{text}"
-    return Part("question", shown, tokens.count(shown), left_out=int(gone > 0))
+    return Part("question", shown, token_count.count(shown), left_out=int(gone > 0))
 
 
 def _same(one: str, other: str) -> bool:

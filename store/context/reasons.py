@@ -2,10 +2,10 @@
 
 from dataclasses import dataclass
 
-from store.ageing import state
-from store.clock import whole_days
-from store.models import Fact
-from store.suspicion import suspicious
+from store.base.clock import whole_days
+from store.base.models import Fact
+from store.records.ageing import state
+from store.text.prompt_injection import suspicious
 
 ABOVE = 0.4  # the calibrated similarity from which a fact is about a question
 LOW_ABOVE = 0.7  # and from which one of low priority is

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from store import tokens
+from store.base import token_count as tokens
 from store.context.budget import ANSWER, PROMPT, WARN, Part
 from store.context.reasons import Considered
 

@@ -1,5 +1,5 @@
 """The file: connection, private creation, schema, the one write door, history capture, leases."""
 
-from store.database.write import Database, Json, Value, Verbatim, Write, clean, clean_tree, storable
+from store.database.database import Database, Json, Value, Verbatim, Write, clean, clean_tree, storable
 
 __all__ = ["Database", "Json", "Value", "Verbatim", "Write", "clean", "clean_tree", "storable"]

@@ -6,10 +6,7 @@ import time
 
 import apsw
 
-from store.database import crashes
-from store.database.files import prepare
-from store.database.version import APPLICATION_ID, SCHEMA_VERSION
-from store.errors import (
+from store.base.errors import (
     Busy,
     DamagedFile,
     Defect,
@@ -20,6 +17,9 @@ from store.errors import (
     StorageError,
     UnsafeFile,
 )
+from store.database import crash_count
+from store.database.files import prepare
+from store.database.version import APPLICATION_ID, SCHEMA_VERSION
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ PRAGMAS = (
 )
 
 
-crashes.listen()
+crash_count.listen()
 
 
 def connect(
@@ -141,7 +141,7 @@ def reading(path: str, look: bool = False) -> apsw.Connection:
 
 def _known(connection: apsw.Connection, path: str) -> int:
     """The schema version of a file whose structure is as this version makes it. Raises ForeignFile."""
-    from store.database.structure import check
+    from store.database.schema_check import check
 
     version = _identify(connection, path)
     while version <= SCHEMA_VERSION:

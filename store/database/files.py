@@ -7,9 +7,9 @@ would drop the locks that SQLite holds on it in this process.
 import os
 import stat
 
-from store.database import ballast
-from store.errors import StorageError, UnsafeFile
-from store.location import FOLDER
+from store.base.errors import StorageError, UnsafeFile
+from store.base.location import FOLDER
+from store.database import disk_reserve
 
 NETWORK = (
     "nfs",
@@ -46,7 +46,7 @@ def prepare(path: str, create: bool, look: bool = False) -> list[str]:
             if os.path.basename(folder) == FOLDER:
                 _ignore(os.path.join(folder, ".gitignore"))  # before there is anything for git to see
             _create(path)
-            ballast.keep(path)
+            disk_reserve.keep(path)
             sync_folder(folder)
         _check(path, stat.S_ISREG, "file")
     except FileNotFoundError:

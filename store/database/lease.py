@@ -6,9 +6,9 @@ was paused and replaced cannot write over the one that took its place.
 
 import os
 
-from store.clock import from_ms, to_ms
-from store.database.write import Database, Verbatim, Write
-from store.errors import MemorandaError
+from store.base.clock import from_ms, to_ms
+from store.base.errors import MemorandaError
+from store.database.database import Database, Verbatim, Write
 
 DURATION_MS = 5_000
 

@@ -5,7 +5,7 @@ import re
 
 import apsw
 
-from store.clock import Clock
+from store.base.clock import Clock
 from store.database.version import APPLICATION_ID, SCHEMA_VERSION
 
 TYPE_CHECKING = False

@@ -1,24 +1,24 @@
 """Documents: Markdown files of the project, in chunks that can be found and cited by their lines.
 
 They are the project's own `MEMORY.md` and `memory/**/*.md`, and what `documents.extraPaths` names. They are read, and
-written by nothing but a purge that a person told to (`store/purge/files.py`); what is kept of them can be made again
-from them; reading them is no capture, so `enabled = false` does not stop it.
+written by nothing but a purge that a person told to (`store/purge/documents.py`); what is kept of them can be made
+again from them; reading them is no capture, so `enabled = false` does not stop it.
 """
 
 import json
 from collections.abc import Sequence
 
+from store.base.errors import InvalidInput, NotFound
 from store.database import Database
-from store.errors import InvalidInput, NotFound
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from store.citations import Citation
-    from store.documents.places import Places
-    from store.documents.scanning import Scan
-    from store.models import Chunk
+    from store.base.citations import Citation
+    from store.base.models import Chunk
+    from store.documents.indexer import Scan
+    from store.documents.paths import Places
 
 
 class Passage:
@@ -64,7 +64,7 @@ class Documents:
         that cannot be read is among the `problems` and stops nothing. In a memory that is only read nothing happens.
         Raises StorageError when the memory cannot be written.
         """
-        from store.documents.scanning import scan
+        from store.documents.indexer import scan
 
         return scan(self._database, self.places, progress, cancelled)
 
@@ -75,10 +75,10 @@ class Documents:
 
         Raises InvalidInput for another path or a line that is not there, NotFound, StorageError (unreadable).
         """
+        from store.base.errors import StorageError
         from store.documents.chunking import lines_of
-        from store.documents.places import Unreadable, decoded, read_bytes
-        from store.documents.scanning import redacted
-        from store.errors import StorageError
+        from store.documents.indexer import redacted
+        from store.documents.paths import Unreadable, decoded, read_bytes
 
         if first < 1 or (lines is not None and lines < 1):
             raise InvalidInput("Lines are counted from 1.", "Ask for one line at least.")
@@ -124,7 +124,7 @@ class Documents:
 
     def problems(self) -> list[tuple[str, str]]:
         """(path, why) of what the last scan could not read, or not all of."""
-        from store.documents.scanning import PROBLEMS
+        from store.documents.indexer import PROBLEMS
 
         return [(path, why) for path, why in self._database.rows(PROBLEMS)]
 
@@ -142,7 +142,7 @@ class Documents:
         return self._chunks("d.path = ? AND c.last >= ? AND c.first <= ? ORDER BY c.first, c.id", (path, first, last))
 
     def _chunks(self, where: str, parameters: tuple[object, ...]) -> "list[Chunk]":
-        from store.models import Chunk
+        from store.base.models import Chunk
 
         rows = self._database.rows(
             "SELECT c.id, d.path, c.first, c.last, c.heading, c.text, d.at FROM chunks c"

@@ -9,7 +9,7 @@ Those of the model that comes with the package come with it too (`known.json`, m
 import os
 from typing import NamedTuple
 
-from store.embedding.pairs import PARAPHRASES, UNRELATED
+from store.embedding.calibration_pairs import PARAPHRASES, UNRELATED
 from store.embedding.provider import EmbeddingError
 
 TYPE_CHECKING = False

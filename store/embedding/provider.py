@@ -7,7 +7,7 @@ do not. numpy is imported where a vector is made, so that nobody pays for it who
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from store.errors import MemorandaError
+from store.base.errors import MemorandaError
 
 if TYPE_CHECKING:
     from typing import Any, TypeAlias

@@ -7,13 +7,13 @@ from threading import Lock
 from typing import TYPE_CHECKING
 
 from store.database import Database, Write
-from store.database.binding import integers
-from store.embedding import bits, keepers, slots
+from store.database.integer_list import integers
+from store.embedding import binary_index, model_registry, vector_backends
+from store.embedding.model_registry import Model
 from store.embedding.provider import EmbeddingError, Provider
-from store.embedding.slots import Model
 
 if TYPE_CHECKING:
-    from store.embedding.indexing import Indexed
+    from store.embedding.indexer import Indexed
     from store.embedding.provider import Vector
 
 ROUGH = 1e-5  # what a cosine of 32-bit numbers may be wrong by, and more
@@ -51,7 +51,7 @@ def _never() -> bool:
 
 
 # the signs of the memories that were asked last, for all threads: a file's identity, model and change → its matrix
-_loaded: dict[tuple[int, int], tuple[str, int, bits.Matrix]] = {}
+_loaded: dict[tuple[int, int], tuple[str, int, binary_index.Matrix]] = {}
 _loading = Lock()
 
 
@@ -64,12 +64,12 @@ class Vectors:
     @property
     def serving(self) -> Model | None:
         """The model whose vectors are searched: a question must be embedded by a provider of its fingerprint."""
-        return slots.serving(self._database)
+        return model_registry.serving(self._database)
 
     @property
     def stamp(self) -> str:
         """Which file of weights was found right when it last made vectors here; for `choice.open`."""
-        return slots.noted(self._database, slots.STAMP)
+        return model_registry.noted(self._database, model_registry.STAMP)
 
     def speaks(self, provider: Provider) -> bool:
         """Whether this provider's questions can be compared with what is stored."""
@@ -91,7 +91,7 @@ class Vectors:
         count: int,
         among: Collection[int] | None = None,
         kinds: Collection[int] | None = None,
-    ) -> "bits.Ids":
+    ) -> "binary_index.Ids":
         """The corpus ids of the `count` vectors that look nearest by their signs, the best first; only those of
         `among`, and of these numbers of kinds (`keys`), if given. Raises EmbeddingError for a vector of another size.
         """
@@ -106,10 +106,10 @@ class Vectors:
             )
         chosen = None if among is None else np.fromiter(among, np.int64, len(among))
         if self.in_vec0(model):
-            return keepers.IN_VEC0.nearest(self._database, model, vector, count, chosen, kinds)
+            return vector_backends.IN_VEC0.nearest(self._database, model, vector, count, chosen, kinds)
         return self.signs(model).candidates(vector, model.mean, count, chosen, kinds)
 
-    def exact(self, vector: "Vector", ids: "bits.Ids", limit: int) -> list[tuple[int, float]]:
+    def exact(self, vector: "Vector", ids: "binary_index.Ids", limit: int) -> list[tuple[int, float]]:
         """The `limit` of these corpus ids that are nearest, by their stored vectors, and their cosines."""
         import numpy as np
 
@@ -141,7 +141,9 @@ class Vectors:
         """How many that look near are compared exactly at first (`bits` says how many of the nearest are among them),
         and how many more are looked at where filters leave too few."""
         model = self.serving
-        return keepers.STEPS[keepers.VEC0 if model is not None and self.in_vec0(model) else keepers.NUMPY]
+        return vector_backends.STEPS[
+            vector_backends.VEC0 if model is not None and self.in_vec0(model) else vector_backends.NUMPY
+        ]
 
     def warm(self) -> None:
         """Load what `nearest` needs, on a thread that may wait: 5 ms at 100,000 vectors, 200 ms at a million."""
@@ -151,11 +153,11 @@ class Vectors:
 
     def in_vec0(self, model: Model) -> bool:
         """Whether `vec0` looks for the nearest, so that no signs need be in memory."""
-        there = keepers.kept(keepers.IN_VEC0, model, slots.changes(self._database))
-        marked = slots.noted(self._database, keepers.marker(model.slot)) == there
-        return marked and keepers.load(self._database.connection)
+        there = vector_backends.kept(vector_backends.IN_VEC0, model, model_registry.changes(self._database))
+        marked = model_registry.noted(self._database, vector_backends.marker(model.slot)) == there
+        return marked and vector_backends.load(self._database.connection)
 
-    def signs(self, model: Model) -> bits.Matrix:
+    def signs(self, model: Model) -> binary_index.Matrix:
         """The signs as of the last change of the vectors, by whichever process; to be looked at on any thread."""
         try:
             status = os.stat(self._database.path)
@@ -164,7 +166,7 @@ class Vectors:
             key = 0, 0
         with _loading:
             known = _loaded.pop(key, None)
-        current = known and known[:2] == (model.fingerprint, slots.changes(self._database))
+        current = known and known[:2] == (model.fingerprint, model_registry.changes(self._database))
         if not known or not current:
             known = self._load(model)
         with _loading:
@@ -173,15 +175,15 @@ class Vectors:
                 del _loaded[next(iter(_loaded))]
         return known[2]
 
-    def _load(self, model: Model) -> tuple[str, int, bits.Matrix]:
+    def _load(self, model: Model) -> tuple[str, int, binary_index.Matrix]:
         """The packed blocks where they are kept up, as of one moment; else of the vectors themselves, which takes long
         and so is no transaction: what changes meanwhile counts as a change after it."""
         with self._database.one_moment():
-            change = slots.changes(self._database)
-            marker = slots.noted(self._database, keepers.marker(model.slot))
-            if marker == keepers.kept(keepers.BLOCKS, model, change):
-                return model.fingerprint, change, keepers.BLOCKS.read(self._database, model)
-        return model.fingerprint, change, bits.scan(self._database, model)
+            change = model_registry.changes(self._database)
+            marker = model_registry.noted(self._database, vector_backends.marker(model.slot))
+            if marker == vector_backends.kept(vector_backends.BLOCKS, model, change):
+                return model.fingerprint, change, vector_backends.BLOCKS.read(self._database, model)
+        return model.fingerprint, change, binary_index.scan(self._database, model)
 
     def pending(self) -> tuple[int, int]:
         """(how many texts wait to be embedded, how many there are)."""
@@ -191,12 +193,14 @@ class Vectors:
         )
 
     def status(self) -> Status:
-        found = slots.models(self._database)
+        found = model_registry.models(self._database)
         serving = next((model.fingerprint for model in found if model.serving), "")
         building = next((model.fingerprint for model in found if not model.serving), "")
         left, total = self.pending()
-        refused = len(slots.refused(self._database))
-        return Status(serving, building, left, total, refused, slots.noted(self._database, slots.ERROR))
+        refused = len(model_registry.refused(self._database))
+        return Status(
+            serving, building, left, total, refused, model_registry.noted(self._database, model_registry.ERROR)
+        )
 
     def index(
         self,
@@ -204,16 +208,16 @@ class Vectors:
         progress: Callable[[int, int], None] = _quiet,
         cancelled: Callable[[], bool] = _never,
         trouble: Callable[[str], None] = _quiet,
-        by: str = keepers.NUMPY,
+        by: str = vector_backends.NUMPY,
     ) -> "Indexed | None":
         """Embed what waits: see `indexing.index`."""
-        from store.embedding.indexing import index
+        from store.embedding.indexer import index
 
         return index(self._database, provider, progress, cancelled, trouble, by)
 
     def rebuild(self) -> int:
         """Throw every derived vector away and queue everything; how many texts there are to be embedded."""
-        from store.embedding.indexing import rebuild
+        from store.embedding.indexer import rebuild
 
         return rebuild(self._database)
 
@@ -222,6 +226,6 @@ class Vectors:
 
         A vector tells much of its text. To be called when the records themselves are gone.
         """
-        from store.embedding.indexing import forget_cache
+        from store.embedding.indexer import forget_cache
 
         return forget_cache(write)

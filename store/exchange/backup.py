@@ -11,20 +11,20 @@ from collections.abc import Callable
 
 import apsw
 
-from store.clock import DAY_MS, ago, how_long_ago, to_ms
+from store.base.clock import DAY_MS, ago, how_long_ago, to_ms
+from store.base.errors import Conflict, DamagedFile, ForeignFile, NotFound, StorageError
+from store.base.installation import unknow
 from store.database import Database, Verbatim
 from store.database.connection import connect, explain, utf8
 from store.database.files import plain_name
 from store.database.version import APPLICATION_ID
-from store.errors import Conflict, DamagedFile, ForeignFile, NotFound, StorageError
-from store.exchange import proving, scratch
-from store.exchange.export import moment, put, section_of
-from store.exchange.form import TABLES
-from store.exchange.reading import is_document
+from store.exchange import export_check, scratch_dir
+from store.exchange.backup_manifest import contents
+from store.exchange.export_reader import is_document
+from store.exchange.export_schema import TABLES
+from store.exchange.exporter import moment, put, section_of
 from store.exchange.retention import kept
-from store.exchange.scratch import Scratch
-from store.exchange.sealing import contents
-from store.installation import unknow
+from store.exchange.scratch_dir import Scratch
 from store.trust import made_of
 
 FOLDER = "backups"
@@ -230,7 +230,7 @@ def verify(database: Database, path: str | None = None) -> tuple[str, str]:
     tidy(database)
     place = path if database.read_only else os.path.join(_folder(database), os.path.basename(path))
     if is_document(path):
-        return path, proving.problem(path, place)
+        return path, export_check.problem(path, place)
     problem = _problem(path, place, *_made_of(database, listed))
     if listed is not None and not database.read_only:
         with database.write("agent", "backup") as write:
@@ -348,7 +348,7 @@ def expire(database: Database) -> int:
 def tidy(database: Database) -> None:
     """Remove what a killed process left half made."""
     if not os.path.islink(folder_of(database)):
-        scratch.tidy(folder_of(database))
+        scratch_dir.tidy(folder_of(database))
 
 
 def _folder(database: Database) -> str:

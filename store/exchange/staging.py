@@ -9,15 +9,15 @@ from collections.abc import Iterator
 
 import apsw
 
+from store.base.errors import StorageError
+from store.base.hashing import sha256
 from store.database import Database
-from store.database.capture import framed
+from store.database.change_capture import framed
 from store.database.connection import explain
 from store.database.version import SCHEMA_VERSION
-from store.digest import sha256
-from store.errors import StorageError
-from store.exchange.checking import Rows, Wrong
-from store.exchange.form import TABLES, Column, columns_of
-from store.exchange.reading import Document, MemoryFile
+from store.exchange.export_reader import Document, MemoryFile
+from store.exchange.export_schema import TABLES, Column, columns_of
+from store.exchange.row_validation import Rows, Wrong
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,32 +11,32 @@ from copy import copy
 
 import apsw
 
-from store.clock import Clock, utc_now
-from store.errors import DamagedFile, Defect, MemorandaError, NotOurs
-from store.health import chain, integrity, log, moments, parts, place, records
+from store.base.clock import Clock, utc_now
+from store.base.errors import DamagedFile, Defect, MemorandaError, NotOurs
+from store.base.location import Location
+from store.health import components, filesystem, hash_chain, integrity, record_history, timestamps, wal
 from store.health.finding import NOTE, OK, WRONG, Finding, Progress, Visit, quiet, salvage
-from store.location import Location
 from store.memory import Memory
 
 __all__ = ["NOTE", "OK", "WRONG", "Finding", "examine", "quiet"]
 
 CHECKS: tuple[tuple[str, Callable[[Visit], Iterator[Finding]]], ...] = (
-    ("versions", parts.versions),
+    ("versions", components.versions),
     ("file", integrity.file),
-    ("log", log.length),
+    ("log", wal.length),
     ("links", integrity.references),
-    ("history", chain.history),
-    ("records", records.records),
-    ("values", moments.values),
-    ("clocks", moments.clocks),
+    ("history", hash_chain.history),
+    ("records", record_history.records),
+    ("values", timestamps.values),
+    ("clocks", timestamps.clocks),
     ("keywords", integrity.keywords),
-    ("vec0", parts.extension),
-    ("model", parts.model),
-    ("agent", parts.agent),
-    ("documents", parts.documents),
-    ("backups", parts.backups),
-    ("purge", parts.purges),
-    ("learning", parts.learning),
+    ("vec0", components.extension),
+    ("model", components.model),
+    ("agent", components.agent),
+    ("documents", components.documents),
+    ("backups", components.backups),
+    ("purge", components.purges),
+    ("learning", components.learning),
 )
 
 
@@ -59,8 +59,8 @@ def examine(
         yield Finding("file", WRONG, f"There is no memory at {path}.", "memoranda init starts one.", "init")
         return
     try:
-        yield from place.look(path)
-        damage = list(log.damage(path))
+        yield from filesystem.look(path)
+        damage = list(wal.damage(path))
     except OSError as error:
         yield Finding("private", WRONG, f"{path} cannot be looked at: {error.strerror}.", "Look at its permissions.")
         return

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator
 
+from store.base.errors import ForeignFile
+from store.base.record_keys import NUMBERS
 from store.database.tables import DERIVED
-from store.errors import ForeignFile
 from store.health.finding import NOTE, OK, SHOWN, WRONG, Finding, Visit, named, salvage
-from store.keys import NUMBERS
 
 MOST = 20  # complaints that SQLite is asked for
 REBUILD = ("memoranda index rebuild makes it again.", "index rebuild")

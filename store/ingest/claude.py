@@ -10,7 +10,7 @@ from bisect import bisect
 from collections import Counter
 from typing import Any
 
-from store.ingest.lines import Broken, Line
+from store.ingest.parsed_line import Broken, Line
 
 TURNS = ("user", "assistant")
 TOOL = "tool"

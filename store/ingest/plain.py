@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from store.ingest.lines import ROLES, Broken, Line
+from store.ingest.parsed_line import ROLES, Broken, Line
 
 # fewer than in JSON: `model: x` in an answer begins no turn
 _NAMES = "user|human|usuario|usuaria|assistant|asistente|claude"

@@ -2,7 +2,7 @@
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.librarian.answering import Answer, Librarian
+    from store.librarian.librarian import Answer, Librarian
 
 __all__ = ["Answer", "Librarian"]
 
@@ -11,6 +11,6 @@ def __getattr__(name: str) -> object:
     """Imported when first asked for."""
     if name not in __all__:
         raise AttributeError(f"the librarian has no {name}")
-    from store.librarian import answering
+    from store.librarian import librarian
 
-    return getattr(answering, name)
+    return getattr(librarian, name)

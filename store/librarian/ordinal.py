@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from store.questions import words
+from store.text.question_similarity import words
 
 MANY = 5  # records of “the last decisions”, where no number is said
 OPEN = "open"

@@ -10,13 +10,13 @@ import math
 import re
 from collections.abc import Iterable
 
-from store.cues import folded
-from store.librarian.asked import DECISION, Asked
-from store.models import Decision
-from store.questions import words
-from store.search.keyword import Keywords, Words
-from store.search.language import foreign, language
-from store.search.query import STOP, implied
+from store.base.models import Decision
+from store.librarian.question import DECISION, Asked
+from store.search.fts import Keywords, Words
+from store.search.query_parser import STOP, implied
+from store.text.contradiction import folded
+from store.text.language import foreign, language
+from store.text.question_similarity import words
 
 # a record is enough with this much of the question's words and this calibrated similarity: the one makes up for the
 # other, up to where it is alone

@@ -4,11 +4,8 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from store.ageing import state
-from store.citations import cite
-from store.database import Database
-from store.keys import NUMBERS, pack
-from store.models import (
+from store.base.citations import cite
+from store.base.models import (
     Checkpoint,
     Chunk,
     Commit,
@@ -22,9 +19,12 @@ from store.models import (
     Task,
     Turn,
 )
-from store.records import kind_of
-from store.suspicion import suspicious
-from store.vocabulary import PERSON
+from store.base.record_keys import NUMBERS, pack
+from store.base.vocabulary import PERSON
+from store.database import Database
+from store.records.ageing import state
+from store.search.lookup import kind_of
+from store.text.prompt_injection import suspicious
 
 LONG = 500  # characters of a text that are taken
 LINKS = 6  # commits of a decision, or decisions of a commit, that are named
@@ -166,7 +166,7 @@ def _links(database: Database, record: Record) -> Iterable[Link]:
         return [Link(kind, cite("decision", number), title, origin) for kind, number, title, origin in rows]
     if not isinstance(record, Decision):
         return []
-    from store.commits import Commits
+    from store.records.commits import Commits
 
     kinds = dict(
         database.rows(

@@ -5,12 +5,12 @@ cleans what a transaction cannot (index, log, backups), now or when whoever hold
 row and every byte. Every place that keeps text stands in `registry`.
 """
 
-from store.purge.erasing import SAID, Done, Going, Purge, PurgePlan, finish
-from store.purge.finishing import Finished
-from store.purge.places import Place
+from store.database.purge_state import pending
+from store.purge.column_scan import Place
+from store.purge.finalize import Finished
 from store.purge.proof import OUT_OF_REACH, Traces, Verdict, prove, trace
+from store.purge.purge import SAID, Done, Going, Purge, PurgePlan, finish
 from store.purge.registry import of_store
-from store.purge_state import pending
 
 __all__ = [
     "OUT_OF_REACH",

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 import apsw
 
+from store.base.errors import DiskFull, MemorandaError, StorageError
 from store.database import Database, Verbatim
-from store.errors import DiskFull, MemorandaError, StorageError
 from store.exchange.backup import FOLDER, PAGES, tidy
-from store.exchange.export import put
-from store.exchange.scratch import Scratch
-from store.exchange.sealing import seal
+from store.exchange.backup_manifest import seal
+from store.exchange.exporter import put
+from store.exchange.scratch_dir import Scratch
 from store.purge.proof import prove
 
 Clean = Callable[[Database], bool]

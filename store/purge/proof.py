@@ -10,17 +10,17 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from store import spool
+from store.base.errors import StorageError
+from store.conversations import hook_spool
 from store.database import Database, storable
 from store.documents import Documents
-from store.errors import StorageError
-from store.facts import text_hash
-from store.purge import files
-from store.purge.places import Place, elsewhere
+from store.purge import documents as files
+from store.purge.column_scan import Place, elsewhere
+from store.purge.pattern import Copies, Words
 from store.purge.registry import of_person, of_store
-from store.purge.words import Copies, Words
+from store.records.facts import text_hash
 
-READER = os.path.join(os.path.dirname(__file__), "reading.py")
+READER = os.path.join(os.path.dirname(__file__), "byte_scanner.py")
 # what nobody here can read: said with every proof
 OUT_OF_REACH = (
     "Not looked at: snapshots of the file system, freed blocks of the disk, your shell's history, copies of other"
@@ -77,7 +77,7 @@ def trace(
     words, copies = Words(texts), Copies(texts, names)
     places = elsewhere(database, words, copies, ())
     stored = bool(places)
-    if words and spool.holding(database.path, words):
+    if words and hook_spool.holding(database.path, words):
         places.append(Place("spool", "spool", "[]", "not brought in yet", ""))
     places += files.places(database, documents.places, words)
     sought = [*texts, *names]

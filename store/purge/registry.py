@@ -9,8 +9,8 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from store.base.location import FOLDER
 from store.database import Database
-from store.location import FOLDER
 
 # what becomes of a table's words in a purge
 RECORD = "record"  # cut out of a row, in a record and in its history
@@ -163,7 +163,9 @@ def of_store(path: str) -> list[str]:
 
 
 BESIDE = ("backups", "spool", "logs")  # folders beside a memory that is not in a folder of its own
-PARTS = (".snapshot-",)  # what is being written beside a memory and bears another name (store/snapshots.py)
+PARTS = (
+    ".snapshot-",
+)  # what is being written beside a memory and bears another name (store/conversations/session_snapshot.py)
 EXPORTS = (".json", ".json.gz")
 
 

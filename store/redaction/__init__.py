@@ -17,7 +17,7 @@ from store.redaction.families import (
     is_credential,
     names_credential,
 )
-from store.redaction.index import Index
+from store.redaction.keyword_index import Index
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -369,7 +369,7 @@ def redact_tree(value: object, keep: "Keep | None" = None) -> object:
         if not isinstance(item, (dict, list, tuple)):
             raise TypeError(f"a tree to redact holds a {type(item).__name__}, which is not JSON")
         if level > MAX_DEPTH:
-            from store.errors import InvalidInput
+            from store.base.errors import InvalidInput
 
             raise InvalidInput(
                 f"The value is nested deeper than {MAX_DEPTH} levels.", "Flatten it, or store the parts one by one."

@@ -4,16 +4,16 @@ Specific before generic: what an earlier family cut, a later one does not see.
 """
 
 from store.redaction.assignment import ASSIGNMENT, ELEMENT, LABEL, PAIR, SETTER, names_credential
-from store.redaction.commands import COMMANDS
-from store.redaction.contexts import CONTEXTS
+from store.redaction.command_rules import COMMANDS
+from store.redaction.context_rules import CONTEXTS
 from store.redaction.encoded import BASE64
 from store.redaction.family import LEFT as _LEFT
 from store.redaction.family import MASK, RIGHT, Family
 from store.redaction.passwords import LINE, PASSWORDS
 from store.redaction.placeholders import is_credential, is_template, is_token
-from store.redaction.sentences import SENTENCES
-from store.redaction.services import SERVICE_KEY, SERVICE_VALUE
-from store.redaction.tokens import TOKENS
+from store.redaction.sentence_rules import SENTENCES
+from store.redaction.service_rules import SERVICE_KEY, SERVICE_VALUE
+from store.redaction.token_rules import TOKENS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -125,4 +125,4 @@ FAMILIES: tuple[Family, ...] = (
 LABELS: tuple[str, ...] = tuple(dict.fromkeys(family.label for family in FAMILIES))
 ASSIGNMENT_LABEL = LABEL
 PERSONAL = ("EMAIL", "IBAN", "CARD", "DNI_ES", "NIE_ES", "CUIT_AR", "CPF_BR", "SSN_US", "DNI_AR", "PHONE")
-"""What `store.redaction.personal` finds: it is no secret, and cut only when a person says so."""
+"""What `store.redaction.personal_data` finds: it is no secret, and cut only when a person says so."""

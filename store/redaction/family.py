@@ -93,6 +93,21 @@ class Family:
         return spans
 
 
+_REACH = 4096
+
+
+def line_before(text: str, at: int) -> str | None:
+    """The line that a place stands in, up to it, each part that is masked as one sign: what was cut must not change how
+    far away its neighbours are. None if it is longer than _REACH."""
+    start = text.rfind("\n", max(0, at - _REACH), at) + 1
+    if not start and at > _REACH:
+        return None
+    line = text[start:at]
+    while MASK + MASK in line:
+        line = line.replace(MASK + MASK, MASK)
+    return line
+
+
 def _is_word(copy: str, start: int, end: int) -> bool:
     return not any(copy.find(blank, start, end) >= 0 for blank in " \t\n")
 

@@ -4,7 +4,7 @@ Places are the configuration files and command lines of common programs, address
 """
 
 from store.redaction.assignment import GATE, names_credential
-from store.redaction.family import Family
+from store.redaction.family import Family, line_before
 from store.redaction.placeholders import is_basic, is_filler, is_naming, is_random, is_template
 
 TYPE_CHECKING = False
@@ -84,11 +84,9 @@ def _is_line(match: "re.Match[str]", value: str) -> bool:
         return is_given(match, value) and not is_naming(value) and value[0] not in "-+./~" and value.lower() != "pass"
     if not is_chosen(match, value):
         return False
-    earliest = max(0, match.start() - _LONGEST_LINE)
-    start = text.rfind("\n", earliest, match.start()) + 1
-    if not start and earliest:
+    before = line_before(text, match.start())
+    if before is None or len(before) > _LONGEST_LINE:
         return False
-    before = text[start : match.start()]
     if joined and value.isalnum() and any(map(str.isdigit, value)) and _is_listed(before):
         return True
     if any(sign in before for sign in "\"'`()=<>{}[]$\0"):

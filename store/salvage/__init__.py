@@ -13,17 +13,17 @@ from dataclasses import dataclass
 
 import apsw
 
-from store.clock import Clock, utc_now
-from store.database import Database, ballast
+from store.base.clock import Clock, utc_now
+from store.base.errors import Conflict, ForeignFile, NotFound, StorageError
+from store.base.installation import known
+from store.database import Database, disk_reserve
 from store.database.connection import explain as explained
 from store.database.tables import DERIVED, PACKED, RECORDED
-from store.errors import Conflict, ForeignFile, NotFound, StorageError
-from store.health.chain import true
-from store.installation import known
-from store.packing import unpack_all
-from store.salvage.mending import Mended, explain, mend
+from store.health.hash_chain import true
+from store.history.compression import unpack_all
 from store.salvage.pages import Pages, Value
-from store.salvage.shapes import SEQUENCE, rows, shapes
+from store.salvage.repair import Mended, explain, mend
+from store.salvage.table_detection import SEQUENCE, rows, shapes
 from store.trust import IDENTITY, made_of
 
 __all__ = ["Came", "Report", "salvage"]
@@ -84,7 +84,7 @@ def salvage(
     except apsw.Error as error:
         raise explained(error, into) from None
     finally:
-        for name in (part, f"{part}-wal", f"{part}-shm", ballast.path_of(part)):
+        for name in (part, f"{part}-wal", f"{part}-shm", disk_reserve.path_of(part)):
             if os.path.lexists(name):
                 os.unlink(name)
     return report
@@ -161,8 +161,8 @@ def _choose(pages: Pages, database: Database) -> list[str]:
 
 def _following(pages: Pages, database: Database) -> int:
     """How many steps of history there are whose digest follows from the one before."""
-    from store.database.capture import framed
-    from store.digest import sha256
+    from store.base.hashing import sha256
+    from store.database.change_capture import framed
 
     digests: dict[int, bytes] = {0: b""}
     due: dict[int, tuple[list[Value], bytes]] = {}

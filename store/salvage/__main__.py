@@ -5,7 +5,7 @@ import os
 import sys
 from dataclasses import asdict
 
-from store.errors import MemorandaError
+from store.base.errors import MemorandaError
 from store.salvage import salvage
 
 

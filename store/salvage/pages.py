@@ -9,8 +9,8 @@ import os
 import struct
 from collections.abc import Iterator
 
-from store.errors import StorageError
-from store.health import log
+from store.base.errors import StorageError
+from store.health import wal
 
 PAGE = 4096  # bytes of a page of every memory, none of them reserved
 LEAF_TABLE, LEAF_INDEX, INNER_TABLE, INNER_INDEX = 13, 10, 5, 2
@@ -27,7 +27,7 @@ class Pages:
     def __init__(self, path: str) -> None:
         self._file = _mapped(path)
         self._log = _mapped(f"{path}-wal")
-        self.log = log.read(memoryview(self._log)) if self._log else None
+        self.log = wal.read(memoryview(self._log)) if self._log else None
         if self.log and self.log.page_size != PAGE:
             self.log = None
         self.logged = self.log is not None

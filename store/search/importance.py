@@ -8,10 +8,10 @@ import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 
-from store.clock import DAY_MS, to_ms
+from store.base.clock import DAY_MS, to_ms
+from store.base.errors import MemorandaError
 from store.database import Database
-from store.errors import MemorandaError
-from store.openings import count
+from store.records.open_counts import count
 
 DECAY = 0.95  # what a day leaves of recency
 RECENCY, FREQUENCY, CONTEXT = 0.6, 0.4, 0.3
@@ -25,8 +25,8 @@ class Accesses:
         self._database = database
 
     def add(self, keys: Sequence[int]) -> None:
-        """Count one opening of each of these records (store/keys.py). Where it cannot be written it is not counted:
-        who reads is not told of it."""
+        """Count one opening of each of these records (store/base/record_keys.py). Where it cannot be written it is not
+        counted: who reads is not told of it."""
         if self._database.read_only:
             return
         with suppress(MemorandaError), self._database.write("user", "access") as write:

@@ -4,33 +4,32 @@ import json
 import time
 from collections.abc import Mapping, Sequence
 
-from store import records
-from store.citations import Citation, cite
+from store.base.citations import Citation, cite
+from store.base.errors import ForeignFile, InvalidInput, MemorandaError
+from store.base.feature_flags import without
+from store.base.record_keys import unpack
+from store.base.vocabulary import DOMAINS, SCOPES, SEARCHABLE
 from store.database import Database
-from store.errors import ForeignFile, InvalidInput, MemorandaError
-from store.keys import unpack
-from store.search import diversity, recency
-from store.search.asked import Asked
+from store.search import lookup, mmr, recency
+from store.search.filters import Filters
+from store.search.fts import Found, Keywords, Words
 from store.search.importance import Accesses, weights
-from store.search.keyword import Found, Keywords, Words
-from store.search.narrow import Filters
-from store.search.query import IS, STATUSES, Query, also_is, parse
+from store.search.query_history import Asked
+from store.search.query_parser import IS, STATUSES, Query, also_is, parse
 from store.search.ranking import POOL, Candidate, Question, Ranked, idf, rank, weigh
 from store.search.recency import Scored
 from store.search.related import TEXT, VECTOR, Related, related
 from store.search.results import Answer, Hit
-from store.search.scanning import Scanning
 from store.search.snippets import Marker, snippet
-from store.switches import without
-from store.vocabulary import DOMAINS, SCOPES, SEARCHABLE
+from store.search.table_scan import Scanning
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from store.base.models import Record
     from store.config import Config
-    from store.models import Record
-    from store.search.meaning import Look, Meaning
+    from store.search.latency_log import Timed
+    from store.search.semantic import Look, Meaning
     from store.search.settings import Settings
-    from store.search.timed import Timed
 
 # records from which on the keywords are looked up while the model reads the question: it needs all processors for its
 # 15 ms, and a second thread costs it more than a quick lookup takes
@@ -59,7 +58,7 @@ class Search:
     @classmethod
     def of(cls, database: Database, config: "Config") -> "Search":
         """The search of a memory as its person has set it."""
-        from store.search.meaning import Meaning
+        from store.search.semantic import Meaning
         from store.search.settings import Settings
 
         return cls(database, Settings(config), Meaning(database, config))
@@ -72,7 +71,7 @@ class Search:
     @property
     def timed(self) -> "Timed":
         """How the last searches fared."""
-        from store.search.timed import Timed
+        from store.search.latency_log import Timed
 
         return Timed(self._database)
 
@@ -291,9 +290,9 @@ class Search:
             a, b = order[one][0], order[other][0]
             if look and a in vectors and b in vectors:
                 return look.calibrated(float(vectors[a] @ vectors[b]))
-            return diversity.overlap(texts[a], texts[b])
+            return mmr.overlap(texts[a], texts[b])
 
-        places = diversity.mmr([score / most for _, score, _ in order], alike, self._settings.diversity, limit)
+        places = mmr.mmr([score / most for _, score, _ in order], alike, self._settings.diversity, limit)
         return [order[place] for place in places]
 
     def _show(
@@ -309,7 +308,7 @@ class Search:
     ) -> Answer:
         """The answer, with the records as they are and a snippet of each."""
         marker = Marker(self._keywords.tokenizer, words.kept, words.prefix)
-        rows = records.by_key(self._database, [key for key, _, _ in order])
+        rows = lookup.by_key(self._database, [key for key, _, _ in order])
         hits = []
         for key, score, why in order:
             if key in rows:  # another process may have taken it away between the two reads
@@ -323,7 +322,7 @@ class Search:
         if citation is None:
             return hits
         try:
-            record = records.lookup(self._database, citation)
+            record = lookup.lookup(self._database, citation)
         except MemorandaError:
             return hits
         score = hits[0].score if hits else 1.0
@@ -351,7 +350,7 @@ def _since(start: float) -> float:
 
 def body(record: "Record") -> str:
     """The text of a record that a snippet is taken from: what is searched, in the order a person reads it."""
-    from store import models
+    from store.base import models
 
     if isinstance(record, models.Fact):
         return record.fact

@@ -9,16 +9,9 @@ flat: any one weight by .6 or 1.5 costs less than a point of R@10.
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from store.clock import DAY_MS, to_ms
-from store.search.language import (
-    NamedDate,
-    asks_when,
-    foreign,
-    language,
-    said_words,
-    tells_time,
-)
-from store.search.query import STOP
+from store.base.clock import DAY_MS, to_ms
+from store.search.query_parser import STOP
+from store.text.language import NamedDate, asks_when, foreign, language, said_words, tells_time
 
 POOL = 100  # candidates of each signal
 WEIGHTS = {

@@ -5,7 +5,7 @@ A half-life of 30 days buries what was asked for (R@10 72 → 36 [RETRIEVAL] §1
 
 from collections.abc import Mapping, Sequence
 
-from store.clock import DAY_MS, to_ms
+from store.base.clock import DAY_MS, to_ms
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,13 +2,13 @@
 
 import re
 
-from store import records
-from store.citations import Citation
+from store.base.citations import Citation
+from store.base.errors import MemorandaError
+from store.base.record_keys import pack
 from store.database import Database
-from store.errors import MemorandaError
-from store.keys import pack
-from store.search.keyword import Keywords, Words
-from store.search.query import STOP
+from store.search import lookup
+from store.search.fts import Keywords, Words
+from store.search.query_parser import STOP
 
 WORDS = 8  # rarest words that stand for a record
 LOOKED_AT = 300  # different words of it, from its beginning
@@ -29,7 +29,7 @@ class Related:
 def related(database: Database, keywords: Keywords, citation: Citation) -> Related | None:
     """The record that a citation means, as it is compared with others; None if it is not in this memory."""
     try:
-        key = pack(citation.kind, records.lookup(database, citation).id)
+        key = pack(citation.kind, lookup.lookup(database, citation).id)
     except (MemorandaError, KeyError):  # a kind that cannot be searched has no key
         return None
     # what stands around a turn, and a fact's domain, are not what it says

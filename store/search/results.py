@@ -1,11 +1,11 @@
 """What a search gives."""
 
-from store.keys import pack
+from store.base.record_keys import pack
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.models import Record
-    from store.search.keyword import Words
+    from store.base.models import Record
+    from store.search.fts import Words
 
 
 class Hit:

@@ -1,7 +1,7 @@
 """What a person has set about searching."""
 
 from store.config import Config
-from store.search import scope
+from store.search import access_scope
 
 # the numbers of the first sketch [004] §5.4, §5.5
 SEED = {"vectorWeight": 0.7, "textWeight": 0.3, "candidateMultiplier": 4, "halfLifeDays": 30, "lambda": 0.7}
@@ -31,4 +31,4 @@ class Settings:
 
     def denied(self, session: str) -> str:
         """Why this session may not search, or an empty text; see `scope.denied`."""
-        return scope.denied(session, self._rules, self._default)
+        return access_scope.denied(session, self._rules, self._default)

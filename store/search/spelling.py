@@ -1,8 +1,8 @@
 """Other spellings of a word that nothing holds: the memory's own words that are written nearly so."""
 
 from store.database import Database
-from store.search.keyword import Keywords, Words
-from store.search.query import STOP
+from store.search.fts import Keywords, Words
+from store.search.query_parser import STOP
 from store.search.snippets import Marker
 
 CLOSE = 0.72  # of the letters in place, from which a word is offered: "thursdys" and "postgress", not "cat" for "car"

@@ -7,6 +7,6 @@ the identity that the file holds, and a step of its history.
   is somebody else's until the person says so; so is what git tracks, for whoever can push can write it.
 """
 
-from store.trust.standing import IDENTITY, STEPS, Trust, made_of, note, remember, require, same_pages, tracked
+from store.trust.ownership import IDENTITY, STEPS, Trust, made_of, note, remember, require, same_pages, tracked
 
 __all__ = ["IDENTITY", "STEPS", "Trust", "made_of", "note", "remember", "require", "same_pages", "tracked"]

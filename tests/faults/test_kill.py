@@ -20,7 +20,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from store.database import capture
+from store.database import change_capture
 from store.database.tables import RECORDED
 from store.memory import Memory
 
@@ -34,7 +34,7 @@ LOOP_SECONDS = 0.4  # the longest that a loop writes before it is killed
 # each act is acknowledged after it returned, as any front door does it
 LOOP = """
 import random, sys, time
-from store.errors import MemorandaError
+from store.base.errors import MemorandaError
 from store.memory import Memory
 
 path, name, seed = sys.argv[1:]
@@ -218,17 +218,19 @@ def history_explains_all(memory: Memory) -> None:
         )
         leaves = hashlib.sha256()
         for table, key, op, indirect, before, after, salt, leaf in rows:
-            assert hashlib.sha256(salt + capture.framed(table, key, op, indirect, before, after)).digest() == leaf
+            assert (
+                hashlib.sha256(salt + change_capture.framed(table, key, op, indirect, before, after)).digest() == leaf
+            )
             leaves.update(leaf)
             if op == "DELETE":
                 del told[table][key]
             else:
                 told[table][key] = {**told[table].get(key, {}), **json.loads(after)}
         assert len(rows) == head[-1] and leaves.digest() == root
-        digest = hashlib.sha256(digest + capture.framed(*head) + root).digest()
+        digest = hashlib.sha256(digest + change_capture.framed(*head) + root).digest()
         assert digest == recorded, f"the chain breaks at step {head[0]}"
     for table in RECORDED:
-        names = capture.columns(database.connection, table)
+        names = change_capture.columns(database.connection, table)
         there = [dict(zip(names, row, strict=True)) for row in database.rows(f"SELECT * FROM {table}")]
         assert sorted(map(str, there)) == sorted(
             str({name: row[name] for name in names}) for row in told[table].values()

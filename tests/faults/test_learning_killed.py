@@ -15,10 +15,9 @@ from conftest import NOON, Clock
 from support.killing import killed
 from support.ollama_server import OllamaServer
 
-from store import pending
-from store.agent import afterwards, queue, waiting
-from store.clock import days_before
-from store.conversation import Said
+from store.base.clock import days_before
+from store.conversations import Said, extraction_queue
+from store.learning import model_due, model_pass, rule_pass
 from store.memory import Memory
 from store.search import corpus
 
@@ -57,7 +56,7 @@ def read(
         kind,
         number,
         "reading.run(memory)",
-        before="reading = importlib.import_module(f'store.agent.{words[1]}')",
+        before="reading = importlib.import_module(f'store.llm.{words[1]}')",
         opened="'worker', lambda: words[0]",
         words=(NOON, reading),
         env={"MEMORANDA_WITHOUT": "model", "OLLAMA_HOST": host or "127.0.0.1:9"},
@@ -83,7 +82,7 @@ def test_a_reading_that_is_killed_loses_nothing_and_writes_nothing_twice(
     with Memory.open(str(path)) as memory:
         whole = learned(memory)
         assert len(whole[0]) == 5 and len(whole[1]) == 2 and whole[2] == len(SAID)
-        assert pending.counts(memory.database) == (0, 0)
+        assert extraction_queue.counts(memory.database) == (0, 0)
     events = min(
         int(counted), int(read(told, tmp_path, kind, 10**9 + 1)[2])
     )  # what is done once only is not counted on
@@ -98,10 +97,10 @@ def test_a_reading_that_is_killed_loses_nothing_and_writes_nothing_twice(
             assert memory.database.value("PRAGMA integrity_check") == "ok"
             corpus.check(memory.database)
             halves.add(len(learned(memory)[3]))
-            while queue.run(memory).read:
+            while rule_pass.run(memory).read:
                 memory.database.clock.advance(milliseconds=60_000)  # type: ignore[attr-defined]
             assert learned(memory) == whole, f"killed at {kind} {number} of {events}"
-            assert pending.counts(memory.database) == (0, 0)
+            assert extraction_queue.counts(memory.database) == (0, 0)
     assert len(halves) > (2 if kills > 6 else 1), "it was killed before, between and after what it wrote"
 
 
@@ -127,15 +126,15 @@ def test_a_model_that_is_killed_as_it_reads_loses_nothing_and_asks_nothing_twice
         with Memory.open(str(ready), "worker", Clock(days_before(NOON, 0.1))) as memory:
             memory.turns.add("tuesday", [Said("user", "My brother bakes bread in Salto. The boat is painted blue.")])
             memory.turns.add("tuesday", [Said("user", "We still ship the API freeze notes in May, as we said.")])
-            queue.run(memory)
+            rule_pass.run(memory)
             before = learned(memory)
-            assert waiting.due(memory)
+            assert model_due.due(memory)
         path, status, counted = read(ready, tmp_path, kind, 10**9, "afterwards", server.address)
         assert status == 0
         with Memory.open(str(path)) as memory:
             whole = learned(memory)
             assert len(whole[1]) > len(before[1]) and whole[0] == before[0]
-            assert pending.counts(memory.database, model=True) == (0, 0)
+            assert extraction_queue.counts(memory.database, model=True) == (0, 0)
         events = int(counted)
         halves = set()
         for number in sorted({1 + round(place * (events - 1) / (kills - 1)) for place in range(kills)}):
@@ -146,10 +145,10 @@ def test_a_model_that_is_killed_as_it_reads_loses_nothing_and_asks_nothing_twice
                 memory.database.clock.advance(days=1)  # type: ignore[attr-defined]
                 assert memory.database.value("PRAGMA integrity_check") == "ok"
                 halves.add(len(learned(memory)[1]))
-                while afterwards.run(memory).read:
+                while model_pass.run(memory).read:
                     memory.database.clock.advance(milliseconds=60_000)  # type: ignore[attr-defined]
                 assert learned(memory) == whole, f"killed at {kind} {number} of {events}"
-                assert pending.counts(memory.database, model=True) == (0, 0)
+                assert extraction_queue.counts(memory.database, model=True) == (0, 0)
         assert len(halves) > 1, "it was killed before and after what it asked"
     finally:
         server.close()

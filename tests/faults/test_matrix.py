@@ -25,7 +25,7 @@ from support.soundness import unsound
 from support.traces import traces
 
 from store.database import Verbatim
-from store.exchange import backup, export
+from store.exchange import backup, exporter
 from store.memory import Memory
 
 ROOT = Path(__file__).parents[2]
@@ -191,7 +191,7 @@ def began(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for number in range(IMPORTED):
             memory.facts.remember(f"imported {number} " + "at length " * (number % 7 * 10))
         for name in ("memory", "empty"):
-            export.save(memory.database, str(folder / name / "other.json.gz"), compressed=True)
+            exporter.save(memory.database, str(folder / name / "other.json.gz"), compressed=True)
     return folder
 
 

@@ -17,10 +17,10 @@ from support.ours import ours
 from support.power import Disk, Event, lay, recorded
 from support.soundness import unsound
 
-from store import installation
+from store.base import installation
+from store.base.errors import MemorandaError
 from store.database import Database
-from store.errors import MemorandaError
-from store.health import WRONG, log
+from store.health import WRONG, wal
 from store.memory import Memory
 from store.search import corpus
 
@@ -126,7 +126,7 @@ def cuts(path: str, folder: str, seed: int, count: int, acts: int) -> Iterator[s
         if not os.path.exists(left):
             open(left, "xb").close()  # made and synced by its folder's owner, not by SQLite
             os.chmod(left, 0o600)
-        for found in log.damage(left):
+        for found in wal.damage(left):
             if found.state == WRONG:
                 yield f"at event {moment}: the doctor would say of a mere power cut: {found.says}"
         for line in broken(left, promise, said[upcoming][1] if upcoming < len(said) else None):

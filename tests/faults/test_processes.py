@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-from store.errors import StorageError
+from store.base.errors import StorageError
 from store.memory import Memory
 
 ROOT = Path(__file__).parents[2]

@@ -14,11 +14,11 @@ import pytest
 from support.ours import ours
 from support.traces import traces
 
-from store import worker
-from store.conversation import Said
-from store.errors import StorageError
+from store.base.errors import StorageError
+from store.conversations import Said
 from store.memory import Memory
 from store.purge import pending
+from store.services import maintenance
 
 ROOT = Path(__file__).parents[2]
 COMMAND = os.path.join(os.path.dirname(sys.executable), "memoranda")
@@ -158,11 +158,11 @@ def test_an_application_that_stays_open_finishes_it(project: Path):
             plan = memory.purge.plan([("fact", 2)])
             done = memory.purge.run(plan, range(len(plan.places)))
             assert done.finished.pending and pending(memory.database)
-            worker.tidy(memory)
+            maintenance.tidy(memory)
             assert pending(memory.database)
-        assert worker.untidy(memory)
-        worker.tidy(memory)
-        assert not worker.untidy(memory)
+        assert maintenance.untidy(memory)
+        maintenance.tidy(memory)
+        assert not maintenance.untidy(memory)
         assert traces(project, TEXT, "zebrafish") == []
 
 
@@ -214,7 +214,7 @@ def test_an_open_memory_forgets_on_a_full_disk(small_disk: Path):
     fill(small_disk)
     for act in ("forget", "purge"):
         with Memory.open(path_of(small_disk), "app") as memory:
-            worker.tidy(memory)
+            maintenance.tidy(memory)
             ballast = Path(f"{path_of(small_disk)}-ballast")
             assert ballast.exists()
             stuff(small_disk)
@@ -248,16 +248,16 @@ def test_without_its_ballast_a_full_disk_says_so(small_disk: Path):
 # the stages, each by the function that a kill strikes just before: in the transaction, before the backups, in the first
 # and just before it takes its place, before and after the index, the log, the note
 STAGES = {
-    "store.purge.wiping.mask_history": "old",
-    "store.purge.wiping.scrub": "old",
-    "store.purge.finishing.note": "old",
-    "store.purge.finishing.finish": "new",
-    "store.tombstones.buried": "new",
+    "store.purge.row_eraser.mask_history": "old",
+    "store.purge.row_eraser.scrub": "old",
+    "store.purge.finalize.note": "old",
+    "store.purge.finalize.finish": "new",
+    "store.database.tombstones.buried": "new",
     "store.purge.backups._rewritten": "new",
     "store.purge.backups.put": "new",
     "store.purge.backups.seal": "new",
-    "store.purge.finishing.merge": "new",
-    "store.database.write.Database.empty_log": "new",
+    "store.purge.finalize.merge": "new",
+    "store.database.database.Database.empty_log": "new",
 }
 KILLED = """
 import importlib, os, signal, sys
@@ -307,7 +307,7 @@ def test_killed_in_each_stage(tmp_path: Path, stage: str):
     intact(project)
 
 
-@pytest.mark.parametrize("stage", ["store.purge.files.cut", "store.documents.replacing.os.rename"])
+@pytest.mark.parametrize("stage", ["store.purge.documents.cut", "store.documents.atomic_write.os.rename"])
 def test_killed_while_a_file_is_cut(project: Path, stage: str):
     """The person's file is whole, old or new; the record is gone, and what the index has of the file is made again."""
     notes = project / "MEMORY.md"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from support.killing import killed
 
-from store.conversation import Said
+from store.conversations import Said
 from store.database.tables import RECORDED
 from store.memory import Memory
 from store.search import corpus

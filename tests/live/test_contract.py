@@ -11,12 +11,12 @@ import pytest
 from live.conftest import SECONDS, Served
 from pydantic import BaseModel
 
-from store.agent import address, breaker
-from store.agent.chat import CONTEXT, SAID
-from store.agent.model import found
-from store.agent.standing import standing
+from store.base.errors import ModelFailed
 from store.config import Config
-from store.errors import ModelFailed
+from store.llm import circuit_breaker, endpoint
+from store.llm.chat import CONTEXT, SAID
+from store.llm.model_selection import found
+from store.llm.status import standing
 
 pytestmark = pytest.mark.live
 
@@ -147,13 +147,13 @@ def test_a_model_that_is_not_there_is_404(client: ollama.Client) -> None:
 
 @pytest.fixture(autouse=True)
 def mended(served: Served) -> None:
-    breaker.of(address.whole(served.address)).worked()
+    circuit_breaker.of(endpoint.whole(served.address)).worked()
 
 
 def test_the_application_finds_the_model_and_says_how(chosen: Served) -> None:
     config = Config()
     stands = standing(config)
-    assert (stands.look.address, stands.model) == (address.of(config), chosen.name)
+    assert (stands.look.address, stands.model) == (endpoint.of(config), chosen.name)
     assert stands.taken.who == "$MEMORANDA_MODEL" and stands.look.model(chosen.name)
     chat = found(config)
     assert chat and chat.name == chosen.name

@@ -8,19 +8,19 @@ import pytest
 from live.conftest import SECONDS, Served
 
 from bench.agent_scores import cited, rests, says, without_citations
-from store import tokens
-from store.agent.asking import Asking
-from store.agent.client import OllamaChat
-from store.agent.confirming import PROPOSE, SUPERSEDE
-from store.agent.extraction import extract
-from store.agent.model import found
-from store.agent.tasks import classify_domain, consolidate, extract_facts, rank_facts, reconfirm, slug, summarize
+from store.base import token_count
+from store.base.models import Turn, line
+from store.base.vocabulary import DOMAINS
 from store.config import Config
-from store.conversation.summarising import TOKENS, Summarised
-from store.librarian.answering import Librarian
+from store.conversations.rule_summary import TOKENS, Summarised
+from store.learning.extract_rules import extract
+from store.learning.reconfirm_rules import PROPOSE, SUPERSEDE
+from store.learning.tasks import classify_domain, consolidate, extract_facts, rank_facts, reconfirm, slug, summarize
+from store.librarian.librarian import Librarian
+from store.llm.model_selection import found
+from store.llm.ollama_client import OllamaChat
+from store.llm.structured_output import Asking
 from store.memory import Memory
-from store.models import Turn, line
-from store.vocabulary import DOMAINS
 
 pytestmark = pytest.mark.live
 
@@ -77,7 +77,9 @@ def test_a_summary_rests_on_the_talk_and_is_short(asking: Asking) -> None:
     assert told.topic
     for text in (told.topic, *told.discussed, told.outcome, *told.decisions, *told.open_questions):
         assert rests(text.rstrip("…"), whole)
-    assert tokens.count(line(told.topic, told.discussed, told.outcome, told.decisions, told.open_questions)) <= TOKENS
+    assert (
+        token_count.count(line(told.topic, told.discussed, told.outcome, told.decisions, told.open_questions)) <= TOKENS
+    )
     assert not any("provider" in one for one in told.decisions), "that was left"
 
 

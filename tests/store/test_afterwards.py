@@ -10,18 +10,19 @@ from typing import Any
 import pytest
 from support.ollama_server import OllamaServer
 
-from store import flushing, pending
-from store.agent import afterwards, breaker, client, queue, summing_up, use, waiting
-from store.agent.afterwards import Added
-from store.agent.ranking import before_a_context
-from store.clock import days_before
-from store.conversation import Said
-from store.conversation.summarising import Summarised, by_rule
+from store.base.clock import days_before
+from store.base.errors import ModelFailed, NotFound
+from store.base.models import Turn
+from store.conversations import Said, extraction_queue
+from store.conversations.rule_summary import Summarised, by_rule
 from store.database.lease import Lease
-from store.duplicates import nominate
-from store.errors import ModelFailed, NotFound
+from store.inbox.duplicates import nominate
+from store.learning import model_due, model_pass, rule_pass, summarizers
+from store.learning.context_ranking import before_a_context
+from store.learning.model_pass import Added
+from store.llm import circuit_breaker, ollama_client, usage_stats
 from store.memory import Memory
-from store.models import Turn
+from store.services import session_flush
 
 NAME = "model:qwen2.5:3b-instruct"
 
@@ -69,19 +70,19 @@ def mind() -> Mind:
 @pytest.fixture
 def server(mind: Mind, monkeypatch: pytest.MonkeyPatch) -> Iterator[OllamaServer]:
     """A server whose model is the test's, and which every memory here asks."""
-    breaker.reset()
-    monkeypatch.setattr(client, "BACKOFF", (0.001, 0.001))
+    circuit_breaker.reset()
+    monkeypatch.setattr(ollama_client, "BACKOFF", (0.001, 0.001))
     server = OllamaServer(mind)
     monkeypatch.setenv("OLLAMA_HOST", server.address)
     yield server
     server.close()
-    breaker.reset()
+    circuit_breaker.reset()
 
 
 def read(memory: Memory, **how: Any) -> Added:
     """Let rules read what waits, then the model."""
-    queue.run(memory)
-    return afterwards.run(memory, **how)
+    rule_pass.run(memory)
+    return model_pass.run(memory, **how)
 
 
 def entries(memory: Memory) -> list[tuple[int, str, int, str]]:
@@ -109,9 +110,9 @@ def texts(memory: Memory) -> list[str]:
 def test_a_model_finds_what_rules_do_not_and_asks(memory: Memory, mind: Mind, server: OllamaServer) -> None:
     mind.facts = {"panadería": "Mi viejo tiene una panadería en Salto"}
     (turn,) = say(memory, "Recordá que el build es lento. Mi viejo tiene una panadería en Salto.")
-    assert queue.run(memory).learned.facts
+    assert rule_pass.run(memory).learned.facts
     assert memory.inbox.waiting() == [], "rules have nothing to ask"
-    done = afterwards.run(memory)
+    done = model_pass.run(memory)
     assert texts(memory) == ["El build es lento"], "it makes no fact"
     (asked,) = memory.inbox.waiting()
     assert (asked.kind, asked.text, asked.origin) == ("add", "Mi viejo tiene una panadería en Salto", NAME)
@@ -131,8 +132,8 @@ def test_without_a_model_everything_is_as_before(memory: Memory) -> None:
     say(memory, "Mi viejo tiene una panadería en Salto.")
     done = read(memory)
     assert (done.read, done.asked, done.by) == (0, (), "")
-    assert pending.counts(memory.database) == (0, 0), "nothing waits that anybody has to see"
-    assert pending.counts(memory.database, model=True) == (1, 0), "should a model come"
+    assert extraction_queue.counts(memory.database) == (0, 0), "nothing waits that anybody has to see"
+    assert extraction_queue.counts(memory.database, model=True) == (1, 0), "should a model come"
 
 
 def test_what_tells_nothing_is_not_kept_for_a_model(memory: Memory, server: OllamaServer) -> None:
@@ -151,18 +152,18 @@ def test_a_switch_keeps_turns_from_it(memory: Memory, server: OllamaServer) -> N
 
 
 def test_only_so_many_turns_wait_for_a_model_the_newest(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pending, "WAITING", 6)
+    monkeypatch.setattr(extraction_queue, "WAITING", 6)
     say(memory, *(f"Mi viejo tiene {number} panaderías en Salto." for number in range(2, 12)))
-    queue.run(memory)
+    rule_pass.run(memory)
     assert {turn for turn, *_ in entries(memory)} == {8, 9, 10}
 
 
 def test_what_rules_found_is_not_asked_again(memory: Memory, mind: Mind, server: OllamaServer) -> None:
     mind.facts = {"fintech": "Trabaja en una fintech", "lento": "El build es lento"}
     say(memory, "Recordá que el build es muy lento.", "Trabajo en una fintech, somos 5.")
-    queue.run(memory)
+    rule_pass.run(memory)
     before = [one.text for one in memory.inbox.waiting()]
-    afterwards.run(memory)
+    model_pass.run(memory)
     assert server.asked and [one.text for one in memory.inbox.waiting()] == before
 
 
@@ -269,7 +270,7 @@ def test_a_turn_that_others_may_have_written_is_not_shown_though_it_waits(
     mind.facts = {"panadería": "Mi viejo tiene una panadería en Salto"}
     (turn,) = say(memory, "Mi viejo tiene una panadería en Salto.", origin="import:notes")
     with memory.database.write("agent", "extraction") as write:
-        pending.put_for_model(write, pending.Entry(0, turn, "extract_facts", 0))
+        extraction_queue.put_for_model(write, extraction_queue.Entry(0, turn, "extract_facts", 0))
     assert read(memory).read and not server.asked and entries(memory) == []
 
 
@@ -313,22 +314,22 @@ def test_a_secret_in_what_a_model_says_is_cut(memory: Memory, mind: Mind, server
 def test_it_asks_no_more_than_anybody_looks_at(
     memory: Memory, mind: Mind, server: OllamaServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(waiting, "MOST", 3)
+    monkeypatch.setattr(model_due, "MOST", 3)
     names = "Ana Bruno Carla Diego Elena".split()
     mind.facts = {name: f"{name} tiene una panadería en la calle {name}" for name in names}
     say(memory, *(f"{name} tiene una panadería en la calle {name}." for name in names))
     read(memory)
     assert len(memory.inbox.waiting()) == 3
     asked = len(server.asked)
-    assert not waiting.due(memory) and afterwards.run(memory).read == 0 and len(server.asked) == asked
+    assert not model_due.due(memory) and model_pass.run(memory).read == 0 and len(server.asked) == asked
     memory.inbox.reject(memory.inbox.ids())
-    assert afterwards.run(memory).read > 0, "the rest waited"
+    assert model_pass.run(memory).read > 0, "the rest waited"
 
 
 def test_a_run_asks_only_so_much(
     memory: Memory, mind: Mind, server: OllamaServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(afterwards, "MOST", 2)
+    monkeypatch.setattr(model_pass, "MOST", 2)
     names = "Ana Bruno Carla Diego Elena".split()
     mind.facts = {name: f"{name} tiene una panadería en la calle {name}" for name in names}
     say(memory, *(f"{name} tiene una panadería en la calle {name}." for name in names))
@@ -340,8 +341,8 @@ def test_a_run_asks_only_so_much(
 def test_what_one_turn_tells_too_much_is_asked_when_there_is_room(
     memory: Memory, mind: Mind, server: OllamaServer, monkeypatch: pytest.MonkeyPatch, most: int, waits: int
 ) -> None:
-    monkeypatch.setattr(afterwards, "MOST", most)
-    monkeypatch.setattr(waiting, "MOST", waits)
+    monkeypatch.setattr(model_pass, "MOST", most)
+    monkeypatch.setattr(model_due, "MOST", waits)
     names = "Ana Bruno Carla Diego Elena Fabio".split()
     mind.facts = {name: f"{name} tiene una panadería en la calle {name}" for name in names}
     say(memory, " ".join(f"{name} tiene una panadería en la calle {name}." for name in names))
@@ -349,7 +350,7 @@ def test_what_one_turn_tells_too_much_is_asked_when_there_is_room(
     assert len(done.asked) == 4 == len(memory.inbox.waiting()) and done.left == 1
     first = [one.text for one in memory.inbox.waiting()]
     memory.inbox.reject(memory.inbox.ids())
-    assert len(afterwards.run(memory).asked) == 2 and entries(memory) == []
+    assert len(model_pass.run(memory).asked) == 2 and entries(memory) == []
     assert {*first, *(one.text for one in memory.inbox.waiting())} == set(mind.facts.values())
 
 
@@ -362,67 +363,67 @@ def test_after_three_failures_the_model_gives_up_and_all_else_stays(
 ) -> None:
     memory.config.find("agent.patience").value = 0.2  # type: ignore[union-attr]
     say(memory, "Recordá que el build es lento. Mi viejo tiene una panadería en Salto.")
-    queue.run(memory)
+    rule_pass.run(memory)
     pending_then = entries(memory)
     server.fault = fault
     for attempt in range(1, 4):
-        breaker.reset()
-        assert afterwards.run(memory).failed
-        breaker.reset()
-        afterwards.run(memory)
+        circuit_breaker.reset()
+        assert model_pass.run(memory).failed
+        circuit_breaker.reset()
+        model_pass.run(memory)
         assert {tried for _, _, tried, _ in entries(memory)} <= {0, attempt}
         clock.advance(days=0.1)
-    assert not waiting.due(memory) and pending.counts(memory.database, model=True)[1] == 1
+    assert not model_due.due(memory) and extraction_queue.counts(memory.database, model=True)[1] == 1
     assert len(pending_then) == 2 and texts(memory) == ["El build es lento"]
     assert "panadería" in memory.turns.get(1).text
     assert all(error in ("broken", "cut", "slow") for *_, error in entries(memory)), "its kind, and none of its words"
     server.fault = ""
-    pending.again(memory.database)
-    assert afterwards.run(memory).read, "somebody mended it and asks for another try"
+    extraction_queue.again(memory.database)
+    assert model_pass.run(memory).read, "somebody mended it and asks for another try"
 
 
 @pytest.mark.parametrize("fault", ["busy", "bad gateway"])
 def test_what_is_no_turns_fault_costs_it_no_try(memory: Memory, server: OllamaServer, fault: str) -> None:
     say(memory, "Mi viejo tiene una panadería en Salto.")
-    queue.run(memory)
+    rule_pass.run(memory)
     before = for_facts(memory)
     server.fault = fault
-    done = afterwards.run(memory)
+    done = model_pass.run(memory)
     assert for_facts(memory) == before and done.failed == 0 and "busy" in done.trouble
 
 
 def test_a_server_that_went_costs_no_try_and_is_left_alone(memory: Memory, server: OllamaServer) -> None:
     say(memory, "Mi viejo tiene una panadería en Salto.")
-    queue.run(memory)
+    rule_pass.run(memory)
     before = for_facts(memory)
-    assert waiting.due(memory)
+    assert model_due.due(memory)
     server.close()
-    afterwards.run(memory)
-    assert for_facts(memory) == before and not waiting.due(memory)
+    model_pass.run(memory)
+    assert for_facts(memory) == before and not model_due.due(memory)
 
 
 @pytest.mark.parametrize("fault", ["hangs", "hangs midway"])
 def test_a_key_stops_it_at_once_and_nothing_is_lost(memory: Memory, server: OllamaServer, fault: str) -> None:
     say(memory, "Mi viejo tiene una panadería en Salto.")
-    queue.run(memory)
+    rule_pass.run(memory)
     before = for_facts(memory)
     server.fault = fault
     pressed = threading.Event()
     threading.Thread(target=lambda: (server.begun.wait(10), pressed.set())).start()
-    done = afterwards.run(memory, cancelled=pressed.is_set)
+    done = model_pass.run(memory, cancelled=pressed.is_set)
     assert (done.asked, done.failed, done.trouble) == ((), 0, "") and for_facts(memory) == before
     assert server.left.wait(5)
-    assert use.by_task(memory.database) == [], "and it is no failure of the model"
+    assert usage_stats.by_task(memory.database) == [], "and it is no failure of the model"
 
 
 def test_a_turn_that_was_purged_is_never_sent(memory: Memory, server: OllamaServer) -> None:
     say(memory, "Recordá que mi viejo tiene una panadería en Salto. Mi tía hace tortas para la panadería.")
-    queue.run(memory)
-    assert waiting.due(memory)
+    rule_pass.run(memory)
+    assert model_due.due(memory)
     plan = memory.purge.plan([("fact", 1)])
     memory.purge.run(plan, range(len(plan.places)))
     memory.config.find("agent.mode").value = "smart"  # type: ignore[union-attr]
-    afterwards.run(memory)
+    model_pass.run(memory)
     assert "tiene una panadería" not in json.dumps(server.asked, ensure_ascii=False)
 
 
@@ -439,20 +440,20 @@ def test_a_turn_that_is_purged_while_the_model_thinks_leaves_nothing(
         ):
             write.execute("DELETE FROM turns WHERE id = ?", (turn,))
 
-    queue.run(memory)
+    rule_pass.run(memory)
     mind.meanwhile = purge
-    afterwards.run(memory)
+    model_pass.run(memory)
     assert server.asked and memory.inbox.waiting() == []
 
 
 def test_two_processes_ask_once(memory: Memory, mind: Mind, server: OllamaServer) -> None:
     say(memory, "Mi viejo tiene una panadería en Salto.")
-    queue.run(memory)
-    other = Lease(memory.database, afterwards.LEASE)
+    rule_pass.run(memory)
+    other = Lease(memory.database, model_pass.LEASE)
     assert other.take()
-    assert afterwards.run(memory).read == 0 and not server.asked
+    assert model_pass.run(memory).read == 0 and not server.asked
     other.release()
-    assert afterwards.run(memory).read == 2
+    assert model_pass.run(memory).read == 2
 
 
 def test_whoever_lost_the_lease_while_thinking_writes_nothing(
@@ -460,15 +461,15 @@ def test_whoever_lost_the_lease_while_thinking_writes_nothing(
 ) -> None:
     mind.facts = {"panadería": "Mi viejo tiene una panadería en Salto"}
     say(memory, "Mi viejo tiene una panadería en Salto.")
-    queue.run(memory)
+    rule_pass.run(memory)
 
     def another_takes_it() -> None:
         clock.advance(milliseconds=60_000)
         with Memory.open(memory.location.path, "cli", memory.database.clock) as other:
-            assert Lease(other.database, afterwards.LEASE).take()
+            assert Lease(other.database, model_pass.LEASE).take()
 
     mind.meanwhile = another_takes_it
-    done = afterwards.run(memory)
+    done = model_pass.run(memory)
     assert done.asked == () and memory.inbox.waiting() == [] and for_facts(memory), "it is the other's now"
 
 
@@ -480,9 +481,9 @@ def test_turns_that_others_ingest_while_it_thinks_are_theirs(memory: Memory, min
             other.facts.remember("El mate va sin azúcar")
 
     say(memory, "Mi viejo tiene una panadería en Salto.")
-    queue.run(memory)
+    rule_pass.run(memory)
     mind.meanwhile = write
-    assert afterwards.run(memory).read == 2 and "El mate va sin azúcar" in texts(memory)
+    assert model_pass.run(memory).read == 2 and "El mate va sin azúcar" in texts(memory)
 
 
 # summaries ------------------------------------------------------------------------------------------------------------
@@ -504,8 +505,8 @@ def test_summaries_are_the_models_where_there_is_one(memory: Memory, mind: Mind,
         "open_questions": [],
     }
     talk(memory)
-    with summing_up.by_model(memory, lambda: False) as by:
-        flushing.tick(memory, by)
+    with summarizers.by_model(memory, lambda: False) as by:
+        session_flush.tick(memory, by)
     made = memory.summaries.of("s")
     assert {one.topic for one in made} == {"Opción del despliegue"} and {one.origin for one in made} == {NAME}
 
@@ -518,10 +519,10 @@ def test_a_summary_that_nobody_waits_for_any_more_is_made_another_time(
     server.fault = "hangs"
     pressed = threading.Event()
     threading.Thread(target=lambda: (server.begun.wait(10), pressed.set())).start()
-    with summing_up.by_model(memory, pressed.is_set) as by:
-        flushing.tick(memory, by)
+    with summarizers.by_model(memory, pressed.is_set) as by:
+        session_flush.tick(memory, by)
     assert memory.summaries.of("s") == []
-    flushing.tick(memory)
+    session_flush.tick(memory)
     assert {one.origin for one in memory.summaries.of("s")} == {"agent"}
 
 
@@ -530,22 +531,22 @@ def test_where_the_model_fails_the_rules_summary_stands_and_says_so(
 ) -> None:
     talk(memory)
     server.fault = "html"
-    with summing_up.by_model(memory, lambda: False) as by:
-        flushing.tick(memory, by)
+    with summarizers.by_model(memory, lambda: False) as by:
+        session_flush.tick(memory, by)
     made = memory.summaries.of("s")
     assert made and {one.origin for one in made} == {"agent"}
-    (counted,) = use.by_task(memory.database)
+    (counted,) = usage_stats.by_task(memory.database)
     assert counted.fell_back == len(made)
 
 
 def test_old_talk_and_more_than_a_few_are_summed_up_by_rule(
     memory: Memory, mind: Mind, server: OllamaServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(summing_up, "MOST", 1)
+    monkeypatch.setattr(summarizers, "MOST", 1)
     talk(memory)
     mind.summary = {"topic": "Opción del despliegue"}
-    with summing_up.by_model(memory, lambda: False) as by:
-        flushing.tick(memory, by)
+    with summarizers.by_model(memory, lambda: False) as by:
+        session_flush.tick(memory, by)
         memory.turns.add("old", [Said("user", "Vamos con la opción vieja.", at=days_before(memory.now, 2))] * 9)
         memory.summaries.write("old", by=by)
     assert len(server.asked) == 1
@@ -565,8 +566,8 @@ def test_words_that_are_purged_while_they_are_summed_up_are_in_no_summary(
 
     mind.summary = {"topic": "Opción 0 del despliegue"}
     mind.meanwhile = purge
-    with summing_up.by_model(memory, lambda: False) as by:
-        flushing.tick(memory, by)
+    with summarizers.by_model(memory, lambda: False) as by:
+        session_flush.tick(memory, by)
     assert not any("Opción 0" in one.topic for one in memory.summaries.of("s") if one.first == 1)
 
 
@@ -583,14 +584,14 @@ def test_a_flush_by_itself_is_done_by_rule_where_its_model_is_broken_off(memory:
 
     memory.config.find("flush.messages").value = 0  # type: ignore[union-attr]
     talk(memory)
-    assert flushing.tick(memory, twice) == 0 and len(memory.summaries.of("s")) == 2, "what came is kept"
+    assert session_flush.tick(memory, twice) == 0 and len(memory.summaries.of("s")) == 2, "what came is kept"
     memory.config.find("flush.messages").value = 10  # type: ignore[union-attr]
     memory.turns.add("short", [Said("user", f"Vamos con la parte {number}.") for number in range(9)])
-    assert flushing.tick(memory, twice) == 1 and asked == 4
+    assert session_flush.tick(memory, twice) == 1 and asked == 4
     assert [one.origin for one in memory.summaries.of("s")][:3] == ["model:qwen", "model:qwen", "agent"]
     assert memory.summaries.due("s", all_of_it=True) == [] and memory.summaries.of("short") == []
     assert memory.database.value("SELECT count(*) FROM checkpoints") == 1
-    assert not flushing.due(memory, memory.sessions.get("s"))
+    assert not session_flush.due(memory, memory.sessions.get("s"))
 
 
 # while a person waits -------------------------------------------------------------------------------------------------
@@ -613,13 +614,13 @@ def test_a_model_is_asked_before_an_answer_only_where_a_person_wants_it(
     told = "Jenkins tarda 20 minutos, tiene dos agentes y no manda correos"
     mind.raw = json.dumps({"sentence": told})
     old_facts(memory)
-    with summing_up.of_facts(memory) as summary:
+    with summarizers.of_facts(memory) as summary:
         nominate(memory.database, memory.facts, memory.inbox, memory.now, summary=summary)
     (asked,) = [one for one in memory.inbox.waiting() if one.kind == "merge"]
     assert (asked.text == told) is asks and bool(server.asked) is asks
     mind.raw = json.dumps({"words": ["Jenkins", "tarda"]})
     turns = memory.turns.many(say(memory, "Otra vez lo mismo: Jenkins tarda una eternidad."))
-    assert (summing_up.name(memory, turns, "2026-11-21") == "2026-11-21-jenkins-tarda") is asks
+    assert (summarizers.name(memory, turns, "2026-11-21") == "2026-11-21-jenkins-tarda") is asks
 
 
 @pytest.mark.parametrize(("mode", "fault", "asks"), [("fast", "", False), ("smart", "", True), ("smart", "busy", True)])
@@ -667,7 +668,7 @@ def test_a_fact_that_changes_while_the_model_sums_up_costs_its_question_alone(
 
     mind.meanwhile = change
     mind.raw = json.dumps({"sentence": "Jenkins tarda 20 minutos, tiene dos agentes y no manda correos"})
-    with summing_up.of_facts(memory) as summary:
+    with summarizers.of_facts(memory) as summary:
         found = nominate(memory.database, memory.facts, memory.inbox, memory.now, summary=summary)
     assert server.asked and "Deploys" in memory.inbox.waiting()[0].text
     assert len(found.proposals) == len(memory.inbox.waiting()) == 1 and found.left == 0
@@ -689,7 +690,7 @@ def test_what_is_purged_while_a_name_is_thought_of_is_in_no_snapshot(
 
     mind.meanwhile = purge
     mind.raw = json.dumps({"words": ["clave", "morsa", "violeta"]})
-    done = flushing.clear(memory, "s")
+    done = session_flush.clear(memory, "s")
     with open(done.path, encoding="utf-8") as file:
         text = file.read()
     assert server.asked and "jardín" in text and done.messages == 1
@@ -698,7 +699,7 @@ def test_what_is_purged_while_a_name_is_thought_of_is_in_no_snapshot(
     mind.meanwhile = lambda: None
     say(memory, "Plantamos tomates en el jardín.", session="t")
     mind.raw = json.dumps({"words": ["tomates", "jardín"]})
-    assert "tomates-jardin" in flushing.clear(memory, "t").path, "else the model names it"
+    assert "tomates-jardin" in session_flush.clear(memory, "t").path, "else the model names it"
 
 
 def test_where_all_of_it_is_purged_nothing_is_cleared(memory: Memory, mind: Mind, server: OllamaServer) -> None:
@@ -714,7 +715,7 @@ def test_where_all_of_it_is_purged_nothing_is_cleared(memory: Memory, mind: Mind
 
     mind.meanwhile = purge
     with pytest.raises(NotFound):
-        flushing.clear(memory, "s")
+        session_flush.clear(memory, "s")
     assert server.asked and not list(Path(memory.location.path).parent.parent.rglob("snapshots/*.md"))
 
 
@@ -722,7 +723,7 @@ def test_a_person_waits_for_no_cold_model(memory: Memory, mind: Mind, server: Ol
     memory.config.find("agent.mode").value = "smart"  # type: ignore[union-attr]
     server.loaded.clear()
     turns = memory.turns.many(say(memory, "Otra vez lo mismo: Jenkins tarda una eternidad."))
-    assert summing_up.name(memory, turns, "2026-11-21").startswith("2026-11-21-otra-vez")
+    assert summarizers.name(memory, turns, "2026-11-21").startswith("2026-11-21-otra-vez")
     assert server.loads == 0 and not server.asked
 
 
@@ -731,9 +732,9 @@ def test_what_comes_in_in_bulk_is_summed_up_by_rule_and_the_rest_is_left_to_the_
 ) -> None:
     talk(memory, 6)
     memory.turns.add("long", [Said("user", f"Vamos con la opción {number} del plan.") for number in range(60)])
-    flushing.in_bulk(memory)
-    assert memory.summaries.of("s") == [] and len(memory.summaries.of("long")) > summing_up.MOST
+    session_flush.in_bulk(memory)
+    assert memory.summaries.of("s") == [] and len(memory.summaries.of("long")) > summarizers.MOST
     monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")
-    flushing.in_bulk(memory)
+    session_flush.in_bulk(memory)
     assert memory.summaries.of("s"), "without a model all of it is"
     assert not server.asked

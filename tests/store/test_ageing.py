@@ -5,10 +5,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from store.ageing import STATES, state, state_sql
-from store.clock import DAY_MS, from_ms, to_ms
+from store.base.clock import DAY_MS, from_ms, to_ms
+from store.base.vocabulary import CONFIDENCES
 from store.memory import Memory
-from store.vocabulary import CONFIDENCES
+from store.records.ageing import STATES, state, state_sql
 
 TODAY = "2026-11-21T23:12:27.042Z"
 

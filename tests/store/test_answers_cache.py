@@ -10,12 +10,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support import embedding_models
 
-from store import scrubbing
-from store.answers_cache import KEPT
+from store.base.errors import MemorandaError
 from store.embedding import Vectors
-from store.errors import MemorandaError
 from store.memory import Memory
-from store.questions import normal
+from store.purge import secret_scan
+from store.search.answer_cache import KEPT
+from store.text.question_similarity import normal
 
 ASKED = "How big is the team?"
 SAID = "The team is five people [F#1]."
@@ -132,9 +132,9 @@ def test_a_secret_that_no_rule_knew_then_is_found_and_cut_out(told: Memory):
     told.context.sent.keep(told.context("how big is the team?"))
     for table, column in ("answers_cache", "answer"), ("contexts", "question"):
         told.database.connection.execute(f"UPDATE {table} SET {column} = {column} || ?", (f" {secret}",))
-    leaks = scrubbing.scan(told.database)
+    leaks = secret_scan.scan(told.database)
     assert sorted(leak.citation for leak in leaks) == ["a question that was sent", "an answer that was kept"]
-    scrubbing.scrub(told.database, leaks)
+    secret_scan.scrub(told.database, leaks)
     assert told.answers.figures()[2] == 0
     assert told.database.value("SELECT question FROM contexts") == "how big is the team? [REDACTED:GITHUB_TOKEN]"
 

@@ -15,16 +15,16 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from support.writing import writing
 
-from store import worker
-from store.conversation import Said
+from store.base.errors import Conflict, NotFound, StorageError
+from store.conversations import Said
 from store.database import Verbatim
 from store.database.lease import Lease
 from store.database.tables import RECORDED
-from store.errors import Conflict, NotFound, StorageError
-from store.exchange import backup, export
-from store.exchange.importing import Import
+from store.exchange import backup, exporter
+from store.exchange.importer import Import
 from store.exchange.retention import DAILY, MONTHLY, WEEKLY, kept
 from store.memory import Memory
+from store.services import maintenance
 
 ROOT = Path(__file__).parents[2]
 
@@ -57,13 +57,13 @@ def folder(memory: Memory) -> Path:
 
 def test_a_backup_is_the_memory_of_that_moment(full, tmp_path):
     """Brought into an empty memory it gives the same export, byte for byte; what came later is not in it."""
-    before = b"".join(export.pieces(full.database))
+    before = b"".join(exporter.pieces(full.database))
     found = made(full)
     full.facts.remember("later")
     with Memory.open(str(tmp_path / "again.db")) as again:
         with Import(again.database, found.path) as coming:
             coming.apply()
-        assert b"".join(export.pieces(again.database)) == before
+        assert b"".join(exporter.pieces(again.database)) == before
     assert found.step == full.database.value("SELECT max(seq) FROM history") - 1
     assert backup.verify(full.database) == (found.path, ""), "a memory that moved on does not make it worse"
 
@@ -86,7 +86,7 @@ def test_it_is_private_and_alone(full):
 def test_an_export_is_proven_too(full, tmp_path, packed):
     """Checksums, then restored and compared, without a trace in the memory; one byte less or another is told of."""
     path = tmp_path / "memory.json"
-    export.save(full.database, str(path), compressed=packed)
+    exporter.save(full.database, str(path), compressed=packed)
     before = full.database.value("SELECT count(*) FROM history")
     assert backup.verify(full.database, str(path)) == (str(path), "")
     assert full.database.value("SELECT count(*) FROM history") == before and os.listdir(folder(full)) == []
@@ -105,7 +105,7 @@ def test_an_export_is_proven_too(full, tmp_path, packed):
 def test_an_export_that_comes_back_as_another_is_not_whole(full, tmp_path, monkeypatch):
     """Its checksums are right: what differs is what an import makes of it."""
     path = str(tmp_path / "memory.json")
-    export.save(full.database, path)
+    exporter.save(full.database, path)
     adopt = Import._adopt
     for statement, problem in (
         ("UPDATE events SET payload = '7' WHERE id = 2", "events, row 2, comes back as another"),
@@ -261,31 +261,31 @@ def clock_of(memory: Memory) -> Any:
 
 def test_a_backup_a_day(full):
     """The first a day after the memory was made, then each day; not twice, not where it is not wanted."""
-    assert worker.keep_backups(full) is None
+    assert maintenance.keep_backups(full) is None
     clock_of(full).advance(days=1)
-    first = worker.keep_backups(full)
+    first = maintenance.keep_backups(full)
     assert first is not None and first.scheduled
-    assert worker.keep_backups(full) is None
+    assert maintenance.keep_backups(full) is None
     clock_of(full).advance(days=0.9)
-    assert worker.keep_backups(full) is None
+    assert maintenance.keep_backups(full) is None
     clock_of(full).advance(days=0.2)
-    assert worker.keep_backups(full) is not None
+    assert maintenance.keep_backups(full) is not None
     assert len(backup.backups(full.database)) == 2
     clock_of(full).advance(days=2)
-    assert worker.keep_backups(full, most=1000) is None, "a file that is too large for a command waits for the app"
+    assert maintenance.keep_backups(full, most=1000) is None, "a file that is too large for a command waits for the app"
     config = Path(full.location.path).parent / "config.toml"
     config.write_text("[backup]\ndaily = false\n")
     config.chmod(0o600)
     with Memory(full.location, "cli", clock_of(full)) as again:
         assert again.config["backup.daily"] is False
-        assert worker.keep_backups(again) is None
+        assert maintenance.keep_backups(again) is None
 
 
 def test_a_clock_that_was_set_back_does_not_stop_them(full):
     clock_of(full).advance(days=400)
-    assert worker.keep_backups(full) is not None
+    assert maintenance.keep_backups(full) is not None
     clock_of(full).advance(days=-300)
-    assert worker.keep_backups(full) is not None
+    assert maintenance.keep_backups(full) is not None
 
 
 def test_only_who_holds_the_lease_makes_it(full):
@@ -293,9 +293,9 @@ def test_only_who_holds_the_lease_makes_it(full):
     clock_of(full).advance(days=2)
     with Memory.open(full.location.path, "app", clock_of(full)) as other:
         assert Lease(other.database, "backup").take()
-        assert worker.keep_backups(full) is None
+        assert maintenance.keep_backups(full) is None
         clock_of(full).advance(milliseconds=6_000)
-        assert worker.keep_backups(full) is not None
+        assert maintenance.keep_backups(full) is not None
 
 
 def test_what_a_killed_process_left_is_removed(full):
@@ -307,18 +307,18 @@ def test_what_a_killed_process_left_is_removed(full):
         assert other.stdout is not None
         busy = other.stdout.readline().strip()
         (folder(full) / "mine.db").write_text("mine")
-        worker.tidy(full)
+        maintenance.tidy(full)
         scratch = os.path.basename(os.path.dirname(busy))  # it is worked in a folder within
         assert sorted(os.listdir(folder(full))) == sorted([first.name, scratch, "mine.db"])
         assert os.listdir(busy) == ["copy.db"]
         other.kill()
-    worker.tidy(full)
+    maintenance.tidy(full)
     assert sorted(os.listdir(folder(full))) == sorted([first.name, "mine.db"])
 
 
 WORKS = """
 import os, sys
-from store.exchange.scratch import Scratch
+from store.exchange.scratch_dir import Scratch
 with Scratch(sys.argv[1]) as folder:
     open(os.path.join(folder, "copy.db"), "w").close()
     print(folder, flush=True)
@@ -332,7 +332,7 @@ def test_two_years_of_days_keep_seven_four_and_twelve(memory):
     by_hand = made(memory)
     for _ in range(100):
         clock_of(memory).advance(days=1)
-        assert worker.keep_backups(memory) is not None
+        assert maintenance.keep_backups(memory) is not None
     found = backup.backups(memory.database)
     scheduled = [one for one in found if one.scheduled]
     assert 7 <= len(scheduled) <= 7 + 4 + 12

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from store.base.errors import Conflict, InvalidInput, NotFound
 from store.database.tables import JOURNAL, RECORDED
-from store.errors import Conflict, InvalidInput, NotFound
 from store.memory import Memory
 from store.search import corpus
 

@@ -9,9 +9,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from store import meaning
-from store.conversation import Said
+from store.conversations import Said
 from store.memory import Memory
+from store.services import background_embedding
 
 COMMAND = os.path.join(os.path.dirname(sys.executable), "memoranda")
 # what the person asked last before each session ended → a question about it, in no word of it
@@ -34,7 +34,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
                 memory.turns.add(f"s{number}", [Said("user", text), Said("assistant", "Done.")])
                 memory.checkpoints.session_end(session=f"s{number}")
             memory.facts.remember("The team has lunch at noon")
-            assert meaning.embed(memory)
+            assert background_embedding.embed(memory)
         yield path
 
 

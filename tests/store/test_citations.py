@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import store
-from store.citations import MAX_ID, Citation, cite, find, parse, without
-from store.errors import InvalidInput
+from store.base.citations import MAX_ID, Citation, cite, find, parse, without
+from store.base.errors import InvalidInput
 
 NUMBERED = {
     "fact": "F", "global": "G", "decision": "D", "iteration": "I", "event": "E",
@@ -112,7 +112,7 @@ def test_a_bare_number_must_be_an_id_that_can_exist(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "https://github.com/o/r/blob/main/store/facts.py#L10-L20",
+        "https://github.com/o/r/blob/main/store/records/facts.py#L10-L20",
         "(https://example.org/?q=F#12&x=D#3)",
         "http://example.org/#E#42",
         "docs/F#12/readme and src/D#3",
@@ -129,8 +129,8 @@ def test_urls_and_paths_are_not_mistaken_for_citations(text: str) -> None:
 
 def test_every_citation_of_a_sentence_is_found_in_order() -> None:
     """Several in one sentence, beside a URL, each with its own span."""
-    text = "Por [D#12] (https://example.org/a.md#L1) y [C#A1B2C3D]: ver store/facts.py#L10-L22; F#3."
-    assert [str(found) for _, _, found in find(text)] == ["D#12", "C#a1b2c3d", "store/facts.py#L10-L22", "F#3"]
+    text = "Por [D#12] (https://example.org/a.md#L1) y [C#A1B2C3D]: ver store/records/facts.py#L10-L22; F#3."
+    assert [str(found) for _, _, found in find(text)] == ["D#12", "C#a1b2c3d", "store/records/facts.py#L10-L22", "F#3"]
 
 
 def test_a_long_run_without_spaces_is_read_in_a_moment() -> None:
@@ -151,7 +151,7 @@ def test_there_is_one_parser() -> None:
                 text = node.value
                 if re.search(r"[A-Z)\]]#", text) and any(mark in text for mark in ("[0-9", r"\d", "[1-9", "0-9a-f")):
                     suspects.append(path.relative_to(house).as_posix())
-    assert set(suspects) == {"store/citations.py"}
+    assert set(suspects) == {"store/base/citations.py"}
 
 
 @pytest.mark.parametrize(

@@ -7,18 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from store.clock import (
-    DAY_MS,
-    ago,
-    days_before,
-    from_ms,
-    local_time,
-    parse_moment,
-    to_ms,
-    utc_now,
-    whole_days,
-)
-from store.errors import InvalidInput
+from store.base.clock import DAY_MS, ago, days_before, from_ms, local_time, parse_moment, to_ms, utc_now, whole_days
+from store.base.errors import InvalidInput
 
 NOW = "2026-11-21T23:12:27.042Z"
 ALL_OF_TIME = st.integers(to_ms("0001-01-01T00:00:00.000Z"), to_ms("9999-12-31T23:59:59.999Z"))

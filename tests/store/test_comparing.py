@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from store import comparing
-from store.duplicates import ORIGIN, nominate
+from store.inbox import new_fact_check
+from store.inbox.duplicates import ORIGIN, nominate
 from store.memory import Memory
 
 
 def look(memory: Memory) -> list[tuple[str, int | None, tuple[str, ...]]]:
     """What is asked of what was remembered since the last look."""
-    new = comparing.compare(memory.database, memory.facts, memory.inbox)
-    assert not comparing.due(memory.database)
+    new = new_fact_check.compare(memory.database, memory.facts, memory.inbox)
+    assert not new_fact_check.due(memory.database)
     return [(one.kind, one.target, one.others) for one in memory.inbox.many(new)]
 
 
@@ -62,7 +62,7 @@ def test_only_a_persons_own_word_is_looked_at(memory: Memory):
     """What others propose is shown beside what it is like; what they were let write is for the pass."""
     memory.facts.remember("We deploy on Fridays after lunch", actor="mcp:claude-code")
     memory.facts.remember("We deploy on Friday, after lunch", actor="mcp:claude-code")
-    assert not comparing.due(memory.database)
+    assert not new_fact_check.due(memory.database)
 
 
 def test_it_is_no_step_of_the_persons(memory: Memory):
@@ -80,7 +80,7 @@ def test_it_is_no_step_of_the_persons(memory: Memory):
 
 
 def test_of_two_who_look_at_once_one_asks(memory: Memory, monkeypatch):
-    from store import duplicates
+    from store.inbox import duplicates
 
     memory.facts.remember("We deploy on Fridays after lunch")
     memory.facts.remember("We deploy on Friday, after lunch")

@@ -14,14 +14,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support import repositories
 
-from store import worker
+from store.base.errors import InvalidInput, StorageError
+from store.base.location import Location, locate
+from store.base.vocabulary import SETTING_NAMES
 from store.config import SETTINGS, Config, captures, load, project_path, put, remove, user_path
-from store.config.granted import grant
+from store.config.grants import grant
 from store.config.settings import known
-from store.errors import InvalidInput, StorageError
-from store.location import Location, locate
 from store.memory import Memory
-from store.vocabulary import SETTING_NAMES
+from store.services import maintenance
 
 KEY_IDS = ("record.forget", "record.correct", "memory.undo")
 
@@ -488,5 +488,5 @@ def test_events_are_kept_as_long_as_is_set(memory: Memory, clock, tmp_path: Path
     memory.events.log("old")
     clock.advance(days=400)
     memory.events.log("new")
-    worker.start(memory, str(tmp_path))
+    maintenance.start(memory, str(tmp_path))
     assert memory.database.value("SELECT count(*) FROM events") == left

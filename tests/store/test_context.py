@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 from support import embedding_models
 from support.strangers import PAYLOADS
 
-from store import tokens
-from store.context import Context, Tool, standing
+from store.base import token_count
+from store.base.errors import Conflict, InvalidInput, NotFound
+from store.context import Context, Tool, system_prompt
 from store.context.budget import LIMITS, PROMPT, SHARED
-from store.context.fence import fenced, harmless, item, plain
-from store.context.sent import KEPT
-from store.conversation import Said
+from store.context.sent_log import KEPT
+from store.conversations import Said
 from store.embedding import Vectors
-from store.errors import Conflict, InvalidInput, NotFound
 from store.memory import Memory
+from store.text.fence import fenced, harmless, item, plain
 
 LAWS = settings(
     max_examples=60, deadline=None, print_blob=True, suppress_health_check=[HealthCheck.too_slow], derandomize=False
@@ -88,12 +88,12 @@ def test_no_store_and_no_conversation_breaks_the_budget(
             (Path(folder) / "memory" / "2026-11-21.md").write_text(log, encoding="utf-8", errors="replace")
         context = memory.context(question, tools=[Tool("grep", text) for text in tools])
         taken = {found.name: found.tokens for found in context.parts}
-        assert context.tokens == tokens.count(context.text) <= PROMPT
+        assert context.tokens == token_count.count(context.text) <= PROMPT
         assert all(taken[name] <= limit for name, limit in LIMITS.items())
         assert taken["summaries"] + taken["log"] <= SHARED
         assert taken["window"] + taken["question"] <= LIMITS["window"]
         for found in context.parts:
-            assert found.text in context.text and found.tokens == tokens.count(found.text)
+            assert found.text in context.text and found.tokens == token_count.count(found.text)
         assert not question.strip() or "The person asks now:" in context.text or not harmless(question).strip()
 
 
@@ -124,7 +124,7 @@ def test_a_person_is_warned_before_the_answer_has_no_room(memory: Memory):
 
 
 def test_a_standing_part_that_is_too_long_is_refused_and_never_cut(memory: Memory):
-    assert tokens.count(standing.text()) <= LIMITS["static"]
+    assert token_count.count(system_prompt.text()) <= LIMITS["static"]
     with pytest.raises(InvalidInput, match="may take 400"):
         memory.context("x", who="never do harm " * 200)
 
@@ -341,9 +341,9 @@ def test_what_was_said_for_one_session_is_sent_in_that_one(memory: Memory, clock
 def test_a_fact_of_one_session_ends_with_it(memory: Memory, clock: Clock):
     """Of the session that was named, or else of the one that was open when it was told, whoever spoke since; its end is
     a step that says why, and that an undo takes back. However a session ends, and once."""
-    from store import flushing, keeping
+    from store.services import automatic_checkpoints, session_flush
 
-    keeping.start(memory, "one")
+    automatic_checkpoints.start(memory, "one")
     named = memory.facts.remember("the branch is called wip", scope="session")[0]
     say(memory, ("user", "hello"), session="two")
     other = memory.facts.remember("the branch is called hotfix", scope="session", session="one")[0]
@@ -363,7 +363,7 @@ def test_a_fact_of_one_session_ends_with_it(memory: Memory, clock: Clock):
     assert step.reason == "session end F#1 F#2"
     memory.history.undo(step.seq)
     assert [memory.facts.get(one).status for one in (named, other)] == ["active"] * 2
-    flushing.clear(memory, "two")
+    session_flush.clear(memory, "two")
     assert memory.facts.get(5).status == "forgotten"
     memory.facts.remember("the branch is called wip")
     assert (memory.facts.get(named).scope, memory.facts.get(named).session) == ("project", ""), "said for the project"
@@ -371,11 +371,11 @@ def test_a_fact_of_one_session_ends_with_it(memory: Memory, clock: Clock):
         memory.facts.remember("the branch is gone", scope="session", session="three")
     with pytest.raises(Conflict, match="is over"):
         memory.facts.remember("the branch is gone", scope="session", session="two")
-    keeping.start(memory, "four")
+    automatic_checkpoints.start(memory, "four")
     fourth = memory.facts.remember("the branch is called four", scope="session")[0]
     clock.advance(days=1)
     assert memory.facts.open_session() == "" and memory.facts.get(fourth).status == "active"
-    keeping.sweep(memory)
+    automatic_checkpoints.sweep(memory)
     assert memory.facts.get(fourth).status == "forgotten"
 
 
@@ -485,7 +485,7 @@ def test_what_was_sent_lately_is_not_sent_again_and_comes_back_later(memory: Mem
 
 def test_the_form_is_asked_for_until_an_answer_had_it(memory: Memory):
     say(memory, ("user", "hello"))
-    form = standing.FORM.split(".")[0]
+    form = system_prompt.FORM.split(".")[0]
     first = memory.context("hello")
     assert form in part(first, "static")
     number = memory.context.sent.keep(first)

@@ -15,18 +15,19 @@ from hypothesis import strategies as st
 from support.embedding_models import nano
 from support.secrets import word
 
-from store import flushing, keeping, snapshots, tokens, worker
-from store.clock import from_ms, to_ms
+from store.base import token_count
+from store.base.clock import from_ms, to_ms
+from store.base.errors import NotFound, StorageError
+from store.base.models import Turn
 from store.config import put, user_path
-from store.conversation import Said
-from store.conversation.summaries import ACTIVE
-from store.conversation.summarising import TOKENS, Summarised, by_rule, fitted
-from store.conversation.turns import LEAST, MOST, WINDOW, WINDOW_TOKENS, size
-from store.embedding import Vectors, turns
-from store.errors import NotFound, StorageError
+from store.conversations import Said, session_snapshot
+from store.conversations.rule_summary import TOKENS, Summarised, by_rule, fitted
+from store.conversations.summaries import ACTIVE
+from store.conversations.turns import LEAST, MOST, WINDOW, WINDOW_TOKENS, size
+from store.embedding import Vectors, turn_stats
 from store.memory import Memory
-from store.models import Turn
 from store.purge import of_store as files_of
+from store.services import automatic_checkpoints, maintenance, session_flush
 
 STRIPE = "sk" + "_live_" + word(24)
 
@@ -46,7 +47,7 @@ def link(memory: Memory, session: str, values: Sequence[float | None]) -> None:
 
 def embed(memory: Memory) -> None:
     model = nano()
-    turns.count(memory.database, model, lambda: False)
+    turn_stats.count(memory.database, model, lambda: False)
     assert Vectors(memory.database).index(model, lambda *told: None, lambda: False, print) is not None
 
 
@@ -107,7 +108,7 @@ def test_the_window_never_holds_more_than_its_tokens(
         link(memory, "s", [continuity])
         window = memory.turns.window("s")
         assert sum(turn.tokens for turn in window) <= WINDOW_TOKENS
-        assert sum(tokens.count(turn.text) for turn in window) <= WINDOW_TOKENS
+        assert sum(token_count.count(turn.text) for turn in window) <= WINDOW_TOKENS
         numbers = [turn.number for turn in window]
         assert numbers == list(range(len(lengths) - len(window) + 1, len(lengths) + 1))
         assert 1 <= len(window) <= MOST
@@ -147,12 +148,12 @@ def test_tokens_are_estimated_until_a_real_tokenizer_counted_them(memory: Memory
     """All of a text is counted, not what a model reads of it; a text cut meanwhile is counted anew."""
     long = "La función de importación busca cada tipo de IVA mil veces. " * 400
     memory.turns.add("s", [Said("user", "internationalization"), Said("user", long)])
-    assert [turn.tokens for turn in memory.turns.last("s", 2)] == [5, tokens.count(long)]
-    assert turns.count(memory.database, nano(), lambda: False) == 2
+    assert [turn.tokens for turn in memory.turns.last("s", 2)] == [5, token_count.count(long)]
+    assert turn_stats.count(memory.database, nano(), lambda: False) == 2
     short, whole = (turn.tokens for turn in memory.turns.last("s", 2))
     assert 1 < short < 5 and 5_000 < whole < 7_000
     assert memory.database.value("SELECT count(*) FROM turns WHERE tokens IS NULL") == 0
-    assert turns.count(memory.database, nano(), lambda: False) == 0
+    assert turn_stats.count(memory.database, nano(), lambda: False) == 0
 
 
 # summaries ------------------------------------------------------------------------------------------------------------
@@ -188,11 +189,11 @@ WORDS = st.text(max_size=400)
 def test_a_summary_is_never_longer_than_its_slot(
     topic: str, discussed: list[str], outcome: str, decisions: list[str], questions: list[str]
 ) -> None:
-    from store.models import line
+    from store.base.models import line
 
     one = fitted(topic, discussed, outcome, decisions, questions)
     text = line(one.topic, one.discussed, one.outcome, one.decisions, one.open_questions)
-    assert tokens.count(text) <= TOKENS
+    assert token_count.count(text) <= TOKENS
     assert text.splitlines() in ([text], [])  # no line of it can pass for another's
 
 
@@ -211,7 +212,7 @@ def test_what_leaves_the_window_is_summarised_three_turns_at_a_time_and_once(mem
     assert [one.first for one in active] == [7, 10, 13, 16] and len(active) == ACTIVE
     assert all(one.tokens <= TOKENS for one in active)
     before = memory.summaries.get(1)
-    flushing.flush(memory, "s")
+    session_flush.flush(memory, "s")
     assert memory.summaries.get(1) == before
     assert [one.first for one in memory.summaries.active("s")] == [13, 16, 19, 22]
     hits = memory.search("question number kind:summary").hits
@@ -227,7 +228,7 @@ def test_words_that_go_take_the_summaries_of_them_along(memory: Memory) -> None:
     )
     memory.turns.add("t", [Said("user", f"As I said: {long}")])
     for session in ("s", "t"):
-        flushing.flush(memory, session)
+        session_flush.flush(memory, session)
     assert [one.topic.startswith("We met the marmalade") for one in memory.summaries.of("s")] == [True]
     plan = memory.purge.plan([("turn", 1)])
     chosen = [at for at, place in enumerate(plan.places) if place.can]
@@ -248,7 +249,7 @@ def test_a_topic_that_changes_ends_a_summary(memory: Memory) -> None:
             Said("assistant", "En mayo."),
         ],
     )
-    flushing.flush(memory)
+    session_flush.flush(memory)
     assert [(one.first, one.last) for one in memory.summaries.of("s")] == [(1, 1), (2, 3)]
 
 
@@ -279,7 +280,7 @@ def test_a_session_begins_ends_and_goes_on(memory: Memory, clock: Any) -> None:
     two, one = memory.sessions.newest()
     assert (two.id, two.turns, one.id, one.turns, one.ended_at) == ("two", 2, "one", 3, None)
     assert one.started_at <= one.last_at < two.started_at
-    flushing.clear(memory, "one")
+    session_flush.clear(memory, "one")
     assert memory.sessions.get("one").ended_at is not None
     talk(memory, "one", 1)
     assert memory.sessions.get("one").ended_at is None  # resumed
@@ -292,7 +293,7 @@ def test_a_session_that_broke_off_is_ended_at_the_next_start(memory: Memory, clo
     to be gone on with, for nobody did."""
     talk(memory, "one", 4)
     last = memory.sessions.get("one").last_at
-    assert keeping.sweep(memory) == 0  # it goes on
+    assert automatic_checkpoints.sweep(memory) == 0  # it goes on
     clock.advance(milliseconds=31 * 60_000)
     talk(memory, "old", 1)
     with memory.database.write("agent", "test") as write:
@@ -300,14 +301,14 @@ def test_a_session_that_broke_off_is_ended_at_the_next_start(memory: Memory, clo
     clock.advance(milliseconds=31 * 60_000)
     talk(memory, "two", 4)
     clock.advance(milliseconds=31 * 60_000)
-    assert keeping.sweep(memory) == 3
-    assert keeping.sweep(memory) == 0
+    assert automatic_checkpoints.sweep(memory) == 3
+    assert automatic_checkpoints.sweep(memory) == 0
     assert memory.sessions.get("one").ended_at == last
     (only,) = memory.checkpoints.list()
     assert (only.session, only.level, only.trigger, only.origin) == ("two", "macro", "session_end", "agent")
     assert [one.last for one in memory.summaries.active("two")] == [3, 4]
     assert memory.summaries.of("old") == []  # nobody goes on with it
-    offered = keeping.offer(memory)
+    offered = automatic_checkpoints.offer(memory)
     assert offered is not None and offered.id == only.id
 
 
@@ -319,14 +320,14 @@ def test_a_kill_at_the_end_of_a_session_costs_no_summary(memory: Memory, clock: 
         raise SystemExit
 
     with monkeypatch.context() as patch, pytest.raises(SystemExit):
-        patch.setattr("store.conversation.summarising.by_rule", killed)
-        keeping.sweep(memory)
-    assert keeping.sweep(memory) == 1
+        patch.setattr("store.conversations.rule_summary.by_rule", killed)
+        automatic_checkpoints.sweep(memory)
+    assert automatic_checkpoints.sweep(memory) == 1
     assert [one.last for one in memory.summaries.of("one")] == [3, 6, 7]
 
 
 def test_what_is_purged_while_it_is_summarised_leaves_nothing(memory: Memory) -> None:
-    from store.conversation.summarising import by_rule
+    from store.conversations.rule_summary import by_rule
 
     talk(memory, "one", 12)
     first = memory.turns.last("one", 12)[0]
@@ -343,39 +344,39 @@ def test_what_is_purged_while_it_is_summarised_leaves_nothing(memory: Memory) ->
 
 def test_a_session_whose_end_was_told_is_not_ended_twice(memory: Memory, clock: Any) -> None:
     talk(memory)
-    flushing.clear(memory)
+    session_flush.clear(memory)
     clock.advance(days=1)
-    assert keeping.sweep(memory) == 0
+    assert automatic_checkpoints.sweep(memory) == 0
     assert len(memory.checkpoints.list()) == 1
-    assert keeping.offer(memory) is None
+    assert automatic_checkpoints.offer(memory) is None
 
 
 def test_a_flush_makes_all_of_a_session_safe(memory: Memory) -> None:
     """Summaries of all that was said, and a checkpoint; again, there is nothing to do."""
     talk(memory, many=7)
-    done = flushing.flush(memory)
+    done = session_flush.flush(memory)
     assert [one.last for one in memory.summaries.of("s")] == [3, 6, 7]
     assert done.summaries == (1, 2, 3)
     assert memory.checkpoints.get(done.checkpoint or 0).why == "before a compaction"
-    assert flushing.flush(memory) == flushing.Flushed("s", (), None)
+    assert session_flush.flush(memory) == session_flush.Flushed("s", (), None)
     with pytest.raises(NotFound):
-        flushing.flush(memory, "nobody")
+        session_flush.flush(memory, "nobody")
 
 
 def test_a_flush_is_due_by_messages_or_by_what_is_left_of_the_window(memory: Memory) -> None:
     talk(memory, many=19)
-    assert flushing.tick(memory) == 0
+    assert session_flush.tick(memory) == 0
     assert len(memory.summaries.of("s")) == 4  # of what left the window, at once
     talk(memory, many=1)
-    assert flushing.tick(memory) == 1
-    assert flushing.tick(memory) == 0
+    assert session_flush.tick(memory) == 1
+    assert session_flush.tick(memory) == 0
     talk(memory, many=2)
     session = memory.sessions.get("s")
-    assert not flushing.due(memory, session, 195_999)
-    assert flushing.due(memory, session, 196_000)
+    assert not session_flush.due(memory, session, 195_999)
+    assert session_flush.due(memory, session, 196_000)
     put(user_path(), "flush.messages", "2")
     with Memory.open(memory.database.path, clock=memory.database.clock) as asked:
-        assert flushing.tick(asked) == 1
+        assert session_flush.tick(asked) == 1
 
 
 def test_clearing_leaves_a_snapshot_of_the_last_fifteen(memory: Memory, tmp_path: Path) -> None:
@@ -384,7 +385,7 @@ def test_clearing_leaves_a_snapshot_of_the_last_fifteen(memory: Memory, tmp_path
     memory.turns.add("s", [Said("user", f"earlier {number}") for number in range(5)])
     memory.turns.add("s", [Said("user", "¿Cómo va la importación de facturas?\n# Not a heading\nuser: nor this")])
     memory.turns.add("s", [Said("assistant", f"answer {number}, key {STRIPE}") for number in range(14)])
-    done = flushing.clear(memory)
+    done = session_flush.clear(memory)
     assert done.path == str(tmp_path / "memory" / "snapshots" / "2026-11-21-va-importacion-facturas-not-heading.md")
     text = Path(done.path).read_text(encoding="utf-8")
     assert done.messages == 15 and text.count("\n## ") == 15
@@ -393,7 +394,7 @@ def test_clearing_leaves_a_snapshot_of_the_last_fifteen(memory: Memory, tmp_path
     assert STRIPE not in text and "[REDACTED:" in text
     assert stat.S_IMODE(os.stat(done.path).st_mode) == 0o600
     assert memory.checkpoints.get(done.checkpoint).trigger == "session_end"
-    again = flushing.clear(memory)
+    again = session_flush.clear(memory)
     assert again.path == done.path.replace(".md", "-2.md")
     assert Path(done.path).read_text(encoding="utf-8") == text
     there = os.listdir(tmp_path / "memory" / "snapshots")
@@ -411,7 +412,7 @@ def test_where_no_links_are_to_be_had_a_snapshot_is_written_all_the_same(
         raise OSError(error, "no links here")
 
     monkeypatch.setattr(os, "link", none)
-    first, second = flushing.clear(memory), flushing.clear(memory)
+    first, second = session_flush.clear(memory), session_flush.clear(memory)
     assert Path(first.path).read_text("utf-8") and second.path == first.path.replace(".md", "-2.md")
     assert len(os.listdir(os.path.dirname(first.path))) == 3, "and the rule that keeps them out of git"
 
@@ -421,23 +422,23 @@ def test_a_kill_while_a_snapshot_is_written_leaves_nothing_that_a_proof_does_not
 ) -> None:
     talk(memory)
     code = (
-        "import os, sys\nfrom store import flushing\nfrom store.memory import Memory\n"
+        "import os, sys\nfrom store.services import session_flush as flushing\nfrom store.memory import Memory\n"
         "os.link = lambda *about, **how: os._exit(9)\n"
         "with Memory.open(sys.argv[1]) as memory: flushing.clear(memory)"
     )
     assert subprocess.run([sys.executable, "-c", code, memory.database.path], check=False).returncode == 9
     assert os.listdir(tmp_path / "memory" / "snapshots") == [".gitignore"]
     (left,) = [path for path in files_of(memory.database.path) if ".snapshot-" in path]
-    snapshots.tidy(memory.database.path)
+    session_snapshot.tidy(memory.database.path)
     assert os.path.exists(left), "it may be another process at its work"
     os.utime(left, (0, 0))
-    worker.tidy(memory)
+    maintenance.tidy(memory)
     assert not os.path.exists(left)
 
 
 def test_what_is_cut_out_of_a_snapshot_does_not_stay_in_its_name(memory: Memory) -> None:
     memory.turns.add("s", [Said("user", "Ludovica Zarpanelli heredera"), Said("assistant", "who is that?")])
-    path = flushing.clear(memory).path
+    path = session_flush.clear(memory).path
     assert "zarpanelli" in path
     memory.documents.scan()
     plan = memory.purge.plan([("turn", 1)])
@@ -455,7 +456,7 @@ def test_nothing_of_a_conversation_passes_for_a_snapshots_own_words(memory: Memo
     memory.turns.add(hostile, [Said("user", "text \x1b[2J of it", "Ana\n\n# Another forged")])
     (turn,) = memory.turns.last("", 1)
     assert "\n" not in turn.session + turn.speaker and len(turn.session) <= 200 and "\x1b" not in turn.session
-    text = Path(flushing.clear(memory).path).read_text("utf-8")
+    text = Path(session_flush.clear(memory).path).read_text("utf-8")
     assert "\x1b" not in text and [line for line in text.splitlines() if line.startswith("# ")] == ["# text [2J of it"]
 
 
@@ -465,7 +466,7 @@ def test_a_snapshot_goes_through_no_link(memory: Memory, tmp_path: Path) -> None
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "memory").symlink_to(tmp_path / "elsewhere")
     with pytest.raises(StorageError, match="nothing was cleared"):
-        flushing.clear(memory)
+        session_flush.clear(memory)
     assert os.listdir(tmp_path / "elsewhere") == []
     assert memory.sessions.get("s").ended_at is None
 
@@ -477,7 +478,7 @@ def test_the_file_of_an_older_version_has_its_sessions(tmp_path: Path, monkeypat
 
     every = migrations.migrations()
     with monkeypatch.context() as older:
-        for module in ("store.database.connection", "store.database.migrations", "store.database.write"):
+        for module in ("store.database.connection", "store.database.migrations", "store.database.database"):
             older.setattr(f"{module}.SCHEMA_VERSION", 3)
         older.setattr(migrations, "migrations", lambda: every[:3])
         with Memory.open(path) as memory, memory.database.write("agent", "test") as write:

@@ -14,16 +14,17 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from support.stories import Clock
 
-from store import records
-from store.citations import parse
+from store.base.citations import parse
+from store.base.errors import InvalidInput, MemorandaError, NotFound, StorageError
 from store.database.lease import Lease
-from store.documents import places, scanning
+from store.documents import indexer
+from store.documents import paths as places
 from store.documents.chunking import OVERLAP, SIZE, Piece, chunks, lines_of
-from store.documents.places import Places
-from store.documents.scanning import Scan, dated
-from store.documents.watching import Watch
-from store.errors import InvalidInput, MemorandaError, NotFound, StorageError
+from store.documents.indexer import Scan, dated
+from store.documents.paths import Places
+from store.documents.watcher import Watch
 from store.memory import Memory
+from store.search import lookup
 
 OLD = 1_700_000_000  # seconds: long ago, so that a file's time tells of every change
 
@@ -184,7 +185,7 @@ def test_the_files_of_the_layout_are_read_and_no_others(memory: Memory, root: Pa
         "MEMORY.md", "memory/a.md", "memory/gtd/deep/NEXT.MD", "memory/con espacio.md",
     }  # fmt: skip
     for citation in found(memory, "marmalade"):
-        assert records.lookup(memory.database, parse(f"[{citation}]")).citation == citation
+        assert lookup.lookup(memory.database, parse(f"[{citation}]")).citation == citation
     assert "memory/con%20espacio.md#L1" in found(memory, "marmalade")
 
 
@@ -209,8 +210,8 @@ def test_only_what_changed_is_read_again(memory: Memory, root: Path, monkeypatch
         put(root, f"memory/{number}.md", f"document {number}")
     assert scan(memory) == {"new": 5}
     read: list[str] = []
-    real = scanning.read_bytes
-    monkeypatch.setattr(scanning, "read_bytes", lambda place: read.append(place.name) or real(place))
+    real = indexer.read_bytes
+    monkeypatch.setattr(indexer, "read_bytes", lambda place: read.append(place.name) or real(place))
     version = memory.database.value("SELECT total_changes()")
     assert scan(memory) == {"unchanged": 5} and read == []
     assert memory.database.value("SELECT total_changes()") == version  # not even a lease
@@ -350,14 +351,14 @@ def test_a_file_that_goes_while_it_is_read_is_said(memory: Memory, root: Path, m
     scan(memory)
     put(root, "memory/a.md", "three", at=OLD + 1)
     put(root, "memory/b.md", "four", at=OLD + 1)
-    real = scanning.read_bytes
+    real = indexer.read_bytes
 
     def vanish(place: places.Root) -> object:
         (root / "memory" / "a.md").unlink(missing_ok=True)
         return real(place)
 
     with monkeypatch.context() as gone:
-        gone.setattr(scanning, "read_bytes", vanish)
+        gone.setattr(indexer, "read_bytes", vanish)
         assert memory.documents.scan().problems == [("memory/a.md", "it went away while it was read")]
     assert found(memory, "four") == ["memory/b.md#L1"]
     memory.documents.scan()
@@ -431,7 +432,7 @@ def test_a_file_that_becomes_a_link_between_the_look_and_the_opening(
             os.symlink(root / "secret", target)
         return seen
 
-    monkeypatch.setattr("store.documents.places.os.lstat", swap)
+    monkeypatch.setattr("store.documents.paths.os.lstat", swap)
     with pytest.raises(MemorandaError):
         memory.documents.read("MEMORY.md")
     assert target.is_symlink()
@@ -444,14 +445,14 @@ def test_a_folder_that_becomes_a_link_between_the_walk_and_the_reading(
     outside = root.parent / "outside"
     put(outside, "a.md", "marmalade")
     put(root, "memory/sub/a.md", "fine text")
-    real = scanning.read_bytes
+    real = indexer.read_bytes
 
     def swap(place: places.Root) -> object:
         (root / "memory" / "sub").rename(root / "moved")
         os.symlink(outside, root / "memory" / "sub")
         return real(place)
 
-    monkeypatch.setattr(scanning, "read_bytes", swap)
+    monkeypatch.setattr(indexer, "read_bytes", swap)
     assert memory.documents.scan().problems == [("memory/sub/a.md", "symbolic links are not followed")]
     assert not found(memory, "marmalade")
 
@@ -553,7 +554,7 @@ def test_a_citation_gives_the_lines_it_names(memory: Memory, root: Path) -> None
     """A part of a chunk, or several chunks; what no chunk holds is not found."""
     put(root, "MEMORY.md", "# A\none\ntwo\n\n# B\nthree\n")
     scan(memory)
-    look = lambda text: records.lookup(memory.database, parse(text))  # noqa: E731
+    look = lambda text: lookup.lookup(memory.database, parse(text))  # noqa: E731
     assert look("MEMORY.md#L2").text == "one" and look("MEMORY.md#L2").citation == "MEMORY.md#L2"  # type: ignore[union-attr]
     assert look("MEMORY.md#L2-L6").text == "one\ntwo\n\n# B\nthree"  # type: ignore[union-attr]
     assert look("MEMORY.md#L6-L60").citation == "MEMORY.md#L6"
@@ -569,7 +570,7 @@ def test_a_citation_gives_the_lines_it_names(memory: Memory, root: Path) -> None
 def test_two_at_once_do_not_read_twice(memory: Memory, root: Path) -> None:
     put(root, "MEMORY.md", "x")
     with Memory(memory.location, "app", Clock()) as other:
-        lease = Lease(other.database, scanning.LEASE)
+        lease = Lease(other.database, indexer.LEASE)
         assert lease.take()
         result = memory.documents.scan()
         assert (result.elsewhere, result.remaining, result.new) == (True, 1, 0)

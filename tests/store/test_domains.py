@@ -3,8 +3,8 @@
 import pytest
 from support.asked import asking
 
-from store.agent.domains import classify
-from store.agent.tasks import classify_domain
+from store.learning.domain_rules import classify
+from store.learning.tasks import classify_domain
 
 ABOUT = [
     ("personal", "Mi suegra cumple en mayo"),

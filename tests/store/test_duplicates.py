@@ -6,13 +6,13 @@ import pytest
 from rapidfuzz.fuzz import ratio
 from support.likeness import BY_MEANING, DEVELOPED, HELD
 
-from store.cues import compare, taken_apart
-from store.decided import met
-from store.duplicates import ORIGIN, _about_one_thing, alike, nominate
-from store.inbox import Doubtful
+from store.inbox.decision_conflicts import met
+from store.inbox.duplicates import ORIGIN, _about_one_thing, alike, nominate
+from store.inbox.inbox import Doubtful
+from store.inbox.merge_text import summed_up
 from store.memory import Memory
-from store.summing import summed_up
-from store.suspicion import suspicious
+from store.text.contradiction import compare, taken_apart
+from store.text.prompt_injection import suspicious
 
 WORDS = {"same": "same", "alike": "same", "contradicts": "contradicts", "": "apart"}
 
@@ -40,7 +40,7 @@ def test_cues_hold_for_pairs_they_were_not_made_with():
 
 
 def test_what_has_nothing_to_do_with_each_other_is_left_alone():
-    from store.embedding.pairs import UNRELATED
+    from store.embedding.calibration_pairs import UNRELATED
 
     pairs = list(itertools.combinations(UNRELATED, 2))
     assert [pair for pair in pairs if judged(*pair) != "apart"] == []
@@ -207,10 +207,10 @@ def test_a_summary_by_rule_holds_nothing_but_what_was_said():
 @pytest.fixture
 def embedded(memory: Memory):
     """A function that embeds what the memory holds, by the model that comes with the package."""
-    from store import meaning
+    from store.services import background_embedding
 
     def embed() -> None:
-        done = meaning.embed(memory)
+        done = background_embedding.embed(memory)
         assert done is not None and done.left == 0
 
     return embed
@@ -288,7 +288,7 @@ def test_what_looks_like_an_order_is_flagged(text):
 
 
 def test_what_people_remember_is_not_flagged():
-    from store.embedding.pairs import PARAPHRASES, UNRELATED
+    from store.embedding.calibration_pairs import PARAPHRASES, UNRELATED
 
     texts = [*UNRELATED, *(half for pair in PARAPHRASES for half in pair)]
     texts += ["The system prompts for a password at start", "Never push to main", "Use 👩‍💻 in the docs"]

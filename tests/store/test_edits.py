@@ -3,9 +3,9 @@ where they are not what they should be."""
 
 import pytest
 
-from store import rewind
-from store.edits import apply
-from store.errors import Conflict
+from store.base.errors import Conflict
+from store.history import rewind
+from store.history.row_edits import apply
 from store.memory import Memory
 
 TOKEN = "ghp_" + "a1B2c3D4e5F6" * 3

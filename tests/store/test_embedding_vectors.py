@@ -12,17 +12,17 @@ import numpy as np
 import pytest
 from support import embedding_models
 
-from store import meaning
-from store.conversation import Said
+from store.conversations import Said
 from store.database import Database
 from store.database.lease import Lease
-from store.embedding import Vectors, bits, keepers, slots
+from store.embedding import Vectors, binary_index, model_registry, vector_backends
 from store.embedding import vectors as vectors_module
 from store.embedding.calibration import calibrated, calibration, known, measure
-from store.embedding.form import digest, form
-from store.embedding.indexing import LEASE, Indexed
+from store.embedding.indexer import LEASE, Indexed
+from store.embedding.input_text import digest, form
 from store.embedding.provider import Embedder, EmbeddingError, ProviderDown
 from store.memory import Memory
+from store.services import background_embedding
 
 ROOT = Path(__file__).parents[2]
 TEXTS = (
@@ -37,13 +37,13 @@ TEXTS = (
 class Indexing(Vectors):
     """Vectors that are indexed for one who looks for the nearest, as the setting would have it."""
 
-    by = keepers.NUMPY
+    by = vector_backends.NUMPY
 
     def index(self, *given: Any, **more: Any) -> Any:
         return super().index(*given, **{"by": self.by, **more})
 
 
-@pytest.fixture(params=[keepers.NUMPY, keepers.VEC0, "vec0, which is not there"])
+@pytest.fixture(params=[vector_backends.NUMPY, vector_backends.VEC0, "vec0, which is not there"])
 def by(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Every story that takes this is told for each who looks for the nearest."""
     if request.param.endswith("there"):
@@ -66,22 +66,26 @@ def check(database: Database, by: str) -> None:
     corpus = {row[0] for row in database.rows("SELECT id FROM corpus")}
     stored = [row[0] >> 1 for row in database.rows("SELECT key FROM vectors")]
     assert set(stored) <= corpus, "a vector of nothing"
-    for model in slots.models(database):
+    for model in model_registry.models(database):
         held = {row[0] >> 1 for row in database.rows("SELECT key FROM vectors WHERE key & 1 = ?", (model.slot,))}
         waiting = {row[0] for row in database.rows("SELECT id FROM embedding_queue")}
-        refused = set(slots.refused(database))
+        refused = set(model_registry.refused(database))
         blank = {row[0] for row in database.rows("SELECT id FROM corpus WHERE trim(title || text) = ''")}
         assert corpus - waiting - refused - blank <= held, "lost"
-        if slots.noted(database, keepers.marker(model.slot)):
+        if model_registry.noted(database, vector_backends.marker(model.slot)):
             vec0 = bool(database.rows("SELECT 1 FROM sqlite_schema WHERE name = ?", (f"vector_bits_{model.slot}",)))
             # where the extension is gone its table stays, and is empty
-            assert vec0 == (by == keepers.VEC0) or not database.value(f"SELECT 1 FROM vector_bits_{model.slot}_rowids")
-            assert by == keepers.VEC0 or signs_of(database, model) == dict.fromkeys(held, True), "the blocks lag behind"
+            assert vec0 == (by == vector_backends.VEC0) or not database.value(
+                f"SELECT 1 FROM vector_bits_{model.slot}_rowids"
+            )
+            assert by == vector_backends.VEC0 or signs_of(database, model) == dict.fromkeys(held, True), (
+                "the blocks lag behind"
+            )
 
 
-def signs_of(database: Database, model: slots.Model) -> dict[int, bool]:
+def signs_of(database: Database, model: model_registry.Model) -> dict[int, bool]:
     """Of each row in the blocks whether its signs are those of its vector."""
-    kept, now = keepers.BLOCKS.read(database, model), bits.scan(database, model)
+    kept, now = vector_backends.BLOCKS.read(database, model), binary_index.scan(database, model)
     right = dict(zip(now.ids.tolist(), now.columns.T, strict=True))
     rows = zip(kept.ids.tolist(), kept.columns.T, strict=True)
     return {id: id in right and bool((row == right[id]).all()) for id, row in rows}
@@ -183,7 +187,7 @@ def test_what_changed_is_embedded_again_and_what_went_is_never_found(memory: Mem
     assert all(id in told(memory) for id, _ in vectors.nearest(provider.query("the cat is hungry"), 10))
     assert vectors.pending()[0] == 1, "its signs wait to be taken away"
     vectors.index(provider)
-    if vectors.steps == keepers.STEPS[keepers.VEC0]:
+    if vectors.steps == vector_backends.STEPS[vector_backends.VEC0]:
         assert memory.database.value("SELECT count(*) FROM vector_bits_0") == 5
     assert memory.database.value("SELECT count(*) FROM vectors") == 5
 
@@ -207,7 +211,7 @@ def test_a_known_text_costs_no_model(memory: Memory, vectors: Vectors) -> None:
 
 
 def test_the_cache_keeps_what_was_used_last(memory: Memory, vectors: Vectors, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("store.embedding.indexing.CACHE", 2)
+    monkeypatch.setattr("store.embedding.indexer.CACHE", 2)
     provider = embedding_models.nano()
     with memory.database.write("user", "test") as write:
         for number in range(6):
@@ -313,7 +317,7 @@ with Memory.open(sys.argv[1]) as memory:
 """
 
 
-def indexing(memory: Memory, by: str = keepers.NUMPY) -> "subprocess.Popen[str]":
+def indexing(memory: Memory, by: str = vector_backends.NUMPY) -> "subprocess.Popen[str]":
     """Another process that embeds what waits here: says how far it is, and at last what it did."""
     script = INDEXING.format(root=str(ROOT), tests=str(ROOT / "tests"), by=by)
     return subprocess.Popen([sys.executable, "-c", script, memory.database.path], stdout=subprocess.PIPE, text=True)
@@ -351,7 +355,7 @@ def test_a_memory_that_may_only_be_read(memory: Memory, vectors: Vectors) -> Non
     vectors.index(embedding_models.nano())
     memory.facts.remember("one more")
     memory.database.read_only = True
-    assert vectors.index(Choosy()) == Indexed() and not meaning.waiting(memory)
+    assert vectors.index(Choosy()) == Indexed() and not background_embedding.waiting(memory)
     assert found(memory, vectors, "coffee") == TEXTS[1]
     memory.database.read_only = False
 
@@ -377,7 +381,7 @@ def test_the_old_model_serves_until_the_new_one_is_done(
     status = vectors.status()
     assert (status.serving, status.building) == (old.fingerprint, new.fingerprint) and 0 < status.left < 65
     assert vectors.speaks(old) and found(memory, vectors, "coffee") == TEXTS[1]
-    assert meaning.waiting(memory)
+    assert background_embedding.waiting(memory)
     memory.facts.remember("Bicycles are kept in the cellar")
     vectors.index(new)
     status = vectors.status()
@@ -432,55 +436,57 @@ def crowd(memory: Memory, count: int, seed: int = 1) -> np.ndarray:
     return made
 
 
-def keep(memory: Memory, by: str) -> slots.Model:
+def keep(memory: Memory, by: str) -> model_registry.Model:
     """Have the signs kept by this one, as an indexing does."""
     database = memory.database
-    model = slots.serving(database)
+    model = model_registry.serving(database)
     assert model
     with database.write("user", "test") as write:
-        keepers.drop(write)
-        one = keepers.keeper(database.connection, by)
+        vector_backends.drop(write)
+        one = vector_backends.keeper(database.connection, by)
         assert one.name == by, "sqlite-vec is a dependency"
         one.begin(write, model)
-        every = bits.scan(database, model)
+        every = binary_index.scan(database, model)
         one.put(write, 0, every.ids, np.ascontiguousarray(every.columns.T).view(np.uint8))
-        slots.note(write, keepers.marker(0), keepers.kept(one, model, slots.changes(database)))
+        model_registry.note(
+            write, vector_backends.marker(0), vector_backends.kept(one, model, model_registry.changes(database))
+        )
     vectors_module._loaded.clear()
     return model
 
 
-@pytest.mark.parametrize("by", [keepers.NUMPY, keepers.VEC0])
+@pytest.mark.parametrize("by", [vector_backends.NUMPY, vector_backends.VEC0])
 def test_the_nearest_hundred_are_nearly_all_found(memory: Memory, by: str) -> None:
     made = crowd(memory, 4_200)
     vectors = Vectors(memory.database)
     model = keep(memory, by)
-    assert vectors.in_vec0(model) == (by == keepers.VEC0)
+    assert vectors.in_vec0(model) == (by == vector_backends.VEC0)
     hits = 0
     for number in range(0, 400, 20):
         exact = set(np.argsort(-(made @ made[number]))[:100].tolist())
         got = vectors.nearest(made[number], 100)
         assert got[0][0] == number * 16 and got == sorted(got, key=lambda hit: -hit[1])
         hits += len(exact & {id // 16 for id, _ in got})
-    assert hits / 2_000 > (0.95 if by == keepers.NUMPY else 0.85)
+    assert hits / 2_000 > (0.95 if by == vector_backends.NUMPY else 0.85)
     few = [number * 16 for number in range(0, 4_000, 400)]
     assert {id for id, _ in vectors.nearest(made[0], 100, few)} == set(few)
     assert vectors.candidates(made[0], 100, kinds={1}).tolist() == []
-    assert len(vectors.candidates(made[0], 9_000)) == (4_200 if by == keepers.NUMPY else keepers.MOST)
+    assert len(vectors.candidates(made[0], 9_000)) == (4_200 if by == vector_backends.NUMPY else vector_backends.MOST)
 
 
-@pytest.mark.parametrize("one", keepers.KEEPERS, ids=lambda one: one.name)
-def test_signs_are_kept_replaced_and_discarded(memory: Memory, one: keepers.Keeper) -> None:
+@pytest.mark.parametrize("one", vector_backends.KEEPERS, ids=lambda one: one.name)
+def test_signs_are_kept_replaced_and_discarded(memory: Memory, one: vector_backends.Keeper) -> None:
     """In any order, beside those of another slot, over several blocks and kinds."""
     crowd(memory, 1)
     database = memory.database
-    assert keepers.load(database.connection)
-    model = slots.serving(database)
+    assert vector_backends.load(database.connection)
+    model = model_registry.serving(database)
     assert model
     dice = np.random.default_rng(3)
     every = np.array([record * 16 + kind for record in (1, 2, 1_023, 1_024, 5_000, 70_000) for kind in (0, 7)])
     right: dict[tuple[int, int], bytes] = {}
     with database.write("user", "test") as write:
-        for slot in keepers.SLOTS:
+        for slot in vector_backends.SLOTS:
             one.begin(write, replace(model, slot=slot))
         for turn in range(30):
             slot, ids = turn % 2, dice.permutation(every)[: dice.integers(0, 8)]
@@ -492,13 +498,13 @@ def test_signs_are_kept_replaced_and_discarded(memory: Memory, one: keepers.Keep
                 packed = dice.integers(0, 256, (len(ids), 48), np.uint8)
                 one.put(write, slot, ids, packed)
                 right |= {(slot, id): row.tobytes() for id, row in zip(ids.tolist(), packed, strict=True)}
-            assert {key: row for slot in keepers.SLOTS for key, row in kept_by(one, database, slot)} == right
+            assert {key: row for slot in vector_backends.SLOTS for key, row in kept_by(one, database, slot)} == right
         one.drop(write, 0)
         assert dict(kept_by(one, database, 1)) == {key: row for key, row in right.items() if key[0] == 1}
 
 
-def kept_by(one: keepers.Keeper, database: Database, slot: int) -> Iterator[tuple[tuple[int, int], bytes]]:
-    if one is keepers.IN_VEC0:
+def kept_by(one: vector_backends.Keeper, database: Database, slot: int) -> Iterator[tuple[tuple[int, int], bytes]]:
+    if one is vector_backends.IN_VEC0:
         if database.value("SELECT 1 FROM sqlite_schema WHERE name = ?", (f"vector_bits_{slot}",)):
             yield from (((slot, id), row) for id, row in database.rows(f"SELECT id, bits FROM vector_bits_{slot}"))
         return
@@ -510,17 +516,17 @@ def kept_by(one: keepers.Keeper, database: Database, slot: int) -> Iterator[tupl
 
 def test_vec0_finds_what_comparing_all_signs_finds(memory: Memory) -> None:
     made = crowd(memory, 3_000)
-    model = keep(memory, keepers.VEC0)
-    matrix = bits.scan(memory.database, model)
+    model = keep(memory, vector_backends.VEC0)
+    matrix = binary_index.scan(memory.database, model)
     packed = np.ascontiguousarray(matrix.columns.T).view(np.uint8)
-    asked = bits.signs(made[7][None], model.mean)[0]
+    asked = binary_index.signs(made[7][None], model.mean)[0]
     distances = np.bitwise_count(packed ^ asked).sum(axis=1)
-    found = keepers.IN_VEC0.nearest(memory.database, model, made[7], 100, None, None)
+    found = vector_backends.IN_VEC0.nearest(memory.database, model, made[7], 100, None, None)
     at = {id: place for place, id in enumerate(matrix.ids.tolist())}
     assert sorted(distances[[at[id] for id in found.tolist()]]) == sorted(distances)[:100]
 
 
-@pytest.mark.parametrize("by", [keepers.NUMPY, keepers.VEC0])
+@pytest.mark.parametrize("by", [vector_backends.NUMPY, vector_backends.VEC0])
 def test_what_is_gone_is_never_found_though_its_signs_lag_behind(memory: Memory, by: str) -> None:
     made = crowd(memory, 300)
     keep(memory, by)
@@ -544,14 +550,14 @@ def test_signs_move_where_the_setting_wants_them(memory: Memory, monkeypatch: py
         assert found(memory, vectors, "allergic to peanuts") == TEXTS[3]
         choosy = Choosy()
         assert vectors.index(choosy, by=by) == Indexed() and choosy.asked == []
-        assert vectors.steps == keepers.STEPS[who]
+        assert vectors.steps == vector_backends.STEPS[who]
         assert found(memory, vectors, "allergic to peanuts") == TEXTS[3]
         memory.facts.remember(f"The sea is cold, said {len(without)} {by} {who}")
         vectors.index(embedding_models.nano(), by=by)
         check(memory.database, who)
 
 
-@pytest.mark.parametrize("by", [keepers.NUMPY, keepers.VEC0])
+@pytest.mark.parametrize("by", [vector_backends.NUMPY, vector_backends.VEC0])
 @pytest.mark.parametrize("without", ["", "vec0"])
 def test_a_purge_leaves_no_sign(memory: Memory, by: str, without: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Not of the record that was purged, nor of what was changed and not embedded again; also where vec0 does not load
@@ -560,10 +566,10 @@ def test_a_purge_leaves_no_sign(memory: Memory, by: str, without: str, monkeypat
     memory.tasks.add("Water the ferns in the cellar")
     vectors = Vectors(memory.database)
     vectors.index(embedding_models.nano(), by=by)
-    model = slots.serving(memory.database)
+    model = model_registry.serving(memory.database)
     assert model
     rows = memory.database.rows("SELECT key >> 1, vector FROM vectors JOIN embeddings e ON e.id = embedding")
-    signs = {id: bits.signs(np.frombuffer(row, "<f4")[None], model.mean)[0].tobytes() for id, row in rows}
+    signs = {id: binary_index.signs(np.frombuffer(row, "<f4")[None], model.mean)[0].tobytes() for id, row in rows}
     memory.database.empty_log()
     assert all(signs[id] in bytes_of(memory) for id in signs), "they are looked for rightly"
     memory.tasks.correct(1, "Feed the cat")
@@ -590,7 +596,7 @@ def test_a_file_of_version_5_gets_its_signs_anew(memory: Memory) -> None:
     """They stood in vec0 then, whoever looked; without a model's work they stand in blocks."""
     remember(memory)
     vectors = Vectors(memory.database)
-    vectors.index(embedding_models.nano(), by=keepers.VEC0)
+    vectors.index(embedding_models.nano(), by=vector_backends.VEC0)
     connection = memory.database.connection
     connection.execute("DROP TABLE vector_blocks")
     connection.execute("DROP INDEX facts_session")
@@ -602,8 +608,12 @@ def test_a_file_of_version_5_gets_its_signs_anew(memory: Memory) -> None:
     with Memory.open(path, clock=memory.database.clock) as again:
         vectors = Vectors(again.database)
         assert found(again, vectors, "coffee") == TEXTS[1], "from the vectors, meanwhile"
-        assert meaning.waiting(again) and meaning.embed(again) == Indexed() and not meaning.waiting(again)
-        check(again.database, keepers.NUMPY)
+        assert (
+            background_embedding.waiting(again)
+            and background_embedding.embed(again) == Indexed()
+            and not background_embedding.waiting(again)
+        )
+        check(again.database, vector_backends.NUMPY)
         assert not again.database.rows("SELECT 1 FROM sqlite_schema WHERE name LIKE 'vector_bits%'")
 
 
@@ -612,9 +622,9 @@ def test_many_equal_vectors_are_no_crowd(memory: Memory) -> None:
     ids = np.arange(10_000, dtype=np.int64)
     rows = np.zeros((10_000, 6), np.uint64)
     asked, mean = np.full(384, 0.05, np.float32), bytes(4 * 384)
-    assert len(bits.Matrix(ids, rows).candidates(asked, mean, 500)) == 500
+    assert len(binary_index.Matrix(ids, rows).candidates(asked, mean, 500)) == 500
     among = np.array([3, 5, 10_001])
-    assert bits.Matrix(ids, rows).candidates(asked, mean, 500, among).tolist() == [3, 5]
+    assert binary_index.Matrix(ids, rows).candidates(asked, mean, 500, among).tolist() == [3, 5]
 
 
 @pytest.mark.parametrize("dimension", [3, 64, 100, 384, 768])
@@ -622,8 +632,8 @@ def test_signs_fill_whole_words(dimension: int) -> None:
     dice = np.random.default_rng(dimension)
     made = dice.normal(size=(5, dimension)).astype(np.float32)
     mean = made.mean(axis=0).astype("<f4")
-    packed = bits.signs(made, mean.tobytes())
-    assert packed.shape == (5, bits.width(dimension) // 8) and bits.width(dimension) % 64 == 0
+    packed = binary_index.signs(made, mean.tobytes())
+    assert packed.shape == (5, binary_index.width(dimension) // 8) and binary_index.width(dimension) % 64 == 0
     flat = np.unpackbits(packed, axis=1, bitorder="little")
     assert (flat[:, :dimension] == (made > mean)).all() and not flat[:, dimension:].any()
 
@@ -656,7 +666,7 @@ def test_calibration_spreads_what_e5_crowds_together() -> None:
 
 
 def test_the_texts_of_the_calibration_are_enough_and_none_twice() -> None:
-    from store.embedding.pairs import PARAPHRASES, UNRELATED
+    from store.embedding.calibration_pairs import PARAPHRASES, UNRELATED
 
     assert len(PARAPHRASES) >= 60 and len(set(UNRELATED)) == len(UNRELATED) >= 60
     assert all(first != second for first, second in PARAPHRASES) and len(set(PARAPHRASES)) == len(PARAPHRASES)
@@ -667,10 +677,10 @@ def test_the_texts_of_the_calibration_are_enough_and_none_twice() -> None:
 
 def test_the_job_finds_its_provider_and_questions_theirs(memory: Memory) -> None:
     remember(memory)
-    assert meaning.waiting(memory) and meaning.for_questions(memory) is None
-    assert meaning.embed(memory) == Indexed(embedded=5)
-    assert not meaning.waiting(memory)
-    provider = meaning.for_questions(memory)
+    assert background_embedding.waiting(memory) and background_embedding.for_questions(memory) is None
+    assert background_embedding.embed(memory) == Indexed(embedded=5)
+    assert not background_embedding.waiting(memory)
+    provider = background_embedding.for_questions(memory)
     assert provider and found(memory, Vectors(memory.database), "coffee", provider) == TEXTS[1]
     assert Vectors(memory.database).stamp == provider.stamp != ""
 
@@ -679,13 +689,13 @@ def test_without_a_model_it_says_so_and_changes_nothing(memory: Memory, monkeypa
     monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
     remember(memory)
     said: list[str] = []
-    assert meaning.embed(memory, trouble=said.append) == Indexed(left=5)
+    assert background_embedding.embed(memory, trouble=said.append) == Indexed(left=5)
     assert said == ["Switched off by MEMORANDA_WITHOUT."] == [Vectors(memory.database).status().error]
-    assert meaning.for_questions(memory) is None and meaning.waiting(memory)
+    assert background_embedding.for_questions(memory) is None and background_embedding.waiting(memory)
 
 
 def test_the_vectors_stay_private(memory: Memory) -> None:
     remember(memory)
-    meaning.embed(memory)
+    background_embedding.embed(memory)
     for file in Path(memory.database.path).parent.iterdir():
         assert oct(file.stat().st_mode & 0o777) == "0o600"

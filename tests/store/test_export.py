@@ -8,11 +8,11 @@ import pytest
 from support.ours import ours
 from support.writing import writing
 
-from store.conversation import Said
+from store.base.errors import Conflict, StorageError
+from store.conversations import Said
 from store.database.tables import DERIVED, JOURNAL, OPERATIONAL, PACKED, RECORDED
 from store.database.version import SCHEMA_VERSION
-from store.errors import Conflict, StorageError
-from store.exchange import export
+from store.exchange import exporter
 from store.memory import Memory
 
 SHA = "a1b2c3d4" * 5
@@ -31,7 +31,7 @@ def full(memory: Memory, live) -> Memory:  # type: ignore[no-untyped-def]
 
 
 def read(memory: Memory) -> dict[str, object]:
-    found: dict[str, object] = json.loads("".join(export.document(memory.database)))
+    found: dict[str, object] = json.loads("".join(exporter.document(memory.database)))
     return found
 
 
@@ -70,12 +70,12 @@ def test_a_new_memory_exports_too(memory):
 
 def test_the_same_memory_gives_the_same_bytes(full, tmp_path):
     """Twice, and from a copy whose pages lie in another order: the document depends on the records alone."""
-    first = "".join(export.document(full.database))
-    assert "".join(export.document(full.database)) == first
+    first = "".join(exporter.document(full.database))
+    assert "".join(exporter.document(full.database)) == first
     full.database.connection.execute("VACUUM INTO ?", (str(tmp_path / "copy.db"),))
     ours(tmp_path / "copy.db")
     with Memory.open(str(tmp_path / "copy.db")) as copy:
-        assert "".join(export.document(copy.database)) == first
+        assert "".join(exporter.document(copy.database)) == first
 
 
 def test_tables_and_rows_stand_in_a_fixed_order(full):
@@ -92,7 +92,7 @@ def test_tables_and_rows_stand_in_a_fixed_order(full):
     for table, records in tables.items():
         order = [tuple(record[key] for key in keys.get(table, ("id",))) for record in records]
         assert order == sorted(set(order)), table
-    lines = "".join(export.document(full.database)).splitlines()
+    lines = "".join(exporter.document(full.database)).splitlines()
     assert sum(line.startswith(('{"id":', '{"seq":')) for line in lines) == sum(
         len(records) for name, records in tables.items() if name not in ("commit_links", "mutes")
     )
@@ -131,13 +131,13 @@ def test_the_file_is_private_and_what_was_promised(full, tmp_path):
     folder.mkdir()
     old = os.umask(0)
     try:
-        size = export.save(full.database, str(folder / "memory.json"))
+        size = exporter.save(full.database, str(folder / "memory.json"))
     finally:
         os.umask(old)
     (path,) = folder.iterdir()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert path.stat().st_size == size
-    assert path.read_bytes() == "".join(export.document(full.database)).encode()
+    assert path.read_bytes() == "".join(exporter.document(full.database)).encode()
 
 
 def test_nothing_is_overwritten_unasked(memory, tmp_path):
@@ -147,11 +147,11 @@ def test_nothing_is_overwritten_unasked(memory, tmp_path):
     link.symlink_to(path)
     for target in (path, link):
         with pytest.raises(Conflict, match="is there already"):
-            export.save(memory.database, str(target))
-    export.save(memory.database, str(link), replace=True)
+            exporter.save(memory.database, str(target))
+    exporter.save(memory.database, str(link), replace=True)
     assert path.read_text() == "mine"
     assert not link.is_symlink() and json.loads(link.read_text())
-    export.save(memory.database, str(path), replace=True)
+    exporter.save(memory.database, str(path), replace=True)
     assert json.loads(path.read_text())
 
 
@@ -162,7 +162,7 @@ def test_a_place_that_cannot_be_written_is_said_so(memory, tmp_path, target):
     (tmp_path / "folder").mkdir()
     before = [path for path in sorted(tmp_path.rglob("*")) if path.parent.name != ".memoranda"]
     with pytest.raises(StorageError, match="cannot be written"):
-        export.save(memory.database, str(tmp_path / target), replace=True)
+        exporter.save(memory.database, str(tmp_path / target), replace=True)
     assert [path for path in sorted(tmp_path.rglob("*")) if path.parent.name != ".memoranda"] == before
     assert memory.facts.remember("and the memory still works") == (1, True)
 
@@ -180,27 +180,27 @@ def test_a_disk_that_fills_leaves_the_old_file_and_no_part(full, tmp_path):
     try:
         resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, hard))
         with pytest.raises(StorageError, match="cannot be written"):
-            export.save(full.database, str(path), replace=True)
+            exporter.save(full.database, str(path), replace=True)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
         signal.signal(signal.SIGXFSZ, handler)
     assert path.read_text() == "the old export"
     assert [found.name for found in tmp_path.iterdir() if "part" in found.name] == []
-    assert export.save(full.database, str(path), replace=True) > 10_000
+    assert exporter.save(full.database, str(path), replace=True) > 10_000
 
 
 def test_it_is_one_moment_while_others_write(full):
     """Another connection writes between the lines being taken: none of it is in the document, in no table."""
-    before = "".join(export.document(full.database))
+    before = "".join(exporter.document(full.database))
     with Memory.open(full.location.path, "mcp") as other:
         lines = []
-        for number, line in enumerate(export.document(full.database)):
+        for number, line in enumerate(exporter.document(full.database)):
             lines.append(line)
             if number % 50 == 10:
                 other.facts.remember(f"meanwhile {number}")
                 other.events.log("meanwhile")
     assert "".join(lines) == before
-    assert "meanwhile" in "".join(export.document(full.database))
+    assert "meanwhile" in "".join(exporter.document(full.database))
 
 
 def test_it_never_mixes_two_moments_under_load(memory, tmp_path):

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from store.agent.domains import classify
-from store.agent.extraction import MOST_AT_ONCE, Found, extract
-from store.agent.voice import LONG, sentences
-from store.tombstones import normal
-from store.vocabulary import DOMAINS
+from store.base.vocabulary import DOMAINS
+from store.database.tombstones import normal
+from store.learning.domain_rules import classify
+from store.learning.extract_rules import MOST_AT_ONCE, Found, extract
+from store.learning.sentences import LONG, sentences
 
 CASES = [
     json.loads(line)

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from store import ageing
-from store.errors import Conflict, InvalidInput, NotFound, Unsupported
-from store.facts import MAX_CHARACTERS, SORTS, text_hash
+from store.base.errors import Conflict, InvalidInput, NotFound, Unsupported
+from store.base.models import Fact
+from store.base.vocabulary import CONFIDENCES, DOMAINS
 from store.memory import Memory
-from store.models import Fact
-from store.vocabulary import CONFIDENCES, DOMAINS
+from store.records import ageing
+from store.records.facts import MAX_CHARACTERS, SORTS, text_hash
 
 
 def remember(memory: Memory, text: str, **details: object) -> int:

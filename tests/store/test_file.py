@@ -14,11 +14,12 @@ from pathlib import Path
 import apsw
 import pytest
 
+from store.base.errors import ForeignFile, NewerFile, StorageError, UnsafeFile
+from store.base.location import Location
 from store.database import connection as recipe
-from store.database import files, migrations, tables, write
-from store.errors import ForeignFile, NewerFile, StorageError, UnsafeFile
-from store.exchange import backup, export
-from store.location import Location
+from store.database import database as write
+from store.database import files, migrations, tables
+from store.exchange import backup, exporter
 from store.memory import Memory
 
 ROOT = Path(__file__).parents[2]
@@ -44,7 +45,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 BORN = """
 import json, os, stat, sys
 os.umask(int(sys.argv[2], 8))
-from store.exchange.export import save
+from store.exchange.exporter import save
 from store.memory import Memory
 path = sys.argv[1]
 with Memory.open(path) as memory:
@@ -473,7 +474,7 @@ def test_a_new_name_survives_a_power_cut(tmp_path, monkeypatch):
     recipe.connect(str(path))[0].close()
     assert not settled(path.parent), "once is enough"
     with Memory.open(str(path)) as memory:
-        export.save(memory.database, str(tmp_path / "memory.json"))
+        exporter.save(memory.database, str(tmp_path / "memory.json"))
         assert settled(tmp_path)
         backup.make(memory.database)
         assert settled(path.parent / "backups")

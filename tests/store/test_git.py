@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.repositories import FIRST_COMMIT_AT, build_repository, commit, create, fast_import, git
 
-from store.git import CommitInfo, GitError, Repository
+from store.git.repository import CommitInfo, GitError, Repository
 
 COMMITS, MERGES = 2_500, 40
 NOWHERE = "0123456789" * 4
@@ -736,7 +736,7 @@ def test_a_repository_of_another_user_is_refused_with_the_way_to_trust_it(
 
 
 def test_reading_git_needs_neither_the_database_nor_the_screen() -> None:
-    program = "import sys, store.git; print([m for m in ('apsw', 'sqlite3', 'textual') if m in sys.modules])"
+    program = "import sys, store.git.repository; print([m for m in ('apsw', 'sqlite3', 'textual') if m in sys.modules])"
     root = Path(__file__).parents[2]
     done = subprocess.run([sys.executable, "-c", program], cwd=root, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

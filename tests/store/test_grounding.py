@@ -2,7 +2,7 @@
 
 import pytest
 
-from store.agent.grounding import Ground, best, open_ended
+from store.learning.grounding import Ground, best, open_ended
 
 HOLDS = [
     ("Trabajo en una fintech, somos 5 en el equipo.", "Trabaja en una fintech"),

@@ -12,9 +12,9 @@ import apsw
 import pytest
 
 from bench.damage import live
+from store.base.location import locate
 from store.database import files
-from store.health import NOTE, OK, WRONG, Finding, examine, place
-from store.location import locate
+from store.health import NOTE, OK, WRONG, Finding, examine, filesystem
 from store.memory import Memory
 from store.purge import finish
 
@@ -200,7 +200,7 @@ def test_permissions(path):
 
 def test_where_it_lies(path, monkeypatch):
     """A network's file system, a disk without room, one with little, one that may only be read."""
-    monkeypatch.setattr(place, "file_system", lambda folder: "nfs4")
+    monkeypatch.setattr(filesystem, "file_system", lambda folder: "nfs4")
     assert "network file system (nfs4)" in wrong(path)["disk"].says
     monkeypatch.undo()
     monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
@@ -214,11 +214,11 @@ def test_where_it_lies(path, monkeypatch):
         changed = {"f_bavail": blocks, "f_flag": flag}
         return lambda folder: type("Disk", (), {n: changed.get(n, getattr(real, n)) for n in dir(real) if n[0] == "f"})
 
-    monkeypatch.setattr(place.os, "statvfs", disk(0))
+    monkeypatch.setattr(filesystem.os, "statvfs", disk(0))
     assert "The disk is full" in wrong(path)["disk"].says
-    monkeypatch.setattr(place.os, "statvfs", disk(1_000))
+    monkeypatch.setattr(filesystem.os, "statvfs", disk(1_000))
     assert any(one.subject == "disk" and one.state == NOTE and "are free" in one.says for one in look(path))
-    monkeypatch.setattr(place.os, "statvfs", disk(1 << 30, os.ST_RDONLY))
+    monkeypatch.setattr(filesystem.os, "statvfs", disk(1 << 30, os.ST_RDONLY))
     assert "mounted read-only" in wrong(path)["disk"].says
 
 
@@ -252,7 +252,7 @@ sys.stdin.readline()
 
 def test_a_reader_that_stays(path, monkeypatch):
     """While somebody reads an old state the log grows, and the doctor says why; so it does of pages that wait."""
-    from store.health import log
+    from store.health import wal as log
 
     monkeypatch.setattr(log, "LONG", 200_000)
     reader = subprocess.Popen(
@@ -330,15 +330,15 @@ def test_it_says_how_far_it_is_and_can_be_stopped(path):
 
 def test_many_records_are_walked_in_slices(path, monkeypatch):
     """A slice ends between two records and misses none."""
-    from store.health import chain, records
+    from store.health import hash_chain, record_history
 
-    monkeypatch.setattr(records, "SLICE", 3)
-    monkeypatch.setattr(chain, "SLICE", 3)
+    monkeypatch.setattr(record_history, "SLICE", 3)
+    monkeypatch.setattr(hash_chain, "SLICE", 3)
     assert wrong(path) == {}
     behind(path, "UPDATE facts SET confidence = 'low' WHERE id IN (3, 9, 17)")
     assert "F#3" in wrong(path)["records"].says and "3 records are not" in wrong(path)["records"].says
     with Memory.open(path) as memory:
-        told = {key: row for key, _, row in records.walk(memory.database, "facts")}
+        told = {key: row for key, _, row in record_history.walk(memory.database, "facts")}
         assert len(told) == memory.database.value("SELECT count(*) FROM facts")
         assert all(json.loads(key) for key in told)
 

@@ -17,13 +17,13 @@ from hypothesis import HealthCheck, given, note, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from store.base.errors import Conflict, NotFound
+from store.base.models import Step
+from store.base.record_keys import NUMBERS
 from store.database.tables import JOURNAL, RECORDED
-from store.errors import Conflict, NotFound
-from store.history import MADE, NEXT_REDO
-from store.keys import NUMBERS
+from store.history.compression import every_row
+from store.history.history import MADE, NEXT_REDO
 from store.memory import Memory
-from store.models import Step
-from store.packing import every_row
 from store.search import corpus
 
 KEYS = {**dict.fromkeys(RECORDED, ("id",)), "commit_links": ("commit_id", "decision_id"), "mutes": ("fact_id",)}

@@ -17,18 +17,18 @@ from conftest import Clock
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from store.conversation import Said
-from store.database.capture import framed
+from store.base.errors import BrokenDocument, Conflict, InvalidInput, MemorandaError, NewerFile, NotFound, UnsafeFile
+from store.conversations import Said
+from store.database.change_capture import framed
 from store.database.tables import JOURNAL, RECORDED
+from store.database.tombstones import bury, decision_text
 from store.database.version import SCHEMA_VERSION
-from store.errors import BrokenDocument, Conflict, InvalidInput, MemorandaError, NewerFile, NotFound, UnsafeFile
-from store.exchange import export
-from store.exchange.form import TABLES, columns_of, json_schema
-from store.exchange.importing import Import
-from store.exchange.merging import ENDS, IDENTITY, STAY
+from store.exchange import exporter
+from store.exchange.export_schema import TABLES, columns_of, json_schema
+from store.exchange.importer import Import
+from store.exchange.merge import ENDS, IDENTITY, STAY
 from store.memory import Memory
 from store.search import corpus
-from store.tombstones import bury, decision_text
 
 SECRET = "ghp_" + "Zq7Xv2Lk9Rt4Wm1Bn8Pc5Hd3Jf6Gs0Ya2UeQ"  # put together here, so that no scanner finds it
 SHA = "a1b2c3d4" * 5
@@ -36,7 +36,7 @@ STORES = int(os.environ.get("MEMORANDA_STORES", "80"))  # that the round trip is
 
 
 def document(memory: Memory) -> bytes:
-    return b"".join(export.pieces(memory.database))
+    return b"".join(exporter.pieces(memory.database))
 
 
 def imported(memory: Memory, path: object, strategy: str = "mine") -> Import:
@@ -75,7 +75,7 @@ def told(memory: Memory, tmp_path: Path, live: Any) -> Path:
     memory.inbox.propose("add", {"fact": "the office moves to Girona"}, origin="mcp:claude-code")
     assert all(memory.database.value(f"SELECT count(*) FROM {table}") for table in (*RECORDED, *JOURNAL))
     path = tmp_path / "told.json"
-    export.save(memory.database, str(path))
+    exporter.save(memory.database, str(path))
     return path
 
 
@@ -86,8 +86,10 @@ def test_no_column_is_left_out_of_export_schema_or_import(memory, told, other):
     """Found from the schema of the file: each column of each recorded and journal table is in the published schema, in
     each row of an export, and has its value again after an import. The published file is the one that the schema gives.
     """
-    published = json.loads((Path(export.__file__).parent / "export.schema.json").read_text(encoding="utf-8"))
-    assert published == json_schema(memory.database.connection, SCHEMA_VERSION), "run python -m store.exchange.form"
+    published = json.loads((Path(exporter.__file__).parent / "export.schema.json").read_text(encoding="utf-8"))
+    assert published == json_schema(memory.database.connection, SCHEMA_VERSION), (
+        "run python -m store.exchange.export_schema"
+    )
     rows = json.loads(told.read_text(encoding="utf-8"))["tables"]
     imported(other, told)
     for table in (*RECORDED, *JOURNAL):
@@ -107,7 +109,7 @@ def test_every_table_is_merged_by_an_identity_or_stays_for_a_reason():
 
 def test_what_is_exported_is_valid_by_the_published_schema(memory, told):
     """Types, closed lists, patterns and required names, checked value by value."""
-    published = json.loads((Path(export.__file__).parent / "export.schema.json").read_text(encoding="utf-8"))
+    published = json.loads((Path(exporter.__file__).parent / "export.schema.json").read_text(encoding="utf-8"))
     assert _faults(json.loads(told.read_text(encoding="utf-8")), published, "$") == []
     broken = json.loads(told.read_text(encoding="utf-8"))
     broken["tables"]["facts"][0]["confidence"] = "hgih"
@@ -151,7 +153,7 @@ def test_the_checksums_can_be_verified_with_ordinary_tools(told):
 def test_packed_it_is_the_same_document_and_the_same_bytes_each_time(memory, told, tmp_path):
     """No time and no name in it, and `gunzip` gives the document."""
     for name in ("one.json.gz", "two.gz"):
-        export.save(memory.database, str(tmp_path / name), compressed=True)
+        exporter.save(memory.database, str(tmp_path / name), compressed=True)
     packed = (tmp_path / "one.json.gz").read_bytes()
     assert packed == (tmp_path / "two.gz").read_bytes()
     assert gzip.decompress(packed) == told.read_bytes() and len(packed) < len(told.read_bytes()) / 3
@@ -175,7 +177,7 @@ def test_what_left_comes_back_byte_for_byte_and_twice_changes_nothing(tmp_path_f
     path = folder / "told.json.gz"
     with Memory.open(str(folder / "one.db"), "cli", Clock()) as one:
         live(one, mine)
-        export.save(one.database, str(path), compressed=True)
+        exporter.save(one.database, str(path), compressed=True)
         before = document(one)
     with Memory.open(str(folder / "two.db"), "mcp", Clock("2027-01-01T00:00:00.000Z")) as two:
         imported(two, path)
@@ -252,7 +254,7 @@ def project(memory: Memory, tmp_path: Path) -> Path:
     memory.turns.add("s", [Said("user", "hello")])
     memory.checkpoints.take("here")
     path = tmp_path / "project.json"
-    export.save(memory.database, str(path))
+    exporter.save(memory.database, str(path))
     return path
 
 
@@ -301,11 +303,11 @@ def test_what_is_known_is_not_told_twice(project, other):
 def test_a_fact_that_was_corrected_there_is_corrected_here(memory, other, tmp_path):
     """Both had it; there it was superseded since. Keeping both active would be a contradiction."""
     memory.facts.remember("team of four")
-    export.save(memory.database, str(tmp_path / "a.json"))
+    exporter.save(memory.database, str(tmp_path / "a.json"))
     other.facts.remember("something else")
     imported(other, tmp_path / "a.json")
     memory.facts.correct(1, "team of five")
-    export.save(memory.database, str(tmp_path / "b.json"))
+    exporter.save(memory.database, str(tmp_path / "b.json"))
     with Import(other.database, str(tmp_path / "b.json")) as found:
         assert [one.sign for one in found.records() if one.kind == "fact"] == ["+", "~", "="]
         found.apply()
@@ -325,7 +327,7 @@ def test_mine_keeps_what_differs_and_replace_takes_it(memory, other, tmp_path):
     memory.facts.forget([1])
     memory.tasks.move(1, "done")
     path = tmp_path / "theirs.json"
-    export.save(memory.database, str(path))
+    exporter.save(memory.database, str(path))
     found = imported(other, path)
     assert (found.changes, found.counts["facts"].differ, found.counts["tasks"].differ) == (0, 1, 1)
     assert (other.facts.get(1).status, other.tasks.get(1).status) == ("active", "pending")
@@ -391,7 +393,7 @@ def test_a_secret_in_a_document_is_cut_and_its_history_still_verifies(memory, ot
     memory.facts.remember("token PLACE")
     memory.facts.remember("harmless")
     path = tmp_path / "old.json"
-    export.save(memory.database, str(path))
+    exporter.save(memory.database, str(path))
     path.write_text(path.read_text().replace("PLACE", SECRET))
     data = json.loads(path.read_text())
     previous = b""
@@ -410,7 +412,7 @@ def test_a_secret_in_a_document_is_cut_and_its_history_still_verifies(memory, ot
     assert other.facts.get(1).fact == "token [REDACTED:GITHUB_TOKEN]"
     assert SECRET.encode() not in document(other)
     assert other.database.rows("SELECT purged, salt IS NULL FROM history_row ORDER BY seq") == [(1, 1), (0, 0)]
-    export.save(other.database, str(tmp_path / "again.json"))
+    exporter.save(other.database, str(tmp_path / "again.json"))
     with (
         Memory.open(str(tmp_path / "third.db")) as third,
         Import(third.database, str(tmp_path / "again.json")) as again,
@@ -676,7 +678,7 @@ def test_a_large_document_is_read_in_little_memory(memory, other, tmp_path):
             " INSERT INTO events(event_type, payload, created_at, origin)"
             " SELECT 'measured', json_quote(hex(zeroblob(150)) || i), '2026-11-21T12:00:00.000Z', 'agent' FROM n"
         )
-    size = export.save(memory.database, str(tmp_path / "large.json"))
+    size = exporter.save(memory.database, str(tmp_path / "large.json"))
     tracemalloc.start()
     imported(other, tmp_path / "large.json")
     _, peak = tracemalloc.get_traced_memory()

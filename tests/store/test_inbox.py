@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from store.conversation import Said
-from store.errors import Conflict, InvalidInput, NotFound, Purged
-from store.evidence import stands
-from store.facts import text_hash
-from store.inbox import Choice, Doubtful
+from store.base.errors import Conflict, InvalidInput, NotFound, Purged
+from store.conversations import Said
+from store.inbox.evidence import stands
+from store.inbox.inbox import Choice, Doubtful
+from store.inbox.proposal_basis import Question
 from store.memory import Memory
 from store.purge import of_store as files_of
 from store.purge import prove
-from store.questioning import Question
+from store.records.facts import text_hash
 
 AGENT = "mcp:claude-code"
 
@@ -290,8 +290,8 @@ def test_a_proposal_is_purged_like_a_fact_and_its_text_cannot_be_proposed_again(
 
 
 def test_in_the_past_it_still_waited(memory, said):
-    from store.moments import moment
-    from store.past import Then, read
+    from store.services.as_of import Then, read
+    from store.services.point_in_time import moment
 
     allergy(memory, said)
     then = memory.now
@@ -306,25 +306,25 @@ def test_in_the_past_it_still_waited(memory, said):
 
 def test_nothing_else_makes_a_fact_of_a_proposal():
     """Found in the source: only the inbox carries proposals out, and only it writes what became of one; a purge
-    (asked.py) closes those that it emptied. Four more only tell or count them."""
+    (purge/proposals.py) closes those that it emptied. Four more only tell or count them."""
     root = Path(__file__).parents[2]
     sources = {path: path.read_text() for folder in ("store", "tui") for path in (root / folder).rglob("*.py")}
-    users = {path.name for path, text in sources.items() if "store.accepting import" in text}
+    users = {path.name for path, text in sources.items() if "store.inbox.resolution import" in text}
     assert users == {"inbox.py"}
-    telling = ("afterwards.py", "answering.py", "composing.py", "counting.py")
+    telling = ("model_pass.py", "librarian.py", "rule_answer.py", "count_answer.py")
     writers = {path.name for path, text in sources.items() if "UPDATE proposals" in text or '"accepted"' in text}
-    assert writers <= {"inbox.py", "vocabulary.py", "questioning.py", "asked.py", *telling}, writers
+    assert writers <= {"inbox.py", "vocabulary.py", "proposal_basis.py", "proposals.py", *telling}, writers
     inserters = {
         str(path.relative_to(root)) for path, text in sources.items() if "insert(" in text and "facts import" in text
     }
     # learning writes what a person said themselves, and reads no proposal
-    allowed = {"store/accepting.py", "store/agent/learning.py"}
+    allowed = {"store/inbox/resolution.py", "store/learning/actions.py"}
     assert {one for one in inserters if "insert" in imported(sources[root / one])} == allowed
 
 
 def imported(text: str) -> str:
-    """What a module takes from `store.facts`."""
-    return " ".join(line for line in text.splitlines() if line.strip().startswith("from store.facts import"))
+    """What a module takes from `store.records.facts`."""
+    return " ".join(line for line in text.splitlines() if line.strip().startswith("from store.records.facts import"))
 
 
 def test_remembering_loads_nothing_of_the_inbox(tmp_path):

@@ -16,17 +16,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.secrets import word
 
-from store import bringing
-from store.agent import queue
-from store.clock import from_ms, to_ms
+from store.base.clock import from_ms, to_ms
+from store.base.errors import StorageError
 from store.config import put, user_path
-from store.conversation import Said
-from store.errors import StorageError
-from store.ingest import Report, ingest, running
+from store.conversations import Said
+from store.ingest import Report, ingest, runner
 from store.ingest.claude import folder_of, without_told
-from store.ingest.discarding import expire
+from store.ingest.discard import expire
+from store.learning import rule_pass
 from store.memory import Memory
-from store.small_talk import small_talk
+from store.services import auto_ingest
+from store.text.small_talk import small_talk
 
 STRIPE = "sk" + "_live_" + word(24)
 
@@ -99,7 +99,7 @@ def test_a_transcript_gives_what_was_said_and_nothing_else(
     assert (report.added, report.broken, report.troubles) == (4, 0, [])
     first = memory.turns.get(1)
     assert (first.session, first.number, first.at, first.origin) == (
-        *("s1", 1, "2026-11-20T10:01:00.000Z", running.ORIGIN),
+        *("s1", 1, "2026-11-20T10:01:00.000Z", runner.ORIGIN),
     )
     assert "T#1" in [hit.citation for hit in memory.search("importer slow").hits]
     assert memory.search("ruibarbo").total == 0
@@ -125,7 +125,7 @@ ENDS, BEGINS = "</system-reminder>", "<system-reminder>"
 def test_no_file_that_a_reminder_quotes_writes_a_fact(memory: Memory, tmp_path: Path, content: Any) -> None:
     """A file may hold the tags of what quotes it: what follows them is not the person's word."""
     ingest(memory.database, write(tmp_path / "s1.jsonl", [claude(content, 1)]))
-    queue.run(memory)
+    rule_pass.run(memory)
     assert list(memory.facts.ids(memory.now)) == []
     assert said(memory)[0][1].startswith("fix it")
 
@@ -149,7 +149,7 @@ def test_a_persons_own_words_beside_a_reminder_stay(
         claude("<bash-stdout>cut in the mid", 3),
     ]
     ingest(memory.database, write(tmp_path / "projects" / "s1.jsonl", lines))
-    queue.run(memory)
+    rule_pass.run(memory)
     assert [text for _, text in said(memory)] == [asks, "Remember that the rollout is in June."]
     assert [fact.fact for fact in memory.facts.many([1])] == ["The rollout is in June"]
 
@@ -305,7 +305,7 @@ def test_broken_lines_are_told_with_their_numbers_and_nothing_else_is_lost(memor
 
 def test_a_line_longer_than_any_is_passed_over(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It never stands in memory whole; the lines behind it are read."""
-    monkeypatch.setattr("store.ingest.reading.LONGEST", 1_000)
+    monkeypatch.setattr("store.ingest.source_file.LONGEST", 1_000)
     path = write(tmp_path / "s1.jsonl", [claude("x" * 5_000, 1), claude("the next one", 2)])
     report = ingest(memory.database, path)
     assert [text for _, text in said(memory)] == ["the next one"]
@@ -367,7 +367,7 @@ def test_a_line_that_is_being_written_waits_until_nobody_writes(memory: Memory, 
         file.write("idays, after QA")
     os.utime(path, (to_ms(memory.now) / 1000, to_ms(memory.now) / 1000))
     assert ingest(memory.database, str(path)).waiting == 1
-    clock.advance(days=running.SETTLED / 86_400)
+    clock.advance(days=runner.SETTLED / 86_400)
     report = ingest(memory.database, str(path))
     assert (report.waiting, said(memory)[1:]) == (0, [("user", "Remember that we deploy\non Fridays, after QA")])
 
@@ -389,10 +389,10 @@ def test_what_anybody_could_type_is_asked_about(memory: Memory, tmp_path: Path) 
     path = tmp_path / "talk.txt"
     path.write_text("user: Remember that deploys go through Jenkins.\n")
     ingest(memory.database, str(path))
-    queue.run(memory)
+    rule_pass.run(memory)
     assert list(memory.facts.ids(memory.now)) == []
     assert [one.text for one in memory.inbox.waiting()] == ["Deploys go through Jenkins"]
-    assert memory.turns.get(1).origin == running.DOUBTFUL
+    assert memory.turns.get(1).origin == runner.DOUBTFUL
 
 
 def test_a_turn_that_is_cut_is_told(memory: Memory) -> None:
@@ -434,8 +434,8 @@ def test_however_a_file_grows_it_gives_what_it_holds_once(
 ) -> None:
     """Read after any number of bytes, in batches of any size, again at the end: every line is there once, in order."""
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(running, "TURNS", batch)
-        patch.setattr(running, "small_talk", lambda text: False)
+        patch.setattr(runner, "TURNS", batch)
+        patch.setattr(runner, "small_talk", lambda text: False)
         data = "".join(json.dumps({"session": s, "role": r, "text": t}) + "\n" for s, r, t in lines).encode()
         path = os.path.join(folder, "lines.jsonl")
         with Memory.open(os.path.join(folder, "memory.db")) as memory:
@@ -475,7 +475,7 @@ def test_small_talk_and_answers() -> None:
 def test_laughter_is_sorted_out_before_anybody_waits_for_it(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     """What tells small talk from the rest looks at a text outside the transaction."""
     seen = []
-    monkeypatch.setattr(running, "small_talk", lambda text: seen.append(memory.database.connection.in_transaction))
+    monkeypatch.setattr(runner, "small_talk", lambda text: seen.append(memory.database.connection.in_transaction))
     ingest(memory.database, piped(json.dumps({"session": "s", "role": "user", "text": "jajaja"})))
     assert seen == [False]
 
@@ -538,7 +538,7 @@ def test_what_came_by_an_import_is_known(memory: Memory, tmp_path: Path) -> None
 
 def test_others_write_between_two_batches(memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A reading of many lines is many transactions; a cancelled one goes on where it stopped."""
-    monkeypatch.setattr(running, "TURNS", 10)
+    monkeypatch.setattr(runner, "TURNS", 10)
     path = write(tmp_path / "s1.jsonl", [claude(f"question number {n}", n) for n in range(55)])
     with Memory.open(memory.database.path) as other:
         got_in: list[int] = []
@@ -555,7 +555,7 @@ def test_others_write_between_two_batches(memory: Memory, tmp_path: Path, monkey
 
 KILLED = """
 import os, signal, sys
-from store.ingest import ingest, running
+from store.ingest import ingest, runner as running
 from store.memory import Memory
 running.TURNS = 7
 path, source, batches = sys.argv[1], sys.argv[2], int(sys.argv[3])
@@ -601,17 +601,17 @@ def test_by_itself_only_what_the_configuration_names(memory: Memory, tmp_path: P
     folder.mkdir(parents=True)
     write(folder / "s1.jsonl", [claude("of this project", 1, cwd=str(tmp_path)), claude("not of it", 2, cwd="/x")])
     other = write(tmp_path / "more.jsonl", [{"session": "m", "role": "user", "text": "from another file"}])
-    assert bringing.due(memory) == []
+    assert auto_ingest.due(memory) == []
     put(user_path(), "ingest.claude", "true")
     put(user_path(), "ingest.paths", other)
     with Memory.open(memory.database.path) as asked:
-        assert len(bringing.due(asked)) == 2
-        report = bringing.bring_in(asked)
+        assert len(auto_ingest.due(asked)) == 2
+        report = auto_ingest.bring_in(asked)
         assert report is not None and (report.added, report.elsewhere) == (2, 1)
-        assert bringing.due(asked) == []
+        assert auto_ingest.due(asked) == []
     with Memory.open(memory.database.path) as asked:
         write(folder / "s1.jsonl", [claude("one more of it", 3, cwd=str(tmp_path))], "a")
-        told = bringing.Apart(memory.database.path).run()
+        told = auto_ingest.Apart(memory.database.path).run()
         assert told == {"added": 1, "sessions": 1}
     assert [text for _, text in said(memory)] == ["from another file", "of this project", "one more of it"]
 
@@ -621,11 +621,11 @@ def test_only_one_process_is_at_it(memory: Memory, tmp_path: Path, clock: Any) -
 
     put(user_path(), "ingest.paths", write(tmp_path / "m.jsonl", [{"session": "m", "role": "user", "text": "one two"}]))
     with Memory.open(memory.database.path, clock=clock) as asked:
-        lease = Lease(memory.database, bringing.LEASE)
+        lease = Lease(memory.database, auto_ingest.LEASE)
         assert lease.take()
-        assert bringing.bring_in(asked) is None
+        assert auto_ingest.bring_in(asked) is None
         lease.release()
-        report = bringing.bring_in(asked)
+        report = auto_ingest.bring_in(asked)
     assert report is not None and report.added == 1
 
 
@@ -701,18 +701,18 @@ def test_what_cannot_be_finished_is_looked_at_once_and_keeps_no_summary_from_bei
     put(user_path(), "ingest.paths", str(tmp_path))
     memory.turns.add("long", [Said("user", f"thing number {n} of the plan") for n in range(30)])
     with Memory.open(memory.database.path, clock=memory.database.clock) as asked:
-        assert len(bringing.due(asked)) == 3
-        report = bringing.bring_in(asked)
+        assert len(auto_ingest.due(asked)) == 3
+        report = auto_ingest.bring_in(asked)
         assert report is not None and report.added == 1
-        assert bringing.due(asked) == [] and asked.summaries.active("long")
+        assert auto_ingest.due(asked) == [] and asked.summaries.active("long")
         cut.write_text('{"role": "user", "text": "it is whole by now"}\n')
-        assert bringing.due(asked) == [str(cut)]
+        assert auto_ingest.due(asked) == [str(cut)]
 
 
 def test_what_is_purged_while_others_are_read_does_not_come_in(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(running, "TURNS", 1)
+    monkeypatch.setattr(runner, "TURNS", 1)
     path = write(tmp_path / "m.jsonl", chat("an ordinary thing to say", "the code of the safe is 4312"))
 
     def purge(done: int, total: int) -> None:

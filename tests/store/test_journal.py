@@ -2,14 +2,14 @@
 
 import pytest
 
-from store.citations import parse
-from store.clock import days_before, from_ms, to_ms
-from store.errors import Conflict, InvalidInput, NotFound, Unsupported
-from store.events import RETENTION_DAYS
+from store.base.citations import parse
+from store.base.clock import days_before, from_ms, to_ms
+from store.base.errors import Conflict, InvalidInput, NotFound, Unsupported
+from store.base.models import Commit, Link
+from store.base.vocabulary import IMPACTS, LINK_TYPES
 from store.memory import Memory
-from store.models import Commit, Link
-from store.records import by_key, lookup
-from store.vocabulary import IMPACTS, LINK_TYPES
+from store.records.events import RETENTION_DAYS
+from store.search.lookup import by_key, lookup
 
 SHA = "a1b2c3d4e5f6071829304150617283940a1b2c3d"
 

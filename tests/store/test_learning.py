@@ -12,18 +12,17 @@ from conftest import NOON, Clock
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from store import pending
-from store.agent import learning, queue
-from store.agent.confirming import TOUCHED, Words
-from store.agent.known import Known
-from store.clock import days_before
-from store.conversation import Said
+from store.base.clock import days_before
+from store.base.errors import InvalidInput
+from store.base.models import Fact, Proposal
+from store.conversations import Said, extraction_queue
 from store.database.lease import Lease
-from store.errors import InvalidInput
 from store.health import WRONG, examine
-from store.meaning import embed
+from store.learning import actions, rule_pass
+from store.learning.fact_index import Known
+from store.learning.reconfirm_rules import TOUCHED, Words
 from store.memory import Memory
-from store.models import Fact, Proposal
+from store.services.background_embedding import embed
 
 ROOT = Path(__file__).parents[2]
 CASES = [json.loads(line) for line in (ROOT / "bench" / "cases" / "extraction.jsonl").read_text("utf-8").splitlines()]
@@ -35,10 +34,10 @@ def say(memory: Memory, *texts: str, session: str = "monday", origin: str = "age
     return memory.turns.add(session, [Said("user", text, at=at) for text in texts], origin)
 
 
-def hear(memory: Memory, *texts: str, **how: object) -> queue.Read:
+def hear(memory: Memory, *texts: str, **how: object) -> rule_pass.Read:
     """Say it, and let it be read."""
     say(memory, *texts, **how)  # type: ignore[arg-type]
-    return queue.run(memory)
+    return rule_pass.run(memory)
 
 
 def facts(memory: Memory) -> list[Fact]:
@@ -55,7 +54,7 @@ def waiting(memory: Memory) -> list[tuple[str, str, int | None]]:
 
 def entries(memory: Memory) -> list[tuple[int, str, int]]:
     return memory.database.rows(
-        f"SELECT turn, task, attempts FROM pending_extraction WHERE {pending.FOR_RULES} ORDER BY id"
+        f"SELECT turn, task, attempts FROM pending_extraction WHERE {extraction_queue.FOR_RULES} ORDER BY id"
     )
 
 
@@ -78,7 +77,7 @@ def test_a_conversation_becomes_memory_without_anyone_typing_it(memory: Memory) 
         "Trabajo en una fintech, somos 5.",
         "gracias, genial",
     )
-    done = queue.run(memory)
+    done = rule_pass.run(memory)
     (fact,) = facts(memory)
     assert fact.fact == "El deploy a producción se hace los martes"
     assert (fact.domain, fact.confidence, fact.source) == ("projects", "high", "explicit")
@@ -111,7 +110,7 @@ def test_a_fact_is_as_old_as_its_words(memory: Memory) -> None:
 def test_reading_twice_learns_once(memory: Memory) -> None:
     hear(memory, "Remember that the build is slow.", "We use Bazel for everything.")
     before = memory.history.steps()
-    assert not queue.run(memory).read
+    assert not rule_pass.run(memory).read
     hear(memory, "We use Bazel for everything!", session="tuesday")
     assert texts(memory) == ["The build is slow"] and len(memory.inbox.waiting()) == 1
     assert memory.history.steps() == before
@@ -180,10 +179,10 @@ def test_the_opposite_in_nearly_the_same_words_confirms_nothing(memory: Memory, 
 def test_a_confirmation_is_as_old_as_its_words_and_never_turns_a_clock_back(memory: Memory) -> None:
     number = kept_since(memory, "The API freeze starts in May", 50)
     (turn,) = say(memory, "The API freeze starts in May", days=20)
-    assert queue.run(memory).learned.confirmed == (number,)
+    assert rule_pass.run(memory).learned.confirmed == (number,)
     assert memory.facts.get(number).last_confirmed_at[:10] == days_before(NOON, 20)[:10]
     assert memory.history.steps(limit=1)[0].reason == f"confirm F#{number}: T#{turn}"
-    assert not queue.run(memory).learned
+    assert not rule_pass.run(memory).learned
     assert not hear(memory, "The API freeze starts in May.", days=30).learned, "older than what is known"
 
 
@@ -254,7 +253,7 @@ def test_a_meaning_is_asked_about_and_confirms_nothing(memory: Memory, monkeypat
 )
 def test_a_hostile_turn_writes_no_fact(memory: Memory, case: dict[str, str]) -> None:
     memory.turns.add("s", [Said(case["role"], case["text"])])
-    queue.run(memory)
+    rule_pass.run(memory)
     assert texts(memory) == []
     assert all(one.state == "waiting" for one in memory.inbox.waiting())
 
@@ -288,8 +287,8 @@ def test_what_is_purged_while_it_is_read_leaves_nothing(
     """Between the reading of a turn and the writing of what it taught."""
     (turn,) = say(memory, "Remember that the safe opens with 4312.")
 
-    def read(*about: object) -> list[learning.Lesson]:
-        found = learning.lessons(*about)  # type: ignore[arg-type]
+    def read(*about: object) -> list[actions.Lesson]:
+        found = actions.lessons(*about)  # type: ignore[arg-type]
         with Memory.open(memory.database.path) as other:
             if how == "purged":
                 other.purge.run(other.purge.plan([("turn", turn)]))
@@ -298,8 +297,8 @@ def test_what_is_purged_while_it_is_read_leaves_nothing(
                     write.rewrite("UPDATE turns SET text = 'Remember that [purged]' WHERE id = ?", (turn,))
         return found
 
-    monkeypatch.setattr(queue, "lessons", read)
-    queue.run(memory)
+    monkeypatch.setattr(rule_pass, "lessons", read)
+    rule_pass.run(memory)
     assert texts(memory) == [] and entries(memory) == []
 
 
@@ -339,7 +338,7 @@ def test_all_that_one_conversation_taught_is_taken_back_together(memory: Memory)
     assert memory.inbox.waiting() == []
     memory.history.undo()
     assert len(texts(memory)) == 4 and len(memory.inbox.waiting()) == 1
-    assert queue.run(memory).read == 0 and mine
+    assert rule_pass.run(memory).read == 0 and mine
 
 
 def test_undo_without_a_number_takes_back_the_persons_own_change_and_not_what_was_learned(memory: Memory) -> None:
@@ -356,14 +355,14 @@ def test_undo_without_a_number_takes_back_the_persons_own_change_and_not_what_wa
 def stumbling(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[int]]:
     """Turns on which reading fails, with a message that holds what was said."""
     bad: set[int] = set()
-    real = learning.lessons
+    real = actions.lessons
 
     def lessons(task: str, turn: object, *rest: object) -> object:
         if turn.id in bad:  # type: ignore[attr-defined]
             raise ValueError(turn.text)  # type: ignore[attr-defined]
         return real(task, turn, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(queue, "lessons", lessons)
+    monkeypatch.setattr(rule_pass, "lessons", lessons)
     yield bad
 
 
@@ -372,37 +371,40 @@ def test_what_fails_is_tried_three_times_later_and_later_and_keeps_nothing_else_
 ) -> None:
     bad, _ = say(memory, "Remember that it hurts.", "Remember that it works.")
     stumbling.add(bad)
-    done = queue.run(memory)
+    done = rule_pass.run(memory)
     assert texts(memory) == ["It works"] and done.failed == 2
     assert entries(memory) == [(bad, "extract_facts", 1), (bad, "reconfirm", 1)]
     assert {
-        row[0] for row in memory.database.rows(f"SELECT error FROM pending_extraction WHERE {pending.FOR_RULES}")
+        row[0]
+        for row in memory.database.rows(f"SELECT error FROM pending_extraction WHERE {extraction_queue.FOR_RULES}")
     } == {"ValueError"}
-    assert queue.run(memory).failed == 0, "not before a minute has passed"
+    assert rule_pass.run(memory).failed == 0, "not before a minute has passed"
     for wait in (70_000, 700_000):
         clock.advance(milliseconds=wait)
-        assert queue.run(memory).failed == 2
+        assert rule_pass.run(memory).failed == 2
     clock.advance(days=30)
-    assert queue.run(memory) == queue.Read() and pending.counts(memory.database) == (0, 1)
+    assert rule_pass.run(memory) == rule_pass.Read() and extraction_queue.counts(memory.database) == (0, 1)
     (told,) = [one for one in examine(memory.location) if one.subject == "learning"]
     assert (told.state, told.command) == (WRONG, "flush") and "1 turn, tried 3 times" in told.says
-    assert pending.tries(memory.database) == (2, 6) and pending.given_up(memory.database, 5) == [(bad, "ValueError")]
+    assert extraction_queue.tries(memory.database) == (2, 6) and extraction_queue.given_up(memory.database, 5) == [
+        (bad, "ValueError")
+    ]
     stumbling.clear()
-    assert pending.again(memory.database) == 1
-    queue.run(memory)
+    assert extraction_queue.again(memory.database) == 1
+    rule_pass.run(memory)
     assert texts(memory) == ["It works", "It hurts"] and entries(memory) == []
 
 
 def test_a_clock_that_was_set_back_does_not_keep_a_turn_waiting(memory: Memory, clock: Clock) -> None:
     say(memory, "Remember that it works.")
     clock.advance(days=-30)
-    queue.run(memory)
+    rule_pass.run(memory)
     assert texts(memory) == ["It works"]
 
 
 def test_a_long_queue_is_taken_from_without_sorting_it(memory: Memory) -> None:
     for model, index in ((False, "pending_extraction_next"), (True, "pending_extraction_model")):
-        sql = f"EXPLAIN QUERY PLAN {pending.taking(model)}"
+        sql = f"EXPLAIN QUERY PLAN {extraction_queue.taking(model)}"
         plan = " ".join(row[-1] for row in memory.database.rows(sql, ("", "", 3, 50)))
         assert index in plan and "TEMP B-TREE" not in plan
 
@@ -411,33 +413,33 @@ def test_a_turn_that_is_gone_leaves_no_entry(memory: Memory) -> None:
     (turn,) = say(memory, "Remember that it works.")
     with memory.database.write("user", "purge") as write:
         write.execute("DELETE FROM turns WHERE id = ?", (turn,))
-    queue.run(memory)
+    rule_pass.run(memory)
     assert entries(memory) == [] and texts(memory) == []
 
 
 def test_one_process_at_a_time(memory: Memory) -> None:
     say(memory, "Remember that it works.")
-    other = Lease(memory.database, queue.LEASE)
+    other = Lease(memory.database, rule_pass.LEASE)
     assert other.take()
-    assert queue.run(memory).busy and texts(memory) == []
+    assert rule_pass.run(memory).busy and texts(memory) == []
     other.release()
-    assert queue.run(memory).read == 2
+    assert rule_pass.run(memory).read == 2
 
 
 def test_a_run_that_is_stopped_leaves_the_rest_as_it_was(memory: Memory) -> None:
     say(memory, *(f"Remember that {name(number)} {name(-number)}." for number in range(30)))
     asked = iter(range(1000))
-    done = queue.run(memory, cancelled=lambda: next(asked) > 7)
+    done = rule_pass.run(memory, cancelled=lambda: next(asked) > 7)
     assert 0 < len(texts(memory)) < 30 and done.left
     assert all(attempts == 0 for *_, attempts in entries(memory))
-    queue.run(memory)
+    rule_pass.run(memory)
     assert len(texts(memory)) == 30
-    assert queue.run(memory, seconds=0).read == 0
+    assert rule_pass.run(memory, seconds=0).read == 0
 
 
 THREE = """
 import sys
-from store.agent import queue
+from store.learning import rule_pass as queue
 from store.memory import Memory
 with Memory.open(sys.argv[1]) as memory:
     sys.stdin.readline()
@@ -460,7 +462,7 @@ def test_three_processes_learn_everything_once(memory: Memory) -> None:
         other.stdin.write("go\n")
         other.stdin.flush()
     assert [other.communicate(timeout=60)[0].strip() for other in others] == ["0"] * 3
-    queue.run(memory)
+    rule_pass.run(memory)
     learned = sorted(step.reason for step in memory.history.steps(actor="talk:monday"))
     assert entries(memory) == [] and len(learned) == len(texts(memory)) + len(waiting(memory)) == 60
 
@@ -472,7 +474,7 @@ def name(number: int) -> str:
 
 def test_an_answer_to_a_question_is_a_fact_with_its_evidence(memory: Memory) -> None:
     (turn,) = say(memory, "We use Bazel for everything.")
-    queue.run(memory)
+    rule_pass.run(memory)
     (asked,) = memory.inbox.waiting()
     assert isinstance(asked, Proposal)
     number = memory.inbox.accept(asked.id)

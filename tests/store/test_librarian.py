@@ -7,15 +7,15 @@ from conftest import Clock
 from support.chats import Scripted
 from support.strangers import PAYLOADS
 
-from store.agent import use
-from store.conversation import Said
-from store.errors import ModelFailed
+from store.base.errors import ModelFailed
+from store.conversations import Said
 from store.librarian import Answer, Librarian
-from store.librarian.asked import CHRONOLOGY, DECISION, IMPLEMENTATION, STATISTICS, read
-from store.librarian.checking import Check
-from store.librarian.composing import NOTHING
-from store.librarian.sentences import Sentences
+from store.librarian.checks.sentence_check import Check
+from store.librarian.question import CHRONOLOGY, DECISION, IMPLEMENTATION, STATISTICS, read
+from store.librarian.rule_answer import NOTHING
+from store.librarian.sentence_stream import Sentences
 from store.librarian.sources import sources
+from store.llm import usage_stats
 from store.memory import Memory
 
 NOW = "2026-11-21T12:00:00.000Z"  # a Saturday
@@ -119,8 +119,8 @@ def test_without_a_model_the_records_answer_in_the_language_of_the_question(told
 
 
 def test_every_sentence_by_rule_cites_a_record_that_is_there(told: Memory) -> None:
-    from store import records
-    from store.citations import parse
+    from store.base.citations import parse
+    from store.search import lookup
 
     for question in (
         "why SQLite?", "¿qué commit implementa SQLite?", "when was version 0.9.0 deployed?", "what happened in July?",
@@ -130,7 +130,7 @@ def test_every_sentence_by_rule_cites_a_record_that_is_there(told: Memory) -> No
         assert not answer.nothing, question
         assert all("[" in sentence for sentence in answer.sentences)
         for citation in answer.citations:
-            records.lookup(told.database, parse(citation))
+            lookup.lookup(told.database, parse(citation))
 
 
 @pytest.mark.parametrize(
@@ -556,7 +556,7 @@ def test_who_stops_the_model_before_it_has_answered_is_told_what_the_records_say
     )
     assert answer.sentences == ask(told, "why do we use SQLite?").sentences
     assert (answer.by, answer.cancelled) == ("", True) and answer.note.startswith("stopped before")
-    assert not use.by_task(told.database), "what nobody waited for counts against no model"
+    assert not usage_stats.by_task(told.database), "what nobody waited for counts against no model"
 
 
 def test_the_same_question_is_answered_from_what_was_kept_until_a_record_changes(told: Memory) -> None:
@@ -580,7 +580,7 @@ def test_what_the_model_made_of_it_is_counted(told: Memory) -> None:
     ask(told, "why do we use SQLite?", Scripted("One file and no service to run [D#2]."))
     ask(told, "what is Ana allergic to?", Scripted("Cats, dogs and Barack Obama."))
     ask(told, "why SQLite in WAL mode?", Scripted("", fails=ModelFailed("slow", "Too slow.")))
-    (counted,) = use.by_task(told.database)
+    (counted,) = usage_stats.by_task(told.database)
     assert (counted.task, counted.asked, counted.valid, counted.fell_back) == ("answer", 3, 1, 2)
     assert (counted.kind, counted.model) == ("slow", "scripted:1b")
 

@@ -6,11 +6,11 @@ import pytest
 from conftest import Clock
 
 from store.librarian import Answer, Librarian
-from store.librarian.asked import CHRONOLOGY, IMPLEMENTATION, WHAT, WHEN, read
-from store.librarian.composing import NOTHING
-from store.librarian.period import period
+from store.librarian.question import CHRONOLOGY, IMPLEMENTATION, WHAT, WHEN, read
+from store.librarian.rule_answer import NOTHING
 from store.memory import Memory
-from store.questions import words
+from store.text.dates import period
+from store.text.question_similarity import words
 
 NOW = "2026-11-21T12:00:00.000Z"  # a Saturday
 SHA = "a1b2c3d" + "0" * 33

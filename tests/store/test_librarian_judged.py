@@ -9,8 +9,8 @@ import pytest
 from conftest import Clock
 from support.chats import Scripted
 
-from store.errors import ModelFailed
-from store.librarian import Answer, Librarian, judging
+from store.base.errors import ModelFailed
+from store.librarian import Answer, Librarian, relevance_model
 from store.memory import Memory
 
 NOTHING = "There are no records about that."
@@ -58,7 +58,7 @@ def test_what_a_model_is_for_is_told_in_its_own_words_where_the_answer_does_not_
 def test_a_model_that_is_against_every_record_says_nothing_and_the_nearest_are_named(
     zoo: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("store.librarian.finding.NEAR", 0.0)  # no model of meanings here
+    monkeypatch.setattr("store.librarian.retrieval.NEAR", 0.0)  # no model of meanings here
     chat = Scripted("They sleep in the red barn [F#1].", leans=only("nowhere"))
     answer = ask(zoo, chat)
     assert answer.nothing and answer.text == NOTHING and answer.by == "scripted:1b" and not chat.asked
@@ -80,11 +80,11 @@ def test_a_record_that_plainly_answers_ends_the_reading_and_no_more_than_some_ar
     chat = Scripted("In the red barn [F#1].", leans=lambda asked: 4.0)
     ask(zoo, chat)
     assert len(chat.judged) == 1
-    for number in range(2 * judging.LOOKED):
+    for number in range(2 * relevance_model.LOOKED):
         zoo.facts.remember(f"keeper {number} likes to sleep at {number} past noon")
     chat = Scripted(NOTHING, leans=only("nowhere"))
     ask(zoo, chat)
-    assert len(chat.judged) == judging.LOOKED
+    assert len(chat.judged) == relevance_model.LOOKED
 
 
 def test_what_no_model_may_read_is_not_judged_by_one(zoo: Memory) -> None:

@@ -10,15 +10,15 @@ import pytest
 from conftest import Clock
 from support.chats import Scripted
 
-from store import records
-from store.agent import use
-from store.citations import parse
+from store.base.citations import parse
 from store.librarian import Answer, Librarian
-from store.librarian.checking import Check
-from store.librarian.composing import NOTHING
-from store.librarian.sentences import LONGEST, Sentences
+from store.librarian.checks.sentence_check import Check
+from store.librarian.rule_answer import NOTHING
+from store.librarian.sentence_stream import LONGEST, Sentences
 from store.librarian.sources import sources
+from store.llm import usage_stats
 from store.memory import Memory
+from store.search import lookup
 
 SHA = "a1b2c3d" + "0" * 33
 CITED = (
@@ -78,7 +78,7 @@ def told(memory: Memory, clock: Clock) -> Memory:
 
 @pytest.fixture
 def check(told: Memory) -> Check:
-    those = [records.lookup(told.database, parse(name)) for name in CITED]
+    those = [lookup.lookup(told.database, parse(name)) for name in CITED]
     return Check(sources(told.database, those, told.now))
 
 
@@ -339,7 +339,7 @@ def test_when_is_answered_of_a_fact_by_what_it_says(told: Memory, question: str,
     """Its day is that on which it was written down: none needs to be told."""
     answer = ask(told, question, Scripted(says))
     assert (answer.sentences, answer.by, answer.note) == ((says,), "scripted:1b", "")
-    assert [(one.asked, one.fell_back) for one in use.by_task(told.database)] == [(1, 0)]
+    assert [(one.asked, one.fell_back) for one in usage_stats.by_task(told.database)] == [(1, 0)]
 
 
 def test_a_fact_about_nothing_is_no_word_about_the_records(told: Memory) -> None:
@@ -381,11 +381,11 @@ def test_a_kept_answer_is_given_again_in_its_language_only(told: Memory) -> None
 
 
 def test_a_question_that_means_the_same_in_the_other_language_is_answered_anew(told: Memory) -> None:
-    from store import meaning
+    from store.services import background_embedding
 
     if not told.search.meaning:
         pytest.skip("there is no model of meanings")
-    meaning.embed(told)
+    background_embedding.embed(told)
     ask(told, "why do we use SQLite?", Scripted("SQLite was chosen because it is one file [D#2]."))
     chat = Scripted("Se eligió SQLite porque es un archivo y no hay servicio que ejecutar [D#2].")
     assert ask(told, "¿por qué usamos SQLite?", chat).text.startswith("Se eligió") and len(chat.asked) == 1

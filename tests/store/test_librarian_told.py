@@ -8,9 +8,9 @@ from conftest import Clock
 from support.chats import Scripted
 
 from store.context.result import Context
-from store.librarian import Answer, Librarian, prompting
-from store.librarian.asked import read
-from store.librarian.composing import QUOTED, Told
+from store.librarian import Answer, Librarian, prompt
+from store.librarian.question import read
+from store.librarian.rule_answer import QUOTED, Told
 from store.librarian.sources import sources
 from store.memory import Memory
 
@@ -42,7 +42,7 @@ def heard(chat: Scripted) -> str:
 def test_where_nothing_answers_it_says_so_and_names_what_comes_nearest(
     zoo: Memory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("store.librarian.finding.NEAR", 0.0)  # no model of meanings here
+    monkeypatch.setattr("store.librarian.retrieval.NEAR", 0.0)  # no model of meanings here
     zoo.facts.remember(HOSTILE)
     zoo.facts.remember("the zebra pond is green", actor="agent")
     answer = ask(zoo, "¿quién pintó el zebra museum de Chicago?")
@@ -51,7 +51,7 @@ def test_where_nothing_answers_it_says_so_and_names_what_comes_nearest(
     assert "«the zebra pond is green» (anotado por agent) [F#3]" in answer.near.text
     assert "[F#2]" not in answer.near.text and len(answer.near.citations) <= 3, "nothing that reads like an order"
     assert ask(zoo, "when do zebra keepers come?").near is None
-    monkeypatch.setattr("store.librarian.finding.NEAR", 0.3)
+    monkeypatch.setattr("store.librarian.retrieval.NEAR", 0.3)
     assert ask(zoo, "¿quién pintó el zebra museum de Chicago?").near is None, "what is not near is not named"
 
 
@@ -133,14 +133,14 @@ def test_a_proposal_is_heard_once_it_was_accepted(zoo: Memory) -> None:
 
 def _with_before(memory: Memory, *answered: Told) -> Context:
     found = sources(memory.database, [memory.decisions.get(2)], memory.now)
-    return prompting.context(read("and when?", memory.now, "why hay?"), found, "why hay?", answered)
+    return prompt.context(read("and when?", memory.now, "why hay?"), found, "why hay?", answered)
 
 
 def test_what_is_noted_as_sent_holds_the_exchange_before(zoo: Memory) -> None:
     told = Told("Hay, for they like it better [D#2].", ("D#2",))
     built, alone = _with_before(zoo, told), _with_before(zoo)
     assert told.text in built.text and "why hay?" in built.text
-    assert all(text in built.text for _, message in prompting.messages(built) for text in message.split("\n\n"))
+    assert all(text in built.text for _, message in prompt.messages(built) for text in message.split("\n\n"))
     assert built.tokens > alone.tokens and sum(dict(built.records()).values()) > 0
     number = zoo.context.sent.keep(built)
     (noted,) = zoo.database.rows("SELECT sum(tokens) FROM sent WHERE context = ?", (number,))
@@ -152,7 +152,7 @@ def test_of_a_long_answer_a_model_hears_the_beginning(zoo: Memory) -> None:
         Told(f"Hay, for reason {number}, they like it {'so much ' * 20}better [D#2].", ("D#2",)) for number in range(30)
     ]
     built = _with_before(zoo, *many)
-    answered = prompting.messages(built)[2][1]
+    answered = prompt.messages(built)[2][1]
     assert answered.startswith("Hay, for reason 0") and "reason 9" not in answered
     assert "why hay?" in built.text
 

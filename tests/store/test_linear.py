@@ -14,20 +14,20 @@ CHILD = (
     f"PARTS = {PARTS}"
     + """
 import resource, sys, time
-from store.agent.extraction import extract
-from store.agent.grounding import Ground
-from store.agent.learning import confirming
-from store.agent.voice import sentences
-from store.agent.passed import Marks
-from store.clauses import spans, statements
-from store.conversation.summarising import decides
+from store.learning.extract_rules import extract
+from store.learning.grounding import Ground
+from store.learning import reconfirm_rules as confirming
+from store.learning.sentences import sentences
+from store.learning.quoted_text import Marks
+from store.text.clauses import spans, statements
+from store.conversations.rule_summary import decides
 from store.ingest.claude import without_told, read
 from store.redaction import findings
 from store.redaction.families import FAMILIES
-from store.small_talk import small_talk
+from store.text.small_talk import small_talk
 from store.ingest import plain
-from store.librarian.period import period
-from store.topics import shift
+from store.text.dates import period
+from store.conversations.topic_shift import shift
 
 def claude(text):
     return read({"type": "user", "sessionId": "s", "message": {"content": text}})

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from support.repositories import commit, create, git
 
-from store.location import Location, here, locate
+from store.base.location import Location, here, locate
 
 
 def everything_in(folder: Path) -> list[str]:

@@ -7,11 +7,11 @@ import threading
 import pytest
 from conftest import Clock
 
-from store.agent import queue
-from store.conversation import Said
-from store.measures import SESSIONS, TOLD, measure
+from store.conversations import Said
+from store.learning import rule_pass
 from store.memory import Memory
-from store.search.timed import KEPT
+from store.search.latency_log import KEPT
+from store.services.metrics import SESSIONS, TOLD, measure
 
 
 def test_of_a_new_memory_nothing_is_known(memory: Memory):
@@ -161,15 +161,15 @@ def test_a_request_to_remember_is_counted_once_and_whether_it_was_kept(
     memory: Memory, text: str, asks: bool, kept: bool
 ):
     memory.turns.add("s", [Said("user", text), Said("assistant", text)])
-    queue.run(memory)
-    queue.run(memory)
+    rule_pass.run(memory)
+    rule_pass.run(memory)
     found = measure(memory).requests
     assert (found.asked, found.kept) == (int(asks), int(kept))
 
 
 def test_what_others_say_is_no_request(memory: Memory):
     memory.turns.add("s", [Said("user", REQUESTS[0][0])], origin="import:text")
-    queue.run(memory)
+    rule_pass.run(memory)
     assert measure(memory).requests.asked == 0
 
 

@@ -7,10 +7,10 @@ from pathlib import Path
 import pytest
 from support.repositories import commit, git
 
-from store.git import Repository
+from store.git.repository import Repository
 from store.memory import Memory
-from store.mentions import IMPORTER, folded, mentioned
-from store.worker import catch_up
+from store.records.decision_mentions import IMPORTER, folded, mentioned
+from store.services.maintenance import catch_up
 
 TITLES = {folded("Use SQLite, not PostgreSQL"): [4], folded("Cache in memory"): [5, 6]}
 NOTHING: dict[int, str] = {}

@@ -10,14 +10,14 @@ from collections.abc import Iterator
 import pytest
 from support.ollama_server import FAULTS, MODEL, OllamaServer
 
-from store.agent import breaker, client, model
-from store.agent import server as look
-from store.agent.breaker import Breaker
-from store.agent.client import OllamaChat
-from store.agent.standing import standing
+from store.base.errors import ModelFailed
 from store.config import Config
 from store.config.settings import known
-from store.errors import ModelFailed
+from store.llm import circuit_breaker, model_selection, ollama_client
+from store.llm import server_info as look
+from store.llm.circuit_breaker import Breaker
+from store.llm.ollama_client import OllamaChat
+from store.llm.status import standing
 
 HI = [("system", "Be short."), ("user", "Say hi.")]
 KINDS = {
@@ -51,10 +51,10 @@ KINDS = {
 @pytest.fixture(autouse=True)
 def forgiven(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """No test pays for the failures of another, nor waits between two attempts."""
-    breaker.reset()
-    monkeypatch.setattr(client, "BACKOFF", (0.001, 0.001))
+    circuit_breaker.reset()
+    monkeypatch.setattr(ollama_client, "BACKOFF", (0.001, 0.001))
     yield
-    breaker.reset()
+    circuit_breaker.reset()
 
 
 @pytest.fixture
@@ -77,7 +77,7 @@ def configured(server: OllamaServer | None = None, **values: object) -> Config:
 
 
 def chat(server: OllamaServer, **how: object) -> OllamaChat:
-    found = model.found(configured(server), **how)  # type: ignore[arg-type]
+    found = model_selection.found(configured(server), **how)  # type: ignore[arg-type]
     assert found is not None
     return found
 
@@ -138,7 +138,7 @@ def test_a_first_word_is_waited_for_no_longer_than_an_answer(server: OllamaServe
         asking.leaning(HI, yes=("Yes",), no=("No",), seconds=0.5)
     assert caught.value.kind == KINDS[fault]
     server.fault = "length"
-    breaker.reset()
+    circuit_breaker.reset()
     assert leaning(asking) > 0, "of an answer of one word the end is no fault"
 
 
@@ -151,7 +151,7 @@ def test_every_fault_of_a_server_ends_in_time_with_a_sentence(server: OllamaServ
     assert failed.kind == KINDS[fault]
     assert failed.message.endswith(".") and failed.next
     assert "elsewhere" not in str(failed) and "GiB" not in str(failed), "nothing of what the server said"
-    assert len(server.asked) == (3 if failed.kind in client.AGAIN and fault != "length" else 1)
+    assert len(server.asked) == (3 if failed.kind in ollama_client.AGAIN and fault != "length" else 1)
 
 
 @pytest.mark.parametrize("fault", ["error line", "no done", "cut", "hangs midway", "trickles", "length"])
@@ -176,7 +176,7 @@ def test_what_may_pass_is_tried_again(server: OllamaServer, fault: str) -> None:
 def test_trying_again_takes_no_longer_than_the_question_may(
     server: OllamaServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(client, "BACKOFF", (60.0, 60.0))
+    monkeypatch.setattr(ollama_client, "BACKOFF", (60.0, 60.0))
     asking = chat(server)
     server.fault = "busy"
     assert failure(asking, seconds=0.3).kind == "slow"
@@ -224,7 +224,7 @@ def test_a_cold_model_is_loaded_first_and_said_to_be(server: OllamaServer) -> No
 def test_a_load_has_longer_than_an_answer_and_ends_too(server: OllamaServer, monkeypatch: pytest.MonkeyPatch) -> None:
     server.loaded.clear()
     server.load_hangs = True
-    monkeypatch.setattr(client, "LOADING", 0.3)
+    monkeypatch.setattr(ollama_client, "LOADING", 0.3)
     assert failure(chat(server), seconds=0.1).kind == "unloaded"
     assert server.left.wait(5) and not server.asked
 
@@ -242,7 +242,7 @@ def test_whoever_does_not_wait_for_a_load_is_told_and_nothing_is_loaded(server: 
     server.loaded.clear()
     assert failure(chat(server, loading=None)).kind == "cold" and server.loads == 0
     assert failure(chat(server, loading=None)).kind == "cold", "and the server is not to blame"
-    assert model.found(configured(server)) is not None
+    assert model_selection.found(configured(server)) is not None
 
 
 # a dead server --------------------------------------------------------------------------------------------------------
@@ -250,7 +250,7 @@ def test_whoever_does_not_wait_for_a_load_is_told_and_nothing_is_loaded(server: 
 
 def test_without_a_server_there_is_no_model_and_why_says_so() -> None:
     config = configured(agent_host="127.0.0.1:9")
-    assert model.found(config) is None
+    assert model_selection.found(config) is None
     step = standing(config).taken
     assert step.who == "rules"
     assert step.reason == "Nothing answers at 127.0.0.1:9." and step.next.startswith("Start Ollama: ollama serve")
@@ -282,7 +282,7 @@ def test_one_slow_answer_trips_nothing_three_in_a_row_do(server: OllamaServer) -
         failure(asking, 0.1)
     asked, lists = len(server.asked), server.lists
     assert failure(asking).kind == "slow"
-    assert model.found(configured(server)) is None
+    assert model_selection.found(configured(server)) is None
     assert (len(server.asked), server.lists) == (asked, lists), "nobody knocked"
 
 
@@ -291,7 +291,7 @@ def test_a_server_that_hangs_at_its_list_is_given_up_in_time(
 ) -> None:
     server.deaf = True
     start = time.monotonic()
-    assert model.found(configured(server), seconds=0.2) is None
+    assert model_selection.found(configured(server), seconds=0.2) is None
     assert "did not answer in time" in standing(configured(server), 0.2).taken.reason
     assert time.monotonic() - start < look.LOOK_SECONDS
 
@@ -320,7 +320,7 @@ def test_the_order_in_which_a_model_is_found(
 ) -> None:
     monkeypatch.setenv("MEMORANDA_MODEL", variable)
     listed = [look.Installed(name, elsewhere=look.cloud(name)) for name in installed]
-    found, steps = model.choose(configured(agent_model=setting), listed)
+    found, steps = model_selection.choose(configured(agent_model=setting), listed)
     assert found == name and steps[-1].who == who and steps[-1].taken
     assert not any(step.taken for step in steps[:-1]), "and every other is told, with what would mend it"
     for step in steps[:-1]:
@@ -334,7 +334,7 @@ def test_the_servers_list_decides_and_a_switch_turns_it_off(
     monkeypatch.setenv("OLLAMA_HOST", server.address)
 
     def name() -> str:
-        found = model.found(configured(agent_model="mine"))
+        found = model_selection.found(configured(agent_model="mine"))
         assert found is not None
         found.close()
         return found.name
@@ -343,9 +343,9 @@ def test_the_servers_list_decides_and_a_switch_turns_it_off(
     monkeypatch.setenv("MEMORANDA_MODEL", "llama3:8b")
     assert name() == "llama3:8b"
     lists = server.lists
-    assert model.found(configured(agent_mode="off")) is None
+    assert model_selection.found(configured(agent_mode="off")) is None
     monkeypatch.setenv("MEMORANDA_WITHOUT", "agent")
-    assert model.found(configured()) is None
+    assert model_selection.found(configured()) is None
     assert server.lists == lists, "not even asked for its list"
 
 
@@ -363,13 +363,14 @@ def test_nothing_goes_anywhere_else(server: OllamaServer, monkeypatch: pytest.Mo
 @pytest.mark.parametrize("address", ["http://[", "http://127.0.0.1:99999"])
 def test_an_address_that_is_none_is_told(address: str) -> None:
     config = configured(agent_host=address)
-    assert model.found(config) is None and "memoranda config agent.host" in standing(config).taken.next
+    assert model_selection.found(config) is None and "memoranda config agent.host" in standing(config).taken.next
 
 
 def test_neither_the_client_nor_its_like_is_imported_before_something_listens() -> None:
     code = (
         "import sys\n"
-        "from store.agent import model, queue\n"
+        "from store.learning import rule_pass\n"
+        "from store.llm import model_selection as model\n"
         "from store.config import Config\n"
         "assert model.found(Config()) is None\n"
         "print([name for name in ('ollama', 'pydantic', 'httpx', 'httpcore', 'numpy') if name in sys.modules])"

@@ -13,23 +13,23 @@ import pytest
 from support.model_server import ModelServer
 from support.ollama_server import MODEL, OllamaServer
 
-from store.agent import address, breaker, model
-from store.agent.client import OllamaChat
-from store.agent.fetching import Fetcher, Pace
-from store.agent.server import HUGE, look
-from store.agent.standing import standing
-from store.agent.trial import Trier
-from store.agent.wire import Call, Stopped, TimeUp
+from store.base.errors import ModelFailed
 from store.config import Config
-from store.errors import ModelFailed
+from store.llm import circuit_breaker, endpoint, model_selection
+from store.llm.deadline_transport import Call, Stopped, TimeUp
+from store.llm.model_pull import Fetcher, Pace
+from store.llm.ollama_client import OllamaChat
+from store.llm.probe import Trier
+from store.llm.server_info import HUGE, look
+from store.llm.status import standing
 from tui.commands.model import _json, how_far, lines_of, trial_lines
 
 
 @pytest.fixture(autouse=True)
 def forgiven() -> Iterator[None]:
-    breaker.reset()
+    circuit_breaker.reset()
     yield
-    breaker.reset()
+    circuit_breaker.reset()
 
 
 @pytest.fixture
@@ -78,8 +78,11 @@ def test_a_password_in_an_address_is_told_nowhere(written: str, monkeypatch: pyt
     monkeypatch.setenv("OLLAMA_HOST", written)
     config = Config()
     stands = standing(config, 0.3)
-    told = [address.short(written), *lines_of(stands), json.dumps(_json(stands))]
-    for make in (lambda: Fetcher(address.of(config), never), lambda: OllamaChat(written, Call(never), None, "qwen2.5")):
+    told = [endpoint.short(written), *lines_of(stands), json.dumps(_json(stands))]
+    for make in (
+        lambda: Fetcher(endpoint.of(config), never),
+        lambda: OllamaChat(written, Call(never), None, "qwen2.5"),
+    ):
         with pytest.raises(ModelFailed) as raised, closing(make()) as asked:
             list(asked.pull("qwen2.5")) if isinstance(asked, Fetcher) else asked.answer(
                 [("user", "Hi")], schema=None, predict=9, seconds=1
@@ -94,14 +97,14 @@ def test_an_address_that_may_name_two_machines_names_none(
 ) -> None:
     """Of a password with a slash in it, or a path with an @: nothing is sent to either."""
     monkeypatch.setenv("OLLAMA_HOST", server.address.replace("://", f"://{before}@"))
-    assert model.found(Config()) is None and not server.lists
+    assert model_selection.found(Config()) is None and not server.lists
     assert "is no address of a server" in standing(Config()).taken.reason
 
 
 def test_an_address_with_a_password_is_read_in_one_way(server: OllamaServer, monkeypatch: pytest.MonkeyPatch) -> None:
     """Who is said to be asked is asked, and nobody else."""
     monkeypatch.setenv("OLLAMA_HOST", server.address.replace("://", "://me:hunter2@"))
-    found = model.found(Config())
+    found = model_selection.found(Config())
     assert found is not None and standing(Config()).model == found.name == MODEL
     with closing(found):
         assert found.answer([("user", "Hi")], schema=None, predict=9, seconds=5) == "Hi there."
@@ -130,8 +133,8 @@ def test_looking_finding_and_asking_go_to_one_port(
 
     monkeypatch.setattr(socket, "create_connection", refuse)
     monkeypatch.setenv("OLLAMA_HOST", written)
-    assert look(address.of(Config())).trouble is not None and model.found(Config()) is None
-    breaker.reset()
+    assert look(endpoint.of(Config())).trouble is not None and model_selection.found(Config()) is None
+    circuit_breaker.reset()
     with pytest.raises(ModelFailed) as raised, closing(OllamaChat(written, Call(never), None, "qwen2.5")) as chat:
         chat.answer([("user", "Hi")], schema=None, predict=9, seconds=5)
     assert raised.value.kind == "absent" and went == [where] * 3
@@ -147,12 +150,12 @@ def test_a_model_that_others_answer_for_is_not_asked_whatever_it_is_called(
     monkeypatch.setenv("MEMORANDA_MODEL", named)
     server.models, server.remote = ["mine:latest"], {"mine:latest"}
     stands = standing(Config())
-    assert model.found(Config()) is None and stands.model == ""
+    assert model_selection.found(Config()) is None and stands.model == ""
     assert ("other machines" in stands.steps[0].reason) is bool(named)
     assert "runs on other machines" in "\n".join(lines_of(stands))
-    breaker.reset()
+    circuit_breaker.reset()
     server.models = ["mine:latest", "llama3:8b"]
-    found = model.found(Config())
+    found = model_selection.found(Config())
     assert found is not None and found.name == standing(Config()).model == "llama3:8b"
     found.close()
 
@@ -201,13 +204,13 @@ def took(work: Callable[[], object]) -> float:
 
 
 def test_a_name_that_nobody_knows_keeps_nobody_waiting(slow_names: threading.Event) -> None:
-    assert took(lambda: model.found(Config(), seconds=0.3)) < 1
+    assert took(lambda: model_selection.found(Config(), seconds=0.3)) < 1
     assert took(lambda: standing(Config(), 0.3)) < 1
-    breaker.reset()
+    circuit_breaker.reset()
     pressed = threading.Event()
     threading.Timer(0.2, pressed.set).start()
-    assert took(lambda: model.found(Config(), cancelled=pressed.is_set)) < 1
-    assert breaker.of(address.of(Config())).tripped() is None, "who was not waited for has not failed"
+    assert took(lambda: model_selection.found(Config(), cancelled=pressed.is_set)) < 1
+    assert circuit_breaker.of(endpoint.of(Config())).tripped() is None, "who was not waited for has not failed"
 
 
 @pytest.mark.parametrize("cancelled", [True, False])
@@ -226,7 +229,7 @@ def test_a_list_that_nobody_waits_for_any_more_ends_at_once(server: OllamaServer
     server.deaf = True
     pressed = threading.Event()
     threading.Timer(0.2, pressed.set).start()
-    assert took(lambda: model.found(Config(), cancelled=pressed.is_set)) < 1
+    assert took(lambda: model_selection.found(Config(), cancelled=pressed.is_set)) < 1
     assert server.left.wait(5), "and the server hears it"
 
 

@@ -12,17 +12,17 @@ from pathlib import Path
 import pytest
 from support.model_server import FAULTS, LAYERS, ModelServer
 
-from store.agent import breaker
-from store.agent.address import short, whole
-from store.agent.fetching import Fetcher, Pace, Pulled
-from store.agent.model import USUAL
-from store.agent.server import look
-from store.agent.standing import ORDER, standing
-from store.agent.trial import Trier, try_out
+from store.base.errors import ModelFailed
+from store.base.location import locate
 from store.config import Config, load, user_path
-from store.errors import ModelFailed
 from store.health import NOTE, OK, examine
-from store.location import locate
+from store.llm import circuit_breaker
+from store.llm.endpoint import short, whole
+from store.llm.model_pull import Fetcher, Pace, Pulled
+from store.llm.model_selection import USUAL
+from store.llm.probe import Trier, try_out
+from store.llm.server_info import look
+from store.llm.status import ORDER, standing
 from store.memory import Memory
 
 WHOLE = sum(total for _, total in LAYERS)
@@ -32,10 +32,10 @@ WHOLE = sum(total for _, total in LAYERS)
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
     server = ModelServer()
     monkeypatch.setenv("OLLAMA_HOST", server.address)
-    breaker.reset()
+    circuit_breaker.reset()
     yield server
     server.close()
-    breaker.reset()
+    circuit_breaker.reset()
 
 
 @pytest.fixture
@@ -124,10 +124,10 @@ def test_looking_imports_no_client() -> None:
     script = f"""
 import sys
 sys.path.insert(0, {str(Path(__file__).parents[2])!r})
-from store.agent.standing import standing
+from store.llm.status import standing
 from store.config import Config
 standing(Config())
-import store.agent.fetching, store.agent.trial
+import store.llm.model_pull, store.llm.probe
 print([name for name in "ollama httpx httpcore pydantic numpy".split() if name in sys.modules])
 """
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
@@ -189,7 +189,7 @@ def test_a_server_that_answers_again_is_asked_again_at_once(
 ) -> None:
     """Who starts Ollama after it was missed need not wait for the pause to be over."""
     server.installed = {USUAL: 1}
-    tripped = breaker.of(server.address)
+    tripped = circuit_breaker.of(server.address)
     tripped.failed(ModelFailed("absent", "Nothing answers."))
     assert tripped.tripped()
     standing(configured())

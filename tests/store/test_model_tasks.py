@@ -7,24 +7,16 @@ import sys
 import pytest
 from support.asked import Scripted, asking, failing
 
-from store.agent import use
-from store.agent.asking import read, schema
-from store.agent.chat import CONTEXT
-from store.agent.confirming import PROPOSE, SUPERSEDE
-from store.agent.tasks import (
-    classify_domain,
-    consolidate,
-    extract_facts,
-    rank_facts,
-    reconfirm,
-    slug,
-    summarize,
-)
-from store.agent.telling import SHOWN
-from store.conversation.summarising import TOKENS, by_rule
-from store.errors import ModelFailed
+from store.base.errors import ModelFailed
+from store.base.models import Turn, line
+from store.conversations.rule_summary import TOKENS, by_rule
+from store.learning.candidate_filter import SHOWN
+from store.learning.reconfirm_rules import PROPOSE, SUPERSEDE
+from store.learning.tasks import classify_domain, consolidate, extract_facts, rank_facts, reconfirm, slug, summarize
+from store.llm import usage_stats
+from store.llm.chat import CONTEXT
+from store.llm.structured_output import read, schema
 from store.memory import Memory
-from store.models import Turn, line
 
 EVERY = (extract_facts, summarize, reconfirm, classify_domain, rank_facts, consolidate, slug)
 INSTEAD = (summarize, classify_domain, rank_facts, consolidate, slug)  # those that a rule answers where a model fails
@@ -104,7 +96,7 @@ def test_where_the_model_fails_the_rule_answers_and_says_so(memory: Memory, task
     way, _ = asking(says, database=memory.database)
     answer = CALLS[task](way, task.answer)
     assert answer.by == "rules"
-    (counted,) = use.by_task(memory.database)
+    (counted,) = usage_stats.by_task(memory.database)
     assert (counted.task, counted.asked, counted.valid, counted.fell_back) == (task.TASK, 1, 0, 1)
     assert counted.kind == (says.kind if isinstance(says, ModelFailed) else "broken")
 
@@ -147,7 +139,8 @@ def test_a_question_is_asked_in_its_language_with_one_example(task) -> None:
 
 def test_a_model_is_what_imports_the_models_parts() -> None:
     code = (
-        "import sys, store.agent.queue, store.agent.asking, store.agent.use, store.flushing\n"
+        "import sys, store.learning.rule_pass, store.llm.structured_output\n"
+        "import store.llm.usage_stats, store.services.session_flush\n"
         "print([name for name in ('ollama', 'pydantic', 'httpx') if name in sys.modules])"
     )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
@@ -286,14 +279,14 @@ def test_a_summary_says_what_was_said_and_who_says_it() -> None:
 
 
 def test_a_summary_never_takes_more_than_its_tokens() -> None:
-    from store import tokens
+    from store.base import token_count
 
     said = [f"Vamos con la herramienta número {number} para el despliegue continuo." for number in range(9)]
     way, _ = asking(
         {"topic": said[0], "discussed": said, "outcome": said[1], "decisions": said, "open_questions": said}
     )
     one = summarize.ask(way, turns(*said))
-    assert tokens.count(line(one.topic, one.discussed, one.outcome, one.decisions, one.open_questions)) <= TOKENS
+    assert token_count.count(line(one.topic, one.discussed, one.outcome, one.decisions, one.open_questions)) <= TOKENS
 
 
 @pytest.mark.parametrize(
@@ -509,9 +502,9 @@ def test_what_a_model_did_is_counted_by_task(memory: Memory) -> None:
     classify_domain.ask(way, "¿Dónde trabajo?")
     assert classify_domain.answer(way, "¿Dónde trabajo?").by == "rules"
     classify_domain.answer(way, "¿Dónde trabajo?")
-    (one,) = use.by_task(memory.database)
+    (one,) = usage_stats.by_task(memory.database)
     assert (one.asked, one.valid, one.fell_back, one.kind, one.model) == (3, 2, 1, "", "qwen2.5:test")
-    assert use.altogether(memory.database) is not None
+    assert usage_stats.altogether(memory.database) is not None
     assert not memory.history.steps(), "and is no news"
 
 
@@ -519,11 +512,11 @@ def test_a_question_taken_back_is_no_failure(memory: Memory) -> None:
     way, _ = asking(failing("stopped"), database=memory.database)
     with pytest.raises(ModelFailed):
         classify_domain.ask(way, "¿Dónde trabajo?")
-    assert use.by_task(memory.database) == []
+    assert usage_stats.by_task(memory.database) == []
 
 
 def test_a_scripted_model_is_one_that_may_be_asked() -> None:
-    from store.agent.chat import Chat
+    from store.llm.chat import Chat
 
     chat: Chat = Scripted("hi")
     assert list(chat.stream([("user", "hi")], predict=1, seconds=1)) == ["hi"]

@@ -12,15 +12,15 @@ from typing import Any
 import pytest
 from support.ollama_server import MODEL, OllamaServer
 
-from store import pending
-from store.agent import address, afterwards, breaker, client, queue, summing_up, waiting
-from store.agent.afterwards import Added
-from store.agent.model import found
-from store.agent.standing import standing
-from store.agent.telling import worth
+from store.base.errors import ModelFailed
 from store.config import Config
-from store.conversation import Said
-from store.errors import ModelFailed
+from store.conversations import Said, extraction_queue
+from store.learning import model_due, model_pass, rule_pass, summarizers
+from store.learning.candidate_filter import worth
+from store.learning.model_pass import Added
+from store.llm import circuit_breaker, endpoint, ollama_client
+from store.llm.model_selection import found
+from store.llm.status import standing
 from store.memory import Memory
 from tui.learner import OFTEN, Learner
 from tui.pace import Pace
@@ -30,19 +30,19 @@ READS = '{"facts": [], "answers": []}'
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OllamaServer]:
-    breaker.reset()
-    monkeypatch.setattr(client, "BACKOFF", (0.001, 0.001))
+    circuit_breaker.reset()
+    monkeypatch.setattr(ollama_client, "BACKOFF", (0.001, 0.001))
     server = OllamaServer(READS)
     monkeypatch.setenv("OLLAMA_HOST", server.address)
     yield server
     server.close()
-    breaker.reset()
+    circuit_breaker.reset()
 
 
 def told(memory: Memory, count: int = 1) -> None:
     """A person said so much that a model may read; rules have read it, and there is nothing that it could say again."""
     memory.turns.add("monday", [Said("user", f"Mi viejo tiene {n} panaderías en Salto.") for n in range(2, 2 + count)])
-    queue.run(memory)
+    rule_pass.run(memory)
     with memory.database.write("agent", "extraction") as write:
         write.execute("DELETE FROM pending_extraction WHERE task = 'model.reconfirm'")
 
@@ -53,7 +53,7 @@ def attempts(memory: Memory) -> list[int]:
 
 def alone() -> bool:
     """Whether the server is left alone."""
-    return breaker.of(address.of(Config())).tripped() is not None
+    return circuit_breaker.of(endpoint.of(Config())).tripped() is not None
 
 
 def setting(memory: Memory, name: str, value: Any) -> None:
@@ -71,45 +71,45 @@ def test_a_server_that_will_not_answer_costs_no_turn_a_try(
     before = attempts(memory)
     server.fault = fault
     for _ in range(8):
-        done = afterwards.run(memory)
+        done = model_pass.run(memory)
         assert not (done.read or done.failed)
         clock.advance(milliseconds=1_000)
-    assert attempts(memory) == before and len(server.asked) == breaker.AFTER and alone()
-    assert not waiting.due(memory)
+    assert attempts(memory) == before and len(server.asked) == circuit_breaker.AFTER and alone()
+    assert not model_due.due(memory)
     server.fault = ""
-    breaker.reset()
+    circuit_breaker.reset()
     clock.advance(days=0.1)
-    assert afterwards.run(memory).read == len(before)
+    assert model_pass.run(memory).read == len(before)
 
 
 def test_a_question_that_is_too_large_is_the_turns_fault(memory: Memory, server: OllamaServer) -> None:
     told(memory, 5)
     server.fault = "too large"
-    assert afterwards.run(memory).failed and set(attempts(memory)) == {1} and not alone()
+    assert model_pass.run(memory).failed and set(attempts(memory)) == {1} and not alone()
 
 
 def test_what_is_refused_keeps_no_other_turn_from_being_read(memory: Memory, clock: Any, server: OllamaServer) -> None:
     """Perhaps it is that one after all: it comes again later, and was not tried."""
     told(memory, 3)
     server.faults = ["unauthorised"]
-    assert afterwards.run(memory).trouble
-    assert afterwards.run(memory).read == 2 and attempts(memory) == [0]
+    assert model_pass.run(memory).trouble
+    assert model_pass.run(memory).read == 2 and attempts(memory) == [0]
     clock.advance(milliseconds=61_000)
-    assert afterwards.run(memory).read == 1
+    assert model_pass.run(memory).read == 1
 
 
 @pytest.mark.parametrize("how", ["hangs", "error line"])
 def test_a_model_that_cannot_be_loaded_costs_no_turn_a_try(
     memory: Memory, clock: Any, server: OllamaServer, monkeypatch: pytest.MonkeyPatch, how: str
 ) -> None:
-    monkeypatch.setattr(client, "LOADING", 0.1)
+    monkeypatch.setattr(ollama_client, "LOADING", 0.1)
     told(memory, 10)
     before = attempts(memory)
     server.loaded.clear()
     server.load_hangs = how == "hangs"
     server.load_fails = how != "hangs"
     for _ in range(5):
-        assert "could not be loaded" in (said := afterwards.run(memory).trouble) or said == ""
+        assert "could not be loaded" in (said := model_pass.run(memory).trouble) or said == ""
         clock.advance(milliseconds=1_000)
     assert attempts(memory) == before and alone()
 
@@ -119,14 +119,14 @@ def test_a_look_lets_no_server_off_whose_answers_fail(memory: Memory, server: Ol
     told(memory, 20)
     server.fault = "hangs"
     for _ in range(6):
-        afterwards.run(memory)
+        model_pass.run(memory)
         assert standing(memory.config).model == MODEL, "its list is as it should be"
-    assert len(server.asked) == breaker.AFTER and alone()
+    assert len(server.asked) == circuit_breaker.AFTER and alone()
 
 
 @pytest.mark.parametrize("kind", ["absent", "missing"])
 def test_a_look_lets_a_server_off_that_was_gone_or_had_no_model(server: OllamaServer, kind: str) -> None:
-    broken = breaker.of(address.of(Config()))
+    broken = circuit_breaker.of(endpoint.of(Config()))
     broken.failed(ModelFailed(kind, "It is gone."))
     server.models = []
     standing(Config())
@@ -140,22 +140,22 @@ def test_where_there_is_no_model_nobody_looks_again_and_again(memory: Memory, se
     told(memory)
     server.models = []
     for _ in range(5):
-        if waiting.due(memory):
-            afterwards.run(memory)
-    assert server.lists == 1 and not waiting.due(memory)
+        if model_due.due(memory):
+            model_pass.run(memory)
+    assert server.lists == 1 and not model_due.due(memory)
     server.models = [MODEL]
     standing(memory.config)
-    assert waiting.due(memory), "one was fetched, and a look saw it"
+    assert model_due.due(memory), "one was fetched, and a look saw it"
 
 
 def test_switched_off_nothing_is_due(memory: Memory, server: OllamaServer, monkeypatch: pytest.MonkeyPatch) -> None:
     told(memory)
-    assert waiting.due(memory)
+    assert model_due.due(memory)
     setting(memory, "agent.mode", "off")
-    assert not waiting.due(memory)
+    assert not model_due.due(memory)
     setting(memory, "agent.mode", "fast")
     monkeypatch.setenv("MEMORANDA_WITHOUT", "agent")
-    assert not waiting.due(memory) and not server.lists
+    assert not model_due.due(memory) and not server.lists
 
 
 def test_a_turn_of_figures_is_not_asked_about_where_the_model_could_not_read_it(server: OllamaServer) -> None:
@@ -186,7 +186,7 @@ def test_all_that_is_done_before_an_answer_has_the_seconds_together(
 
     server.say, server.slow_lists = slowly, lists
     start = time.monotonic()
-    with summing_up.of_facts(memory) as said:
+    with summarizers.of_facts(memory) as said:
         for _ in range(3):
             assert said(["El liceo tiene nueve aulas", "El liceo abre a las ocho"])
         assert time.monotonic() - start < 1.5
@@ -196,7 +196,7 @@ def test_all_that_is_done_before_an_answer_has_the_seconds_together(
 def test_a_question_is_begun_while_there_is_time_for_it(memory: Memory, server: OllamaServer) -> None:
     setting(memory, "agent.mode", "smart")
     server.say = lambda _: json.dumps({"sentence": "El liceo tiene nueve aulas y abre a las ocho"})
-    with summing_up.of_facts(memory) as said:
+    with summarizers.of_facts(memory) as said:
         assert said(["El liceo tiene nueve aulas", "El liceo abre a las ocho"]).startswith("El liceo tiene")
         assert said(["El liceo tiene nueve aulas", "El liceo abre a las ocho"])
     assert len(server.asked) == 2
@@ -215,11 +215,11 @@ def test_no_transaction_is_open_while_it_is_looked_what_a_model_may_read(
         inside.append(memory.database.connection.in_transaction)
         return list(worth(role, text))
 
-    monkeypatch.setattr(queue, "worth", looked_at)
+    monkeypatch.setattr(rule_pass, "worth", looked_at)
     memory.turns.add("s", [Said("user", "Recordá que el build es lento. Mi viejo tiene una panadería en Salto.")])
     told(memory, 3)
     assert inside == [False] * 4, "and once for each turn"
-    assert pending.counts(memory.database, model=True)[0] == 4
+    assert extraction_queue.counts(memory.database, model=True)[0] == 4
 
 
 def test_a_look_at_what_waits_imports_nothing_that_reads(memory: Memory) -> None:
@@ -234,11 +234,13 @@ def test_a_look_at_what_waits_imports_nothing_that_reads(memory: Memory) -> None
         "    never = lambda: False\n"
         "    learner = Learner(memory.location, memory.database.clock, never, never, never, Pace())\n"
         "    assert learner.due_for_model(memory) and not learner.due(memory)\n"
-        "print([name for name in sys.modules if name.startswith('store.agent.')])"
+        "print([name for name in sys.modules if name.startswith(('store.llm.', 'store.learning.'))])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = done.stdout.replace("'", "").strip("[]\n").split(", ")
-    assert sorted(loaded) == [f"store.agent.{name}" for name in ("address", "breaker", "model", "waiting")]
+    assert sorted(loaded) == ["store.learning.model_due"] + [
+        f"store.llm.{name}" for name in ("circuit_breaker", "endpoint", "model_selection")
+    ]
 
 
 @pytest.fixture
@@ -268,7 +270,7 @@ def test_rules_read_on_while_a_model_thinks(
 ) -> None:
     told(memory)
     learner.run()
-    assert waiting.due(memory) and not server.asked, "the model is not the rules' to ask"
+    assert model_due.due(memory) and not server.asked, "the model is not the rules' to ask"
     server.fault = "hangs"
     thread, _ = beside(learner)
     assert server.begun.wait(10)

@@ -15,10 +15,10 @@ from support.faulty import ordinary
 from support.older import older
 from support.stories import NOON, Clock
 
-from store import conversation
-from store.agent import use
+from store import conversations
+from store.base.errors import StorageError
 from store.database.version import SCHEMA_VERSION
-from store.errors import StorageError
+from store.llm import usage_stats
 from store.memory import Memory
 
 COMMAND = [sys.executable, "-P", "-m", "tui.main"]
@@ -37,7 +37,7 @@ def path(tmp_path: Path) -> Iterator[str]:
         memory.facts.remember("The team is five people")
         memory.facts.remember("Lunch is at noon")
         memory.decisions.decide("Use SQLite", "SQLite, WAL")
-        memory.turns.add("standup", [conversation.Said("user", "Who is in the team?")])
+        memory.turns.add("standup", [conversations.Said("user", "Who is in the team?")])
         memory.checkpoints.take("before")
     older(made, 3)
     yield made
@@ -78,7 +78,7 @@ def test_every_verb_that_reads_reads_it(path: str, folder: int, file: int):
 
 def test_its_connections_share_one_copy_and_a_later_one_sees_what_changed(path: str, monkeypatch):
     """A copy for each of the application's ten connections would be ten times the file."""
-    from store.database import older as showing
+    from store.database import legacy_view as showing
 
     monkeypatch.setattr("store.database.connection.os.access", lambda place, how: False)
     with Memory.open(path, "app", Clock()) as one, Memory.open(path, "app", Clock()) as other:
@@ -110,7 +110,7 @@ def test_what_waited_to_be_read_waits_for_a_model_too_and_no_number_is_given_twi
     """A memory of schema 4 knew no model."""
     made = str(tmp_path / ".memoranda" / "memory.db")
     with Memory.open(made, "app", Clock()) as memory:
-        memory.turns.add("standup", [conversation.Said("user", "Recordá que los jueves hay asado.")])
+        memory.turns.add("standup", [conversations.Said("user", "Recordá que los jueves hay asado.")])
         with memory.database.write("agent", "extraction") as write:
             write.execute("DELETE FROM pending_extraction WHERE id = (SELECT max(id) FROM pending_extraction)")
         before = memory.database.rows("SELECT * FROM pending_extraction ORDER BY id")
@@ -126,4 +126,4 @@ def test_what_waited_to_be_read_waits_for_a_model_too_and_no_number_is_given_twi
             write.execute("UPDATE pending_extraction SET task = 'model.' || task")
             write.execute("INSERT INTO pending_extraction(turn, task, next_at) VALUES (9, 'reconfirm', '')")
         assert memory.database.value("SELECT max(id) FROM pending_extraction") == last + 1
-        assert use.by_task(memory.database) == []
+        assert usage_stats.by_task(memory.database) == []

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from store.database import order
-from store.errors import StorageError
-from store.facts import SORTS
+from store.base.errors import StorageError
+from store.database import packed_ids
 from store.memory import Memory
+from store.records.facts import SORTS
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -19,7 +19,7 @@ def test_keys_are_the_column_in_the_query_s_order(
     memory: Memory, monkeypatch: pytest.MonkeyPatch, numbers: list[int], limit: int
 ) -> None:
     """As the rows, wherever a chunk of them ends, and whatever fits 64 bits."""
-    monkeypatch.setattr(order, "CHUNK", 7)
+    monkeypatch.setattr(packed_ids, "CHUNK", 7)
     sql = "SELECT value FROM json_each(?) ORDER BY value % 5, key DESC LIMIT ?"
     parameters = (json.dumps(numbers), limit)
     column = [row[0] for row in memory.database.rows(sql, parameters)]

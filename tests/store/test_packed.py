@@ -18,14 +18,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from support import chain
 
-from store import packing
+from store.base.errors import Conflict, MemorandaError
 from store.config import put, user_path
 from store.database import Database, Write
 from store.database.lease import Lease
-from store.errors import Conflict, MemorandaError
-from store.exchange import export
+from store.exchange import exporter
+from store.history import compression
 from store.memory import Memory
-from store.worker import start
+from store.services.maintenance import start
 from tests.store import test_checkpoints, test_history, test_past, test_plans
 
 Live = Callable[[Memory, Sequence[int]], None]
@@ -38,7 +38,7 @@ LEFT_OUT = (
 
 
 def pack_all(database: Database) -> int:
-    return packing.pack(database, 36_500, 0, least=1)
+    return compression.pack(database, 36_500, 0, least=1)
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def packs(monkeypatch: pytest.MonkeyPatch) -> None:
             pack_all(write.database)
 
     monkeypatch.setattr(Write, "__exit__", exit)
-    monkeypatch.setattr(packing, "BLOCK", 7)
+    monkeypatch.setattr(compression, "BLOCK", 7)
     monkeypatch.setattr(test_history, "broken_digests", lambda memory: chain.broken(memory.database))
 
 
@@ -85,11 +85,11 @@ for module in (test_history, test_plans, test_checkpoints, test_past):
 
 def rows_of(memory: Memory) -> list[tuple[Any, ...]]:
     """Every row of history, whole, packed or not."""
-    return memory.database.rows(ROWS.format(packing.every_row(memory.database)))
+    return memory.database.rows(ROWS.format(compression.every_row(memory.database)))
 
 
 def told(memory: Memory) -> str:
-    return "".join(export.document(memory.database))
+    return "".join(exporter.document(memory.database))
 
 
 # a block's size, how many of the newest steps stay, and which record is put back, if one is
@@ -107,14 +107,14 @@ def test_packing_and_unpacking_change_nothing_that_can_be_read(live: Live, plan:
         before = rows_of(memory), memory.history.steps(), told(memory)
         for size, left, back in rounds:
             with pytest.MonkeyPatch.context() as patch:
-                patch.setattr(packing, "BLOCK", size)
-                packing.pack(memory.database, 36_500, left, least=1)
+                patch.setattr(compression, "BLOCK", size)
+                compression.pack(memory.database, 36_500, left, least=1)
             if before[0] and back is not None:
                 _, _, table, pk, *_ = before[0][back % len(before[0])]
                 count = "SELECT count(*) FROM packed_row WHERE tbl = ? AND pk = ?"
                 packed = memory.database.value(count, (table, pk))
                 with memory.database.write("user", "put back") as write:
-                    assert packing.unpack(write, {(table, pk)}) == packed
+                    assert compression.unpack(write, {(table, pk)}) == packed
                 assert memory.database.value(count, (table, pk)) == 0
             assert (rows_of(memory), memory.history.steps(), told(memory)) == before
             assert chain.broken(memory.database) == []
@@ -184,10 +184,10 @@ def test_a_step_that_is_packed_in_part_is_taken_back_whole(memory: Memory, monke
     for text in ("one", "two", "three"):
         memory.facts.remember(text)
     memory.facts.forget([1, 2, 3])
-    monkeypatch.setattr(packing, "BLOCK", 5)
-    assert packing.pack(memory.database, 36_500, 0, least=5) == 1
+    monkeypatch.setattr(compression, "BLOCK", 5)
+    assert compression.pack(memory.database, 36_500, 0, least=5) == 1
     assert memory.database.value("SELECT count(*) FROM main.history_row") == 1
-    assert [key for _, key, *_ in packing.of_step(memory.database, 4, 3)] == ["[1]", "[2]", "[3]"]
+    assert [key for _, key, *_ in compression.of_step(memory.database, 4, 3)] == ["[1]", "[2]", "[3]"]
     assert memory.history.undo().seq == 4
     assert {fact.status for fact in memory.facts.many([1, 2, 3])} == {"active"}
 
@@ -206,7 +206,7 @@ def test_a_purge_reaches_what_was_packed(packed: Memory):
     """Put back, masked and packed again: the text is in no block, the chain holds, the step says what happened."""
     number = packed.facts.ids(packed.now, words="the secret of the house")[0]
     with packed.database.write("user", "purge") as write:
-        assert packing.unpack(write, {("facts", f"[{number}]")}) == 1
+        assert compression.unpack(write, {("facts", f"[{number}]")}) == 1
         write.execute(
             "UPDATE main.history_row SET after = NULL, salt = NULL, purged = 1 WHERE tbl = 'facts' AND pk = ?",
             (f"[{number}]",),
@@ -215,7 +215,7 @@ def test_a_purge_reaches_what_was_packed(packed: Memory):
     assert chain.broken(packed.database) == []
     assert pack_all(packed.database) == 1
     assert chain.broken(packed.database) == []
-    assert packing.erased(packed.database, 0) == {("facts", f"[{number}]")}
+    assert compression.erased(packed.database, 0) == {("facts", f"[{number}]")}
     for take_back in (packed.history.undo, packed.plans.step):
         with pytest.raises(Conflict, match="erased"):
             take_back(step)
@@ -231,19 +231,19 @@ def test_what_is_old_or_far_back_is_packed_whole_blocks_at_a_time(memory: Memory
     for number in range(30, 60):
         memory.facts.remember(f"fact {number}")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(packing, "BLOCK", 20)
-        assert packing.pack(memory.database, 90, 10_000, least=20) == 1
+        patch.setattr(compression, "BLOCK", 20)
+        assert compression.pack(memory.database, 90, 10_000, least=20) == 1
         assert memory.database.value("SELECT count(*) FROM main.history_row") == 40
-        assert packing.pack(memory.database, 90, 15, least=20) == 1
-        assert packing.pack(memory.database, 36_500, 10_000, least=20) == 0
-        assert packing.pack(memory.database, 90, 15, cancelled=lambda: True, least=1) == 0
+        assert compression.pack(memory.database, 90, 15, least=20) == 1
+        assert compression.pack(memory.database, 36_500, 10_000, least=20) == 0
+        assert compression.pack(memory.database, 90, 15, cancelled=lambda: True, least=1) == 0
     assert memory.database.value("SELECT min(seq) FROM main.history_row") == 41
 
 
 def test_the_worker_packs_what_the_settings_say_and_one_process_at_a_time(memory: Memory, clock: Any):
     """At a start; while another process packs, nothing."""
     memory.database.connection.pragma("synchronous", 0)
-    for number in range(packing.BLOCK + 5):
+    for number in range(compression.BLOCK + 5):
         memory.facts.remember(f"fact {number}")
 
     def blocks() -> int:
@@ -268,17 +268,17 @@ def test_what_is_purged_while_it_is_packed_is_not_packed_as_it_was(memory: Memor
     """Between the reading and the writing of a block another process erases a text: the block is made anew."""
     for text in ("one", "the secret", "three"):
         memory.facts.remember(text)
-    encoded = packing.encoded
+    encoded = compression.encoded
     erased = []
 
-    def erase_meanwhile(found: list[packing.Row]) -> packing.Row:
+    def erase_meanwhile(found: list[compression.Row]) -> compression.Row:
         if not erased:
             with Memory.open(memory.location.path) as other, other.database.write("user", "purge") as write:
                 write.execute("UPDATE history_row SET after = NULL, salt = NULL, purged = 1 WHERE seq = 2")
             erased.append(True)
         return encoded(found)
 
-    monkeypatch.setattr(packing, "encoded", erase_meanwhile)
+    monkeypatch.setattr(compression, "encoded", erase_meanwhile)
     assert pack_all(memory.database) == 1
     assert [row[7] for row in rows_of(memory)].count(None) == 1
     assert not any("the secret" in str(row[7]) for row in rows_of(memory))
@@ -286,7 +286,7 @@ def test_what_is_purged_while_it_is_packed_is_not_packed_as_it_was(memory: Memor
 
 KILLED = """
 import sys
-from store import packing
+from store.history import compression as packing
 from store.memory import Memory
 packing.BLOCK = 5
 with Memory.open(sys.argv[1]) as memory:
@@ -334,7 +334,7 @@ def test_an_older_connection_meets_what_another_packed(packed: Memory):
         pack_all(packed.database)
         assert rows_of(other)[: len(before)] == before and len(rows_of(other)) == len(before) + 1
         with packed.database.write("user", "put back") as write:
-            packing.unpack(write, {("facts", "[1]")})
+            compression.unpack(write, {("facts", "[1]")})
         assert rows_of(other)[: len(before)] == before
 
 

@@ -6,8 +6,8 @@ import apsw
 import pytest
 
 from bench.damage import live, look
-from store import packing
 from store.database.tables import RECORDED
+from store.history import compression
 from store.memory import Memory
 from store.salvage import salvage
 
@@ -23,7 +23,7 @@ def path(tmp_path: Path) -> str:
     path = str(tmp_path / "memory.db")
     with Memory.open(path) as memory:
         live(memory, 1, 700)
-        assert packing.pack(memory.database, 36_500, 60, least=100) == 1 or memory.database.value(
+        assert compression.pack(memory.database, 36_500, 60, least=100) == 1 or memory.database.value(
             "SELECT count(*) FROM history_block"
         )
     return path
@@ -34,7 +34,7 @@ def told(path: str) -> tuple[object, ...]:
     with Memory.open(path) as memory:
         rows = {table: memory.database.rows(f"SELECT * FROM {table} ORDER BY 1, 2") for table in RECORDED}
         head = memory.database.value("SELECT digest FROM history ORDER BY seq DESC LIMIT 1")
-        return rows, list(packing.rows(memory.database)), head
+        return rows, list(compression.rows(memory.database)), head
 
 
 def test_packed_history_is_healthy(path: str):

@@ -12,11 +12,11 @@ from conftest import Clock
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from store.errors import Conflict, InvalidInput, NotFound, ThePast
-from store.facts import SORTS
+from store.base.errors import Conflict, InvalidInput, NotFound, ThePast
 from store.memory import Memory
-from store.moments import moment
-from store.past import Then, read
+from store.records.facts import SORTS
+from store.services.as_of import Then, read
+from store.services.point_in_time import moment
 from tests.store.test_history import LAWS, PLANS, SEEDS, State, recorded
 
 Live = Callable[[Memory, Sequence[int]], None]

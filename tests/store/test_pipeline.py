@@ -8,19 +8,19 @@ from pathlib import Path
 import pytest
 from conftest import Clock
 
-from store.citations import parse as cite
+from store.base.citations import parse as cite
+from store.base.errors import InvalidInput
+from store.base.record_keys import pack
 from store.config import project_path, put
-from store.conversation import Said
+from store.conversations import Said
 from store.database import Verbatim
 from store.embedding import Vectors
-from store.embedding.keepers import STEPS
-from store.errors import InvalidInput
-from store.keys import pack
-from store.meaning import embed
+from store.embedding.vector_backends import STEPS
 from store.memory import Memory
 from store.search import Answer
-from store.search.query import parse
+from store.search.query_parser import parse
 from store.search.ranking import WEIGHTS
+from store.services.background_embedding import embed
 
 STORY = (
     "We chose SQLite because it is one file and needs no server",
@@ -175,7 +175,7 @@ def test_few_that_pass_are_found_among_many_that_are_nearer(
     meant: Memory, wider: tuple[int, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However far down what passes stands: one turn of Bruno's, and no word of it is asked for."""
-    monkeypatch.setattr("store.embedding.keepers.STEPS", dict.fromkeys(STEPS, wider))
+    monkeypatch.setattr("store.embedding.vector_backends.STEPS", dict.fromkeys(STEPS, wider))
     answer = meant.search("a vacation by the sea author:bruno")
     assert [hit.kind for hit in answer.hits] == ["turn"] and "Galicia" in answer.hits[0].snippet
     assert {hit.kind for hit in meant.search("a vacation by the sea kind:turn").hits} == {"turn"}
@@ -267,10 +267,10 @@ def test_rules_say_which_session_may_search(
 
 def test_without_the_model_keywords_go_on_and_say_so(meant: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     """The vectors are there, and nobody to make the question's."""
-    from store.search import meaning
+    from store.search import semantic
 
-    monkeypatch.setattr(meaning, "_providers", {})
-    monkeypatch.setattr(meaning, "_asked", {})
+    monkeypatch.setattr(semantic, "_providers", {})
+    monkeypatch.setattr(semantic, "_asked", {})
     monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
     answer = meant.search("coffee machine")
     assert answer.signals == ("keywords",)
@@ -416,10 +416,10 @@ def test_turns_are_added_at_the_end_and_all_or_none(memory: Memory) -> None:
 
 
 def test_a_turn_can_be_cited_and_opened(memory: Memory) -> None:
-    from store import records
+    from store.search import lookup
 
     memory.turns.add("s", [Said("user", "hello there", "Ana")])
-    turn = records.lookup(memory.database, cite("T#1"))
+    turn = lookup.lookup(memory.database, cite("T#1"))
     assert turn.citation == "T#1"
     assert memory.search("author:ana hello").hits[0].record == turn
 
@@ -457,7 +457,7 @@ def test_everything_that_is_written_waits_for_its_vector_once(memory: Memory) ->
 
 
 def test_queries_are_kept_newest_last_and_once(memory: Memory) -> None:
-    from store.search.asked import KEPT, Asked
+    from store.search.query_history import KEPT, Asked
 
     asked = Asked(memory.database)
     for text in ("tea", "coffee", "tea", "  ", *(f"q{number}" for number in range(KEPT - 1))):
@@ -494,7 +494,7 @@ Dated = Callable[[str], float]
     ],
 )
 def test_a_date_in_the_question_meets_what_was_then(question: str, at: str, fits: float) -> None:
-    from store.search.language import NamedDate
+    from store.text.language import NamedDate
 
     assert NamedDate(question).fits(at) == pytest.approx(fits)
 
@@ -504,7 +504,7 @@ def test_a_date_in_the_question_meets_what_was_then(question: str, at: str, fits
     [("why did we choose it", "en"), ("por qué lo elegimos", "es"), ("SQLite PostgreSQL", ""), ("", "")],
 )
 def test_the_language_of_a_text(text: str, language: str) -> None:
-    from store.search.language import language as tell
+    from store.text.language import language as tell
 
     assert tell(text) == language
 
@@ -514,6 +514,6 @@ def test_nothing_is_slow_to_import_for_who_only_writes() -> None:
     import subprocess
     import sys
 
-    code = "import store.search.keyword, store.search.ranking, sys; print('numpy' in sys.modules)"
+    code = "import store.search.fts, store.search.ranking, sys; print('numpy' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[2])
     assert done.stdout.strip() == "False", done.stderr

@@ -8,11 +8,11 @@ from conftest import Clock
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from store.base.errors import Conflict, InvalidInput, NotFound
 from store.database.tables import RECORDED
-from store.errors import Conflict, InvalidInput, NotFound
+from store.history.compression import every_row
+from store.history.restore_plan import STRATEGIES, Plan
 from store.memory import Memory
-from store.packing import every_row
-from store.plans import STRATEGIES, Plan
 from store.search import corpus
 
 SEEDS = st.integers(0, 2**32 - 1)

@@ -13,19 +13,20 @@ import pytest
 from support.ours import ours
 from support.traces import traces
 
-from store import packing, worker
-from store.conversation import Said
-from store.database import Verbatim, capture
-from store.embedding.form import digest, form
-from store.errors import Conflict, InvalidInput, NotFound, Purged
-from store.exchange import backup, export
+from store.base.errors import Conflict, InvalidInput, NotFound, Purged
+from store.conversations import Said
+from store.database import Verbatim, change_capture
+from store.database.tombstones import times
+from store.embedding.input_text import digest, form
+from store.exchange import backup, exporter
 from store.health import WRONG, examine
+from store.history import compression
 from store.memory import Memory
 from store.purge import of_store as files_of
 from store.purge import pending, prove, trace
-from store.purge.words import Words
+from store.purge.pattern import Words
 from store.search import corpus
-from store.tombstones import times
+from store.services import maintenance
 
 TEXT = "José's password hint is «the blue zebrafish»"
 SHA = "a1b2c3d4" * 5
@@ -55,9 +56,9 @@ def chain_holds(memory: Memory) -> None:
             head[:1],
         ):
             assert (salt is None) == bool(purged)
-            assert purged or hashlib.sha256(salt + capture.framed(*row)).digest() == leaf
+            assert purged or hashlib.sha256(salt + change_capture.framed(*row)).digest() == leaf
             leaves.update(leaf)
-        previous = hashlib.sha256(previous + capture.framed(*head) + root).digest()
+        previous = hashlib.sha256(previous + change_capture.framed(*head) + root).digest()
         assert (root, recorded) == (leaves.digest(), previous)
 
 
@@ -194,7 +195,7 @@ def quoted(memory: Memory, tmp_path: Path) -> dict[str, str]:
     memory.search.asked.add(TEXT)
     (tmp_path / "MEMORY.md").write_text(f"# Notes\n\n{TEXT}\n")
     memory.documents.scan()
-    export.save(memory.database, str(tmp_path / "old.json"))
+    exporter.save(memory.database, str(tmp_path / "old.json"))
     (tmp_path / "theirs.json").write_text(json.dumps({"said": TEXT}))
     return {}
 
@@ -447,7 +448,7 @@ def test_a_tombstone_tells_nothing_without_the_key(memory: Memory):
         other.facts.remember(TEXT)
         all_places(other, ("fact", 1))
         assert other.database.rows(STONES) != [stone]
-    from store.tombstones import normal
+    from store.database.tombstones import normal
 
     words = {hash for (hash,) in memory.database.rows("SELECT hash FROM tombstones WHERE length(hash) = 16")}
     plain = {hashlib.sha256(word.encode()).digest()[:15] for word in ("zebrafish", "blue", "the blue zebrafish")}
@@ -633,23 +634,23 @@ def test_the_proof_reads_every_file_of_the_store(memory: Memory, tmp_path: Path)
 
 def test_the_note_of_an_unfinished_purge_holds_no_text(memory: Memory, monkeypatch: pytest.MonkeyPatch, quoted):
     """A query's key is its text: what is noted for later is in the file until then."""
-    monkeypatch.setattr("store.purge.finishing.merge", lambda database: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr("store.purge.finalize.merge", lambda database: (_ for _ in ()).throw(KeyboardInterrupt))
     plan = memory.purge.plan([("fact", 1)])
     with pytest.raises(KeyboardInterrupt):
         memory.purge.run(plan, [at for at, place in enumerate(plan.places) if place.can])
     note = memory.database.value("SELECT value FROM meta WHERE key = 'purge.pending'")
     assert "zebrafish" not in note and json.loads(note) == {"left": []}
     monkeypatch.undo()
-    assert worker.untidy(memory)
-    worker.tidy(memory)
-    assert not worker.untidy(memory) and not pending(memory.database)
+    assert maintenance.untidy(memory)
+    maintenance.tidy(memory)
+    assert not maintenance.untidy(memory) and not pending(memory.database)
 
 
 def test_the_ballast_is_private_and_comes_back(memory: Memory):
     ballast = Path(f"{memory.database.path}-ballast")
     assert ballast.stat().st_size == 128 << 10 and stat.S_IMODE(ballast.stat().st_mode) == 0o600
     ballast.unlink()
-    worker.tidy(memory)
+    maintenance.tidy(memory)
     assert ballast.stat().st_size == 128 << 10
 
 
@@ -659,11 +660,11 @@ def test_packed_history_is_purged_too(memory: Memory, folder: Path):
     memory.facts.remember(TEXT)
     memory.tasks.add(f"ask about {TEXT}")
     memory.tasks.correct(1, "ask about it")
-    assert packing.pack(memory.database, 0, 0, least=1) >= 1
+    assert compression.pack(memory.database, 0, 0, least=1) >= 1
     done = all_places(memory, ("fact", 2))
     assert not done.finished.pending
     assert traces(folder, TEXT, "zebrafish") == []
-    inside = [row for row in packing.rows(memory.database) if "zebrafish" in repr(row)]
+    inside = [row for row in compression.rows(memory.database) if "zebrafish" in repr(row)]
     assert inside == [] and memory.history.changes(1)[0].after is not None
     assert [one.says for one in examine(memory.location) if one.state == WRONG] == []
     assert memory.history.undo(1).seq == 1
@@ -673,7 +674,7 @@ def test_the_proof_sees_what_is_packed(memory: Memory, folder: Path):
     """Compressed, its bytes tell nothing: blocks are unpacked, by the same other process."""
     memory.tasks.add(TEXT)
     memory.tasks.correct(1, "ask somebody")
-    assert packing.pack(memory.database, 0, 0, least=1) >= 1
+    assert compression.pack(memory.database, 0, 0, least=1) >= 1
     memory.database.empty_log()
     assert TEXT.encode() not in Path(memory.location.path).read_bytes()
     assert [one.file for one in prove([TEXT], files_of(memory.database.path)) if one.found] == [memory.location.path]

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from support.traces import traces
 
-from store.documents import replacing
-from store.documents.places import Root
+from store.documents import atomic_write
+from store.documents.paths import Root
 from store.exchange import backup
 from store.memory import Memory
 from store.purge import Place, PurgePlan
-from store.purge.files import stretches
-from store.purge.words import Words
+from store.purge.documents import stretches
+from store.purge.pattern import Words
 
 TEXT = "the hint is the blue zebrafish"
 
@@ -145,13 +145,13 @@ def test_a_file_that_was_changed_meanwhile_is_left(memory: Memory, document: Pat
     assert [place.what for place in run(memory, plan, "MEMORY.md#L2").left] == ["your file: it was changed meanwhile"]
     document.write_text(f"one\n{TEXT}\nand what they just typed\n")
     plan = memory.purge.plan([("fact", memory.facts.remember(TEXT, again=True)[0])])
-    real = replacing.owned
+    real = atomic_write.owned
 
     def typed(place: Root) -> str:
         document.write_text("typed at the last moment")
         return real(place)
 
-    monkeypatch.setattr(replacing, "owned", typed)
+    monkeypatch.setattr(atomic_write, "owned", typed)
     assert len(run(memory, plan, "MEMORY.md#L2").left) == 1
     assert document.read_text() == "typed at the last moment"
     assert not [name for name in os.listdir(document.parent) if name.endswith(".part")]

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from store.conversation import Said
-from store.exchange import backup, export
+from store.conversations import Said
+from store.exchange import backup, exporter
 from store.memory import Memory
 from store.purge import registry, trace
-from store.purge.words import Words
+from store.purge.pattern import Words
 
 CANARY = "canaryquokka"
 COMMAND = os.path.join(os.path.dirname(sys.executable), "memoranda")
@@ -69,7 +69,7 @@ def write_everything(memory: Memory, root: Path) -> None:
     (root / "MEMORY.md").write_text(f"# {text}\n\n{text}\n")
     memory.documents.scan()
     backup.make(memory.database)
-    export.save(memory.database, str(root / "old.json"))
+    exporter.save(memory.database, str(root / "old.json"))
 
 
 def test_no_column_holds_words_that_is_not_registered_to(memory: Memory, tmp_path: Path):
@@ -138,7 +138,7 @@ def test_what_a_purge_cannot_reach_is_named_before_it_claims_anything(
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     memory.facts.remember(f"the {CANARY} is blue")
     if what == "export":
-        export.save(memory.database, str(tmp_path / "old.json"))
+        exporter.save(memory.database, str(tmp_path / "old.json"))
     else:
         path = Path(user_path() if what == "settings" else recent.path())
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -8,13 +8,12 @@ from pathlib import Path
 import pytest
 from support.traces import traces
 
-from store import purged_words
-from store.conversation import Said
-from store.database import Database
-from store.errors import InvalidInput
+from store.base.errors import InvalidInput
+from store.conversations import Said
+from store.database import Database, purged_words
 from store.memory import Memory
 from store.purge import finish, pending, trace
-from store.purge.words import Copies
+from store.purge.pattern import Copies
 
 TEXT = "Zarahemla Quist owes the baker 300 euros"
 
@@ -211,7 +210,7 @@ def test_a_backup_is_rewritten_exactly_if_it_holds_something(
     memory.facts.remember(TEXT)
     real = Database.empty_log
     if when == "later":
-        monkeypatch.setattr("store.purge.erasing.finishing.finish", lambda *about: (_ for _ in ()).throw(KeyError))
+        monkeypatch.setattr("store.purge.purge.finalize.finish", lambda *about: (_ for _ in ()).throw(KeyError))
     plan = memory.purge.plan([("fact", memory.database.value("SELECT max(id) FROM facts"))])
     if when == "later":
         with pytest.raises(KeyError):

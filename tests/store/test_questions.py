@@ -2,8 +2,8 @@
 
 import pytest
 
-from store.cues import contrary
-from store.questions import deterministic, may_be_same, normal
+from store.text.contradiction import contrary
+from store.text.question_similarity import deterministic, may_be_same, normal
 
 KEEPS = (
     "How big is the team?", "¿Por qué elegimos SQLite?", "what did we decide about the cache", "F#12?",

@@ -8,19 +8,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.ours import ours
 
-from store import keeping, tokens, worker
+from store.base import token_count as tokens
+from store.base.errors import InvalidInput, NotFound
 from store.config import project_path, put
-from store.contents import SUMMARY, prompt
-from store.conversation import Said
-from store.conversation.turns import WINDOW, WINDOW_TOKENS
+from store.conversations import Said
+from store.conversations.turns import WINDOW, WINDOW_TOKENS
 from store.database import migrations
 from store.database.lease import Lease
-from store.errors import InvalidInput, NotFound
-from store.levels import EVERY_MS, due, percent, threshold
+from store.history.checkpoint_payload import SUMMARY, prompt
 from store.memory import Memory
-from store.names import MOST, named
-from store.recovery import related
+from store.records.checkpoint_levels import EVERY_MS, due, percent, threshold
 from store.search import corpus
+from store.services import automatic_checkpoints, maintenance
+from store.services.related_records import related
+from store.text.entities import MOST, named
 
 MINUTE = 60_000
 
@@ -229,26 +230,26 @@ def test_levels_by_time():
 def test_time_takes_one_only_if_something_changed(memory: Memory, clock):
     """Every five minutes, every thirty, daily; not twice, not while nothing happens, and not when switched off."""
     memory.facts.remember("one")
-    assert keeping.tick(memory) is None, "nothing is due in the first five minutes"
+    assert automatic_checkpoints.tick(memory) is None, "nothing is due in the first five minutes"
     taken = []
     for minutes in (6, 6, 31, 2, 24 * 60):
         clock.advance(milliseconds=minutes * MINUTE)
         if minutes != 24 * 60:
             memory.facts.confirm([1])
-        number = keeping.tick(memory)
+        number = automatic_checkpoints.tick(memory)
         taken.append(memory.checkpoints.get(number).level if number else None)
-        assert keeping.tick(memory) is None
+        assert automatic_checkpoints.tick(memory) is None
     assert taken == ["micro", "micro", "meso", None, "archival"]
     clock.advance(days=3)
-    assert keeping.tick(memory) is None, "nothing happened since"
+    assert automatic_checkpoints.tick(memory) is None, "nothing happened since"
     memory.turns.add("s", [Said("user", "hello")])
-    found = memory.checkpoints.get(keeping.tick(memory) or 0)
+    found = memory.checkpoints.get(automatic_checkpoints.tick(memory) or 0)
     assert (found.level, found.trigger, found.origin, found.name) == ("archival", "interval", "agent", "")
     memory.facts.confirm([1])
     clock.advance(days=1)
     put(project_path(memory.location), "checkpoints.automatic", "false")
     with Memory(memory.location, "worker", clock) as told:
-        assert keeping.tick(told) is None, "the person wants none"
+        assert automatic_checkpoints.tick(told) is None, "the person wants none"
 
 
 def test_whoever_holds_the_lease_takes_it(memory: Memory, clock):
@@ -257,10 +258,10 @@ def test_whoever_holds_the_lease_takes_it(memory: Memory, clock):
     with Memory.open(memory.location.path, "worker", clock) as other:
         lease = Lease(other.database)
         assert lease.take()
-        assert keeping.tick(memory) is None
+        assert automatic_checkpoints.tick(memory) is None
         lease.release()
-        assert keeping.tick(memory) == 1
-        assert keeping.tick(other) is None, "the other sees that it was done"
+        assert automatic_checkpoints.tick(memory) == 1
+        assert automatic_checkpoints.tick(other) is None, "the other sees that it was done"
 
 
 def test_usage_passes_each_threshold_once(session: Memory):
@@ -302,11 +303,11 @@ def test_each_level_is_kept_as_long_as_it_is_worth(session: Memory, clock):
     left = []
     for days in (0.9, 0.2, 6, 84, 275):
         clock.advance(days=days)
-        worker.start(session, ".")
+        maintenance.start(session, ".")
         left.append([point.id for point in session.checkpoints.list()][::-1])
     assert left == [[1, 2, 3, 4, 5], [1, 3, 4, 5], [1, 4, 5], [1, 4, 5], [1, 5]]
     session.checkpoints.take("later")
-    keeping.expire(session)
+    automatic_checkpoints.expire(session)
     assert [point.id for point in session.checkpoints.list()] == [6, named_one]
     assert session.checkpoints.expire(session.now, {"macro": 0, "archival": 0}) == 0
     corpus.check(session.database)
@@ -338,28 +339,28 @@ def test_nothing_to_recover_is_said(memory: Memory):
 
 def test_a_session_that_broke_off_is_offered_once(session: Memory, clock):
     """Not while it is under way, not when it was ended or recovered, not after a week; and nothing of it is lacking."""
-    assert keeping.offer(session) is None, "it is under way"
+    assert automatic_checkpoints.offer(session) is None, "it is under way"
     clock.advance(milliseconds=31 * MINUTE)
-    found = keeping.offer(session)
+    found = automatic_checkpoints.offer(session)
     assert found is not None and (found.level, found.session) == ("meso", "tuesday")
     assert [turn["citation"] for turn in session.checkpoints.contents(found.id).turns][-1] == "T#6"
     session.facts.remember("something else")
-    assert keeping.offer(session) is None, "it was offered"
+    assert automatic_checkpoints.offer(session) is None, "it was offered"
 
     session.turns.add("wednesday", [Said("user", "Next")])
     session.checkpoints.session_end()
     clock.advance(milliseconds=40 * MINUTE)
-    assert keeping.offer(session) is None, "it was ended"
+    assert automatic_checkpoints.offer(session) is None, "it was ended"
 
     session.turns.add("wednesday", [Said("user", "And again")])
     session.checkpoints.take_due("micro")
     session.checkpoints.recover()
     clock.advance(milliseconds=40 * MINUTE)
-    assert keeping.offer(session) is None, "it was recovered"
+    assert automatic_checkpoints.offer(session) is None, "it was recovered"
 
     session.turns.add("thursday", [Said("user", "Once more")])
     clock.advance(days=8)
-    assert keeping.offer(session) is None, "that is too long ago"
+    assert automatic_checkpoints.offer(session) is None, "that is too long ago"
 
 
 def test_related_memories_come_along(session: Memory, clock):

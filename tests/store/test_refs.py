@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 from support.repositories import commit, create, git
 
-from store import refs
-from store.git import Repository
+from store.git import refs
+from store.git.repository import Repository
 from store.memory import Memory
-from store.worker import catch_up, stirred
+from store.services.maintenance import catch_up, stirred
 
 SETTLE = 0.08  # seconds: what is younger may stir once more
 

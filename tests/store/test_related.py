@@ -8,7 +8,7 @@ from support import embedding_models
 
 from store.embedding import Vectors
 from store.memory import Memory
-from store.search.keyword import Keywords
+from store.search.fts import Keywords
 from store.search.related import rarest
 from store.search.spelling import spellings
 
@@ -43,7 +43,9 @@ def test_without_vectors_it_rests_on_the_rarest_words(told: Memory) -> None:
 def test_with_vectors_it_is_what_is_near(told: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     """By what is stored: no model is asked."""
     Vectors(told.database).index(embedding_models.nano())
-    monkeypatch.setattr("store.embedding.choice.open_for", lambda *arguments: pytest.fail("a model was asked"))
+    monkeypatch.setattr(
+        "store.embedding.provider_selection.open_for", lambda *arguments: pytest.fail("a model was asked")
+    )
     answer = told.search("related:F#1")
     assert answer.signals == ("keywords", "meaning")
     assert answer.hits[0].citation == "F#2" and answer.hits[0].similarity is not None

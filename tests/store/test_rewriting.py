@@ -10,9 +10,9 @@ import pytest
 from support.repositories import FIRST_COMMIT_AT, build_repository, commit, create, git
 
 from store.config.settings import SETTINGS
-from store.git import GitError, Repository
+from store.git.repository import GitError, Repository
 from store.memory import Memory
-from store.worker import BATCH, catch_up, start
+from store.services.maintenance import BATCH, catch_up, start
 
 Read = Callable[..., int | None]
 

@@ -11,16 +11,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from store import flushing
-from store.agent.extraction import extract
-from store.contents import gather
-from store.conversation import Said
-from store.conversation.summarising import TOKENS, by_rule
-from store.librarian.composing import quoted
+from store.base.models import Turn
+from store.conversations import Said
+from store.conversations.rule_summary import TOKENS, by_rule
+from store.history.checkpoint_payload import gather
+from store.inbox.merge_text import summed_up
+from store.learning.extract_rules import extract
+from store.librarian.rule_answer import quoted
 from store.memory import Memory
-from store.models import Turn
-from store.small_talk import small_talk
-from store.summing import summed_up
+from store.services import session_flush
+from store.text.small_talk import small_talk
 
 OPENINGS = [
     "",
@@ -248,7 +248,7 @@ def test_several_facts_in_one_say_each_of_them_whole(facts: list[str]) -> None:
 def test_the_sentences_that_were_turned_round_stand_as_they_were(memory: Memory, said: str) -> None:
     """In the summary, and in what the Librarian and a checkpoint tell of it."""
     memory.turns.add("s", [Said("user", said)])
-    flushing.flush(memory)
+    session_flush.flush(memory)
     (one,) = memory.summaries.of("s")
     assert (one.topic, one.decisions) == (said, ())
     assert gather(memory.database, memory.now, "s").summary == said
@@ -308,7 +308,7 @@ def test_a_question_stays_with_its_answer(memory: Memory) -> None:
     ports = {"API": "8091", "metrics": "9100", "docs": "8092", "queue": "8093"}
     for name, port in ports.items():
         memory.turns.add("s", [Said("user", f"Which port has {name}?"), Said("assistant", f"It is {port}.")])
-    flushing.flush(memory)
+    session_flush.flush(memory)
     found = memory.summaries.of("s")
     assert [(one.topic, one.outcome) for one in found] == [
         (f"Which port has {name}?", f"It is {port}.") for name, port in ports.items()
@@ -318,8 +318,8 @@ def test_a_question_stays_with_its_answer(memory: Memory) -> None:
 
 def test_sessions_that_came_from_elsewhere_are_summarised(memory: Memory, tmp_path: Path) -> None:
     """However old they are: read from a transcript, or from another memory's export."""
-    from store.exchange.export import save
-    from store.exchange.importing import Import
+    from store.exchange.exporter import save
+    from store.exchange.importer import Import
     from store.ingest import ingest
 
     file = tmp_path / "talk.jsonl"
@@ -328,7 +328,7 @@ def test_sessions_that_came_from_elsewhere_are_summarised(memory: Memory, tmp_pa
         '{"session": "old", "role": "assistant", "text": "Anotado.", "at": "2026-01-02T10:01:00Z"}\n'
     )
     ingest(memory.database, str(file))
-    flushing.tick(memory)
+    session_flush.tick(memory)
     assert [(one.topic, one.first, one.last) for one in memory.summaries.of("old")] == [("No usamos MongoDB.", 1, 2)]
     with Memory.open(str(tmp_path / "other" / "memory.db"), clock=memory.database.clock) as other:
         other.turns.add("theirs", [Said("user", "Si falla la red, no guardamos nada.", at="2026-02-03T10:00:00Z")])
@@ -337,19 +337,19 @@ def test_sessions_that_came_from_elsewhere_are_summarised(memory: Memory, tmp_pa
     with Import(memory.database, str(document)) as brought:
         brought.apply()
     assert memory.sessions.get("theirs").turns == 1
-    flushing.catch_up(memory)
+    session_flush.catch_up(memory)
     assert [one.topic for one in memory.summaries.of("theirs")] == ["Si falla la red, no guardamos nada."]
-    flushing.catch_up(memory)
+    session_flush.catch_up(memory)
     assert len(memory.summaries.of("theirs")) == 1
 
 
 def test_of_small_talk_nothing_is_told(memory: Memory) -> None:
     """It counts as summarised, and takes no place among the active ones."""
     memory.turns.add("s", [Said("user", "Hola!"), Said("assistant", "¡Hola! ¿En qué te ayudo?")])
-    flushing.flush(memory)
+    session_flush.flush(memory)
     (one,) = memory.summaries.of("s")
     assert (one.topic, one.line, one.tokens, memory.summaries.active("s")) == ("", "", 0, [])
-    flushing.flush(memory)
+    session_flush.flush(memory)
     assert len(memory.summaries.of("s")) == 1
 
 
@@ -381,7 +381,7 @@ def test_a_change_of_topic_begins_the_window_and_closes_what_was_before(memory: 
     assert [turn.number for turn in memory.turns.window("s")] == [3, 4]
     before = {one.name: one.text for one in memory.context("", "s").parts}["summaries"]
     assert "[T#1] topic: No usamos MongoDB." in before, "it is told at once, though nobody summarised it yet"
-    flushing.tick(memory)
+    session_flush.tick(memory)
     assert [(one.first, one.last, one.topic) for one in memory.summaries.of("s")] == [(1, 2, "No usamos MongoDB.")]
     context = memory.context("", "s")
     part = {one.name: one.text for one in context.parts}

@@ -11,11 +11,11 @@ import pytest
 
 from bench.damage import Memories, bytes_of, contents, header, homes, kinds, live, look, missing, round_of, share
 from bench.damage import Score as Outcome
+from store.base.errors import Conflict, ForeignFile, NotFound, StorageError
+from store.base.location import locate
 from store.database.tables import JOURNAL, RECORDED
-from store.errors import Conflict, ForeignFile, NotFound, StorageError
 from store.health import examine
-from store.health.log import FRAME, HEADER
-from store.location import locate
+from store.health.wal import FRAME, HEADER
 from store.memory import Memory
 from store.salvage import salvage
 

@@ -16,17 +16,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.secrets import CONTEXTS, PASSWORD, TOKENS, hexa, label_of, word
 
-from store import config, packing, spool
-from store.config import allowed
-from store.conversation import Said
+from store import config
+from store.base.errors import InvalidInput, NotFound
+from store.base.installation import sign
+from store.conversations import Said, hook_spool
 from store.database import Verbatim
-from store.errors import InvalidInput, NotFound
-from store.exchange import backup, export
+from store.database.tombstones import times
+from store.exchange import backup, exporter
 from store.health import WRONG, examine
-from store.installation import sign
+from store.history import compression
 from store.memory import Memory
-from store.scrubbing import counted, made, noted, scan, scrub
-from store.tombstones import times
+from store.purge.secret_scan import counted, made, noted, scan, scrub
+from store.redaction import allowlist
 
 GITHUB = "ghp" + "_" + word(36)
 STRIPE = "sk" + "_live_" + word(24)
@@ -63,12 +64,12 @@ def folder(memory: Memory) -> str:
 def unguarded(memory: Memory, *rules: str) -> None:
     """Let these rules through for what follows, as if they were not known yet."""
     for rule in rules:
-        allowed.allow(rule)
+        allowlist.allow(rule)
 
 
 def guarded() -> None:
-    for entry in allowed.allowances():
-        allowed.disallow(*entry.split("=", 1))
+    for entry in allowlist.allowances():
+        allowlist.disallow(*entry.split("=", 1))
 
 
 # what the door notes ----------------------------------------------------------------------------------------------
@@ -142,21 +143,21 @@ def test_no_secret_of_any_family_reaches_the_disk(memory: Memory) -> None:
         assert traces(folder(memory), CONTROL) == []
     assert traces(folder(memory), *bodies) == []
     assert set(counted(memory.database)) == {*TOKENS, *map(label_of, CONTEXTS)}
-    export.save(memory.database, f"{folder(memory)}/export.json")
+    exporter.save(memory.database, f"{folder(memory)}/export.json")
     assert traces(folder(memory), *bodies) == []
 
 
 def test_what_waits_for_the_next_process_says_what_was_cut(memory: Memory) -> None:
     """A hook's answer, by rule; what a person allows is left there too."""
     path = memory.database.path
-    assert spool.append(path, "remember", {"text": f"{GITHUB} or {STRIPE}"}, actor="hook") == {
+    assert hook_spool.append(path, "remember", {"text": f"{GITHUB} or {STRIPE}"}, actor="hook") == {
         "GITHUB_TOKEN": 1,
         "STRIPE_KEY": 1,
     }
-    assert spool.append(path, "remember", {"text": "[REDACTED:GITHUB_TOKEN]"}, actor="hook") == {}
+    assert hook_spool.append(path, "remember", {"text": "[REDACTED:GITHUB_TOKEN]"}, actor="hook") == {}
     unguarded(memory, "GITHUB_TOKEN")
-    assert spool.append(path, "remember", {"text": f"again {GITHUB}"}, actor="hook") == {}
-    assert spool.drain(memory.database).done == 3
+    assert hook_spool.append(path, "remember", {"text": f"again {GITHUB}"}, actor="hook") == {}
+    assert hook_spool.drain(memory.database).done == 3
     assert memory.facts.get(3).fact == f"again {GITHUB}"
 
 
@@ -178,22 +179,22 @@ def test_a_person_says_what_is_no_secret_and_takes_it_back(memory: Memory) -> No
     """A ticket that looks like a key: its shape is allowed, at once, for this rule alone, until that is taken back."""
     ticket, key = "sk-ticket" + word(20), "sk-" + word(40)
     memory.facts.remember(f"see {ticket}")
-    assert allowed.allow("sk_key", "sk-ticket*") == "SK_KEY=sk-ticket*"
+    assert allowlist.allow("sk_key", "sk-ticket*") == "SK_KEY=sk-ticket*"
     number, _ = memory.facts.remember(f"see {ticket} and {key}")
     assert memory.facts.get(number).fact == f"see {ticket} and [REDACTED:SK_KEY]"
     event = memory.events.log("x", payload={"token": ticket})
     assert memory.events.get(event).payload == {"token": ticket}
     assert "[REDACTED:SK_KEY]" in memory.facts.get(1).fact, "what was cut is gone"
-    assert allowed.disallow("SK_KEY", "sk-ticket*") and allowed.allowances() == ()
+    assert allowlist.disallow("SK_KEY", "sk-ticket*") and allowlist.allowances() == ()
     number, _ = memory.facts.remember(f"again {ticket}")
     assert ticket not in memory.facts.get(number).fact
     with pytest.raises(NotFound):
-        allowed.disallow("SK_KEY", "sk-ticket*")
+        allowlist.disallow("SK_KEY", "sk-ticket*")
 
 
 def test_a_document_may_hold_what_is_allowed(tmp_path: Path) -> None:
     (tmp_path / "MEMORY.md").write_text(f"the sample {STRIPE}\n")
-    allowed.allow("STRIPE_KEY")
+    allowlist.allow("STRIPE_KEY")
     with Memory.open(str(tmp_path / ".memoranda" / "memory.db")) as memory:
         memory.documents.scan()
         assert memory.search(STRIPE, meaning=False).total == 1
@@ -211,7 +212,7 @@ def test_only_the_persons_own_file_allows(tmp_path: Path) -> None:
 
 
 def test_a_file_that_cannot_be_read_allows_nothing(memory: Memory) -> None:
-    allowed.allow("GITHUB_TOKEN")
+    allowlist.allow("GITHUB_TOKEN")
     Path(config.user_path()).write_text("this is [ no TOML")
     memory.facts.remember(GITHUB)
     assert memory.facts.get(1).fact == "[REDACTED:GITHUB_TOKEN]"
@@ -222,8 +223,8 @@ def test_a_file_that_cannot_be_read_allows_nothing(memory: Memory) -> None:
 )
 def test_what_would_allow_too_much_or_nothing_is_refused(rule: str, shape: str) -> None:
     with pytest.raises(InvalidInput):
-        allowed.allow(rule, shape)
-    assert allowed.allowances() == ()
+        allowlist.allow(rule, shape)
+    assert allowlist.allowances() == ()
 
 
 few = st.text("ab*", max_size=8)
@@ -232,7 +233,7 @@ few = st.text("ab*", max_size=8)
 @given(few, st.text("ab", max_size=8))
 def test_a_shape_means_what_a_star_always_meant(shape: str, value: str) -> None:
     pattern = ".*".join(map(re.escape, shape.split("*")))
-    assert allowed._has(value, shape) == bool(re.fullmatch(pattern, value))
+    assert allowlist._has(value, shape) == bool(re.fullmatch(pattern, value))
 
 
 # what was stored before a rule existed ----------------------------------------------------------------------------
@@ -357,7 +358,7 @@ def test_a_scan_of_a_clean_memory_finds_nothing_and_reads_all_pages(memory: Memo
 def test_backups_and_packed_history_are_scrubbed_too(leaky: Memory) -> None:
     """Ours, beside the memory; they are still whole by their own measure. And rows of history that were packed."""
     made = backup.make(leaky.database)
-    assert made is not None and packing.pack(leaky.database, 0, 0, least=1) >= 1
+    assert made is not None and compression.pack(leaky.database, 0, 0, least=1) >= 1
     found = scan(leaky.database)
     assert any(leak.seq for leak in found)
     assert scrub(leaky.database, found)
@@ -373,13 +374,13 @@ def test_what_waits_in_the_spool_is_scrubbed_too(memory: Memory) -> None:
     """A line that a hook left before the rule was known, one that was kept aside, and neighbours that stay as they
     are, to the byte; what comes in later is the rest."""
     path = memory.database.path
-    spool.append(path, "remember", {"text": "before ñ"}, actor="hook", key="k1")
-    spool.append(path, "remember", {"text": "push with HERE"}, actor="hook", key="k2")
+    hook_spool.append(path, "remember", {"text": "before ñ"}, actor="hook", key="k1")
+    hook_spool.append(path, "remember", {"text": "push with HERE"}, actor="hook", key="k2")
     file = Path(path).parent / "spool" / "memory.db.jsonl"
     whole = file.read_text()
     line = whole.splitlines()[1].rpartition("\t")[0].replace("HERE", GITHUB)
     file.write_text(f"{whole.splitlines()[0]}\n{line}\t{sign(line.encode())}\n")
-    Path(spool.aside(path)).write_bytes(f"not JSON, {STRIPE}\n".encode() + b"no text: \xff\n")
+    Path(hook_spool.aside(path)).write_bytes(f"not JSON, {STRIPE}\n".encode() + b"no text: \xff\n")
     leaks = scan(memory.database)
     found = sorted((leak.citation, leak.rule, leak.count) for leak in leaks)
     assert found == [("spool", "GITHUB_TOKEN", 1), ("spool", "STRIPE_KEY", 1)]
@@ -387,7 +388,7 @@ def test_what_waits_in_the_spool_is_scrubbed_too(memory: Memory) -> None:
     assert scan(memory.database) == [] and traces(folder(memory), GITHUB[4:], STRIPE[8:], "push with") == ["push with"]
     (taken,) = file.parent.glob("*.taken*")
     assert taken.read_text().splitlines()[0] == whole.splitlines()[0]
-    assert Path(spool.aside(path)).read_bytes().endswith(b"\nno text: \xff\n")
-    assert spool.drain(memory.database).done == 2
+    assert Path(hook_spool.aside(path)).read_bytes().endswith(b"\nno text: \xff\n")
+    assert hook_spool.drain(memory.database).done == 2
     texts = [text for (text,) in memory.database.rows("SELECT fact FROM facts ORDER BY id")]
     assert texts == ["before ñ", "push with [REDACTED:GITHUB_TOKEN]"]

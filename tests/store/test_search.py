@@ -13,15 +13,15 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from store.conversation import Said, summaries
-from store.conversation.summarising import Summarised
+from store.base.errors import Conflict, ForeignFile, InvalidInput, NotFound
+from store.base.vocabulary import DOMAINS, SEARCHABLE
+from store.conversations import Said, summaries
+from store.conversations.rule_summary import Summarised
 from store.database import Verbatim
-from store.errors import Conflict, ForeignFile, InvalidInput, NotFound
 from store.memory import Memory
-from store.search import Answer, corpus, keyword, snippets
-from store.search.keyword import COMMON_FLOOR
-from store.search.query import STATUSES, STOP
-from store.vocabulary import DOMAINS, SEARCHABLE
+from store.search import Answer, corpus, fts, snippets
+from store.search.fts import COMMON_FLOOR
+from store.search.query_parser import STATUSES, STOP
 
 SHA = "a1b2c3d4e5f6071829304150617283940a1b2c3d"
 
@@ -468,7 +468,7 @@ def test_marks_stand_exactly_on_the_words_that_match(memory: Memory, words: list
         if word in MATCH:
             matches.add((len(text), len(text) + len(word)))
         text += word + space
-    tokenizer = memory.database.connection.fts5_tokenizer(*keyword.TOKENIZER)
+    tokenizer = memory.database.connection.fts5_tokenizer(*fts.TOKENIZER)
     shown, marks = snippets.snippet(text, snippets.Marker(tokenizer, QUERY.split(), None))
     core = shown.removeprefix("… ") if shown != text else shown
     start = len(shown) - len(core)

@@ -12,11 +12,12 @@ from pathlib import Path
 import pytest
 from support.traces import traces
 
-from store import spool, worker
-from store.errors import InvalidInput, StorageError
-from store.installation import sign
+from store.base.errors import InvalidInput, StorageError
+from store.base.installation import sign
+from store.conversations import hook_spool
 from store.memory import Memory
-from store.purge.words import Words
+from store.purge.pattern import Words
+from store.services import maintenance
 
 ROOT = Path(__file__).parents[2]
 SECRET = "ghp_" + "a1B2c3D4e5" * 4
@@ -28,7 +29,7 @@ def path(memory: Memory) -> str:
 
 
 def leave(path: str, text: str, key: str = "") -> None:
-    spool.append(path, "remember", {"text": text}, actor="hook", key=key)
+    hook_spool.append(path, "remember", {"text": text}, actor="hook", key=key)
 
 
 def facts(memory: Memory) -> list[str]:
@@ -49,19 +50,19 @@ def test_every_act_comes_in_once_and_in_order(memory: Memory, path: str):
     """Facts, decisions, events, turns; by the hook's door, so that `u` does not take back what nobody did by hand."""
     memory.facts.remember("by hand")
     leave(path, "the first")
-    spool.append(path, "decide", {"title": "Where to", "chosen": "Berlin"}, actor="agent")
-    spool.append(path, "event", {"event_type": "gate", "payload": {"ok": True}}, actor="hook")
+    hook_spool.append(path, "decide", {"title": "Where to", "chosen": "Berlin"}, actor="agent")
+    hook_spool.append(path, "event", {"event_type": "gate", "payload": {"ok": True}}, actor="hook")
     turns = [{"role": "user", "text": "hi", "speaker": "Ana"}, {"role": "assistant", "text": "hello"}]
-    spool.append(path, "turns", {"session": "s", "turns": turns}, actor="hook")
+    hook_spool.append(path, "turns", {"session": "s", "turns": turns}, actor="hook")
     leave(path, "the last")
-    assert spool.waiting(path) and facts(memory) == ["by hand"]
-    worker.tidy(memory)
+    assert hook_spool.waiting(path) and facts(memory) == ["by hand"]
+    maintenance.tidy(memory)
     assert facts(memory) == ["by hand", "the first", "the last"]
     assert memory.decisions.get(1).chosen == "Berlin" and memory.events.get(1).payload == {"ok": True}
     assert [turn.speaker for turn in memory.turns.around(1)] == ["Ana", ""]
     assert {(step.actor, step.door) for step in memory.history.steps()[:-1]} == {("hook", "hook"), ("agent", "hook")}
     assert memory.history.undo().reason == "remember F#1"
-    assert not spool.waiting(path) and spool.drain(memory.database) == spool.Drained()
+    assert not hook_spool.waiting(path) and hook_spool.drain(memory.database) == hook_spool.Drained()
 
 
 def test_it_is_redacted_and_private_before_it_is_written(memory: Memory, path: str):
@@ -70,7 +71,7 @@ def test_it_is_redacted_and_private_before_it_is_written(memory: Memory, path: s
     assert traces(folder, SECRET) == [] and "REDACTED:GITHUB_TOKEN" in lines(path, ".jsonl")[0]
     assert stat.S_IMODE((folder / "spool").stat().st_mode) == 0o700
     assert {stat.S_IMODE(file.stat().st_mode) for file in (folder / "spool").iterdir()} == {0o600}
-    worker.tidy(memory)
+    maintenance.tidy(memory)
     assert facts(memory) == ["the token is [REDACTED:GITHUB_TOKEN]"]
 
 
@@ -91,10 +92,10 @@ def test_a_busy_memory_is_not_waited_for_by_a_hook(memory: Memory, path: str):
     assert holder.stdout is not None and holder.stdout.readline() == "held\n"
     with Memory.open(path, "hook") as hook:
         assert hook.database.patience == 300
-        assert spool.write(hook.database, "remember", {"text": "in time"}, actor="hook", key="k1") is None
+        assert hook_spool.write(hook.database, "remember", {"text": "in time"}, actor="hook", key="k1") is None
         holder.communicate("go\n")
-        assert spool.write(hook.database, "remember", {"text": "in time"}, actor="hook", key="k1") == [1]
-    worker.tidy(memory)
+        assert hook_spool.write(hook.database, "remember", {"text": "in time"}, actor="hook", key="k1") == [1]
+    maintenance.tidy(memory)
     assert facts(memory) == ["in time"], "the same key: not twice"
 
 
@@ -110,14 +111,14 @@ def test_what_cannot_be_read_is_kept_aside_and_said(memory: Memory, path: str):
         stream.write(f'{line}\t{sign(line.encode())}\n{{"act":"torn at its e')
     leave(path, "the last")
     said: list[str] = []
-    worker.tidy(memory, said.append)
+    maintenance.tidy(memory, said.append)
     assert facts(memory) == ["the first", "the last"]
-    assert spool.broken(path) == 5 and len(lines(path, ".broken")) == 5
+    assert hook_spool.broken(path) == 5 and len(lines(path, ".broken")) == 5
     why = "cannot be read, or were not left by this installation, and were kept aside in"
-    assert said == [f"5 lines of the spool {why} {spool.aside(path)}."]
-    assert not spool.waiting(path)
+    assert said == [f"5 lines of the spool {why} {hook_spool.aside(path)}."]
+    assert not hook_spool.waiting(path)
     with pytest.raises(InvalidInput, match="There is no such act"):
-        spool.append(path, "fly", {}, actor="hook")
+        hook_spool.append(path, "fly", {}, actor="hook")
 
 
 @pytest.mark.parametrize("actor", ["user", "hook", "agent", "mcp:claude"])
@@ -130,13 +131,13 @@ def test_what_this_installation_did_not_leave_is_nobodys_word(memory: Memory, pa
         "event": {"event_type": "obey"},
         "turns": {"session": "s", "turns": [{"role": "user", "text": "remember: obey"}]},
     }[act]
-    spool.append(path, act, arguments, actor=actor, key="k1")
+    hook_spool.append(path, act, arguments, actor=actor, key="k1")
     (mine,) = lines(path, ".jsonl")
     body = mine.rpartition("\t")[0]
     file = Path(path).parent / "spool" / "memory.db.jsonl"
     file.write_text(f"{body}\n{body}\t{'0' * 64}\n{mine.replace('k1', 'k2')}\n")
-    drained = spool.drain(memory.database)
-    assert (drained.done, drained.broken, spool.broken(path)) == (0, 3, 3)
+    drained = hook_spool.drain(memory.database)
+    assert (drained.done, drained.broken, hook_spool.broken(path)) == (0, 3, 3)
     assert (facts(memory), events(memory)) == ([], [])
     assert not memory.database.rows("SELECT 1 FROM turns UNION ALL SELECT 1 FROM decisions")
 
@@ -160,12 +161,12 @@ def test_a_symbolic_link_in_the_spool_is_never_followed(
     else:
         spools.mkdir()
         (spools / away.name).symlink_to(away)
-    assert not spool.waiting(path) and list(spool.lines(path)) == []
-    assert spool.drain(memory.database).done == 0 and spool.broken(path) == 0
+    assert not hook_spool.waiting(path) and list(hook_spool.lines(path)) == []
+    assert hook_spool.drain(memory.database).done == 0 and hook_spool.broken(path) == 0
     if folder:
         with pytest.raises(StorageError, match="symbolic link"):
             leave(path, "more")
-    assert spool.drop(path, Words(["mine"])) == 0 and facts(memory) == []
+    assert hook_spool.drop(path, Words(["mine"])) == 0 and facts(memory) == []
     assert {file.name: file.read_bytes() for file in elsewhere.iterdir()} == before
 
 
@@ -175,15 +176,15 @@ def test_lines_that_the_person_took_over_come_in(memory: Memory, path: str):
     file = Path(path).parent / "spool" / "memory.db.jsonl"
     file.write_text(file.read_text().replace("mine", "theirs").rpartition("\t")[0] + "\n")
     leave(path, "mine too")
-    assert spool.take_over(path) == 1
-    assert spool.drain(memory.database).done == 2 and facts(memory) == ["theirs", "mine too"]
+    assert hook_spool.take_over(path) == 1
+    assert hook_spool.drain(memory.database).done == 2 and facts(memory) == ["theirs", "mine too"]
 
 
 def test_a_full_disk_leaves_the_rest_for_later(memory: Memory, path: str, monkeypatch: pytest.MonkeyPatch):
     """A drain that cannot write stops, says why and loses nothing."""
     for number in range(3):
         leave(path, f"number {number}")
-    real = spool.ACTS["remember"]
+    real = hook_spool.ACTS["remember"]
     left = [2]
 
     def full(*arguments):
@@ -192,24 +193,24 @@ def test_a_full_disk_leaves_the_rest_for_later(memory: Memory, path: str, monkey
             raise StorageError("The disk is full.")
         return real(*arguments)
 
-    monkeypatch.setitem(spool.ACTS, "remember", full)
+    monkeypatch.setitem(hook_spool.ACTS, "remember", full)
     said: list[str] = []
-    worker.tidy(memory, said.append)
-    assert said == ["What hooks left to be written still waits: The disk is full."] and spool.waiting(path)
+    maintenance.tidy(memory, said.append)
+    assert said == ["What hooks left to be written still waits: The disk is full."] and hook_spool.waiting(path)
     monkeypatch.undo()
-    worker.tidy(memory)
+    maintenance.tidy(memory)
     assert facts(memory) == [f"number {number}" for number in range(3)]
 
 
 APPEND = """
 import sys
-from store import spool
+from store.conversations import hook_spool as spool
 for number in range(40):
     spool.append(sys.argv[1], "event", {"event_type": f"writer {sys.argv[2]} says {number}"}, actor="hook")
 """
 DRAIN = """
 import sys
-from store import spool
+from store.conversations import hook_spool as spool
 from store.memory import Memory
 with Memory.open(sys.argv[1]) as memory:
     print("ready", flush=True)
@@ -227,15 +228,15 @@ def test_many_hooks_and_drains_that_are_killed(memory: Memory, path: str):
         drain = subprocess.Popen([sys.executable, "-c", DRAIN, path], cwd=ROOT, stdout=subprocess.PIPE)
         assert drain.stdout is not None and drain.stdout.readline() == b"ready\n"
         known = len(events(memory))
-        while len(events(memory)) < known + 5 and spool.waiting(path):
+        while len(events(memory)) < known + 5 and hook_spool.waiting(path):
             pass
         drain.send_signal(signal.SIGKILL)
         drain.communicate()
         kills += 1
     assert [hook.returncode for hook in hooks] == [0] * 4
-    worker.tidy(memory)
+    maintenance.tidy(memory)
     said = events(memory)
-    assert len(said) == 160 and spool.broken(path) == 0
+    assert len(said) == 160 and hook_spool.broken(path) == 0
     for name in range(4):
         own = [text for text in said if text.startswith(f"writer {name} ")]
         assert own == [f"writer {name} says {number}" for number in range(40)]
@@ -256,7 +257,7 @@ def test_a_line_is_not_lost_when_its_file_is_taken_just_then(memory: Memory, pat
         file.rename(f"{path}.jsonl".replace("memory.db.jsonl", "spool/memory.db.taken1"))
     assert hook.wait() == 0
     assert "writer late says 0" in lines(path, ".jsonl")[0]
-    worker.tidy(memory)
+    maintenance.tidy(memory)
     assert (facts(memory), events(memory)) == (["the first"], ["writer late says 0"])
 
 
@@ -276,14 +277,14 @@ def test_a_purge_looks_into_the_spool(memory: Memory, path: str):
     leave(path, "the first")
     leave(path, f"he said {text.upper()}")
     leave(path, "the last")
-    with open(spool.aside(path), "w") as stream:
+    with open(hook_spool.aside(path), "w") as stream:
         stream.write(f"broken, {text}\nbroken\n")
     plan = memory.purge.plan([("fact", 1)])
     assert [(place.citation, place.text, place.can) for place in plan.places] == [("spool", "2 lines", True)]
     memory.purge.run(plan)
     assert traces(Path(path).parent, text, "zebrafish") == []
     assert lines(path, ".broken") == ["broken"]
-    worker.tidy(memory)
+    maintenance.tidy(memory)
     assert facts(memory) == ["the first", "the last"]
 
 
@@ -291,7 +292,7 @@ def test_a_line_whose_text_was_purged_meanwhile_does_not_bring_it_back(memory: M
     memory.facts.remember("the blue zebrafish is the hint")
     memory.purge.run(memory.purge.plan([("fact", 1)]))
     leave(path, "The blue zebrafish is the hint.")
-    drained = spool.drain(memory.database)
+    drained = hook_spool.drain(memory.database)
     assert (drained.done, drained.refused, facts(memory)) == (0, 1, [])
     assert traces(Path(path).parent, "zebrafish") == []
 
@@ -301,9 +302,9 @@ def test_two_memories_in_a_folder_have_a_spool_each(memory: Memory, path: str):
     leave(path, "mine")
     leave(other, "theirs")
     with Memory.open(other) as neighbour:
-        worker.tidy(neighbour)
+        maintenance.tidy(neighbour)
         assert facts(neighbour) == ["theirs"]
-    assert spool.waiting(path) and spool.holding(path, Words(["mine"])) == 1
+    assert hook_spool.waiting(path) and hook_spool.holding(path, Words(["mine"])) == 1
 
 
 # the same key --------------------------------------------------------------------------------------------------------
@@ -315,7 +316,7 @@ def test_the_same_key_gives_the_same_answer_and_writes_once(memory: Memory):
         assert memory.facts.remember("a fact", key="k1") == (1, True)
         assert memory.decisions.decide("Where to", "Berlin", key="k2") == 1
         assert memory.events.log("gate", key="k3") == 1
-        from store.conversation import Said
+        from store.conversations import Said
 
         assert memory.turns.add("s", [Said("user", "a"), Said("user", "b")], key="k4") == [1, 2]
     assert len(memory.history.steps()) == 2
@@ -330,10 +331,10 @@ def test_keys_hold_no_text_and_expire(memory: Memory, path: str, clock):
     memory.facts.remember("a fact", key="zebrafish-key")
     assert traces(Path(path).parent, "zebrafish-key") == []
     clock.advance(days=29)
-    worker.tidy(memory)
+    maintenance.tidy(memory)
     assert memory.facts.remember("a fact", key="zebrafish-key") == (1, True)
     clock.advance(days=2)
-    worker.tidy(memory)
+    maintenance.tidy(memory)
     assert memory.facts.remember("a fact", key="zebrafish-key") == (1, False)
 
 

@@ -7,9 +7,9 @@ import apsw
 import pytest
 from support import embedding_models
 
-from store.database import migrations, structure
+from store.base.errors import DamagedFile, ForeignFile
+from store.database import migrations, schema_check
 from store.database.version import APPLICATION_ID, SCHEMA_VERSION
-from store.errors import DamagedFile, ForeignFile
 from store.memory import Memory
 
 RAN = "INSERT INTO meta(key, value) VALUES ('ran', '1') ON CONFLICT(key) DO NOTHING"
@@ -66,7 +66,7 @@ def refused(path: str, names: str) -> None:
 def test_the_digest_of_each_version_is_of_what_its_scripts_make(version: int) -> None:
     connection = apsw.Connection(":memory:")
     migrations.run(connection, 0, version)
-    assert structure.DIGESTS.get(version) == structure.digest(connection)
+    assert schema_check.DIGESTS.get(version) == schema_check.digest(connection)
 
 
 def test_a_trigger_on_any_table_is_refused_and_never_runs(tmp_path: Path) -> None:
@@ -146,11 +146,11 @@ def test_our_own_number_on_an_empty_file_is_not_a_memory_of_ours(tmp_path: Path)
 
 
 def test_a_memory_with_vectors_in_vec0_opens(tmp_path: Path) -> None:
-    from store.embedding import Vectors, keepers
+    from store.embedding import Vectors, vector_backends
 
     path = made(tmp_path / "memory.db")
     with Memory.open(path) as memory:
-        Vectors(memory.database).index(embedding_models.nano(), by=keepers.VEC0)
+        Vectors(memory.database).index(embedding_models.nano(), by=vector_backends.VEC0)
         assert memory.database.rows("SELECT name FROM sqlite_schema WHERE name GLOB 'vector_bits_0*'")
     Memory.open(path).close()
 

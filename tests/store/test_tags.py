@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from store import tags
-from store.errors import Conflict, InvalidInput, NotFound
+from store.base.errors import Conflict, InvalidInput, NotFound
 from store.memory import Memory
+from store.records import tags
 
 KEY = "AKIA" + "IOSFODNN7EXAMPLE"
 

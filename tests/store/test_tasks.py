@@ -2,9 +2,9 @@
 
 import pytest
 
-from store.errors import Conflict, InvalidInput, NotFound
+from store.base.errors import Conflict, InvalidInput, NotFound
+from store.base.vocabulary import TASK_STATUSES
 from store.memory import Memory
-from store.vocabulary import TASK_STATUSES
 
 KEY = "AKIA" + "IOSFODNN7EXAMPLE"
 

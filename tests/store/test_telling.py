@@ -4,8 +4,8 @@ work. What is said by the way is never shown, and is never proposed whatever a m
 import pytest
 from support.asked import asking
 
-from store.agent.tasks import extract_facts
-from store.agent.telling import tellings, worth
+from store.learning.candidate_filter import tellings, worth
+from store.learning.tasks import extract_facts
 from store.memory import Memory
 
 TELL = [
@@ -225,7 +225,7 @@ def test_a_scrap_that_names_something_is_kept() -> None:
 
 def test_what_a_person_asks_to_remember_is_theirs_whatever_a_model_may_read(memory: Memory) -> None:
     """Rules hear it; the model is left out of it."""
-    from store.agent.extraction import extract
+    from store.learning.extract_rules import extract
 
     said = "Remember that the new rule for the agent is to ask twice."
     assert [one.explicit for one in extract("user", said).facts] == [True]

@@ -4,12 +4,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from store.clock import DAY_MS, from_ms, to_ms
-from store.errors import InvalidInput
-from store.keys import pack, unpack
+from store.base.clock import DAY_MS, from_ms, to_ms
+from store.base.errors import InvalidInput
+from store.base.record_keys import pack, unpack
 from store.memory import Memory
-from store.records import by_key
-from store.timeline import ASKED_FOR, STREAM
+from store.records.timeline import ASKED_FOR, STREAM
+from store.search.lookup import by_key
 
 
 def stream(memory: Memory, **filters: object) -> list[str]:

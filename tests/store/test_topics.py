@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from store.topics import ALIKE, domain, shift, shifts
+from store.conversations.topic_shift import ALIKE, domain, shift, shifts
 
 CODE = "El test de la función de importación falla con un error en el parser."
 CODE_EN = "The import function raises an exception and two tests are failing."

@@ -10,13 +10,16 @@ import apsw
 import pytest
 from support import repositories
 
-from store import adopting, installation, spool, trust
+from store import trust
+from store.base import installation
+from store.base.errors import DamagedFile, MemorandaError, NotOurs, StorageError
+from store.base.location import Location, locate
+from store.base.vocabulary import DOORS
 from store.config import load
-from store.errors import DamagedFile, MemorandaError, NotOurs, StorageError
+from store.conversations import hook_spool
 from store.health import WRONG, examine
-from store.location import Location, locate
 from store.memory import Memory
-from store.vocabulary import DOORS
+from store.services import adoption
 
 ROOT = Path(__file__).parents[2]
 
@@ -223,7 +226,7 @@ def test_looking_writes_nothing_and_runs_nothing(tmp_path: Path, another, log: b
         ):
             with pytest.raises(NotOurs, match="only looked at"):
                 write()
-        assert spool.drain(memory.database) == spool.Drained()
+        assert hook_spool.drain(memory.database) == hook_spool.Drained()
     after = tree(path.parent)
     if log:
         keeper.close()
@@ -249,7 +252,7 @@ def test_the_doctor_says_whose_it_is_and_looks_all_the_same(tmp_path: Path, anot
 
 def unmarked(path: Path) -> None:
     """As an earlier version left it: no identity in it, nothing kept of it, and a line in its spool."""
-    spool.append(str(path), "remember", {"text": "from the hook"}, actor="hook")
+    hook_spool.append(str(path), "remember", {"text": "from the hook"}, actor="hook")
     waiting = path.parent / "spool" / "memory.db.jsonl"
     waiting.write_text(waiting.read_text().rpartition("\t")[0] + "\n")
     raw(path, "DELETE FROM meta WHERE key = 'identity'")
@@ -261,9 +264,9 @@ def test_one_of_an_earlier_version_is_asked_about_and_taken_with_its_spool(tmp_p
     unmarked(path)
     error = refused(path, "made by an earlier version of Memoranda, or it came in an archive")
     assert error.unmarked and "memoranda adopt --yes" in error.next
-    assert adopting.whole(place(path), earlier=True).spooled == 1
+    assert adoption.whole(place(path), earlier=True).spooled == 1
     with Memory.open(str(path)) as memory:
-        assert spool.drain(memory.database).done == 1
+        assert hook_spool.drain(memory.database).done == 1
         assert memory.facts.get(2).fact == "from the hook"
 
 
@@ -282,13 +285,13 @@ def test_taken_whole_it_is_ours_with_an_identity_of_its_own_and_its_spool_is_not
     tmp_path: Path, another
 ) -> None:
     path = project(tmp_path)
-    spool.append(str(path), "remember", {"text": "obey the hook"}, actor="user")
+    hook_spool.append(str(path), "remember", {"text": "obey the hook"}, actor="user")
     identity = installation.known(str(path)).identity
     another()
-    assert adopting.whole(place(path)).whole
+    assert adoption.whole(place(path)).whole
     assert installation.known(str(path)).identity != identity
     with Memory.open(str(path)) as memory:
-        assert memory.facts.get(1).pinned and spool.drain(memory.database).broken == 1
+        assert memory.facts.get(1).pinned and hook_spool.drain(memory.database).broken == 1
 
 
 def test_taken_as_proposals_nothing_holds_until_it_is_accepted(tmp_path: Path, another) -> None:
@@ -299,7 +302,7 @@ def test_taken_as_proposals_nothing_holds_until_it_is_accepted(tmp_path: Path, a
         memory.facts.forget([2])
     (path.parent / "backups").mkdir()
     another()
-    done = adopting.as_proposals(place(path))
+    done = adoption.as_proposals(place(path))
     assert (done.proposals, done.left) == (2, 0)
     assert Path(done.aside).is_file() and (Path(done.aside).parent / "backups").is_dir()
     with Memory.open(str(path)) as memory:
@@ -321,7 +324,7 @@ def test_what_is_damaged_or_has_a_strangers_trigger_is_not_adopted(tmp_path: Pat
         path = project(tmp_path, name)
         spoil(path)
         another()
-        for take in (adopting.whole, adopting.as_proposals):
+        for take in (adoption.whole, adoption.as_proposals):
             before = tree(path.parent)
             with pytest.raises(MemorandaError) as error:
                 take(place(path))
@@ -344,7 +347,7 @@ def test_where_nothing_can_be_kept_it_holds_for_this_process_and_is_said(
     say(path, "again")
     assert "cannot be written" in installation.trouble()
     with pytest.raises(StorageError, match="cannot be written"):
-        spool.append(str(path), "remember", {"text": "later"}, actor="hook")
+        hook_spool.append(str(path), "remember", {"text": "later"}, actor="hook")
     installation._here.clear()  # as another process
     error = refused(path, "no telling whether .* is yours: .* cannot be written")
     assert "XDG_STATE_HOME" in error.next

@@ -5,16 +5,17 @@ import re
 import pytest
 from conftest import Clock
 
-from store import health, worker
-from store.agent import queue
+from store import health
+from store.base.location import locate
 from store.config import put, user_path
-from store.conversation import Said, retention
-from store.conversation.retention import CITING
-from store.conversation.summaries import put as put_summary
-from store.conversation.summarising import Summarised
+from store.conversations import Said, retention
+from store.conversations.retention import CITING
+from store.conversations.rule_summary import Summarised
+from store.conversations.summaries import put as put_summary
 from store.health.finding import WRONG
-from store.location import locate
+from store.learning import rule_pass
 from store.memory import Memory
+from store.services import maintenance
 
 DAYS = 30
 TOPIC = "the importer reads commas"
@@ -32,7 +33,7 @@ def told(memory: Memory, clock: Clock) -> Memory:
         write.execute("UPDATE turns SET text = ? WHERE id = 2", (f"We found that {TOPIC.upper()},  and says two.",))
         for first in (1, 4):
             put_summary(write, "s", first, first + 2, Summarised(TOPIC, ("two",), by="rules"))
-    queue.run(memory)
+    rule_pass.run(memory)
     assert not memory.database.value("SELECT count(*) FROM pending_extraction WHERE task NOT LIKE 'model%'")
     with memory.database.write("user", "test") as write:
         write.execute("DELETE FROM pending_extraction")
@@ -58,11 +59,11 @@ def test_what_is_summarised_and_not_quoted_expires(told: Memory) -> None:
 
 def test_it_is_off_unless_it_is_set(told: Memory) -> None:
     assert told.config["turns.retention_days"] == 0
-    worker.start(told, "")
+    maintenance.start(told, "")
     assert len(left(told)) == 8
     put(user_path(), "turns.retention_days", str(DAYS))
     with Memory.open(told.location.path, "cli", told.database.clock) as again:
-        worker.start(again, "")
+        maintenance.start(again, "")
         assert left(again) == [2, 7, 8]
 
 
@@ -108,7 +109,7 @@ def test_every_text_that_a_person_or_an_agent_writes_is_looked_through(memory: M
 
 def test_the_evidence_of_a_fact_stays_with_it(memory: Memory, clock: Clock) -> None:
     memory.turns.add("s", [Said("user", "Remember that the importer runs at night."), *[Said("user", "And?")] * 3])
-    queue.run(memory)
+    rule_pass.run(memory)
     assert memory.facts.get(1).evidence == ("T#1",)
     with memory.database.write("user", "test") as write:
         put_summary(write, "s", 1, 3, Summarised("what runs when", by="rules"))
@@ -179,5 +180,5 @@ def test_a_variable_decides_what_expires(memory: Memory, clock: Clock, monkeypat
     for days, kept in (("", 1), ("21", 1), ("19", 0)):
         monkeypatch.setenv("MEMORANDA_RETENTION_DAYS", days)
         with Memory.open(path, "cli", clock) as again:
-            worker.start(again, "")
+            maintenance.start(again, "")
             assert again.database.value("SELECT count(*) FROM events") == kept

@@ -13,11 +13,11 @@ import pytest
 from support.repositories import build_repository, commit, create, git
 
 import store
+from store.base.location import Location, locate
 from store.database.lease import Lease
-from store.git import GitError, Repository
-from store.location import Location, locate
+from store.git.repository import GitError, Repository
 from store.memory import Memory
-from store.worker import BATCH, catch_up, repository, start
+from store.services.maintenance import BATCH, catch_up, repository, start
 
 COMMITS, MERGES = 3_000, 60
 HOUSE = Path(store.__file__).parent.parent
@@ -337,9 +337,9 @@ def test_a_checkout_that_was_moved_is_followed(shared: Callable[[], Memory], tmp
 # each batch, and with "stop" waits in the middle for ever, holding the lease.
 WORKER = """
 import json, sys, time
-from store.location import locate
+from store.base.location import locate
 from store.memory import Memory
-from store.worker import catch_up, repository
+from store.services.maintenance import catch_up, repository
 
 file, checkout, mode = sys.argv[1:]
 

@@ -10,12 +10,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from store.conversation import Said
-from store.conversation.summarising import Summarised
+from store.base.errors import InvalidInput, MemorandaError, NotFound, StorageError
+from store.conversations import Said
+from store.conversations.rule_summary import Summarised
 from store.database import Json, Verbatim, clean
 from store.database.tables import JOURNAL, RECORDED
-from store.errors import InvalidInput, MemorandaError, NotFound, StorageError
-from store.exchange import export
+from store.exchange import exporter
 from store.memory import Memory
 
 # A GitHub token that never was one, put together here so that no scanner finds it in this repository.
@@ -136,7 +136,7 @@ def test_no_secret_reaches_the_disk(tmp_path, clock):
     folder = str(tmp_path / ".memoranda")
     with Memory.open(f"{folder}/memory.db", "cli", clock) as memory:
         tell(memory, f"{CONTROL} {SECRET}")
-        export.save(memory.database, f"{folder}/export.json")
+        exporter.save(memory.database, f"{folder}/export.json")
         assert {"memory.db-wal", "export.json"} <= set(traces(folder, CONTROL))
         assert traces(folder, BODY) == []
         assert "memory.db-shm" in os.listdir(folder)
@@ -233,7 +233,7 @@ def test_nul_and_lone_surrogates_are_stored_safely(memory):
     assert memory.events.get(event).payload == {"�": ["\0", "�!"]}
     raw = memory.database.rows("SELECT event_type, payload FROM events")[0]
     assert not any("\0" in text for text in raw)
-    json.loads("".join(export.document(memory.database)))
+    json.loads("".join(exporter.document(memory.database)))
 
 
 @given(st.text(st.characters(), max_size=60))

@@ -11,11 +11,11 @@ from threading import Thread
 import pytest
 from support import embedding_models
 
-from store.database import Verbatim, log, queue
+from store.base.errors import Busy, StorageError
+from store.database import Verbatim, wal, writer_queue
 from store.database.connection import HOOK_MS
-from store.embedding import Vectors, bits, keepers
-from store.errors import Busy, StorageError
-from store.exchange import backup, export, importing, markdown, merging, staging
+from store.embedding import Vectors, binary_index, vector_backends
+from store.exchange import backup, exporter, importer, markdown_export, merge, staging
 from store.memory import Memory
 
 WAIT = 20.0
@@ -35,7 +35,7 @@ sys.stdin.readline()
 """
 WRITER = """
 import sys
-from store.database import queue
+from store.database import writer_queue as queue
 queue.LINE_SECONDS = 60
 from store.memory import Memory
 with Memory.open(sys.argv[1]) as memory:
@@ -125,7 +125,7 @@ def written(path: str, children: "list[subprocess.Popen[str]]") -> list[str]:
 
 def test_a_queue_that_does_not_move_is_left(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody stopped in it costs a writer LINE_SECONDS, a hook less than it has, and never the write."""
-    monkeypatch.setattr(queue, "LINE_SECONDS", 0.4)
+    monkeypatch.setattr(writer_queue, "LINE_SECONDS", 0.4)
     stopped = start(STOPPED, os.path.dirname(path))
     for door in ("cli", "hook"):
         with Memory.open(path, door) as memory:
@@ -140,8 +140,8 @@ def test_a_queue_that_does_not_move_is_left(path: str, monkeypatch: pytest.Monke
 def test_the_next_writer_goes_on_as_soon_as_a_transaction_is_over(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """However it ends; and while a commit brings the log into the file, which takes longer than a write."""
     brought: list[int] = []
-    monkeypatch.setattr(log, "PAGES", 0)
-    monkeypatch.setattr(log, "bring_in", lambda *_: brought.append(lined_up(path)))
+    monkeypatch.setattr(wal, "PAGES", 0)
+    monkeypatch.setattr(wal, "bring_in", lambda *_: brought.append(lined_up(path)))
     with Memory.open(path) as memory:
         memory.facts.remember("a commit")
         assert brought == [0]
@@ -166,7 +166,7 @@ def test_the_log_goes_into_the_file_by_itself(path: str) -> None:
     with Memory.open(path) as memory:
         for number in range(120):
             memory.facts.remember(f"number {number} of those that fill the log")
-            assert log.length(path) < (log.PAGES + 200) * 4200
+            assert wal.length(path) < (wal.PAGES + 200) * 4200
         assert os.stat(path).st_size > 500_000
 
 
@@ -189,10 +189,10 @@ def test_without_a_queue_everybody_writes_all_the_same(
     if place == "open to others":
         folder.chmod(0o755)
     else:
-        monkeypatch.setattr(queue, "fcntl", None)
+        monkeypatch.setattr(writer_queue, "fcntl", None)
     path = str(folder / "memory.db")
     asked: list[object] = []
-    monkeypatch.setattr(queue, "_wait", lambda *_: asked.append(1))
+    monkeypatch.setattr(writer_queue, "_wait", lambda *_: asked.append(1))
 
     def write(name: int) -> None:
         with Memory.open(path) as memory:
@@ -214,7 +214,7 @@ def test_without_a_queue_everybody_writes_all_the_same(
 
 def test_a_log_that_readers_let_go_of_is_emptied_by_the_next_writer(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Readers that always overlap keep SQLite from starting it anew by itself."""
-    monkeypatch.setattr(log, "LONG", 200_000)
+    monkeypatch.setattr(wal, "LONG", 200_000)
     with Memory.open(path) as writer, Memory.open(path) as one, Memory.open(path) as other:
         readers = [one.database.connection, other.database.connection]
         longest = 0
@@ -225,26 +225,26 @@ def test_a_log_that_readers_let_go_of_is_emptied_by_the_next_writer(path: str, m
                 last.execute("COMMIT")
             writer.database._relief._again = 0.0
             writer.facts.remember(f"number {number} {'x' * 4000}")
-            longest = max(longest, log.length(path))
+            longest = max(longest, wal.length(path))
         readers[1].execute("COMMIT")
         writer.database._relief._again = 0.0
         writer.facts.remember("the last")
-        assert log.length(path) < 200_000
+        assert wal.length(path) < 200_000
 
 
 def test_a_reader_that_stays_slows_writers_and_is_told(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every write is taken all the same; once the reader is gone the log is emptied, and nothing is said any more."""
     slept: list[float] = []
-    monkeypatch.setattr(log, "LONG", 100_000)
-    monkeypatch.setattr(log, "HELD", 200_000)
-    monkeypatch.setattr(log, "sleep", slept.append)
+    monkeypatch.setattr(wal, "LONG", 100_000)
+    monkeypatch.setattr(wal, "HELD", 200_000)
+    monkeypatch.setattr(wal, "sleep", slept.append)
     with Memory.open(path) as writer, Memory.open(path) as reader:
-        assert not log.held(path)
+        assert not wal.held(path)
         reader.database.connection.execute("BEGIN; SELECT count(*) FROM facts").fetchall()
         for number in range(40):
             writer.facts.remember(f"number {number} {'x' * 4000}")
-        assert log.length(path) > 200_000 and slept == sorted(slept) and 0 < slept[-1] <= log.SLOWEST_SECONDS
-        assert "close that program" in log.held(path)
+        assert wal.length(path) > 200_000 and slept == sorted(slept) and 0 < slept[-1] <= wal.SLOWEST_SECONDS
+        assert "close that program" in wal.held(path)
         with Memory.open(path) as late:
             assert any("reading an old state" in warning for warning in late.database.warnings)
         with Memory.open(path, "hook") as hook:
@@ -253,15 +253,15 @@ def test_a_reader_that_stays_slows_writers_and_is_told(path: str, monkeypatch: p
         reader.database.connection.execute("COMMIT")
         writer.database._relief._again = 0.0
         writer.facts.remember("after it")
-        assert log.length(path) < 200_000 and not log.held(path)
+        assert wal.length(path) < 200_000 and not wal.held(path)
         assert writer.facts.counts(writer.now)["active"] == 43
 
 
 def test_an_export_that_is_taken_slowly_holds_no_log(path: str) -> None:
     """Whoever takes it, a pager that waits for a person for instance: it tells of one moment all the same."""
     with Memory.open(path) as memory, Memory.open(path) as writer:
-        whole = b"".join(export.pieces(memory.database))
-        pieces = export.pieces(memory.database)
+        whole = b"".join(exporter.pieces(memory.database))
+        pieces = exporter.pieces(memory.database)
         taken = [next(pieces)]
         writer.facts.remember("meanwhile")
         assert writer.database.empty_log()
@@ -297,8 +297,8 @@ def lets_the_log_go(monkeypatch: pytest.MonkeyPatch, path: str, owner: object, n
 def test_markdown_that_is_taken_slowly_holds_no_log(wide: str) -> None:
     with Memory.open(wide) as memory, Memory.open(wide) as writer:
         now = memory.now
-        whole = "".join(markdown.document(memory.database, "it", now))
-        pieces = markdown.document(memory.database, "it", now)
+        whole = "".join(markdown_export.document(memory.database, "it", now))
+        pieces = markdown_export.document(memory.database, "it", now)
         taken = [next(pieces), next(pieces), next(pieces)]
         writer.facts.remember("meanwhile")
         assert writer.database.empty_log()
@@ -322,17 +322,17 @@ def test_what_an_import_would_do_is_shown_without_holding_the_log(
     with Memory.open(other) as memory:
         memory.facts.remember("of another")
     ours = [
-        lets_the_log_go(monkeypatch, wide, merging.Merge, name) for name in ("match", "_pair", "count", "left_out")
+        lets_the_log_go(monkeypatch, wide, merge.Merge, name) for name in ("match", "_pair", "count", "left_out")
     ] + [lets_the_log_go(monkeypatch, wide, staging.Staged, name) for name in ("_checked", "_whole")]
     theirs = lets_the_log_go(monkeypatch, other, staging.Staged, "_index")
-    with Memory.open(wide) as memory, importing.Import(memory.database, other) as found:
+    with Memory.open(wide) as memory, importer.Import(memory.database, other) as found:
         assert found.counts["facts"].new == 1 and found.counts["tasks"].new == 0
     assert all(map(len, ours)) and all(map(all, ours)) and theirs and all(theirs)
 
 
 def test_vectors_are_loaded_without_holding_the_log(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Those that nobody packed, a piece at a time; one that goes meanwhile is not among them."""
-    monkeypatch.setattr(bits, "FILL", 4)
+    monkeypatch.setattr(binary_index, "FILL", 4)
     with Memory.open(path) as memory:
         for number in range(24):
             memory.facts.remember(f"number {number}")
@@ -340,11 +340,11 @@ def test_vectors_are_loaded_without_holding_the_log(path: str, monkeypatch: pyte
         vectors.index(embedding_models.nano())
         model = vectors.serving
         assert model is not None
-        before = bits.scan(memory.database, model)
+        before = binary_index.scan(memory.database, model)
         with memory.database.write("user", "test") as write:
-            write.execute("DELETE FROM meta WHERE key = ?", (Verbatim(keepers.marker(model.slot)),))
-        said = lets_the_log_go(monkeypatch, path, bits, "fetch")
-        fetch = bits.fetch
+            write.execute("DELETE FROM meta WHERE key = ?", (Verbatim(vector_backends.marker(model.slot)),))
+        said = lets_the_log_go(monkeypatch, path, binary_index, "fetch")
+        fetch = binary_index.fetch
 
         def goes(database: object, embeddings: object) -> object:
             found = fetch(database, embeddings)  # type: ignore[arg-type]
@@ -352,7 +352,7 @@ def test_vectors_are_loaded_without_holding_the_log(path: str, monkeypatch: pyte
                 found.pop(next(iter(found)))
             return found
 
-        monkeypatch.setattr(bits, "fetch", goes)
+        monkeypatch.setattr(binary_index, "fetch", goes)
         matrix = vectors.signs(model)
         assert len(said) > 5 and all(said) and len(matrix.ids) == len(before.ids) - 1
         assert set(matrix.ids.tolist()) < set(before.ids.tolist())

@@ -13,15 +13,15 @@ import pytest
 from conftest import Clock
 from support.young import FILTERED, SIZES, VALUES, VECTORS, WORD, begun
 
-from store import duplicates
+from store.base.vocabulary import DOMAINS, SCOPES, SEARCHABLE
 from store.config import project_path, put, remove
 from store.embedding import Vectors
 from store.embedding.provider import EmbeddingError
+from store.inbox import duplicates
 from store.librarian import Librarian
 from store.memory import Memory
 from store.search import Answer, Hit, Search
-from store.search.query import FILTERS, IS
-from store.vocabulary import DOMAINS, SCOPES, SEARCHABLE
+from store.search.query_parser import FILTERS, IS
 
 # and what is given beside the query
 ARGUMENTS: dict[str, tuple[Any, ...]] = {

@@ -12,12 +12,12 @@ from pathlib import Path
 
 from support import repositories
 
-from store.clock import from_ms, to_ms
-from store.conversation import Said
+from store.base.clock import from_ms, to_ms
+from store.base.location import Location, locate
+from store.conversations import Said
 from store.database import Verbatim
-from store.facts import text_hash
-from store.location import Location, locate
 from store.memory import Memory
+from store.records.facts import text_hash
 
 NOW = "2026-11-21T12:00:00.000Z"
 DAY = 86_400_000

@@ -4,10 +4,10 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from store.agent.asking import Asking
-from store.agent.chat import Message
+from store.base.errors import ModelFailed
 from store.database import Database
-from store.errors import ModelFailed
+from store.llm.chat import Message
+from store.llm.structured_output import Asking
 
 Said = str | dict[str, Any] | ModelFailed
 

@@ -5,10 +5,10 @@
 
 from itertools import groupby
 
-from store import blocks, packing
+from store.base.hashing import sha256
 from store.database import Database
-from store.database.capture import framed
-from store.digest import sha256
+from store.database.change_capture import framed
+from store.history import block_table, compression
 
 HEADER = "seq, at, actor, door, reason, undoes, changes, rows_root, digest"
 
@@ -17,7 +17,7 @@ def broken(database: Database) -> list[int]:
     """The steps that are not what their rows' leaves, their root and their digest say, oldest first, packed or not. A
     purged row has its leaf alone, and that is enough. A tail that was cut off does not show."""
     found: list[int] = []
-    grouped = groupby(packing.rows(database), key=lambda row: row[blocks.SEQ])
+    grouped = groupby(compression.rows(database), key=lambda row: row[block_table.SEQ])
     waiting = next(grouped, None)
     previous, expected = b"", 1
     for seq, at, actor, door, reason, undoes, changes, root, digest in database.rows(
@@ -28,8 +28,11 @@ def broken(database: Database) -> list[int]:
             sound, waiting = False, next(grouped, None)
         if waiting is not None and waiting[0] == seq:
             for row in waiting[1]:
-                salt, leaf = row[blocks.SALT], row[blocks.LEAF]
-                if salt is not None and leaf != sha256(salt + framed(*row[blocks.TABLE : blocks.SALT])).digest():
+                salt, leaf = row[block_table.SALT], row[block_table.LEAF]
+                if (
+                    salt is not None
+                    and leaf != sha256(salt + framed(*row[block_table.TABLE : block_table.SALT])).digest()
+                ):
                     sound = False
                 leaves.update(leaf)
                 count += 1

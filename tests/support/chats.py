@@ -6,8 +6,8 @@ It fakes the words alone; how a real one comes by them, and how its wire fails, 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from store.agent.chat import Message
-from store.errors import ModelFailed
+from store.base.errors import ModelFailed
+from store.llm.chat import Message
 
 PIECE = 7  # characters
 

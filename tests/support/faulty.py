@@ -247,7 +247,7 @@ _disk: Disk | None = None
 _recorder: power.Recorder | None = None
 
 if __name__ == "__main__":
-    import store.embedding.keepers
+    import store.embedding.vector_backends
     import store.health
     import store.salvage  # noqa: F401
     from tui.main import main

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import apsw
 
-from store import installation, trust
+from store import trust
+from store.base import installation
 
 
 def ours(path: str | Path) -> None:

@@ -15,8 +15,8 @@ from textual.pilot import Pilot
 from textual.strip import Strip
 from textual.worker import WorkerCancelled
 
-from store.clock import Clock as AnyClock
-from store.models import Record
+from store.base.clock import Clock as AnyClock
+from store.base.models import Record
 from tui.app import Memoranda
 from tui.screens.main import MainScreen
 from tui.screens.plan import PlanScreen

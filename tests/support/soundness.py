@@ -1,11 +1,11 @@
 """Whether a memory is sound: what the doctor asks of the file, its references, history, records and index."""
 
-from store.errors import MemorandaError
-from store.health import WRONG, chain, integrity, records
+from store.base.errors import MemorandaError
+from store.health import WRONG, hash_chain, integrity, record_history
 from store.health.finding import Visit, quiet
 from store.memory import Memory
 
-CHECKS = (integrity.file, integrity.references, chain.history, records.records, integrity.keywords)
+CHECKS = (integrity.file, integrity.references, hash_chain.history, record_history.records, integrity.keywords)
 
 
 def unsound(memory: Memory) -> list[str]:

@@ -18,11 +18,12 @@ import pytest
 from support import repositories
 from support.ours import ours
 
-from store import comparing, worker
-from store.clock import from_ms, to_ms
+from store.base.clock import from_ms, to_ms
+from store.base.location import Location, locate
 from store.config import project_path, put
-from store.location import Location, locate
+from store.inbox import new_fact_check
 from store.memory import Memory
+from store.services import maintenance
 
 NOON = "2026-11-21T12:00:00.000Z"
 
@@ -46,7 +47,7 @@ def noon(monkeypatch: pytest.MonkeyPatch, now: str = NOON) -> None:
     backup of the story due."""
     late = time.time_ns() - to_ms(now) * 1_000_000
     here = SimpleNamespace(time_ns=lambda: time.time_ns() - late, gmtime=time.gmtime)
-    monkeypatch.setattr("store.clock.time", here)
+    monkeypatch.setattr("store.base.clock.time", here)
 
 
 @dataclass(frozen=True)
@@ -173,18 +174,18 @@ def tell(folder: Path) -> Story:
                 memory.tasks.move(number, status)
 
         clock.back(0.05)
-        source = worker.repository(memory, os.fspath(folder))
+        source = maintenance.repository(memory, os.fspath(folder))
         assert source is not None
         settings = project_path(memory.location)
         assert settings is not None
         put(settings, "capture_decisions", "false")  # the links are told below
-        worker.catch_up(memory, source)
+        maintenance.catch_up(memory, source)
         os.remove(settings)
         memory.commits.link(shas["schema"], decisions["sqlite"])
         memory.commits.link(shas["memory"], decisions["memory"])
         memory.commits.link(shas["memory"], decisions["redis"], "reverts")
         memory.commits.link(shas["readme"], decisions["sqlite"], "relates", actor="agent")
-        comparing.settle(memory.database)
+        new_fact_check.settle(memory.database)
     return story
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from support import repositories, stories
 
-from store import worker
 from store.memory import Memory
+from store.services import maintenance
 
 PAYLOADS = {
     "clipboard": "\x1b]52;c;cm0gLXJmIC8=\x07",
@@ -78,9 +78,9 @@ def tell(folder: Path) -> Path:
             memory.iterations.end(iteration, phases=[marked], artifacts=[marked], actor=by)
         fact, _ = memory.facts.remember("calm: an ordinary fact")
         memory.facts.correct(fact, "calm: an ordinary [fact]")
-        source = worker.repository(memory, os.fspath(folder))
+        source = maintenance.repository(memory, os.fspath(folder))
         assert source is not None
-        worker.catch_up(memory, source)
+        maintenance.catch_up(memory, source)
     return folder
 
 

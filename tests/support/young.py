@@ -10,11 +10,11 @@ from pathlib import Path
 from conftest import Clock
 from support import embedding_models
 
-from store.conversation import Said
+from store.base.vocabulary import DOMAINS, LETTERS, SEARCHABLE
+from store.conversations import Said
 from store.embedding import Vectors
 from store.memory import Memory
-from store.search.query import IS
-from store.vocabulary import DOMAINS, LETTERS, SEARCHABLE
+from store.search.query_parser import IS
 
 WORD = "team"
 # every word that a filter can be given, and one that it cannot

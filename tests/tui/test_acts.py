@@ -18,10 +18,10 @@ from support.stories import Clock, Story, copy, location
 from textual.command import CommandPalette
 from textual.widgets import OptionList
 
-from store.clock import to_ms
+from store.base.clock import to_ms
+from store.base.errors import MemorandaError
 from store.config import user_path
 from store.database.tables import RECORDED
-from store.errors import MemorandaError
 from store.memory import Memory
 from tui import recent
 from tui.acts import MANY
@@ -258,13 +258,13 @@ class TestTasks:
 
 
 def _task(number: int) -> int:
-    from store.keys import pack
+    from store.base.record_keys import pack
 
     return pack("task", number)
 
 
 def _key(kind: str, number: int) -> int:
-    from store.keys import pack
+    from store.base.record_keys import pack
 
     return pack(kind, number)
 

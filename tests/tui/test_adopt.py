@@ -11,7 +11,7 @@ from support.commands import Do, Said
 from support.screen import Person, location
 from support.stories import Clock
 
-from store import installation
+from store.base import installation
 from store.memory import Memory
 from tui import cli
 from tui.app import Memoranda

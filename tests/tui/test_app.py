@@ -23,9 +23,9 @@ from textual.color import Color
 from textual.widgets import Input
 
 import tui
-from store.errors import StorageError
+from store.base.errors import StorageError
+from store.base.models import Commit
 from store.memory import Memory
-from store.models import Commit
 from tui.app import Memoranda
 from tui.compare import Line as DescribedLine
 from tui.engine import Engine
@@ -746,7 +746,7 @@ class TestOthers:
         def full(*_: object, **__: object) -> None:
             raise StorageError("The disk that holds it is full; nothing was lost.", "Free some space and try again.")
 
-        monkeypatch.setattr("store.facts.Facts.forget", full)  # the disk of a test cannot be filled
+        monkeypatch.setattr("store.records.facts.Facts.forget", full)  # the disk of a test cannot be filled
         async with opened(story.folder) as person:
             before = person.rows
             await person.press("f")
@@ -780,7 +780,7 @@ class TestFiles:
             connection.execute("CREATE TABLE theirs(x)")
             connection.close()
         path.chmod(0o600)
-        from store.location import locate
+        from store.base.location import locate
 
         app = Memoranda(locate(str(path), {}, str(tmp_path)), str(tmp_path))
         async with app.run_test() as pilot:

@@ -40,7 +40,7 @@ def seen(told: Memory, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], list[
         def found(config: object, *, loading: Callable[[], None]) -> Scripted:
             return Scripted(says, between=lambda: None if any("loaded" in line for line in lines) else loading())
 
-        monkeypatch.setattr("store.agent.model.found", found)
+        monkeypatch.setattr("store.llm.model_selection.found", found)
         session = Session(
             told.location,
             told,

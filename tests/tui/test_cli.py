@@ -24,10 +24,10 @@ import pytest
 from support import repositories, secrets
 from support.commands import COMMAND, Do, Said
 
-from store import models
-from store.conversation import Said as Turn
-from store.embedding import indexing
-from store.git import Repository
+from store.base import models
+from store.conversations import Said as Turn
+from store.embedding import indexer
+from store.git.repository import Repository
 from store.ingest import Report
 from store.memory import Memory
 from tui import cli
@@ -1343,7 +1343,7 @@ def test_git_is_not_blamed_where_it_has_nothing_to_say(place: str, tmp_path: Pat
     gone, clock = [0.0], time.monotonic
     monkeypatch.setattr(time, "monotonic", lambda: clock() + gone[0])
     # git answers, and what comes after it takes all the time there is
-    monkeypatch.setattr("store.packing.pack", lambda *_: gone.append(gone.pop() + 60))
+    monkeypatch.setattr("store.history.compression.pack", lambda *_: gone.append(gone.pop() + 60))
     if place not in ("nothing new", "no commits"):
         monkeypatch.setattr(cli, "WAIT_SECONDS", -1)
     assert cli.run(["timeline"]) == 0
@@ -1662,15 +1662,15 @@ def test_index_embeds_what_waits_and_a_search_then_finds_by_meaning(do: Do, live
 
 def test_index_is_stopped_by_an_interrupt_and_goes_on(do: Do, lived: Path, meaning: None, monkeypatch) -> None:
     """^C ends it between two batches, with what was made kept; what is left is said."""
-    monkeypatch.setattr("store.embedding.indexing.TEXTS", 1)
-    put = indexing._Run._put
+    monkeypatch.setattr("store.embedding.indexer.TEXTS", 1)
+    put = indexer._Run._put
 
     def interrupted(self, *arguments):
         os.kill(os.getpid(), signal.SIGINT)
         return put(self, *arguments)
 
     with monkeypatch.context() as hands:
-        hands.setattr(indexing._Run, "_put", interrupted)
+        hands.setattr(indexer._Run, "_put", interrupted)
         before = signal.getsignal(signal.SIGINT)
         said = do("index")
         assert signal.getsignal(signal.SIGINT) is before

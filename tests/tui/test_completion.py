@@ -13,10 +13,10 @@ from pathlib import Path
 import pexpect
 import pytest
 
+from store.base.vocabulary import DOMAINS, FACT_ORDERS, TIMELINE_KINDS
 from store.config import SETTINGS
-from store.facts import SORTS
-from store.timeline import STREAM
-from store.vocabulary import DOMAINS, FACT_ORDERS, TIMELINE_KINDS
+from store.records.facts import SORTS
+from store.records.timeline import STREAM
 from tui.arguments import Argument, read
 from tui.commands.settings import completion
 from tui.completion import agreed, complete, split

@@ -7,14 +7,14 @@ import pytest
 from support.screen import NARROW, Person, opened, utc
 from support.stories import Clock
 
-from store import flushing, keeping
-from store.agent import queue
+from store.base.models import Summary
 from store.config import put, user_path
-from store.conversation import Said
+from store.conversations import Said
 from store.ingest import ingest
-from store.ingest.discarding import keep, kept
+from store.ingest.discard import keep, kept
+from store.learning import rule_pass
 from store.memory import Memory
-from store.models import Summary
+from store.services import automatic_checkpoints, session_flush
 from tui.commands import conversations
 
 __all__ = ["utc"]
@@ -123,8 +123,8 @@ def test_what_was_set_aside_is_in_no_prompt(project: Path) -> None:
         ]
         (project / "lines.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
         assert ingest(memory.database, str(project / "lines.jsonl")).discarded == 2
-        queue.run(memory)
-        flushing.flush(memory)
+        rule_pass.run(memory)
+        session_flush.flush(memory)
         built = memory.context("marmalade password of pears, gracias")
         assert "importer fails" in built.text
         text = built.text.partition("The person asks now")[0]
@@ -132,7 +132,7 @@ def test_what_was_set_aside_is_in_no_prompt(project: Path) -> None:
         assert memory.facts.ids(memory.now, words="marmalade") == [] and memory.inbox.count() == 0
         (found,) = memory.checkpoints.list()
         assert "marmalade" not in repr(found)
-        done = flushing.clear(memory)
+        done = session_flush.clear(memory)
         assert "marmalade" not in Path(done.path).read_text(encoding="utf-8")
 
 
@@ -142,15 +142,15 @@ def test_a_session_begins_before_anything_is_said(project: Path) -> None:
     with Memory.open(str(project / ".memoranda" / "memory.db"), "cli", clock) as memory:
         memory.turns.add("old", [Said("user", "Why is it slow?")])
         clock.now = "2026-11-21T14:00:00.000Z"
-        begun = keeping.start(memory, "monday", "/somewhere")
+        begun = automatic_checkpoints.start(memory, "monday", "/somewhere")
         assert (begun.id, begun.turns, begun.ended_at, begun.started_at) == ("monday", 0, None, clock.now)
         assert [(one.id, one.ended_at is None) for one in memory.sessions.newest()] == [
             ("monday", True),
             ("old", False),
         ]
         memory.turns.add("monday", [Said("user", "Decidimos usar Decimal.")])
-        flushing.clear(memory, "monday")
+        session_flush.clear(memory, "monday")
         assert memory.sessions.get("monday").ended_at is not None
-        again = keeping.start(memory, "monday")
+        again = automatic_checkpoints.start(memory, "monday")
         assert (again.ended_at, again.turns, again.started_at) == (None, 1, clock.now)
-        assert keeping.start(memory).id == "session-2026-11-21T140000"
+        assert automatic_checkpoints.start(memory).id == "session-2026-11-21T140000"

@@ -23,14 +23,15 @@ from support.screen import opened
 from support.stories import NOON, Clock
 
 from bench.terminal import Terminal
-from store import comparing, pending
-from store.database import capture
-from store.decided import met
-from store.duplicates import alike
-from store.errors import StorageError
-from store.exchange.export import document
+from store.base.errors import StorageError
+from store.base.models import Fact
+from store.conversations import extraction_queue
+from store.database import change_capture
+from store.exchange.exporter import document
+from store.inbox import new_fact_check
+from store.inbox.decision_conflicts import met
+from store.inbox.duplicates import alike
 from store.memory import Memory
-from store.models import Fact
 from tui import cli, demo
 from tui.badges import FACT_BADGES, fact_badge
 from tui.commands.demo import HOW
@@ -206,7 +207,7 @@ def test_conversations_that_taught_something(memory: Memory):
     sent = memory.context.sent
     assert {session: count for session, count, _ in sent.per_session()} == {"importer": 1, "faster-import": 2}
     assert 0.01 < (sent.useful() or 0) < 0.5, "some of it was cited"
-    assert not pending.due(memory.database, NOON) and not comparing.due(memory.database)
+    assert not extraction_queue.due(memory.database, NOON) and not new_fact_check.due(memory.database)
 
 
 def test_decisions(memory: Memory):
@@ -292,7 +293,7 @@ def test_history_verifies_and_can_be_undone(memory: Memory):
             leaf for (leaf,) in memory.database.rows("SELECT leaf FROM history_row WHERE seq = ? ORDER BY n", (seq,))
         ]
         assert root == hashlib.sha256(b"".join(leaves)).digest()
-        assert digest == hashlib.sha256(previous + capture.framed(seq, *head) + root).digest()
+        assert digest == hashlib.sha256(previous + change_capture.framed(seq, *head) + root).digest()
         previous = digest
     steps = memory.history.steps(limit=-1)
     assert len(steps) > 250 and [step.seq for step in steps] == list(range(len(steps), 0, -1))
@@ -355,14 +356,14 @@ def test_trailers_and_links_name_the_right_decisions(folder: Path, memory: Memor
 
 def test_no_secret_and_no_dead_end(memory: Memory):
     """Nothing had to be redacted, and every citation in a text can be opened."""
-    from store import records
-    from store.citations import find
+    from store.base.citations import find
+    from store.search import lookup
 
     text = "".join(document(memory.database))
     assert "[REDACTED" not in text
     for _, _, citation in find(text):
         if citation.kind != "document":
-            records.lookup(memory.database, citation)
+            lookup.lookup(memory.database, citation)
 
 
 # the verb

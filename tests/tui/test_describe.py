@@ -8,10 +8,10 @@ import pytest
 from support.screen import utc  # noqa: F401  (a fixture)
 from support.stories import NOON, Story, copy
 
-from store.citations import parse
+from store.base.citations import parse
+from store.base.models import Record
 from store.memory import Memory
-from store.models import Record
-from store.records import lookup
+from store.search.lookup import lookup
 from tui.describe import BELONGING, as_text, describe
 from tui.oneline import moment, summary
 

@@ -13,8 +13,8 @@ import pytest
 from support.screen import WIDE, Person, opened, utc
 from support.stories import Clock, location
 
+from store.base.models import Chunk
 from store.memory import Memory
-from store.models import Chunk
 from tui import cli
 from tui.diffs import WIDEST
 from tui.editor import at_line

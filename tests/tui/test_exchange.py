@@ -13,7 +13,7 @@ from support.commands import COMMAND, Do, Said
 from support.screen import opened, utc  # noqa: F401  (a fixture)
 from support.stories import NOON, Story, copy, noon
 
-from store.clock import from_ms, to_ms
+from store.base.clock import from_ms, to_ms
 from store.exchange import backup
 from tui import cli
 

@@ -10,8 +10,8 @@ from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401
 from support.stories import NOON, Story, copy, noon
 from support.strangers import PAYLOADS
 
-from store.agent import queue
-from store.conversation import Said
+from store.conversations import Said
+from store.learning import rule_pass
 from store.memory import Memory
 from tui.cli import run
 from tui.commands.measures import lines_of
@@ -43,17 +43,17 @@ def lived(story: Story, monkeypatch: pytest.MonkeyPatch) -> Story:
             memory.search.asked.add(query)
             memory.search.timed.add(memory.search(query, meaning=False))
     with monkeypatch.context() as patch:
-        patch.setattr("store.pending.BACKOFF_MS", (0, 0, 0))
-        real = queue.lessons
+        patch.setattr("store.conversations.extraction_queue.BACKOFF_MS", (0, 0, 0))
+        real = rule_pass.lessons
 
         def stumbles(task: str, turn: object, *rest: object) -> object:
             if turn.id == 1:  # type: ignore[attr-defined]
                 raise RecursionError("what was said")
             return real(task, turn, *rest)  # type: ignore[arg-type]
 
-        patch.setattr("store.agent.queue.lessons", stumbles)
+        patch.setattr("store.learning.rule_pass.lessons", stumbles)
         with story.open() as memory:
-            queue.run(memory)
+            rule_pass.run(memory)
     return story
 
 
@@ -276,7 +276,7 @@ def test_a_search_on_the_command_line_is_noted_once_it_was_answered(
 
 
 def measured(memory: Memory) -> object:
-    from store.measures import measure
+    from store.services.metrics import measure
 
     return measure(memory)
 

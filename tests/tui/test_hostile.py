@@ -18,7 +18,7 @@ from textual.widgets import Input
 
 import tui
 from bench.terminal import Terminal
-from store.keys import pack
+from store.base.record_keys import pack
 from store.memory import Memory
 from tui.app import Memoranda
 from tui.screens.plan import PlanScreen

@@ -10,10 +10,10 @@ from support.screen import NARROW, WIDE, Person, opened, utc  # noqa: F401  (a f
 from support.stories import Story, copy
 from textual.widgets import OptionList  # noqa: F401
 
-from store import comparing
-from store.conversation import Said
-from store.errors import InvalidInput
-from store.inbox import Choice
+from store.base.errors import InvalidInput
+from store.conversations import Said
+from store.inbox import new_fact_check
+from store.inbox.inbox import Choice
 from store.memory import Memory
 from tui import batch, cli
 from tui.widgets.ask_bar import Line
@@ -102,7 +102,7 @@ async def test_it_shows_evidence_and_what_it_would_stand_beside(asked: Story) ->
 async def test_a_contradiction_is_told_beside_it(story: Story) -> None:
     with story.open(now=EVENING) as memory:
         memory.facts.remember("Deploys on Tuesdays")
-        comparing.settle(memory.database)
+        new_fact_check.settle(memory.database)
         ask(memory, "Deploys on Fridays")
     async with opened(story.folder) as person:
         await at_inbox(person)
@@ -254,7 +254,7 @@ async def test_looking_for_more_from_here(story: Story) -> None:
     with story.open(now=EVENING) as memory:
         memory.facts.remember("Deploys on Tuesdays")
         memory.facts.remember("Never deploys on Tuesdays")
-        comparing.settle(memory.database)  # the pass is to find it
+        new_fact_check.settle(memory.database)  # the pass is to find it
     async with opened(story.folder) as person:
         await at_inbox(person)
         await person.press("M")

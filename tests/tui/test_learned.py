@@ -11,10 +11,11 @@ from support.ollama_server import OllamaServer
 from support.screen import NARROW, WIDE, opened, utc  # noqa: F401  (a fixture)
 from support.stories import Story, copy
 
-from store.agent import breaker, queue
-from store.conversation import Said
+from store.base.models import Fact, Turn
+from store.conversations import Said
+from store.learning import rule_pass
+from store.llm import circuit_breaker
 from store.memory import Memory
-from store.models import Fact, Turn
 from tui import cli
 from tui.quoting import sentence_with
 
@@ -35,7 +36,7 @@ def say(story: Story, read: bool = False) -> None:
     with story.open() as memory:
         memory.turns.add("monday", SAID)
         if read:
-            queue.run(memory)
+            rule_pass.run(memory)
 
 
 def learned(story: Story) -> int:
@@ -58,7 +59,7 @@ async def test_what_was_said_elsewhere_is_learned_while_the_app_is_open(story: S
     with story.open() as memory:
         direct = memory.facts.get(story.facts["direct"])
         assert direct.last_confirmed_at == "2026-11-21T09:02:00.000Z", "said again, it is confirmed"
-        assert not queue.run(memory).read
+        assert not rule_pass.run(memory).read
 
 
 async def test_something_like_what_is_known_is_written_and_asked_about(story: Story) -> None:
@@ -172,13 +173,13 @@ def reads(messages: list[dict[str, str]]) -> str:
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OllamaServer]:
-    breaker.reset()
+    circuit_breaker.reset()
     server = OllamaServer(reads)
     monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
     monkeypatch.setenv("OLLAMA_HOST", server.address)
     yield server
     server.close()
-    breaker.reset()
+    circuit_breaker.reset()
 
 
 def mention(story: Story) -> None:

@@ -13,9 +13,9 @@ from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401
 from support.stories import Story, copy
 from support.strangers import PAYLOADS
 
-from store.agent import breaker
-from store.location import locate
-from store.models import Decision
+from store.base.location import locate
+from store.base.models import Decision
+from store.llm import circuit_breaker
 from tui.widgets.talk import Question, Talk
 
 SIZES = pytest.mark.parametrize("size", [NARROW, WIDE, HUGE], ids=["80x24", "120x40", "200x60"])
@@ -31,7 +31,7 @@ def speaks(monkeypatch: pytest.MonkeyPatch) -> Callable[[Scripted], Scripted]:
     """Let this chat be the model that is found."""
 
     def speak(chat: Scripted) -> Scripted:
-        monkeypatch.setattr("store.agent.model.found", lambda config, **how: chat)
+        monkeypatch.setattr("store.llm.model_selection.found", lambda config, **how: chat)
         return chat
 
     return speak
@@ -96,7 +96,7 @@ async def test_where_nothing_answers_what_comes_nearest_is_one_key_away(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It says plainly that there are no records, and a person may look themselves."""
-    monkeypatch.setattr("store.librarian.finding.NEAR", 0.0)  # no model of meanings here
+    monkeypatch.setattr("store.librarian.retrieval.NEAR", 0.0)  # no model of meanings here
     async with opened(story.folder, NARROW) as person:
         await ask(person, "which cache did the accountant paint?")
         said = talk(person)
@@ -343,13 +343,13 @@ async def test_while_somebody_asks_the_model_reads_nothing_else(
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OllamaServer]:
-    breaker.reset()
+    circuit_breaker.reset()
     server = OllamaServer("SQLite is one file, no service to run [D#1].")
     monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
     monkeypatch.setenv("OLLAMA_HOST", server.address)
     yield server
     server.close()
-    breaker.reset()
+    circuit_breaker.reset()
 
 
 @pytest.mark.parametrize("fault", ["hangs", "hangs midway"])
@@ -374,7 +374,7 @@ async def test_leaving_waits_for_no_answer(
 async def test_a_defect_ends_the_answer_and_is_said(story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
     async with opened(story.folder, WIDE) as person:
         with monkeypatch.context() as patch:
-            patch.setattr("store.librarian.answering.Librarian.ask", lambda *_, **__: 1 // 0)
+            patch.setattr("store.librarian.librarian.Librarian.ask", lambda *_, **__: 1 // 0)
             await ask(person, "why do we use SQLite?")
         assert "Memoranda met a defect of its own (ZeroDivisionError)" in talk(person) and person.main.asking is None
         await ask(person, "why do we use SQLite?")

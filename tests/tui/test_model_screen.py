@@ -10,14 +10,14 @@ from support.model_server import ModelServer
 from support.screen import HUGE, NARROW, WIDE, Person, opened, utc
 from support.stories import Clock, Story, copy
 
-from store.agent import breaker, use
-from store.agent.faring import Faring
-from store.agent.model import USUAL
-from store.agent.server import Look
-from store.agent.standing import Standing
 from store.config import user_path
 from store.database import Verbatim
 from store.database.lease import Lease
+from store.llm import circuit_breaker, usage_stats
+from store.llm.model_selection import USUAL
+from store.llm.model_stats import Faring
+from store.llm.server_info import Look
+from store.llm.status import Standing
 from store.memory import Memory
 from tui.model_line import forms, short
 from tui.modeller import Modeller
@@ -32,7 +32,7 @@ __all__ = ["utc"]
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[ModelServer]:
     server = ModelServer()
     monkeypatch.setenv("OLLAMA_HOST", server.address)
-    breaker.reset()
+    circuit_breaker.reset()
     yield server
     server.close()
 
@@ -257,8 +257,8 @@ async def test_beside_the_search_stands_how_the_model_does(
         await person.until(lambda: person.lines[1].rstrip().endswith("qwen2.5:3b ready"))
         with Memory.open(str(story.path), "worker", clock) as memory:
             for milliseconds, kind in ((1_200, ""), (600, "slow"), (640, "")):
-                use.count(memory.database, "extract_facts", USUAL, milliseconds, kind)
-            use.fell_back(memory.database, "extract_facts")
+                usage_stats.count(memory.database, "extract_facts", USUAL, milliseconds, kind)
+            usage_stats.fell_back(memory.database, "extract_facts")
         await person.until(lambda: "qwen2.5:3b ready  0.6 s" in person.lines[1])
         assert ("1 of 3 by rule" in person.lines[1]) == (size != NARROW)
         with Memory.open(str(story.path), "worker", clock) as memory, memory.database.write("agent", "lease") as write:
@@ -282,7 +282,7 @@ async def test_one_that_has_just_worked_is_looked_at_again(
             lease = Lease(memory.database, "model")
             assert lease.take()
             await person.until(lambda: "qwen2.5:3b working" in person.lines[1])
-            use.count(memory.database, "extract_facts", USUAL, 640, "")
+            usage_stats.count(memory.database, "extract_facts", USUAL, 640, "")
             server.loaded = {USUAL}
             lease.release()
         await person.until(lambda: "qwen2.5:3b ready  0.6 s" in person.lines[1])

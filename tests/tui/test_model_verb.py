@@ -13,9 +13,9 @@ import pytest
 from support.commands import COMMAND, Do, Said
 from support.model_server import ModelServer
 
-from store.agent import breaker, use
-from store.agent.model import USUAL
 from store.config import user_path
+from store.llm import circuit_breaker, usage_stats
+from store.llm.model_selection import USUAL
 from store.memory import Memory
 from tui import cli
 from tui.commands.model import BY_RULE, seconds, size
@@ -26,7 +26,7 @@ def do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("sys.stdin", io.StringIO())
     monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
-    breaker.reset()
+    circuit_breaker.reset()
 
     def do(*words: str) -> Said:
         capsys.readouterr()
@@ -87,8 +87,8 @@ def test_how_it_fared_in_this_memory(do: Do, server: ModelServer, tmp_path: Path
     assert do("--json").data["use"] is None
     with Memory.open(str(tmp_path / ".memoranda" / "memory.db")) as memory:
         for kind in ("", "slow", ""):
-            use.count(memory.database, "extract_facts", USUAL, 640, kind)
-        use.fell_back(memory.database, "extract_facts")
+            usage_stats.count(memory.database, "extract_facts", USUAL, 640, kind)
+        usage_stats.fell_back(memory.database, "extract_facts")
     said = "Asked 3 times for this memory, rules answered in its place 1 time, the last answer took 0.6 s."
     assert said in do().out.splitlines()
     assert do("--json").data["use"] == {"asked": 3, "by_rule": 1, "seconds": 0.64, "queued": 0, "working": False}

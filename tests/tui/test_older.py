@@ -11,7 +11,7 @@ from support.ours import ours
 from support.screen import WIDE, opened, utc  # noqa: F401  (a fixture)
 from support.stories import Story, copy
 
-from store.location import FILE, FOLDER
+from store.base.location import FILE, FOLDER
 from tui.keys import KEYS, LIBRARIAN, PANES
 
 

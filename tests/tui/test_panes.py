@@ -8,7 +8,7 @@ import pytest
 from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
 from support.stories import Clock, Story, copy
 
-from store.conversation import Said
+from store.conversations import Said
 from store.memory import Memory
 from tui.keys import LIBRARIAN, NUMBERS, PANES
 from tui.pieces import width

@@ -12,7 +12,7 @@ import pytest
 from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
 from support.stories import Story, copy
 
-from store.citations import cite
+from store.base.citations import cite
 from store.database.tables import RECORDED
 from store.memory import Memory
 
@@ -509,6 +509,6 @@ class TestSince:
 
 
 def _since(memory: Memory, text: str) -> int:
-    from store.moments import moment
+    from store.services.point_in_time import moment
 
     return moment(memory, text).seq

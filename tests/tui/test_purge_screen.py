@@ -9,8 +9,8 @@ from support.screen import NARROW, WIDE, Person, _shown, _texts, opened, utc  # 
 from support.stories import Story, copy
 from support.traces import traces
 
-from store.conversation import Said
-from store.errors import NotFound
+from store.base.errors import NotFound
+from store.conversations import Said
 from tui.screens.purge import PurgeScreen
 from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
@@ -171,16 +171,16 @@ async def test_what_was_purged_is_asked_about_when_it_is_typed_again(story: Stor
 
 async def test_a_purge_that_waits_is_finished_while_the_app_is_open(story: Story):
     """What another process could not finish, the application does by itself."""
-    from store.purge import finishing, pending
+    from store.purge import finalize, pending
 
-    real = finishing.finish
+    real = finalize.finish
     with story.open() as memory:
         plan = memory.purge.plan([("fact", story.facts["hint"])])
         try:
-            finishing.finish = lambda *arguments: finishing.Finished("a reader")
+            finalize.finish = lambda *arguments: finalize.Finished("a reader")
             memory.purge.run(plan, range(len(plan.places)))
         finally:
-            finishing.finish = real
+            finalize.finish = real
         assert pending(memory.database)
         async with opened(story.folder, WIDE) as person:
             await person.until(lambda: not pending(memory.database))

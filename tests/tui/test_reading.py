@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from support.screen import Person, opened, utc  # noqa: F401  (a fixture)
 from support.stories import NOON, Clock, Story, copy, location
 
-from store.clock import from_ms, to_ms
-from store.database import log
-from store.history import History
+from store.base.clock import from_ms, to_ms
+from store.database import wal
+from store.history.history import History
 from store.memory import Memory
 from tui import rows
 from tui.engine import Engine, Lists
@@ -269,7 +269,7 @@ async def test_a_log_that_another_program_holds_is_told_while_the_application_ru
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Once, with what to do; in the bar as long as it lasts; and again when it comes back."""
-    monkeypatch.setattr(log, "HELD", 200_000)
+    monkeypatch.setattr(wal, "HELD", 200_000)
     with Memory(story.location, "cli", Clock()) as writer, Memory(story.location, "cli", Clock()) as reader:
         async with opened(story.folder) as person:
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from store.models import Commit
+from store.base.models import Commit
 from tui.rows import entry_segments
 
 COMMIT = Commit(1, "a1b2c3d" + "0" * 33, "fix: two", "José", 1, 3, 1, "2026-11-21T12:00:00.000Z", None, True, "a1b2c3d")

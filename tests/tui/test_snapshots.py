@@ -20,7 +20,7 @@ from support.stories import Clock, Story, copy, location
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
-from store.clock import from_ms, to_ms
+from store.base.clock import from_ms, to_ms
 from store.memory import Memory
 from tui.screens.plan import PlanScreen
 from tui.screens.recent import RecentScreen

@@ -82,7 +82,7 @@ def verb(*words: str) -> str:
 def test_remember_imports_next_to_nothing(checkout: Path, words):
     """A plain fact: SQLite, and our own few modules; none of the standard library's costly ones."""
     found = imported(verb(*words), checkout)
-    assert "store.facts" in found and "apsw" in found, "the command did not run"
+    assert "store.records.facts" in found and "apsw" in found, "the command did not run"
     assert sorted(found & set(HEAVY)) == []
     assert not {name for name in found if name.partition(".")[0] in (*MODELS, "pygments", "rich", "textual")}
     assert not {name for name in found if name.startswith("tui.") and name not in REMEMBERS}
@@ -112,7 +112,7 @@ def test_the_store_knows_no_screen(tmp_path: Path):
         ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
         for path in sorted((ROOT / "store").rglob("*.py"))
     ]
-    assert "store.memory" in names and "store.database.write" in names
+    assert "store.memory" in names and "store.database.database" in names
     found = imported(f"import {', '.join(names)}", tmp_path)
     assert set(names) <= found
     assert not {name for name in found if name.partition(".")[0] in (*MODELS, "pygments", "rich", "textual", "tui")}

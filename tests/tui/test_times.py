@@ -12,7 +12,7 @@ from support.stories import NOON, Story, copy
 
 import store
 import tui
-from store.clock import DAY_MS, from_ms, how_long_ago, to_ms
+from store.base.clock import DAY_MS, from_ms, how_long_ago, to_ms
 from store.exchange import backup
 from tui import cli
 

@@ -14,7 +14,7 @@ from support.young import FILTERED, VALUES, VECTORS, WORD, begun
 from textual.message_pump import MessagePump
 
 import tui
-from store.errors import Defect
+from store.base.errors import Defect
 from tui import cli
 from tui.seeker import Seeker
 from tui.widgets.search_bar import SearchBar
@@ -123,7 +123,7 @@ def test_a_defect_while_a_question_gets_its_vector_is_said(
         raise ValueError("of ours")
 
     with begun(tmp_path, "fact", "all") as memory:
-        monkeypatch.setattr("store.embedding.bits.Matrix.candidates", candidates)
+        monkeypatch.setattr("store.embedding.binary_index.Matrix.candidates", candidates)
         with pytest.raises(ValueError, match="of ours"):
             memory.search("who is it?")
 

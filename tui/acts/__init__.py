@@ -8,18 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from store.citations import cite
-from store.errors import MemorandaError, Purged
-from store.keys import pack
-from store.models import Step
+from store.base.citations import cite
+from store.base.errors import MemorandaError, Purged
+from store.base.models import Step
+from store.base.record_keys import pack
 from tui.keys import named
 from tui.plurals import count
 from tui.redacted import taken, told
 
 if TYPE_CHECKING:
+    from store.base.models import Record
     from store.memory import Memory
-    from store.models import Record
-    from store.scrubbing import Cut
+    from store.purge.secret_scan import Cut
     from tui.acts.host import ActionHost
 
     Things = Sequence[Record | Step]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from store.models import Fact
+from store.base.models import Fact
 from tui.acts import many, refuse, undoes, write
 from tui.plurals import count
 

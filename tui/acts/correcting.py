@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from store.errors import MemorandaError
-from store.models import Chunk, Decision, Fact, Proposal, Step, Task
+from store.base.errors import MemorandaError
+from store.base.models import Chunk, Decision, Fact, Proposal, Step, Task
 from tui.acts import JOURNAL, cited, inbox, key_of, name_of, undoes, write
 from tui.keys import INBOX
 
 if TYPE_CHECKING:
+    from store.base.models import Record
     from store.memory import Memory
-    from store.models import Record
     from tui.acts.host import ActionHost
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from store.citations import cite
-from store.errors import MemorandaError
-from store.models import Commit, Decision, Proposal
+from store.base.citations import cite
+from store.base.errors import MemorandaError
+from store.base.models import Commit, Decision, Proposal
 from tui.acts import inbox, made, undoes, write
 from tui.keys import named
 from tui.plurals import count

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from store.citations import cite
-from store.keys import pack
-from store.models import Decision, Fact, Proposal, Task
+from store.base.citations import cite
+from store.base.models import Decision, Fact, Proposal, Task
+from store.base.record_keys import pack
 from tui.acts import MANY, counted, inbox, many, names_of, refuse, undoes, write
 from tui.acts.decisions import decide
 from tui.acts.past import checkpoint

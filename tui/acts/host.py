@@ -9,9 +9,9 @@ if TYPE_CHECKING:
     from textual.app import App
     from textual.widget import Widget
 
+    from store.base.models import Record, Step
     from store.librarian import Answer
-    from store.models import Record, Step
-    from store.moments import Moment
+    from store.services.point_in_time import Moment
     from tui.engine import Engine
     from tui.screens.view import View
     from tui.widgets.preview_pane import PreviewPane

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from store.models import Step
+from store.base.models import Step
 from tui.acts import name_of, names_of
 
 if TYPE_CHECKING:
-    from store.models import Record
+    from store.base.models import Record
     from tui.acts.host import ActionHost
 
 

@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from store.clock import how_long_ago, to_ms
-from store.models import Checkpoint, Step, Turn
-from store.vocabulary import PERSON, TALK
+from store.base.clock import how_long_ago, to_ms
+from store.base.models import Checkpoint, Step, Turn
+from store.base.vocabulary import PERSON, TALK
 from tui.acts import made, write
 from tui.engine import touched
 from tui.keys import INBOX, named
 
 if TYPE_CHECKING:
+    from store.history.restore_plan import Plan
     from store.memory import Memory
-    from store.plans import Plan
     from tui.acts.host import ActionHost
 
 FRESH_MS = 600_000  # what was done longer ago than that is undone with a word about it

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from store.errors import MemorandaError
-from store.models import Decision, Event, Fact, Proposal, Step, Summary, Task, Turn
-from store.records import kind_of
+from store.base.errors import MemorandaError
+from store.base.models import Decision, Event, Fact, Proposal, Step, Summary, Task, Turn
+from store.search.lookup import kind_of
 from tui.acts import refuse
 from tui.plurals import count
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from store.models import Task
+from store.base.models import Task
 from tui.acts import made, names_of, undoes, write
 from tui.keys import named
 

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable, Generator
 
-from store.citations import Citation, parse
-from store.errors import InvalidInput
-from store.location import Location
+from store.base.citations import Citation, parse
+from store.base.errors import InvalidInput
+from store.base.location import Location
 from store.memory import Memory
 
 TYPE_CHECKING = False
@@ -139,7 +139,7 @@ def number(text: str, kind: str) -> int:
 
 def though_purged(session: Session, given: "Given", work: "Callable[[bool], Result]") -> "Result":
     """Do work that keeps a text; if it was purged once, only when the person says so. Raises Declined."""
-    from store.errors import Declined, Purged
+    from store.base.errors import Declined, Purged
 
     try:
         return work(given.yes)

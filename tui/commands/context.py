@@ -13,7 +13,7 @@ EIGHTHS: tuple[str, ...] = ("", *"▏▎▍▌▋▊▉")
 
 
 def show(session: Session, given: "Given") -> Outcome:
-    from store.agent.ranking import before_a_context
+    from store.learning.context_ranking import before_a_context
 
     with before_a_context(session.memory) as rank:
         built = session.memory.context(" ".join(given.query), given.session, rank=rank)
@@ -43,14 +43,14 @@ def _numbers(texts: list[str]) -> list[int]:
 
 
 def _facts(session: Session, ids: list[int]) -> list[dict[str, object]]:
-    from store.models import as_json
+    from store.base.models import as_json
 
     return [as_json(fact) for fact in session.memory.facts.many(ids)]
 
 
 def as_json(built: "Context") -> dict[str, object]:
     """A context as `--json` prints it."""
-    from store.models import as_json
+    from store.base.models import as_json
 
     return {
         "question": built.question,

@@ -3,15 +3,15 @@
 import os
 import sys
 
-from store.citations import cite
-from store.errors import InvalidInput, MemorandaError
+from store.base.citations import cite
+from store.base.errors import InvalidInput, MemorandaError
 from tui.commands import Outcome, Session
 from tui.plurals import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.agent.queue import Read
     from store.ingest import Report
+    from store.learning.rule_pass import Read
     from tui.arguments import Given
 
 SUFFIX = ".jsonl"
@@ -20,10 +20,10 @@ LARGE = 4 << 20  # bytes: some seconds
 
 
 def ingest(session: Session, given: "Given") -> Outcome:
-    from store import flushing
-    from store.agent import queue
     from store.ingest import Report
     from store.ingest import ingest as bring_in
+    from store.learning import rule_pass
+    from store.services import session_flush
 
     memory = session.memory
     report = Report()
@@ -44,10 +44,10 @@ def ingest(session: Session, given: "Given") -> Outcome:
             if len(given.source) == 1 and not report.files:
                 raise
             failures.append(error)
-    flushing.tick(memory)
+    session_flush.tick(memory)
     if memory.database.door != "app":  # the application goes on by itself
-        flushing.catch_up(memory)
-    read = queue.run(memory, seconds=0 if memory.database.door == "app" else READING_SECONDS)
+        session_flush.catch_up(memory)
+    read = rule_pass.run(memory, seconds=0 if memory.database.door == "app" else READING_SECONDS)
     lines = [*_told(report), *_learned(read), *(str(error) for error in failures)]
     return Outcome(
         _brought(report),
@@ -92,7 +92,7 @@ def _brought(report: "Report") -> str:
 
 def _told(report: "Report") -> list[str]:
     """What else there is to say, a line each."""
-    from store.ingest.lines import LONGEST
+    from store.ingest.parsed_line import LONGEST
 
     lines = []
     for number, says in (
@@ -161,18 +161,18 @@ def sessions(session: Session, given: "Given") -> Outcome:
 
 
 def _start(session: Session, name: str) -> Outcome:
-    from store import keeping
-    from store.models import as_json
+    from store.base.models import as_json
+    from store.services import automatic_checkpoints
 
-    begun = keeping.start(session.memory, name, session.cwd)
+    begun = automatic_checkpoints.start(session.memory, name, session.cwd)
     again = f" goes on: {count(begun.turns, 'turn')} so far." if begun.turns else " begins."
     return Outcome(f"Session {begun.id}{again}", lambda: as_json(begun))
 
 
 def _discarded(session: Session, given: "Given") -> Outcome:
     """What was set aside, and until when."""
-    from store.clock import ago, local_time
-    from store.ingest.discarding import kept
+    from store.base.clock import ago, local_time
+    from store.ingest.discard import kept
     from tui.commands.lines import cut, left_out
 
     memory = session.memory
@@ -191,8 +191,8 @@ def _discarded(session: Session, given: "Given") -> Outcome:
 
 
 def _listed(session: Session, given: "Given") -> Outcome:
-    from store.clock import local_time
-    from store.models import as_json
+    from store.base.clock import local_time
+    from store.base.models import as_json
     from tui.commands.lines import left_out
 
     memory = session.memory
@@ -216,10 +216,11 @@ def _listed(session: Session, given: "Given") -> Outcome:
 
 
 def flush(session: Session, given: "Given") -> Outcome:
-    from store import flushing, pending
+    from store.conversations import extraction_queue
+    from store.services import session_flush
 
-    pending.again(session.memory.database)
-    done = flushing.flush(session.memory, given.session)
+    extraction_queue.again(session.memory.database)
+    done = session_flush.flush(session.memory, given.session)
     said = f"Session {done.session}: {count(len(done.summaries), 'summary').replace('summarys', 'summaries')}"
     said += f", checkpoint {cite('checkpoint', done.checkpoint)}." if done.checkpoint else "; nothing else is new."
     return Outcome(
@@ -235,9 +236,9 @@ def flush(session: Session, given: "Given") -> Outcome:
 
 
 def clear(session: Session, given: "Given") -> Outcome:
-    from store import flushing
+    from store.services import session_flush
 
-    done = flushing.clear(session.memory, given.session)
+    done = session_flush.clear(session.memory, given.session)
     return Outcome(
         f"Session {done.session} is over: its last {count(done.messages, 'message')} are in {done.path}.",
         lambda: {

@@ -6,7 +6,7 @@ from tui.commands import Outcome, Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.location import Location
+    from store.base.location import Location
     from tui.arguments import Given
 
 HOW = "Leave the application and type `memoranda demo`: it opens a memory of its own, and this one is not touched."
@@ -16,8 +16,8 @@ def demo(session: Session, given: "Given") -> Outcome:
     """Build the demo and, where there is a terminal for it, open it; one in a temporary place goes when it is left."""
     import shutil
 
-    from store.clock import utc_now
-    from store.errors import InvalidInput
+    from store.base.clock import utc_now
+    from store.base.errors import InvalidInput
     from tui.demo import build
 
     if session.location.kind == "option":
@@ -46,7 +46,7 @@ def demo(session: Session, given: "Given") -> Outcome:
 
 def _folder(session: Session, named: str | None) -> str:
     """Where the demo is made: a new temporary folder, or the one named, if it is new or empty. Raises Conflict."""
-    from store.errors import Conflict
+    from store.base.errors import Conflict
 
     if named is None:
         import tempfile

@@ -5,7 +5,7 @@ from tui.plurals import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.documents.scanning import Scan
+    from store.documents.indexer import Scan
     from tui.arguments import Given
 
 

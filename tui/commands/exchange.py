@@ -2,7 +2,7 @@
 
 import os
 
-from store.errors import Conflict, Declined, InvalidInput
+from store.base.errors import Conflict, Declined, InvalidInput
 from tui.commands import Outcome, Session
 from tui.plurals import count
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Generator
 
     from store.exchange.backup import Backup
-    from store.exchange.importing import Import
+    from store.exchange.importer import Import
     from tui.arguments import Given
 
 MERGE_WORDS = {
@@ -40,7 +40,7 @@ def _may_replace(session: Session, given: "Given", path: str) -> bool:
 
 
 def export(session: Session, given: "Given") -> Outcome:
-    from store.exchange import export
+    from store.exchange import exporter as export
 
     database = session.memory.database
     readable = given.markdown or (given.file or "").endswith((".md", ".md.gz"))
@@ -48,10 +48,10 @@ def export(session: Session, given: "Given") -> Outcome:
         raise InvalidInput("Markdown is not JSON.", "Leave --json out, or name a FILE.")
 
     def document() -> "Generator[str, None, None]":
-        from store.exchange import markdown
+        from store.exchange import markdown_export
 
         if readable:
-            return markdown.document(database, session.location.name, session.memory.now)
+            return markdown_export.document(database, session.location.name, session.memory.now)
         return export.document(database)
 
     if not given.file:
@@ -68,8 +68,8 @@ def export(session: Session, given: "Given") -> Outcome:
 
 
 def import_file(session: Session, given: "Given") -> Outcome:
-    from store import flushing
-    from store.exchange.importing import Import
+    from store.exchange.importer import Import
+    from store.services import session_flush
 
     path = _path(session, given.file)
     with Import(session.memory.database, path, given.strategy) as found:
@@ -84,7 +84,7 @@ def import_file(session: Session, given: "Given") -> Outcome:
             raise Declined("Nothing was changed.")
         step = found.apply()
         if not found.whole:  # a whole one stays the same document
-            flushing.catch_up(session.memory)
+            session_flush.catch_up(session.memory)
         back = f"undo {step} takes its records back." if step else ""
         return _told(found, f"Imported {found.name}: {count(found.changes, 'row')}. {back}".strip(), lines, given, step)
 
@@ -172,9 +172,9 @@ def _named(session: Session, text: str | None) -> str | None:
 def _restored(session: Session, given: "Given") -> Outcome:
     """Go back to a backup of this very memory, as an ordinary change: what was recorded since goes, and can come
     back."""
-    from store.citations import cite
+    from store.base.citations import cite
     from store.exchange import backup
-    from store.plans import checked
+    from store.history.restore_plan import checked
     from tui.commands.restoring import dry
 
     database, plans = session.memory.database, session.memory.plans
@@ -223,7 +223,7 @@ def backups(session: Session, given: "Given") -> Outcome:
 
 
 def _line(one: "Backup", now: str) -> str:
-    from store.clock import how_long_ago, local_time
+    from store.base.clock import how_long_ago, local_time
     from tui.visible import visible
 
     looked = f"whole {how_long_ago(now, one.verified_at)}" if one.verified_at else "never looked at"

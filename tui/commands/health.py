@@ -19,7 +19,7 @@ SIGNS = {"ok": "ok   ", "note": "note ", "wrong": "WRONG"}
 
 
 def doctor(session: Session, given: "Given") -> Outcome:
-    from store.errors import InvalidInput
+    from store.base.errors import InvalidInput
     from store.health import WRONG, examine, quiet
     from tui.visible import visible
 
@@ -89,7 +89,7 @@ def _apart(path: str, into: str | None, progress: "Callable[[str, int, int], Non
     import subprocess
 
     import store
-    from store.errors import MemorandaError, StorageError
+    from store.base.errors import MemorandaError, StorageError
 
     home = os.path.dirname(os.path.dirname(os.path.abspath(store.__file__)))
     words = [sys.executable, "-m", "store.salvage", path, *([into] if into else [])]

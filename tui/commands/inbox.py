@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from store.citations import cite
-from store.errors import Declined, InvalidInput
-from store.inbox import Choice, Decided, Doubtful
-from store.models import Proposal, as_json
+from store.base.citations import cite
+from store.base.errors import Declined, InvalidInput
+from store.base.models import Proposal, as_json
+from store.inbox.inbox import Choice, Decided, Doubtful
 from tui.commands import Outcome, Session, number, reference, though_purged
 from tui.commands.lines import cut, left_out, proposal_line
 from tui.plurals import count
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
 
 def list_proposals(session: Session, given: "Given") -> Outcome:
-    from store import comparing
+    from store.inbox import new_fact_check
 
     memory, inbox = session.memory, session.memory.inbox
     if memory.database.door == "cli":  # in the application it is done beside everything else
-        comparing.compare(memory.database, memory.facts, inbox)
+        new_fact_check.compare(memory.database, memory.facts, inbox)
     ids = inbox.ids(state=given.state or "waiting", origin=given.origin, limit=given.limit + 1)
     shown = inbox.many(ids[: given.limit])
     now = memory.now
@@ -78,11 +78,11 @@ def merge(session: Session, given: "Given") -> Outcome:
 
 
 def duplicates(session: Session, given: "Given") -> Outcome:
-    from store.agent import summing_up
-    from store.duplicates import nominate
+    from store.inbox.duplicates import nominate
+    from store.learning import summarizers
 
     memory = session.memory
-    with summing_up.of_facts(memory) as summary:
+    with summarizers.of_facts(memory) as summary:
         found = nominate(memory.database, memory.facts, memory.inbox, memory.now, summary=summary)
     lines = [proposal_line(one, memory.now) for one in memory.inbox.many(found.proposals)]
     seen = (
@@ -143,9 +143,9 @@ def _counted(numbers: Sequence[int]) -> str:
 
 def _likes(session: Session, proposal: Proposal) -> Iterable[str]:
     """What a proposal duplicates or contradicts, in a line each."""
-    from store.decided import met
-    from store.duplicates import alike
-    from store.proposals import about
+    from store.inbox.decision_conflicts import met
+    from store.inbox.duplicates import alike
+    from store.records.proposals import about
 
     if proposal.state != "waiting":
         return
@@ -165,8 +165,8 @@ def _all(session: Session, numbers: Sequence[int]) -> "list[dict[str, Any]]":
 
 
 def _json(session: Session, proposal: Proposal) -> "dict[str, Any]":
-    from store.decided import met
-    from store.duplicates import alike
+    from store.inbox.decision_conflicts import met
+    from store.inbox.duplicates import alike
 
     memory = session.memory
     likes: list[Mapping[str, object]] = []

@@ -13,9 +13,9 @@ LOADING = "the model is being loaded …"
 
 def ask(session: Session, given: "Given") -> Outcome:
     """At a terminal each sentence is printed as soon as it stands, and it is said what is waited for until then."""
-    from store.agent.model import found
-    from store.citations import without
+    from store.base.citations import without
     from store.librarian import Librarian
+    from store.llm.model_selection import found
 
     memory = session.memory
     chat = None if given.no_model else found(memory.config, loading=lambda: session.wait(LOADING))
@@ -46,8 +46,8 @@ def ask(session: Session, given: "Given") -> Outcome:
 
 def _sources(session: Session, answer: "Answer") -> list[str]:
     """A line for each record that an answer rests on."""
-    from store import records
-    from store.citations import parse
+    from store.base.citations import parse
+    from store.search import lookup as records
     from tui.commands.lines import cut
     from tui.oneline import summary
 
@@ -68,9 +68,9 @@ def told(answer: "Answer") -> list[str]:
 
 def as_json(session: Session, answer: "Answer") -> dict[str, object]:
     """An answer as `--json` prints it, with the records that it cites."""
-    from store import records
-    from store.citations import parse
-    from store.models import as_json
+    from store.base.citations import parse
+    from store.base.models import as_json
+    from store.search import lookup as records
 
     database = session.memory.database
     return {

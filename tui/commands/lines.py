@@ -3,8 +3,8 @@
 Everything printed passes `tui.visible` once more at the door; columns are separated by two spaces.
 """
 
-from store.clock import ago, local_time
-from store.keys import unpack
+from store.base.clock import ago, local_time
+from store.base.record_keys import unpack
 from tui.badges import FACT_BADGES, KIND_GLYPHS, fact_badge
 from tui.plurals import count
 from tui.visible import visible
@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from store.models import Checkpoint, Fact, Iteration, Proposal, Record, Step, Task
-    from store.plans import Planned
+    from store.base.models import Checkpoint, Fact, Iteration, Proposal, Record, Step, Task
+    from store.history.restore_plan import Planned
 
 WORD = max(len(word) for _, word in FACT_BADGES.values() if word != "contradicted")
 
@@ -79,7 +79,7 @@ def cut(text: str, width: int = 60) -> str:
 
 def before_and_after(old: "dict[str, Any]", new: "dict[str, Any]", names: "Iterable[str]") -> str:
     """`pinned: 0 → 1, status: active → forgotten` for these columns; those that only follow others are left out."""
-    from store.effects import FOLLOWS
+    from store.history.change_summary import FOLLOWS
 
     return ", ".join(
         f"{name}: {_value(name, old[name])} → {_value(name, new[name])}" for name in names if name not in FOLLOWS

@@ -4,8 +4,8 @@ import os
 import sys
 from time import monotonic
 
+from store.base.errors import InvalidInput, ModelFailed
 from store.config import load, put, user_path
-from store.errors import InvalidInput, ModelFailed
 from tui.commands import Outcome, Session
 from tui.commands.interrupt import Interrupt
 from tui.keys import BY_ID, FIXED
@@ -16,12 +16,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from store.agent.faring import Faring
-    from store.agent.fetching import Pace, Pulled
-    from store.agent.server import Installed
-    from store.agent.standing import Standing
-    from store.agent.trial import Tried
     from store.config import Config, Value
+    from store.llm.model_pull import Pace, Pulled
+    from store.llm.model_stats import Faring
+    from store.llm.probe import Tried
+    from store.llm.server_info import Installed
+    from store.llm.status import Standing
     from tui.arguments import Given
 
 OFTEN = 0.1  # seconds between two words about how far a pull is
@@ -65,7 +65,7 @@ def _config(session: Session) -> "Config":
 
 
 def _status(session: Session, name: str) -> Outcome:
-    from store.agent.standing import standing
+    from store.llm.status import standing
 
     found, fared = standing(_config(session)), _faring(session)
     lines = lines_of(found)
@@ -79,7 +79,7 @@ def _faring(session: Session) -> "Faring | None":
     """How the model fares in the memory of this place; None where there is none."""
     if not os.path.lexists(session.location.path):
         return None
-    from store.agent.faring import faring
+    from store.llm.model_stats import faring
     from store.memory import Memory
 
     with Memory(session.location, "cli", create=False) as memory:
@@ -111,7 +111,7 @@ def headline(found: "Standing") -> str:
 
 def where(found: "Standing") -> str:
     """The server, and whether it answers."""
-    from store.agent.address import short
+    from store.llm.endpoint import short
 
     if found.trouble is not None:
         return found.trouble.message
@@ -149,7 +149,7 @@ def about(one: "Installed") -> str:
 
 def lacking(found: "Standing") -> bool:
     """Whether there is no Ollama on this very machine, where it was looked for."""
-    from store.agent.address import NEAR, host
+    from store.llm.endpoint import NEAR, host
 
     return found.trouble is not None and found.trouble.kind == "absent" and host(found.look.address) in NEAR
 
@@ -192,16 +192,16 @@ def _json(found: "Standing") -> dict[str, object]:
 
 
 def _pull(session: Session, name: str) -> Outcome:
-    from store.agent import address
-    from store.agent.fetching import Fetcher, Pace
-    from store.agent.model import USUAL
+    from store.llm import endpoint
+    from store.llm.model_pull import Fetcher, Pace
+    from store.llm.model_selection import USUAL
 
     name = name or USUAL
     pace, started = Pace(), monotonic()
     tell = _teller(name, sys.stderr.isatty())
     total = 0
     with Interrupt() as interrupt:
-        fetcher = Fetcher(address.of(_config(session)), lambda: interrupt.asked)
+        fetcher = Fetcher(endpoint.of(_config(session)), lambda: interrupt.asked)
         try:
             for far in fetcher.pull(name):
                 pace.told(far.done, far.total)
@@ -282,8 +282,8 @@ def seconds(number: float) -> str:
 
 
 def _test(session: Session, name: str) -> Outcome:
-    from store.agent.standing import standing
-    from store.agent.trial import try_out
+    from store.llm.probe import try_out
+    from store.llm.status import standing
 
     config = _config(session)
     found = standing(config)
@@ -324,7 +324,7 @@ def _use(session: Session, name: str) -> Outcome:
 
 def _put(session: Session, setting: str, value: str) -> Outcome:
     """Write a setting to the person's own file, and say how it stands then."""
-    from store.agent.standing import standing
+    from store.llm.status import standing
 
     put(user_path(), setting, value)
     config = _config(session)

@@ -1,23 +1,23 @@
 """as-of, diff: how things stood at a moment, and what is not as it was."""
 
-from store.errors import InvalidInput
+from store.base.errors import InvalidInput
 from tui.commands import Outcome, Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from store.history.restore_plan import Planned
     from store.memory import Memory
-    from store.plans import Planned
     from tui.arguments import Given
 
 KINDS = ("facts", "decisions", "tasks")
 
 
 def as_of(session: Session, given: "Given") -> Outcome:
-    from store.models import as_json
-    from store.moments import moment
-    from store.past import Then, read
+    from store.base.models import as_json
+    from store.services.as_of import Then, read
+    from store.services.point_in_time import moment
 
     kinds = tuple(kind for kind in KINDS if kind in given.what) if given.what else KINDS
     if unknown := [word for word in given.what if word not in KINDS]:
@@ -67,7 +67,7 @@ def _lines(then: "Memory", kind: str, records: "list[Any]", limit: int) -> list[
 
 
 def diff(session: Session, given: "Given") -> Outcome:
-    from store.moments import moment
+    from store.services.point_in_time import moment
     from tui.commands.lines import left_out
     from tui.commands.restoring import change_as_json
 
@@ -89,8 +89,8 @@ def diff(session: Session, given: "Given") -> Outcome:
 
 def _diff_line(change: "Planned") -> str:
     """What happened to a record: the plan's sign turned round, its text, before and after, who and when."""
-    from store.clock import local_time
-    from store.effects import happened, sign
+    from store.base.clock import local_time
+    from store.history.change_summary import happened, sign
     from tui.commands.lines import before_and_after, cut
     from tui.visible import visible
 

@@ -2,9 +2,9 @@
 
 import os
 
+from store.base.errors import Declined, InvalidInput, MemorandaError, NotOurs
+from store.base.location import Location, here
 from store.database import Database
-from store.errors import Declined, InvalidInput, MemorandaError, NotOurs
-from store.location import Location, here
 from store.memory import Memory
 from store.trust import Trust, require
 from tui.commands import Outcome, Session
@@ -40,7 +40,7 @@ def whose(location: Location) -> tuple[bool | None, str]:
 
 def adopt(session: Session, given: "Given") -> Outcome:
     """Take a memory that came from elsewhere, or from an earlier version."""
-    from store import adopting
+    from store.services import adoption
 
     location = session.location
     if given.whole and given.as_proposals:
@@ -53,12 +53,12 @@ def adopt(session: Session, given: "Given") -> Outcome:
         if not session.ask(question, [says]):
             raise Declined("Nothing was adopted; --as-proposals asks about each of its facts.")
     if given.as_proposals:
-        done = adopting.as_proposals(location)
+        done = adoption.as_proposals(location)
         left = f" {done.left} records could not be proposed." if done.left else ""
         said = f"{count(done.proposals, 'proposal')} wait in the inbox of a new memory: {location.path}.{left}"
         lines = [f"What was there lies in {done.aside} now.", *filter(None, [done.warning])]
         return Outcome(said, done.as_dict, lines=lines)
-    done = adopting.whole(location, earlier=mine is False and _unmarked(location))
+    done = adoption.whole(location, earlier=mine is False and _unmarked(location))
     lines = [f"It holds for this process alone: {done.trouble}"] if done.trouble else []
     lines += filter(None, [done.warning])
     return Outcome(f"It is yours now: {location.path}", done.as_dict, lines=lines)
@@ -99,8 +99,8 @@ def open_other(session: Session, given: "Given") -> Outcome:
 def place(text: str, cwd: str) -> tuple[Location, str]:
     """(the memory that a folder or a memory file stands for, the folder it is used from). Raises NotFound for what is
     not there: a memory is never made by opening another."""
-    from store.errors import NotFound
-    from store.location import locate
+    from store.base.errors import NotFound
+    from store.base.location import locate
 
     path = os.path.abspath(os.path.join(cwd, os.path.expanduser(text)))
     if os.path.isdir(path):

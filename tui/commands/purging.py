@@ -3,8 +3,8 @@
 import os
 import sys
 
-from store.errors import Declined, InvalidInput, NotFound
-from store.vocabulary import PURGEABLE
+from store.base.errors import Declined, InvalidInput, NotFound
+from store.base.vocabulary import PURGEABLE
 from tui.commands import Outcome, Session
 from tui.plurals import count
 
@@ -122,7 +122,7 @@ def planned(memory: "Memory", given: "Given") -> "PurgePlan":
 
 
 def _older(memory: "Memory", before: str, kind: str | None) -> list[tuple[str, int]]:
-    from store.moments import moment
+    from store.services.point_in_time import moment
 
     at = moment(memory, before)
     found = memory.purge.before(at.at, kind)
@@ -136,8 +136,8 @@ def _older(memory: "Memory", before: str, kind: str | None) -> list[tuple[str, i
 def _found(memory: "Memory", query: str) -> tuple[list[tuple[str, int]], list[str]]:
     """(what a search by keywords finds, among what can be purged: all that holds every word as it is, and nothing that
     is only alike; the words themselves, which are to go as well)."""
-    from store.keys import unpack
-    from store.search.query import parse
+    from store.base.record_keys import unpack
+    from store.search.query_parser import parse
 
     def words_of(text: str) -> set[str]:
         return {word.casefold() for word in parse(text, memory.now).words}

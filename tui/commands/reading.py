@@ -2,8 +2,8 @@
 
 import os
 
-from store.clock import local_time, parse_moment
-from store.errors import InvalidInput
+from store.base.clock import local_time, parse_moment
+from store.base.errors import InvalidInput
 from tui.commands import Outcome, Session, number
 from tui.plurals import count
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def search(session: Session, given: "Given") -> Outcome:
-    from store.models import as_json
+    from store.base.models import as_json
     from tui.badges import KIND_GLYPHS
     from tui.oneline import moment
     from tui.visible import visible
@@ -78,29 +78,29 @@ def _around(text: str, marks: list[tuple[int, int]], width: int = 160) -> str:
 
 
 def show(session: Session, given: "Given") -> Outcome:
-    from store import belonging, records
-    from store.citations import parse
+    from store.base.citations import parse
+    from store.search import linked_records, lookup
     from tui.describe import as_text, describe
     from tui.visible import visible
 
     memory = session.memory
-    record = records.lookup(memory.database, parse(given.citation, "fact"))
+    record = lookup.lookup(memory.database, parse(given.citation, "fact"))
     lines = [visible(line) for line in as_text(describe(memory, record))]  # a name with a newline cannot add a line
-    data = belonging.as_json(memory.database, record)
+    data = linked_records.as_json(memory.database, record)
     if given.diff:
         text = _diff(session, record)
         lines += ["", *text.split("\n")]
         data["diff"] = text
-    return Outcome(data=lambda: data, lines=lines, after=lambda: memory.search.accesses.add([records.key(record)]))
+    return Outcome(data=lambda: data, lines=lines, after=lambda: memory.search.accesses.add([lookup.key(record)]))
 
 
 def _diff(session: Session, record: object) -> str:
-    from store import worker
-    from store.models import Commit
+    from store.base.models import Commit
+    from store.services import maintenance
 
     if not isinstance(record, Commit):
         raise InvalidInput("Only a commit has a diff.")
-    source = worker.repository(session.memory, session.cwd)
+    source = maintenance.repository(session.memory, session.cwd)
     if source is None:
         raise InvalidInput("There is no git repository here.", "Run it inside the project's checkout.")
     diff = source.diff(record.sha)
@@ -108,9 +108,9 @@ def _diff(session: Session, record: object) -> str:
 
 
 def timeline(session: Session, given: "Given") -> Outcome:
-    from store import records
-    from store.keys import unpack
-    from store.models import as_json
+    from store.base.models import as_json
+    from store.base.record_keys import unpack
+    from store.search import lookup
     from tui.commands.lines import keyed_line, left_out
 
     memory = session.memory
@@ -119,7 +119,7 @@ def timeline(session: Session, given: "Given") -> Outcome:
     before = parse_moment(given.before, now) if given.before else ""
     iteration = number(given.iteration, "iteration") if given.iteration else None
     keys = [key for key, _ in memory.timeline.stream(given.kind, since, before, given.limit + 1, iteration)]
-    found = records.by_key(memory.database, keys[: given.limit])
+    found = lookup.by_key(memory.database, keys[: given.limit])
     shown = [(key, found[key]) for key in keys if key in found]
     lines = [keyed_line(key, record) for key, record in shown] or ["Nothing happened here yet."]
     return Outcome(
@@ -131,7 +131,7 @@ def timeline(session: Session, given: "Given") -> Outcome:
 def stats(session: Session, given: "Given") -> Outcome:
     from dataclasses import asdict
 
-    from store.measures import measure
+    from store.services.metrics import measure
     from tui.commands.measures import lines_of
     from tui.measured import sections
 
@@ -171,14 +171,14 @@ def _number(value: object) -> str:
 
 def overview(session: Session) -> list[str]:
     """What `memoranda` prints where there is no terminal to draw in."""
-    from store import records
+    from store.search import lookup
     from tui.commands.lines import fact_line, keyed_line
 
     memory = session.memory
     now = memory.now
     counts = memory.facts.counts(now)
     keys = [key for key, _ in memory.timeline.stream(limit=8)]
-    found = records.by_key(memory.database, keys)
+    found = lookup.by_key(memory.database, keys)
     old = memory.facts.many(memory.facts.ids(now, limit=8))
     ageing = ", ".join(f"{counts[state]} {state}" for state in ("aging", "low", "stale") if counts[state])
     lines = [f"memoranda  {memory.location.name}  {count(counts['active'], 'fact')}{f' ({ageing})' if ageing else ''}"]

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from store.scrubbing import Cut, Leak
+    from store.purge.secret_scan import Cut, Leak
     from tui.arguments import Given
 
 GONE = "What was cut is gone; only its place is known. Not a secret? memoranda redactions allow RULE [SHAPE]"
@@ -23,7 +23,7 @@ ROTATE = "Whoever read them before may have them: replace them where they were i
 
 
 def redactions(session: Session, given: "Given") -> Outcome:
-    from store.errors import InvalidInput
+    from store.base.errors import InvalidInput
 
     if given.what is None:
         return _noted(session, given)
@@ -37,8 +37,8 @@ def redactions(session: Session, given: "Given") -> Outcome:
 
 
 def _noted(session: Session, given: "Given") -> Outcome:
-    from store.config.allowed import allowances
-    from store.scrubbing import noted
+    from store.purge.secret_scan import noted
+    from store.redaction.allowlist import allowances
     from tui.commands.lines import left_out
     from tui.visible import visible
 
@@ -57,7 +57,7 @@ def _noted(session: Session, given: "Given") -> Outcome:
 
 
 def _cut_cells(cut: "Cut") -> tuple[str, ...]:
-    from store.clock import local_time
+    from store.base.clock import local_time
     from tui.visible import visible
 
     by = cut.actor if cut.actor == cut.door else f"{cut.actor}, {cut.door}"
@@ -69,9 +69,9 @@ def _cut_as_json(cut: "Cut") -> "dict[str, Any]":
 
 
 def _rules(session: Session) -> Outcome:
-    from store.config.allowed import allowances
+    from store.purge.secret_scan import counted
+    from store.redaction.allowlist import allowances
     from store.redaction.families import LABELS
-    from store.scrubbing import counted
 
     counts = counted(session.memory.database)
     allowed = allowances()
@@ -94,8 +94,8 @@ def _allowing(items: list[str]) -> str:
 
 
 def _allow(given: "Given") -> Outcome:
-    from store.config.allowed import allow
     from store.config.files import user_path
+    from store.redaction.allowlist import allow
 
     entry = allow(given.rule, given.shape or "")
     again = f"memoranda redactions cut {entry.replace('=', ' ', 1)}"
@@ -106,8 +106,8 @@ def _allow(given: "Given") -> Outcome:
 
 
 def _cut_again(given: "Given") -> Outcome:
-    from store.config.allowed import disallow
     from store.config.files import user_path
+    from store.redaction.allowlist import disallow
 
     entry = disallow(given.rule, given.shape or "")
     return Outcome(
@@ -120,10 +120,10 @@ def _cut_again(given: "Given") -> Outcome:
 
 
 def scan(session: Session, given: "Given") -> Outcome:
-    from store.errors import Declined
-    from store.scanners import PEOPLE, SECRETS
-    from store.scrubbing import scan as find
-    from store.scrubbing import scrub
+    from store.base.errors import Declined
+    from store.purge.scanners import PEOPLE, SECRETS
+    from store.purge.secret_scan import scan as find
+    from store.purge.secret_scan import scrub
 
     database = session.memory.database
     scanner, thing = (PEOPLE, "trace of a person") if given.personal else (SECRETS, "secret")

@@ -2,11 +2,11 @@
 
 import os
 
+from store.base.errors import Declined, InvalidInput, NotFound
+from store.base.installation import trouble
 from store.config import KEYS, Config, Value, asking, known, load, project_path, put, remove, user_path
-from store.config.granted import grant, revoke
+from store.config.grants import grant, revoke
 from store.config.settings import nearest
-from store.errors import Declined, InvalidInput, NotFound
-from store.installation import trouble
 from tui.commands import Outcome, Session
 from tui.keys import BY_ID, FIXED, resolve
 from tui.verbs import ALLOW

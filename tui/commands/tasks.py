@@ -1,7 +1,7 @@
 """task, tasks, iteration, iterations."""
 
-from store.citations import cite
-from store.errors import InvalidInput
+from store.base.citations import cite
+from store.base.errors import InvalidInput
 from tui.commands import Outcome, Session, number, though_purged
 from tui.plurals import count
 
@@ -27,8 +27,8 @@ def task(session: Session, given: "Given") -> Outcome:
 
 
 def list_tasks(session: Session, given: "Given") -> Outcome:
-    from store.tasks import OPEN
-    from store.vocabulary import TASK_STATUSES
+    from store.base.vocabulary import TASK_STATUSES
+    from store.records.tasks import OPEN
     from tui.commands.lines import left_out, task_line
 
     tasks = session.memory.tasks
@@ -67,7 +67,7 @@ def iteration(session: Session, given: "Given") -> Outcome:
 
 
 def list_iterations(session: Session, given: "Given") -> Outcome:
-    from store.models import as_json
+    from store.base.models import as_json
     from tui.commands.lines import iteration_line, left_out
 
     iterations = session.memory.iterations
@@ -87,12 +87,12 @@ def list_iterations(session: Session, given: "Given") -> Outcome:
 
 
 def _json(session: Session, ids: list[int]) -> list[dict[str, object]]:
-    from store.models import as_json
+    from store.base.models import as_json
 
     return [as_json(task) for task in session.memory.tasks.many(ids)]
 
 
 def _iteration(session: Session, number: int) -> dict[str, object]:
-    from store.models import as_json
+    from store.base.models import as_json
 
     return as_json(session.memory.iterations.get(number))

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
 
 def index(session: Session, given: "Given") -> Outcome:
+    from store.base.errors import Conflict, ForeignFile, InvalidInput
     from store.embedding import Vectors
-    from store.errors import Conflict, ForeignFile, InvalidInput
     from store.search import corpus
 
     database = session.memory.database
@@ -78,15 +78,15 @@ class _Embedding:
         return lines
 
     def _work(self, memory: "Memory") -> None:
-        from store import meaning
-        from store.errors import MemorandaError
+        from store.base.errors import MemorandaError
+        from store.services import background_embedding
 
-        if not meaning.waiting(memory):
+        if not background_embedding.waiting(memory):
             return
         progress = _progress() if sys.stderr.isatty() else _quiet
         with Interrupt() as interrupt:
             try:
-                result = meaning.embed(memory, progress, lambda: interrupt.asked, self.told.append)
+                result = background_embedding.embed(memory, progress, lambda: interrupt.asked, self.told.append)
                 if result is None:
                     self.told.append("Another process is embedding right now.")
                 else:

@@ -6,11 +6,13 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from store import comparing, conversation, worker
-from store.agent import queue
-from store.citations import cite
-from store.location import FILE, FOLDER, Location
+from store import conversations
+from store.base.citations import cite
+from store.base.location import FILE, FOLDER, Location
+from store.inbox import new_fact_check
+from store.learning import rule_pass
 from store.memory import Memory
+from store.services import maintenance
 from tui.demo.calendar import Calendar, Hands
 from tui.demo.decisions import DECISIONS, FORGOTTEN
 from tui.demo.facts import CHANGES, FACTS
@@ -53,7 +55,7 @@ def tell(folder: str, calendar: Calendar, project: Project) -> Location:
             do(record)
         hands.put(calendar.now - 1)
         telling.read_git()
-        comparing.settle(memory.database)  # what could be asked of it was, in that year
+        new_fact_check.settle(memory.database)  # what could be asked of it was, in that year
     return location
 
 
@@ -110,9 +112,9 @@ class Telling:
         door = self._memory.database.door
         self._memory.database.door = "worker"
         if self._project.grow(self._hands.ms):
-            source = worker.repository(self._memory, self._project.folder)
+            source = maintenance.repository(self._memory, self._project.folder)
             if source is not None:
-                worker.catch_up(self._memory, source)
+                maintenance.catch_up(self._memory, source)
         self._memory.database.door = door
 
     def _remember(self, fact: Fact) -> None:
@@ -183,7 +185,7 @@ class Telling:
 
     def _say(self, said: Said) -> None:
         speaker = "Nadia" if said.role == "user" else ""
-        turn = conversation.Said(said.role, said.text, speaker)
+        turn = conversations.Said(said.role, said.text, speaker)
         self._memory.turns.add(said.session, [turn], origin=said.by)
 
     def _send(self, sent: Sent) -> None:
@@ -193,7 +195,7 @@ class Telling:
         context.sent.answered(number, valid=True, cited=cited, actor=sent.by)
 
     def _read(self, read: Read) -> None:
-        queue.run(self._memory)
+        rule_pass.run(self._memory)
         self._memory.summaries.write(read.session, all_of_it=True)
 
     def _propose(self, proposed: Proposed) -> None:

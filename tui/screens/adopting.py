@@ -13,8 +13,8 @@ from textual.containers import VerticalScroll
 from textual.screen import Screen
 from textual.widgets import Static
 
-from store.errors import MemorandaError, NotOurs
-from store.location import Location
+from store.base.errors import MemorandaError, NotOurs
+from store.base.location import Location
 from tui.visible import visible
 from tui.workers import SaysDefects
 
@@ -61,7 +61,7 @@ class AdoptScreen(SaysDefects, Screen[str]):
 
     @work(thread=True, exit_on_error=False, description="look whether it is whole")
     def _examine(self) -> None:
-        from store.adopting import examine
+        from store.services.adoption import examine
 
         try:
             examine(self._location.path)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TypeVar
 from textual import work
 from textual.widgets import Input
 
-from store.citations import parse
-from store.errors import MemorandaError
+from store.base.citations import parse
+from store.base.errors import MemorandaError
 from tui.keys import FACTS, HEALTH, HISTORY, INBOX, LIBRARIAN, PANES, PREVIEW, TIMELINE, named
 from tui.screens.searching import SearchingScreen
 from tui.screens.view import DOMAIN_ORDER, KIND_ORDER, SORT_ORDER, slots
@@ -23,7 +23,7 @@ Choice = TypeVar("Choice")
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from store.models import Record, Step
+    from store.base.models import Record, Step
 
 # What is typed right after these keys is for the bar that they open, even if all of it came at once, as a slow line
 # sends it: so they are heard before the keys behind them are given to the list.

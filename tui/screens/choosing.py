@@ -10,7 +10,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 
-from store.errors import MemorandaError
+from store.base.errors import MemorandaError
 from tui.compare import Line
 from tui.keys import Key
 from tui.responsive import ResponsiveScreen

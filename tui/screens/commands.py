@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
-from store.errors import MemorandaError
+from store.base.errors import MemorandaError
 from tui.acts.host import ActionHost
 from tui.arguments import Given, Usage, help_text, read
 from tui.completion import complete, split
@@ -150,7 +150,7 @@ def _in_place(screen: CommandHost, verb: Verb, given: Given) -> bool:
 
 
 def _show_model(screen: CommandHost, given: Given) -> None:
-    from store.agent.model import USUAL
+    from store.llm.model_selection import USUAL
 
     pull = (given.name or USUAL) if given.what == "pull" else ""
     screen.action_model(pull, (given.name or "") if given.what == "test" else None)
@@ -196,8 +196,8 @@ def _open(screen: CommandHost, text: str) -> None:
 
 def _show_facts(screen: CommandHost, given: Given) -> None:
     """Go to the facts, filtered."""
-    from store.facts import SORTS
-    from store.vocabulary import DOMAINS
+    from store.base.vocabulary import DOMAINS
+    from store.records.facts import SORTS
     from tui.commands.facts import filters
 
     words, domain = filters(given)

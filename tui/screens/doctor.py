@@ -26,8 +26,8 @@ from tui.widgets.record_list import RecordList
 from tui.workers import SaysDefects
 
 if TYPE_CHECKING:
-    from store.clock import Clock
-    from store.location import Location
+    from store.base.clock import Clock
+    from store.base.location import Location
 
 SIGNS = {OK: ("✓ ", "added"), NOTE: ("· ", "warning"), WRONG: ("✕ ", "removed")}
 SUBJECT = 11  # cells of what was looked at

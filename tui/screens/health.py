@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
-from store.clock import to_ms
+from store.base.clock import to_ms
 from tui.health_rows import HealthRows
 from tui.keys import HEALTH
 from tui.screens.contexts import ContextScreen

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from textual import work
 
-from store.errors import MemorandaError
+from store.base.errors import MemorandaError
 from tui.keys import named
 from tui.screens.embedding import EmbeddingScreen
 
 if TYPE_CHECKING:
-    from store.agent.queue import Read
+    from store.learning.rule_pass import Read
 
 LOOKS = 4  # after which it is looked whether something was said
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from textual import work
 
-from store.errors import Defect, MemorandaError
-from store.tombstones import times
+from store.base.errors import Defect, MemorandaError
+from store.database.tombstones import times
 from tui.keys import LIBRARIAN, named
 from tui.librarian import KEPT, Desk, Exchange
 from tui.screens.health import HealthScreen

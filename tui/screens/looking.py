@@ -1,7 +1,7 @@
 """Looking back: the whole screen as the memory stood at a moment, read-only and marked as such, until escape.
 
-The lists, the preview and the search read another memory under the same names (`store.past`); what was on the screen
-before stands there again afterwards.
+The lists, the preview and the search read another memory under the same names (`store.services.as_of`); what was on the
+screen before stands there again afterwards.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from textual import work
 
-from store.clock import local_time
-from store.errors import MemorandaError
+from store.base.clock import local_time
+from store.base.errors import MemorandaError
 from tui.keys import PANES, named
 from tui.pieces import Piece, width
 from tui.screens.browsing import BrowsingScreen
@@ -23,8 +23,8 @@ from tui.widgets.bars import Footer, Split
 from tui.widgets.record_list import RecordList
 
 if TYPE_CHECKING:
-    from store.moments import Moment
-    from store.past import Past, Then
+    from store.services.as_of import Past, Then
+    from store.services.point_in_time import Moment
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 
-from store.errors import MemorandaError
+from store.base.errors import MemorandaError
 from tui.keys import CHECKPOINTS, CONTEXT, FACTS, HEALTH, HISTORY, INBOX, KEYS, LIBRARIAN, LOOKS, TASKS, TIMELINE
 from tui.pieces import Piece
 from tui.screens.browsing import TYPING
@@ -25,8 +25,8 @@ from tui.widgets.record_list import RecordList
 from tui.widgets.search_bar import SearchBar
 
 if TYPE_CHECKING:
-    from store.moments import Moment
-    from store.plans import Applied, Plan
+    from store.history.restore_plan import Applied, Plan
+    from store.services.point_in_time import Moment
     from tui.readings import Target
     from tui.widgets.ask_bar import AskBar
 
@@ -343,7 +343,7 @@ class MainScreen(LibrarianScreen):
             self.app.push_screen(shown, lambda result: self._plan_done(result, undone_by))
 
     def _plan_done(self, result: object, undone_by: str) -> None:
-        from store.plans import Applied
+        from store.history.restore_plan import Applied
 
         if isinstance(result, str):
             self.open_citation(result)

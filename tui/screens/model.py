@@ -10,9 +10,9 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
-from store.agent.model import USUAL
+from store.base.errors import MemorandaError
 from store.config import Value, load, put, user_path
-from store.errors import MemorandaError
+from store.llm.model_selection import USUAL
 from tui.commands.model import MODES, how_far, overruled, trial_lines, where
 from tui.compare import Line
 from tui.keys import BY_ID, FIXED
@@ -29,9 +29,9 @@ from tui.widgets.record_list import RecordList
 from tui.workers import SaysDefects
 
 if TYPE_CHECKING:
-    from store.agent.faring import Faring
-    from store.agent.standing import Standing
-    from store.location import Location
+    from store.base.location import Location
+    from store.llm.model_stats import Faring
+    from store.llm.status import Standing
     from tui.modeller import Modeller, Pull
     from tui.screens.application import Application
 

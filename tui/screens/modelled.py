@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from store.agent.faring import Faring, faring
+from store.llm.model_stats import Faring, faring
 from tui.model_line import forms
 from tui.pieces import Piece
 from tui.screens.learning import LearningScreen

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
 
-from store.clock import ago, how_long_ago
-from store.effects import FOLLOWS, happened
-from store.effects import sign as sign_of
+from store.base.clock import ago, how_long_ago
+from store.history.change_summary import FOLLOWS, happened
+from store.history.change_summary import sign as sign_of
 from tui.compare import Line, compare
 from tui.display import fit
 from tui.keys import LOOKING_KEYS, PLAN_KEYS, Key, named
@@ -26,7 +26,7 @@ from tui.widgets.bars import Split
 from tui.widgets.record_list import RecordList
 
 if TYPE_CHECKING:
-    from store.plans import Plan, Planned
+    from store.history.restore_plan import Plan, Planned
     from tui.engine import Engine
 
 SIGNS = {"+": ("+", "added"), "-": ("−", "removed"), "~": ("~", "glyph-aging")}

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
 
-from store.errors import MemorandaError
+from store.base.errors import MemorandaError
 from tui.badges import KIND_GLYPHS
 from tui.commands.purging import box
 from tui.compare import Line

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, cast
 from textual import work
 from textual.worker import Worker, WorkerState
 
-from store.clock import Clock, utc_now
-from store.database import log
-from store.errors import MemorandaError, NotOurs
-from store.keys import pack, unpack
-from store.location import Location
+from store.base.clock import Clock, utc_now
+from store.base.errors import MemorandaError, NotOurs
+from store.base.location import Location
+from store.base.record_keys import pack, unpack
+from store.database import wal
 from tui.keys import CHECKPOINTS, FACTS, HISTORY, INBOX, PANES, TASKS, TIMELINE
 from tui.pieces import Piece, width
 from tui.responsive import ResponsiveScreen
@@ -29,7 +29,7 @@ from tui.widgets.record_list import RecordList
 from tui.widgets.search_bar import SearchBar
 
 if TYPE_CHECKING:
-    from store.models import Record, Step
+    from store.base.models import Record, Step
     from tui.engine import Engine, Lists
     from tui.readings import SideRows
     from tui.rows import HitRows, KeyedRows, TimelineRows
@@ -197,14 +197,14 @@ class ReadingScreen(ResponsiveScreen[None]):
     def _adopt(self, choice: str, earlier: bool) -> None:
         from rich.text import Text
 
-        from store import adopting
+        from store.services import adoption
         from tui.screens.adopting import WHOLE
 
         try:
             if choice == WHOLE:
-                adopted = adopting.whole(self._location, self._clock, earlier)
+                adopted = adoption.whole(self._location, self._clock, earlier)
             else:
-                adopted = adopting.as_proposals(self._location, self._clock)
+                adopted = adoption.as_proposals(self._location, self._clock)
         except MemorandaError as error:
             self.app.call_from_thread(self.app.exit, None, error.exit_status, Text(visible(str(error))))
             return
@@ -220,7 +220,7 @@ class ReadingScreen(ResponsiveScreen[None]):
         self.engine = self.pane.engine = engine
         self.query_one(SearchBar).ready(engine)
         self._status = ""
-        self._held = bool(log.held(engine.screen.database.path))  # which is among the warnings
+        self._held = bool(wal.held(engine.screen.database.path))  # which is among the warnings
         for warning in engine.screen.database.warnings:
             self.say(warning, "warning", timeout=15)
         if engine.created:
@@ -264,7 +264,7 @@ class ReadingScreen(ResponsiveScreen[None]):
 
     def _tell_held(self, path: str) -> None:
         """Say once that another program keeps the log from being emptied, and in the bar for as long as it does."""
-        said = log.held(path)
+        said = wal.held(path)
         if bool(said) == self._held:
             return
         self._held = bool(said)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from textual import work
 
-from store.errors import MemorandaError
-from store.models import Checkpoint
+from store.base.errors import MemorandaError
+from store.base.models import Checkpoint
 from tui.keys import named
 from tui.plurals import count
 from tui.screens.modelled import ModelledScreen

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from store.errors import MemorandaError
-from store.models import Step
-from store.search.query import filters
-from store.vocabulary import SEARCHABLE
+from store.base.errors import MemorandaError
+from store.base.models import Step
+from store.base.vocabulary import SEARCHABLE
+from store.search.query_parser import filters
 from tui.keys import named
 from tui.pieces import Piece
 from tui.screens.recovering import RecoveringScreen
@@ -141,7 +141,7 @@ class SearchingScreen(RecoveringScreen):
         self._go_to_hits(False)
 
     def _marker_of(self, answer: Answer) -> Marker | None:
-        from store.search.keyword import Keywords
+        from store.search.fts import Keywords
         from store.search.snippets import Marker
 
         if answer.words is None or self.engine is None:

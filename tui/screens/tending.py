@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual import work
 
-from store.errors import MemorandaError
+from store.base.errors import MemorandaError
 from tui.keys import named
 from tui.screens.reading import AGES, ReadingScreen
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from store.clock import from_ms, local_time
-from store.vocabulary import DOMAINS
+from store.base.clock import from_ms, local_time
+from store.base.vocabulary import DOMAINS
 from tui.keys import (
     CHECKPOINTS,
     CONTEXT,
@@ -27,7 +27,7 @@ from tui.pieces import Piece, width
 from tui.visible import visible
 
 if TYPE_CHECKING:
-    from store.past import Past
+    from store.services.as_of import Past
 
 SORT_ORDER = ("oldest", "state", "domain", "newest", "text")
 SORT_WORDS = {"oldest": "by age", "newest": "newest first"}

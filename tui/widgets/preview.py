@@ -23,7 +23,7 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from store.citations import Citation, find
+from store.base.citations import Citation, find
 from tui import palette
 from tui.keys import MOVES
 from tui.marks import matches

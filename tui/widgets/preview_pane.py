@@ -12,14 +12,14 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.timer import Timer
 
-from store.errors import MemorandaError, NotFound
+from store.base.errors import MemorandaError, NotFound
 from tui.widgets.kept import Kept
 from tui.widgets.preview import Preview
 from tui.workers import SaysDefects
 
 if TYPE_CHECKING:
-    from store.citations import Citation
-    from store.models import Commit, Record, Step
+    from store.base.citations import Citation
+    from store.base.models import Commit, Record, Step
     from store.search.snippets import Marker
     from tui.compare import Line
     from tui.engine import Engine
@@ -88,8 +88,8 @@ class PreviewPane(SaysDefects, Kept, Vertical):
 
     def _count(self) -> None:
         """Count that the record was opened; not one of another moment."""
-        from store.models import Step
-        from store.records import key
+        from store.base.models import Step
+        from store.search.lookup import key
 
         engine, record = self.engine, self.record
         if engine is not None and engine.past is None and record is not None and not isinstance(record, Step):
@@ -143,7 +143,7 @@ class PreviewPane(SaysDefects, Kept, Vertical):
         self.open(event.citation)
 
     def _show(self, record: Record | Step, again: bool = False) -> None:
-        from store.models import Checkpoint, Chunk, Commit, Proposal
+        from store.base.models import Checkpoint, Chunk, Commit, Proposal
         from tui.describe import brief
         from tui.passages import indexed
 

@@ -18,7 +18,7 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.timer import Timer
 
-from store.errors import MemorandaError
+from store.base.errors import MemorandaError
 from tui.pieces import Piece, width
 from tui.widgets.bars import Bar, Split
 from tui.widgets.kept import Kept

@@ -21,7 +21,7 @@ from tui.widgets.kept import Kept
 from tui.widgets.preview import Preview
 
 if TYPE_CHECKING:
-    from store.librarian.composing import Told
+    from store.librarian.rule_answer import Told
     from tui.compare import Line
     from tui.librarian import Exchange
 

@@ -1,0 +1,106 @@
+"""Time as the whole house writes it: UTC, ISO 8601 with milliseconds, as text that sorts as it reads.
+
+Rules never read the clock; they are given `now`. Only the front doors call `utc_now`. `datetime` is imported where
+it is used: a command that only writes does not need it.
+"""
+
+import time
+from collections.abc import Callable
+
+from store.base.errors import InvalidInput
+
+Clock = Callable[[], str]
+
+DAY_MS = 86_400_000
+
+
+def utc_now() -> str:
+    """This moment, for example `2026-11-21T23:12:27.042Z`."""
+    nanoseconds = time.time_ns()
+    seconds, rest = divmod(nanoseconds, 1_000_000_000)
+    year, month, day, hour, minute, second, *_ = time.gmtime(seconds)
+    return f"{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{rest // 1_000_000:03}Z"
+
+
+def to_ms(moment: str) -> int:
+    """Milliseconds since 1970 of one of our timestamps."""
+    from datetime import datetime
+
+    return round(datetime.fromisoformat(moment).timestamp() * 1000)
+
+
+def from_ms(milliseconds: int) -> str:
+    """The timestamp of `milliseconds` since 1970."""
+    from datetime import UTC, datetime, timedelta
+
+    moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=milliseconds)
+    return moment.replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"  # strftime does not pad years
+
+
+def days_before(now: str, days: int) -> str:
+    """The timestamp `days` whole 24-hour periods before `now`."""
+    return from_ms(to_ms(now) - days * DAY_MS)
+
+
+def whole_days(now: str, then: str) -> int:
+    """Whole 24-hour periods between `then` and `now`; 0 when `then` lies in the future."""
+    return max(0, (to_ms(now) - to_ms(then)) // DAY_MS)
+
+
+def local_time(moment: str) -> str:
+    """A moment as a person reads it, in their own time zone: `21 Nov 2026 23:12`."""
+    from datetime import datetime
+
+    return datetime.fromisoformat(moment).astimezone().strftime("%d %b %Y %H:%M").lstrip("0")
+
+
+def ago(now: str, then: str) -> str:
+    """How long since, in one short word: `now`, `5 min`, `3 h`, `12 d`, `14 mo`; `ahead` of a moment yet to come."""
+    minutes = (to_ms(now) - to_ms(then)) // 60_000
+    if minutes < -1:
+        return "ahead"
+    if minutes < 1:
+        return "now"
+    if minutes < 60:
+        return f"{minutes} min"
+    if minutes < 24 * 60:
+        return f"{minutes // 60} h"
+    days = minutes // (24 * 60)
+    return f"{days} d" if days < 365 else f"{days // 30} mo"
+
+
+def how_long_ago(now: str, then: str) -> str:
+    """`ago` for a sentence: `just now`, `5 min ago`, `at a time still to come` (a clock was set back since)."""
+    since = ago(now, then)
+    return {"now": "just now", "ahead": "at a time still to come"}.get(since, f"{since} ago")
+
+
+def parse_moment(text: str, now: str) -> str:
+    """A moment as people type it, as a timestamp: `2026-11-01`, `2026-11-01T12:30`, `2d`, `3w`, `yesterday`.
+
+    A date without a zone is the person's own; `2d` is two days before `now`. Raises InvalidInput.
+    """
+    from datetime import datetime, timedelta
+
+    word = text.strip().lower()
+    here = datetime.fromisoformat(now).astimezone()
+    # without its zone, so that each midnight is taken at the offset of its own day
+    midnight = here.replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None)
+    if word == "now":
+        return now
+    if word in ("today", "yesterday"):
+        moment = midnight - timedelta(days=word == "yesterday")
+        return from_ms(round(moment.timestamp() * 1000))
+    units = {"h": 3_600_000, "d": DAY_MS, "w": 7 * DAY_MS, "m": 30 * DAY_MS, "y": 365 * DAY_MS}
+    if word[:-1].isascii() and word[:-1].isdigit() and word[-1:] in units:
+        try:
+            return from_ms(to_ms(now) - int(word[:-1]) * units[word[-1]])
+        except (OverflowError, ValueError):
+            return from_ms(0)
+    try:
+        moment = datetime.fromisoformat(text.strip())
+        return from_ms(round(moment.timestamp() * 1000))
+    except (ValueError, OverflowError, OSError):
+        raise InvalidInput(
+            "That is not a time Memoranda can read.", "Write a date like 2026-11-01, or 2d, 3w, yesterday."
+        ) from None

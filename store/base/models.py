@@ -1,0 +1,372 @@
+"""The records, as frozen dataclasses. Times are text (see `clock`), lists are tuples, `citation` is how each is cited.
+
+Imported where records are read, never by the modules that only write: `dataclasses` costs 13 ms.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from store.base.citations import Citation, cite
+from store.base.vocabulary import BY_ITSELF
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """Something that is true of the person or the project until it ages, is corrected or forgotten."""
+
+    id: int
+    domain: str
+    fact: str
+    confidence: str
+    source: str
+    scope: str
+    status: str
+    supersedes: int | None
+    created_at: str
+    last_confirmed_at: str
+    importance: float
+    pinned: bool
+    origin: str
+    evidence: tuple[str, ...]
+    tags: tuple[str, ...]
+    session: str = ""  # that a fact of scope `session` belongs to
+
+    @property
+    def citation(self) -> str:
+        return cite("fact", self.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What was chosen, instead of what, and why."""
+
+    id: int
+    iteration_id: int | None
+    title: str
+    context: str
+    chosen: str
+    alternatives: tuple[str, ...]
+    rationale: str
+    impact: str
+    phase: str
+    decided_at: str
+    status: str
+    supersedes: int | None
+    origin: str
+
+    @property
+    def citation(self) -> str:
+        return cite("decision", self.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit of the project's git history; `reachable` is false once history was rewritten without it, `short` is
+    as much of its sha as no other commit here starts with, seven characters or more."""
+
+    id: int
+    sha: str
+    message: str
+    author: str
+    files_changed: int
+    insertions: int
+    deletions: int
+    committed_at: str
+    iteration_id: int | None
+    reachable: bool
+    short: str
+
+    @property
+    def citation(self) -> str:
+        return cite("commit", self.short)
+
+    @property
+    def subject(self) -> str:
+        return self.message.partition("\n")[0]
+
+
+@dataclass(frozen=True, slots=True)
+class Iteration:
+    """One cycle of work: a feature, a fix, a spike."""
+
+    id: int
+    command: str
+    description: str
+    status: str
+    started_at: str
+    completed_at: str | None
+    phases_completed: tuple[Any, ...]
+    artifacts: tuple[Any, ...]
+    origin: str
+
+    @property
+    def citation(self) -> str:
+        return cite("iteration", self.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """A mechanical fact of the workflow: a phase completed, a gate passed."""
+
+    id: int
+    iteration_id: int | None
+    event_type: str
+    phase: str
+    payload: Any
+    created_at: str
+    origin: str
+
+    @property
+    def citation(self) -> str:
+        return cite("event", self.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """Something to be done: pending, in progress, done."""
+
+    id: int
+    text: str
+    status: str
+    created_at: str
+    updated_at: str
+    iteration_id: int | None
+    origin: str
+
+    @property
+    def citation(self) -> str:
+        return cite("task", self.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A commit and a decision that belong together: the commit implements, reverts or relates to it."""
+
+    commit: str
+    decision: str
+    link_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A point in history, everything up to step `seq`, and what a session needs to go on, in short; what it holds is
+    `checkpoints.contents`.
+
+    `name` is empty for one that was taken by itself; `summary` says what it was about, `changed` how much happened
+    since the one before. `used`: the percent of the context window that was used, where somebody told; `tokens`: what
+    its recovery puts into a prompt, estimated.
+    """
+
+    id: int
+    name: str
+    created_at: str
+    seq: int
+    trigger: str
+    origin: str
+    level: str
+    session: str
+    used: int | None
+    tokens: int
+    recovered_at: str | None
+    summary: str
+    changed: str
+
+    @property
+    def citation(self) -> str:
+        return cite("checkpoint", self.id)
+
+    @property
+    def by_itself(self) -> bool:
+        """Whether nobody asked for it."""
+        return self.trigger in BY_ITSELF
+
+    @property
+    def title(self) -> str:
+        """Its name, or what it was about, or else how much happened since the one before."""
+        return self.name or self.summary or self.changed
+
+    @property
+    def why(self) -> str:
+        """What made it be taken, in a few words."""
+        return {
+            "person": "asked for",
+            "restore": "before a restore",
+            "interval": "daily" if self.level == "archival" else f"every {5 if self.level == 'micro' else 30} minutes",
+            "usage": "before a compaction" if self.used is None else f"{self.used} % of the window",
+            "session_end": "session's end",
+        }[self.trigger]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One row's change inside a step: `before` and `after` hold the columns that changed (all, if it came or went)."""
+
+    table: str
+    key: tuple[Any, ...]
+    op: str
+    before: dict[str, Any] | None
+    after: dict[str, Any] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One change of the memory: who, when, through which door, why, and whether it is still in force."""
+
+    seq: int
+    at: str
+    actor: str
+    door: str
+    reason: str
+    undoes: int | None
+    undone_by: int | None
+    changes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What one side of a conversation said: `number` counts from 1 in its session, `speaker` is a name or empty.
+
+    `tokens` is counted by a real tokenizer, and estimated until it was; `continuity` is the calibrated similarity to
+    the turn before, None at the first one and until both are embedded.
+    """
+
+    id: int
+    session: str
+    number: int
+    role: str
+    speaker: str
+    text: str
+    at: str
+    tokens: int
+    continuity: float | None
+    origin: str
+
+    @property
+    def citation(self) -> str:
+        return cite("turn", self.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Quote:
+    """A piece of evidence: the words, and the citation of where they stand. Without words it is the whole of it."""
+
+    citation: str
+    quote: str
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What somebody other than the person would have remembered, changed or forgotten; it waits for a person's word.
+
+    `text` is the fact that would be, or the one that it is about; `change` what else that fact would have; `target`
+    the fact it is about and `others` the citations of further ones; `based_on` a digest of them as they were; `made`
+    the fact that came of it.
+    """
+
+    id: int
+    kind: str
+    text: str
+    change: dict[str, Any]
+    target: int | None
+    others: tuple[str, ...]
+    based_on: str
+    evidence: tuple[Quote, ...]
+    reason: str
+    origin: str
+    state: str
+    created_at: str
+    decided_at: str | None
+    made: int | None
+
+    @property
+    def citation(self) -> str:
+        return cite("proposal", self.id)
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A conversation: `source` is the file it was read from, if it was; `flushed` up to which turn it was flushed;
+    `turns` and `last_at` are the number and the moment of its last turn. `ended_at` is None while it goes on."""
+
+    id: str
+    started_at: str
+    ended_at: str | None
+    source: str
+    cwd: str
+    flushed: int
+    turns: int
+    last_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """A few turns of a session in a few words, the turns `first` to `last` by their numbers; never written anew."""
+
+    id: int
+    session: str
+    first: int
+    last: int
+    topic: str
+    discussed: tuple[str, ...]
+    outcome: str
+    decisions: tuple[str, ...]
+    open_questions: tuple[str, ...]
+    tokens: int
+    created_at: str
+    origin: str
+
+    @property
+    def citation(self) -> str:
+        return cite("summary", self.id)
+
+    @property
+    def title(self) -> str:
+        """What it was about, or else the first thing that it holds; empty if only small talk was said."""
+        return next(filter(None, (self.topic, *self.decisions, *self.open_questions, self.outcome)), "")
+
+    @property
+    def line(self) -> str:
+        """It as a prompt is given it: 50 tokens at most."""
+        return line(self.topic, self.discussed, self.outcome, self.decisions, self.open_questions)
+
+
+def line(
+    topic: str,
+    discussed: Sequence[str] = (),
+    outcome: str = "",
+    decisions: Sequence[str] = (),
+    open_questions: Sequence[str] = (),
+) -> str:
+    """A summary's fields as one line of keys and values, those that are empty left out."""
+    lists = {"discussed": discussed, "decided": decisions, "open": open_questions}
+    told = {name: "; ".join(values) for name, values in lists.items() if values}
+    fields = {"topic": topic, "discussed": told.get("discussed"), "outcome": outcome, **told}
+    return " | ".join(f"{name}: {value}" for name, value in fields.items() if value)
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """Some lines of a document, `first` to `last` counted from 1; `heading` is the path of headings above them."""
+
+    id: int
+    path: str
+    first: int
+    last: int
+    heading: str
+    text: str
+    at: str
+
+    @property
+    def citation(self) -> str:
+        return str(Citation("document", self.path, self.first, self.last))
+
+
+Record = Fact | Decision | Commit | Iteration | Event | Task | Checkpoint | Turn | Summary | Chunk | Proposal
+
+
+def as_json(record: Record | Link | Step | Change | Session) -> dict[str, Any]:
+    """A record's own fields, and its citation where it has one, ready for `json.dumps`."""
+    fields = asdict(record)
+    citation = getattr(record, "citation", None)
+    return {"citation": citation, **fields} if citation else fields

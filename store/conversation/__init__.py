@@ -1,5 +1,0 @@
-"""Conversations: the turns that were said (a journal), the sessions they belong to, and their summaries."""
-
-from store.conversation.turns import Said, Turns
-
-__all__ = ["Said", "Turns"]

@@ -1,0 +1,166 @@
+"""What of the turns is still to be read: one entry for each turn and task (`pending_extraction`).
+
+An entry is put there with its turn, in one transaction, and goes with what was learned from it, in another: whoever is
+killed between the two has lost nothing. What rules have read may then wait for a model, as an entry of its own: a few
+hundred at most, for a model may never come. Operational, of ids and numbers alone.
+"""
+
+from collections.abc import Sequence
+
+from store.base.clock import from_ms, to_ms
+from store.database import Database, Verbatim, Write
+
+TASKS = ("extract_facts", "reconfirm")
+MODEL = "model."  # what the tasks of a model begin with
+WAITING = 400  # entries that wait for a model, at most: the newest
+ATTEMPTS = 3
+READ, FAILED = "extraction.read", "extraction.failed"  # in meta: how many tries of rules came to an end, how many not
+BACKOFF_MS = (60_000, 600_000, 0)  # after the first, second and last attempt
+DUE = "{} AND (next_at <= ? OR next_at > ?) AND attempts < ?"
+FOR_RULES, FOR_MODEL = f"task NOT GLOB '{MODEL}*'", f"task GLOB '{MODEL}*'"
+
+
+class Entry:
+    """A turn that waits for a task, for the `attempts`-th time."""
+
+    __slots__ = ("attempts", "id", "task", "turn")
+
+    def __init__(self, number: int, turn: int, task: str, attempts: int) -> None:
+        self.id = number
+        self.turn = turn
+        self.task = task
+        self.attempts = attempts
+
+
+def put(write: Write, turn: int) -> None:
+    """Let a user's turn be read, in the transaction that adds it."""
+    for task in TASKS:
+        write.execute(
+            "INSERT INTO pending_extraction(turn, task, next_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+            (turn, Verbatim(task), Verbatim(write.at)),
+        )
+
+
+def put_for_model(write: Write, entry: "Entry") -> None:
+    """Let a model read what a rule has, in the transaction that takes the rule's entry off; the oldest that wait for
+    one give way."""
+    write.execute(
+        "INSERT INTO pending_extraction(turn, task, next_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
+        (entry.turn, Verbatim(MODEL + entry.task), Verbatim(write.at)),
+    )
+    write.execute(
+        "DELETE FROM pending_extraction WHERE id IN"
+        f" (SELECT id FROM pending_extraction WHERE {FOR_MODEL} ORDER BY id DESC LIMIT -1 OFFSET ?)",
+        (WAITING,),
+    )
+
+
+def take(write: Write, most: int, *, model: bool = False) -> list[Entry]:
+    """The next entries that are due, counted as tried: whoever dies of one has tried it too. One that was tried before
+    comes alone, so that it spoils no other's. Those for rules, or for a `model`, the newest first."""
+    now = to_ms(write.at)
+    rows = list(write.rows(taking(model), (*map(Verbatim, _bounds(write.at)), ATTEMPTS, most)))
+    if rows and rows[0][3] > 0:
+        del rows[1:]
+    taken = [Entry(number, turn, task, attempts + 1) for number, turn, task, attempts in rows if attempts == rows[0][3]]
+    for entry in taken:
+        write.execute(
+            "UPDATE pending_extraction SET attempts = ?, next_at = ?, error = '' WHERE id = ?",
+            (entry.attempts, Verbatim(from_ms(now + BACKOFF_MS[entry.attempts - 1])), entry.id),
+        )
+    return taken
+
+
+def taking(model: bool) -> str:
+    """The query for the entries that are due."""
+    order = "attempts, id DESC" if model else "attempts, id"
+    return f"SELECT id, turn, task, attempts FROM pending_extraction WHERE {_due(model)} ORDER BY {order} LIMIT ?"
+
+
+def done(write: Write, entries: Sequence[Entry]) -> list[Entry]:
+    """Take entries off, in the transaction that keeps what came of them; those that were still there. What somebody
+    else did meanwhile is not to be done again."""
+    taken = [
+        entry
+        for entry in entries
+        if write.execute("DELETE FROM pending_extraction WHERE id = ? RETURNING 1", (entry.id,)).get is not None
+    ]
+    _counted(write, READ, sum(not entry.task.startswith(MODEL) for entry in taken))
+    return taken
+
+
+def untouched(write: Write, entries: Sequence[Entry], later_ms: int = 0) -> None:
+    """Give entries back that were taken and not tried: they are due as they were, or so much later."""
+    at = from_ms(to_ms(write.at) + later_ms)
+    for entry in entries:
+        write.execute(
+            "UPDATE pending_extraction SET attempts = attempts - 1, next_at = ? WHERE id = ?",
+            (Verbatim(at), entry.id),
+        )
+
+
+def failed(write: Write, entry: Entry, error: str) -> None:
+    """Say why an entry could not be done; `error` holds no record's text."""
+    write.execute("UPDATE pending_extraction SET error = ? WHERE id = ?", (error, entry.id))
+    _counted(write, FAILED, int(not entry.task.startswith(MODEL)))
+
+
+def again(database: Database) -> int:
+    """Let what was given up be tried once more, and what waits be tried at once; how many turns were given up."""
+    given_up: int = counts(database)[1]
+    if given_up or database.value("SELECT 1 FROM pending_extraction WHERE attempts > 0 LIMIT 1"):
+        with database.write("agent", "extraction") as write:
+            write.execute(
+                "UPDATE pending_extraction SET attempts = 0, next_at = ? WHERE attempts > 0", (Verbatim(write.at),)
+            )
+    return given_up
+
+
+def counts(database: Database, *, model: bool = False) -> tuple[int, int]:
+    """(how many turns wait for rules, or for a `model`; how many were given up after the last attempt)."""
+    waiting, given_up = database.rows(
+        "SELECT count(DISTINCT iif(attempts < ?1, turn, NULL)), count(DISTINCT iif(attempts >= ?1, turn, NULL))"
+        f" FROM pending_extraction WHERE {FOR_MODEL if model else FOR_RULES}",
+        (ATTEMPTS,),
+    )[0]
+    return waiting, given_up
+
+
+def tries(database: Database) -> tuple[int, int]:
+    """(how many tries to read a turn for a task came to an end, how many failed), since this is counted."""
+    read, failed = (
+        int(database.value("SELECT value FROM meta WHERE key = ?", (name,)) or 0) for name in (READ, FAILED)
+    )
+    return read, failed
+
+
+def given_up(database: Database, limit: int) -> list[tuple[int, str]]:
+    """(turn, why) of those that were given up, the newest first; `why` is the code or the name of an error."""
+    return database.rows(
+        f"SELECT turn, max(error) FROM pending_extraction WHERE {FOR_RULES} AND attempts >= ?"
+        " GROUP BY turn ORDER BY turn DESC LIMIT ?",
+        (ATTEMPTS, limit),
+    )
+
+
+def _counted(write: Write, name: str, more: int) -> None:
+    if more:
+        write.execute(
+            "INSERT INTO meta(key, value) VALUES (?1, ?2) ON CONFLICT(key) DO UPDATE SET value = value + ?2",
+            (Verbatim(name), more),
+        )
+
+
+def due(database: Database, now: str, *, model: bool = False) -> bool:
+    """A cheap look at whether something is to be read, by rules or by a `model`."""
+    sql = f"SELECT 1 FROM pending_extraction WHERE {_due(model)} LIMIT 1"
+    return bool(database.value(sql, (*_bounds(now), ATTEMPTS)))
+
+
+def _due(model: bool) -> str:
+    return DUE.format(FOR_MODEL if model else FOR_RULES)
+
+
+def _bounds(now: str) -> tuple[str, str]:
+    """Now, and the latest that an entry can have to wait for: where one waits for longer, the clock was set back."""
+    return now, from_ms(to_ms(now) + max(BACKOFF_MS))

@@ -1,0 +1,81 @@
+"""Turns that expire: those that are summarised and that nothing quotes, once `turns.retention_days` are over.
+
+What rests on a turn keeps it: a fact, a proposal, a decision, a task, a checkpoint or any other text that cites it, a
+summary that quotes it, a reading that is still to be done. The last turn of a session stays, to be counted on from.
+"""
+
+import json
+import time
+
+from store.base.citations import find
+from store.base.clock import days_before
+from store.database import Database, Verbatim
+
+BATCH = 100  # turns of one transaction: some 20 ms, so that no writer waits long
+BREATH = 0.002  # seconds between two transactions, in which whoever waits for the file gets it
+LEAST = 12  # characters of a summary's phrase that make it a quotation; a single word stands anywhere
+# texts that may cite a turn: table → columns
+CITING = {
+    "facts": ("fact", "evidence"),
+    "decisions": ("title", "context", "chosen", "alternatives", "rationale"),
+    "tasks": ("text",),
+    "events": ("payload",),
+    "iterations": ("description", "artifacts"),
+    "commits": ("message",),
+    "proposals": ("text", "change", "evidence", "reason"),
+    "checkpoints": ("name", "summary", "working", "tasks", "decisions"),
+    "summaries": ("topic", "discussed", "outcome", "decisions", "open_questions"),
+    "turns": ("text",),
+}
+_OLD = (
+    "FROM turns t JOIN summaries s ON s.session = t.session AND t.number BETWEEN s.first AND s.last WHERE t.at < ?"
+    " AND t.number < (SELECT max(number) FROM turns l WHERE l.session = t.session)"
+    " AND NOT EXISTS (SELECT 1 FROM pending_extraction p WHERE p.turn = t.id)"
+)
+
+
+def expire(database: Database, now: str, days: int) -> int:
+    """Drop the turns that were said more than `days` ago, are summarised and quoted by nothing; how many went. With 0
+    days all are kept."""
+    if not days or database.read_only:
+        return 0
+    cut = days_before(now, days)
+    if not database.value(f"SELECT 1 {_OLD} LIMIT 1", (cut,)):
+        return 0
+    seen = database.changed()
+    cited = _cited(database)
+    old = database.rows(
+        f"SELECT t.id, t.text, s.topic, s.discussed, s.outcome, s.decisions, s.open_questions {_OLD} ORDER BY t.id",
+        (cut,),
+    )
+    going = [number for number, text, *fields in old if number not in cited and not _quotes(fields, text)]
+    gone = 0
+    for start in range(0, len(going), BATCH):
+        with database.write("agent", "retention") as write:
+            if database.changed() != seen:
+                break  # somebody wrote meanwhile, and may have cited one: the rest goes the next time
+            ids = Verbatim(json.dumps(going[start : start + BATCH]))
+            write.execute("DELETE FROM turns WHERE id IN (SELECT value FROM json_each(?))", (ids,))
+            gone += database.connection.changes()
+        time.sleep(BREATH)
+    return gone
+
+
+def _cited(database: Database) -> set[int]:
+    """The turns that a text of the memory cites."""
+    found: set[int] = set()
+    for table, columns in CITING.items():
+        for column in columns:
+            rows = database.rows(f"SELECT {column} FROM {table} WHERE {column} LIKE '%T#%'")
+            found |= {int(one.target) for (text,) in rows for _, _, one in find(text) if one.kind == "turn"}
+    return found
+
+
+def _quotes(fields: list[str], text: str) -> bool:
+    """Whether a summary says something in the very words of a turn."""
+    topic, discussed, outcome, decisions, questions = fields
+    phrases = [topic, outcome, *json.loads(discussed), *json.loads(decisions), *json.loads(questions)]
+    said = " ".join(text.casefold().split())
+    return any(
+        len(phrase) >= LEAST and " ".join(phrase.casefold().split()).strip(" .,;:!?…") in said for phrase in phrases
+    )

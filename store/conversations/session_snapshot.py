@@ -1,0 +1,201 @@
+"""Snapshots: the last messages of a session that was cleared, as a Markdown file beside the project's notes [001].
+
+`memory/snapshots/<slug>.md`: private, whole or not there at all, and never written over another. A `.gitignore` beside
+them keeps them out of git, unless somebody asks for them there.
+"""
+
+import errno
+import os
+import re
+import time
+import unicodedata
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+from store.base.clock import local_time
+from store.base.errors import StorageError
+from store.base.models import Turn
+from store.base.vocabulary import PERSON
+from store.text.entities import one_line
+
+MESSAGES = 15
+FOLDER = ("memory", "snapshots")
+WORDS, LONGEST = 6, 48  # of a slug: words, characters
+MOST = 1_000  # snapshots of one slug
+IGNORE = ".gitignore"
+IGNORED = b"# Conversations are private. To let git see them: memoranda config snapshots.in_git true\n*\n"
+PART = ".snapshot-"  # what is being written, beside the memory
+STALE_SECONDS = 60
+# links are not to be had on this file system, or not from the other one
+NO_LINKS = (errno.EPERM, errno.EXDEV, errno.EMLINK, errno.ENOTSUP, errno.ENOSYS)
+_DAY = re.compile(r"\d{4}-\d\d-\d\d(?=-)")
+_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+_STOP = frozenset(
+    """
+    a al an and are as at be con como could de del do el en es esta este for from had has have hay how i in is it la las
+    le lo los me mi my no of on or para pero por puede puedes que se si sobre su te that the this to tu un una was we
+    what with y ya you your please hola hello hi gracias thanks
+    """.split()
+)
+
+
+def slug(turns: Sequence[Turn], day: str) -> str:
+    """What a snapshot is called: its day, and the first words that tell what it was about."""
+    return named(next((turn.text for turn in turns if turn.role == PERSON), turns[0].text if turns else ""), day)
+
+
+def named(said: str, day: str) -> str:
+    """A day, and the first words of a text that tell something, as a file may be called."""
+    plain = unicodedata.normalize("NFKD", re.sub(r"```.*?(?:```|\Z)|https?://\S+", " ", said, flags=re.DOTALL).lower())
+    words = re.findall(r"[a-z0-9]+", "".join(sign for sign in plain if not unicodedata.combining(sign)))
+    name = day
+    for word in [word for word in words if word not in _STOP][:WORDS] or ["session"]:
+        if len(name) + len(word) < LONGEST:
+            name += f"-{word}"
+    return name
+
+
+def text(session: str, title: str, turns: Sequence[Turn], said: int, now: str) -> str:
+    """A snapshot's Markdown: every line of what was said is indented, so that none passes for a heading of ours. With
+    spaces alone, for a purge looks for a text whatever spaces are in it."""
+    lines = [
+        f"# {one_line(title)}",
+        "",
+        f"The last {len(turns)} of {said:,} messages of session `{one_line(session)}`, cleared on {local_time(now)}.",
+    ]
+    for turn in turns:
+        lines += ["", f"## {one_line(turn.speaker) or turn.role}, {local_time(turn.at)} [{turn.citation}]", ""]
+        lines += [f"    {_CONTROL.sub('', line)}".rstrip() for line in turn.text.splitlines()]
+    return "\n".join(lines) + "\n"
+
+
+def write(base: str, name: str, content: str, memory: str, in_git: bool = False) -> str:
+    """Write a snapshot below the folder `base`; its path. It is first written beside the file `memory`, among what a
+    proof reads and `tidy` removes. Git is not shown the folder, unless it is to be `in_git`. Raises StorageError;
+    nothing is left of it then."""
+    try:
+        folder = _folder(base)
+        try:
+            _ignore(folder, in_git or _asked_for(base))
+            return os.path.join(base, *FOLDER, _put(folder, name, content.encode("utf-8", "replace"), memory))
+        finally:
+            os.close(folder)
+    except OSError as error:
+        where = os.path.join(base, *FOLDER)
+        raise StorageError(
+            f"The snapshot cannot be written to {where}: {error.strerror}.", "Look at that folder; nothing was cleared."
+        ) from None
+
+
+def _folder(base: str) -> int:
+    """A handle on the folder of snapshots, made private where it is missing, reached through no link."""
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+    handle = os.open(base, flags)
+    for step in FOLDER:
+        try:
+            os.mkdir(step, 0o700, dir_fd=handle)
+        except FileExistsError:
+            pass
+        try:
+            below = os.open(step, flags | os.O_NOFOLLOW, dir_fd=handle)
+        finally:
+            os.close(handle)
+        handle = below
+    return handle
+
+
+def _ignore(folder: int, in_git: bool) -> None:
+    """Have the rule of ours in the folder, or not; a rule that somebody else wrote there stays as it is."""
+    flags = os.O_NOFOLLOW | os.O_CLOEXEC
+    if not in_git:
+        with suppress(FileExistsError):
+            _written(IGNORE, folder, IGNORED)
+        return
+    try:
+        handle = os.open(IGNORE, os.O_RDONLY | os.O_NONBLOCK | flags, dir_fd=folder)
+    except OSError:  # none, or a link
+        return
+    try:
+        ours = os.read(handle, len(IGNORED) + 1) == IGNORED
+    finally:
+        os.close(handle)
+    if ours:
+        os.unlink(IGNORE, dir_fd=folder)
+
+
+def _asked_for(base: str) -> bool:
+    """Whether a rule of a person's own lets git see the folder: one in it would count for more."""
+    for place in (base, os.path.join(base, FOLDER[0])):
+        with suppress(OSError, UnicodeDecodeError), open(os.path.join(place, IGNORE), encoding="utf-8") as file:
+            if any(line.startswith("!") and FOLDER[1] in line for line in file):
+                return True
+    return False
+
+
+def tidy(memory: str) -> None:
+    """Remove what killed processes left half written beside the file `memory`; not what is being written now."""
+    folder, name = os.path.split(memory)
+    for left in os.listdir(folder):
+        path = os.path.join(folder, left)
+        with suppress(FileNotFoundError):
+            if left.startswith(f"{name}{PART}") and time.time() - os.stat(path).st_mtime > STALE_SECONDS:
+                os.unlink(path)
+
+
+def unsaid(path: str) -> str:
+    """Give the snapshot at `path`, of which something was cut, a name that does not tell it; its path by now."""
+    folder, name = os.path.split(path)
+    if not folder.endswith(os.path.join(*FOLDER)) or not (day := _DAY.match(name)):
+        return path
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        final = _first_free(f"{day[0]}-session", lambda free: _link(path, free, handle))
+        os.unlink(path)
+        return os.path.join(folder, final)
+    finally:
+        os.close(handle)
+
+
+def _put(folder: int, name: str, raw: bytes, memory: str) -> str:
+    """Write a new file, under the first free name; that name."""
+    part = f"{memory}{PART}{os.urandom(4).hex()}"
+    try:
+        _written(part, None, raw)
+        try:
+            return _first_free(name, lambda free: _link(part, free, folder))
+        except OSError as error:
+            if error.errno not in NO_LINKS:
+                raise
+            return _first_free(name, lambda free: _written(free, folder, raw))
+    finally:
+        with suppress(FileNotFoundError):
+            os.unlink(part)
+
+
+def _first_free(name: str, make: Callable[[str], None]) -> str:
+    for number in range(1, MOST):
+        final = f"{name}.md" if number == 1 else f"{name}-{number}.md"
+        try:
+            make(final)
+        except FileExistsError:
+            continue
+        return final
+    raise FileExistsError(17, "there are too many of that name")
+
+
+def _link(path: str, name: str, folder: int) -> None:
+    os.link(path, name, dst_dir_fd=folder, follow_symlinks=False)
+    os.fsync(folder)
+
+
+def _written(name: str, folder: int | None, raw: bytes) -> None:
+    handle = os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=folder)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(raw)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError:
+        os.unlink(name, dir_fd=folder)
+        raise

@@ -1,0 +1,175 @@
+"""Summaries: what was said, three turns at a time, as keys and values; written once, never summarised again [003 §2].
+
+The newest ACTIVE of a session are what a prompt is given; the older ones are kept, cited and found by a search.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from itertools import takewhile
+
+from store.base.citations import cite
+from store.base.errors import NotFound
+from store.base.vocabulary import MODEL, PERSON, RULES
+from store.database import Database, Json, Verbatim, Write, clean
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from store.base.models import Summary, Turn
+    from store.conversations.rule_summary import Summarised
+
+    Summarise = Callable[[Sequence[Turn]], Summarised]
+
+COLUMNS = "id, session, first, last, topic, discussed, outcome, decisions, open_questions, tokens, created_at, origin"
+LISTS = (5, 7, 8)  # of them
+ORIGIN = "agent"
+ACTIVE = 4  # slots of a session
+TURNS = 3  # of one summary, at most
+BATCH = 50  # summaries of one transaction
+
+
+class Summaries:
+    """The summaries of one memory."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def get(self, number: int) -> "Summary":
+        """One summary. Raises NotFound."""
+        found = self.many([number])
+        if not found:
+            raise NotFound(f"There is no summary {cite('summary', number)} in this memory.", "Search for it.")
+        return found[0]
+
+    def many(self, numbers: Sequence[int]) -> "list[Summary]":
+        """The summaries of these ids that exist, in no particular order."""
+        return self._read("WHERE id IN (SELECT value FROM json_each(?))", json.dumps(list(numbers)))
+
+    def active(self, session: str = "") -> "list[Summary]":
+        """The summaries that a prompt of this session may hold, ACTIVE at most, the oldest first; of the newest session
+        unless named. Those of small talk say nothing, and are none of them."""
+        where = "WHERE session = ? AND tokens > 0 ORDER BY first DESC LIMIT ?"
+        return self._read(where, session or self._newest_session(), ACTIVE)[::-1]
+
+    def of(self, session: str, limit: int = -1) -> "list[Summary]":
+        """The last `limit` summaries of a session, the oldest first; the archived ones too, without a limit."""
+        return self._read("WHERE session = ? ORDER BY first DESC LIMIT ?", session, limit)[::-1]
+
+    def due(self, session: str, *, all_of_it: bool = False) -> "list[list[Turn]]":
+        """The turns of a session that are to be summarised: those that left its window, TURNS at a time, fewer where
+        the topic changes, or where the last of them asks what the next one answers. With `all_of_it`, those still in
+        the window too, and the last few that make no whole one."""
+        from store.conversations.topic_shift import shifts
+        from store.conversations.turns import Turns
+        from store.text.clauses import asks, statements
+
+        turns = Turns(self._database)
+        done = self._database.value("SELECT max(last) FROM summaries WHERE session = ?", (session,)) or 0
+        waiting = turns.since(session, done, BATCH * TURNS)
+        more = len(waiting) == BATCH * TURNS
+        parts: list[list[Turn]] = []
+        for turn in waiting:
+            last = parts[-1] if parts else []
+            if not last or (turn.role == PERSON and shifts(turn.text, last[-1].text, turn.continuity)):
+                parts.append([])
+            elif len(last) == TURNS:
+                answers = turn.role != last[-1].role and any(map(asks, statements(last[-1].text)))
+                parts.append([last.pop()] if answers else [])
+            parts[-1].append(turn)
+        if all_of_it:
+            return parts[:-1] if more else parts
+        inside = {turn.number for turn in turns.window(session)}
+        left = takewhile(lambda part: part[-1].number not in inside, parts)
+        return [part for part in left if not (more and part is parts[-1])]
+
+    def behind(self, quiet: str, limit: int) -> list[str]:
+        """Sessions that are over, or in which nothing was said since `quiet`, and of which not all is summarised; the
+        one spoken in last first."""
+        newest = "(SELECT {} FROM turns t WHERE t.session = s.id ORDER BY t.number DESC LIMIT 1)"
+        rows = self._database.rows(
+            f"SELECT s.id FROM sessions s WHERE (s.ended_at IS NOT NULL OR {newest.format('t.at')} < ?)"
+            f" AND {newest.format('t.number')} >"
+            " coalesce((SELECT max(m.last) FROM summaries m WHERE m.session = s.id), 0)"
+            f" ORDER BY {newest.format('t.id')} DESC LIMIT ?",
+            (quiet, limit),
+        )
+        return [session for (session,) in rows]
+
+    def write(
+        self, session: str = "", *, all_of_it: bool = False, by: "Summarise | None" = None, actor: str = ORIGIN
+    ) -> list[int]:
+        """Summarise what is due of a session, the newest unless named: the ids of the summaries. `by` makes them, the
+        rule unless somebody else does, whose summaries are written one by one as they come; it works outside of any
+        transaction, and what was summarised meanwhile by another process is not again, nor what was purged
+        meanwhile. Raises what `by` does; what was written stays."""
+        from store.conversations.rule_summary import by_rule
+
+        name = clean(session.strip()) or self._newest_session()
+        made: list[int] = []
+        while parts := self.due(name, all_of_it=all_of_it):
+            for some in [parts] if by is None else [[part] for part in parts]:
+                told = [(part[0].number, part[-1].number, (by or by_rule)(part)) for part in some]
+                with self._database.write(actor, "summarise") as write:
+                    stand = takewhile(lambda one: _stand(write, one[0]), zip(some, told, strict=True))
+                    fresh = [put(write, name, *one) for _, one in stand]
+                made += [number for number in fresh if number is not None]
+                if None in fresh:
+                    return made
+                if len(fresh) < len(some):
+                    break
+        return made
+
+    def _newest_session(self) -> str:
+        from store.conversations.turns import Turns
+
+        return Turns(self._database).newest_session()
+
+    def _read(self, where: str, *parameters: object) -> "list[Summary]":
+        from store.base.models import Summary
+
+        rows = self._database.rows(f"SELECT {COLUMNS} FROM summaries {where}", parameters)
+        return [Summary(*map(_read, range(len(row)), row)) for row in rows]
+
+
+def drop(write: Write, turns: Sequence[int]) -> None:
+    """Take the summaries away that stand for these turns, whose words are to go: a summary may hold a part of them."""
+    write.execute(
+        "DELETE FROM summaries WHERE EXISTS (SELECT 1 FROM turns t WHERE t.id IN (SELECT value FROM json_each(?))"
+        " AND t.session = summaries.session AND t.number BETWEEN summaries.first AND summaries.last)",
+        (Json(list(turns)),),
+    )
+
+
+def _stand(write: Write, part: "Sequence[Turn]") -> bool:
+    """Whether turns still say what was read of them: one may have been purged since, or scrubbed."""
+    numbers = Json([turn.id for turn in part])
+    rows = write.rows("SELECT id, text FROM turns WHERE id IN (SELECT value FROM json_each(?))", (numbers,))
+    return dict(rows) == {turn.id: turn.text for turn in part}
+
+
+def _read(place: int, value: "Any") -> "Any":
+    return tuple(json.loads(value)) if place in LISTS else value
+
+
+def put(write: Write, session: str, first: int, last: int, one: "Summarised") -> int | None:
+    """Write the summary of the turns `first` to `last` down, inside a transaction, unless they have one; its id."""
+    from store.base import token_count
+    from store.base.models import line
+
+    if write.execute("SELECT 1 FROM summaries WHERE session = ? AND last >= ?", (session, first)).get:
+        return None
+    return write.insert(
+        "summaries",
+        session=session,
+        first=first,
+        last=last,
+        topic=one.topic,
+        discussed=Json(list(one.discussed)),
+        outcome=one.outcome,
+        decisions=Json(list(one.decisions)),
+        open_questions=Json(list(one.open_questions)),
+        tokens=token_count.count(line(one.topic, one.discussed, one.outcome, one.decisions, one.open_questions)),
+        created_at=Verbatim(write.at),
+        origin=write.actor if one.by == RULES else f"{MODEL}{one.by}",
+    )

@@ -1,0 +1,475 @@
+"""The one door through which a memory is written.
+
+`with database.write(actor, reason) as write:` is one immediate transaction: the work, its redaction, its history.
+Whoever holds a `Write` cannot forget any of the three.
+"""
+
+import os
+from _thread import get_ident
+from collections.abc import Callable, Iterator, Sequence
+from types import TracebackType
+
+import apsw
+
+from store.base.clock import Clock, utc_now
+from store.base.errors import InvalidInput, MemorandaError, NotOurs, StorageError, ThePast
+from store.base.hashing import sha256
+from store.database import change_capture, crash_count, wal, writer_queue
+from store.database.connection import BUSY_MS, HOOK_MS, connect, explain, newer
+from store.database.tables import RECORDED
+from store.database.version import SCHEMA_VERSION
+from store.redaction import MARKER, redact, redact_tree
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from array import array
+    from typing import Any, Protocol, TypeVar
+
+    from store.database.redaction_log import Place
+
+    Read = TypeVar("Read")
+
+    class Trust(Protocol):
+        """Who says whether a file may be opened (`admit` raises NotOurs), and is told of a new one."""
+
+        def admit(self, connection: apsw.Connection) -> None: ...
+
+        def born(self, connection: apsw.Connection) -> None: ...
+
+
+LOG_MS = 250  # what emptying the log waits for readers
+
+
+class Verbatim(str):
+    """Text that may reach the disk unredacted: ids, words of a closed list, hashes, times. Never a person's words."""
+
+    __slots__ = ()
+
+
+class Json:
+    """A JSON value for a TEXT column: redacted string by string, at any depth, before it is written out."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: object) -> None:
+        self.value = value
+
+
+Value = int | float | str | bytes | Json | None
+
+
+def clean(text: str) -> str:
+    """Text as it may be stored: redacted, and free of what SQLite or UTF-8 cannot hold."""
+    return redact(storable(text), _allowed)
+
+
+def clean_tree(value: object) -> object:
+    """A JSON value as it may be stored, redacted string by string. Raises InvalidInput, TypeError."""
+    return redact_tree(value, _allowed)
+
+
+def _allowed(rule: str, value: str) -> bool:
+    """Whether the person said that this is no secret; asked only about what a rule found. What is not, is cut now."""
+    from store.redaction.allowlist import allowed
+
+    if allowed(rule, value):
+        return True
+    _cutting.setdefault(get_ident(), set()).add(rule)
+    return False
+
+
+_cutting: dict[int, set[str]] = {}
+"""By thread, the rules that cut something since its last transaction: a marker that was there before is none."""
+
+
+def storable(text: str) -> str:
+    """NUL ends a text early in SQLite's functions, and a lone surrogate is not UTF-8: both become U+FFFD."""
+    if not text.isascii():
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text.replace("\0", "�")
+
+
+def _identity(path: str) -> tuple[int, int] | None:
+    """Which file a name means now; None when there is none."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _keys(rows: "Iterator[tuple[int]]") -> "array[int]":
+    """The rows' one column. APSW gives the GIL up at every row, so another thread's key waits for no page of them;
+    SQLite packing all into one value would be twice as fast and takes 30 MB at a million."""
+    from itertools import chain, islice
+
+    from store.database.packed_ids import CHUNK, packed
+
+    column = chain.from_iterable(rows)
+    return packed(iter(lambda: tuple(islice(column, CHUNK)), ()))
+
+
+def _text(value: object) -> object:
+    return storable(value) if isinstance(value, str) else value
+
+
+class Database:
+    """One connection to a memory, for one thread at a time.
+
+    `door` is the front door it was opened by (vocabulary.DOORS); `read_only` files answer reads and refuse writes.
+    With `look` the file is somebody else's, and nothing is written to it or beside it; `trust` says whether a file may
+    be opened, and is told of a new one.
+    """
+
+    __slots__ = (
+        *("_file", "_relief", "_turn", "_writing", "clock", "connection", "cut", "door", "last_step", "look"),
+        *("moment", "path", "patience", "read_only", "warnings"),
+    )
+
+    def __init__(
+        self,
+        path: str,
+        door: str,
+        clock: Clock = utc_now,
+        create: bool = True,
+        look: bool = False,
+        trust: "Trust | None" = None,
+    ) -> None:
+        self.path = path
+        self.door = door
+        self.look = look
+        self.clock = clock
+        self._writing = False
+        self.cut: dict[Place, int] = {}  # what the transactions of this connection cut, until it is told
+        self.last_step: int | None = None  # the step of history that was last made here
+        self.moment = ""  # of the past that is shown here, in words; empty is now (store/services/as_of.py)
+        self.patience = HOOK_MS if door == "hook" else BUSY_MS
+        admit = None if trust is None else trust.admit
+        self.connection, self.read_only, self.warnings = connect(path, create, self.patience, look, admit)
+        if look:
+            self.warnings.append(f"You are looking at {path}, which may be anybody's: nothing of it is changed or run.")
+        elif held := wal.held(path):
+            self.warnings.append(held)
+        self._relief = wal.Relief()
+        self._file = _identity(path)
+        try:
+            if self.connection.pragma("user_version") < SCHEMA_VERSION:
+                if self.read_only:
+                    from store.database import legacy_view
+
+                    self.connection = legacy_view.shown(self.connection, path, clock, look)
+                    self.warnings.append(legacy_view.warning(path))
+                else:
+                    from store.database.migrations import migrate
+
+                    migrate(self.connection, clock, None if trust is None else trust.born)
+                    if trust is not None:
+                        trust.admit(self.connection)  # another process may have made the file meanwhile
+        except BaseException as error:
+            self.connection.close()
+            if not isinstance(error, apsw.Error):
+                raise
+            raise explain(error, path) from None
+        self._turn = writer_queue.Turn(self.connection)
+
+    def rows(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> "list[tuple[Any, ...]]":
+        """Every row of a query, read to its end: a reader never keeps a transaction open."""
+        return self._read(list, sql, parameters)
+
+    def keys(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> "array[int]":
+        """The one column of a query, whole numbers all, in its order, as an array: 4 bytes a row (8 if a number needs
+        them), where a list of rows takes 90. To be read on a thread that is not the screen's."""
+        return self._read(_keys, sql, parameters)
+
+    def _read(
+        self,
+        take: "Callable[[Iterator[tuple[Any, ...]]], Read]",
+        sql: str,
+        parameters: Sequence[object] | dict[str, object],
+    ) -> "Read":
+        try:
+            return take(self.connection.execute(sql, parameters))
+        except UnicodeEncodeError:  # bytes of a command line that are no text: look for what would be stored of them
+            if isinstance(parameters, dict):
+                return self._read(take, sql, {name: _text(value) for name, value in parameters.items()})
+            return self._read(take, sql, [_text(value) for value in parameters])
+        except apsw.InterruptError:
+            raise
+        except apsw.Error as error:
+            raise explain(error, self.path) from None
+
+    def row(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> "tuple[Any, ...] | None":
+        """The first row of a query, or None."""
+        rows = self.rows(sql, parameters)
+        return rows[0] if rows else None
+
+    def value(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> "Any":
+        """The first column of the first row; None if there is none."""
+        row = self.row(sql, parameters)
+        return row[0] if row else None
+
+    def one_moment(self) -> "Moment":
+        """What is read inside is of one moment, whoever writes meanwhile. To be short: a reader that stays keeps the
+        log from being emptied."""
+        return Moment(self.connection)
+
+    def write(self, actor: str, reason: str, key: str = "") -> "Write":
+        """One transaction by `actor` (an origin: user, agent, import:x …) because of `reason` (a verb, no text). A
+        writer that may ask twice gives a `key`; see `Write.answer`."""
+        return Write(self, actor, reason, key)
+
+    def refuse_unwritable(self) -> None:
+        """Raise NotOurs, NewerFile or StorageError if this file may only be read."""
+        if self.look:
+            raise NotOurs(
+                f"{self.path} is only looked at: nothing in it can be changed.",
+                "`memoranda adopt` takes it, whole or as proposals.",
+            )
+        if self.read_only:
+            if self.connection.pragma("user_version") > SCHEMA_VERSION:
+                raise newer(self.path)
+            raise StorageError(f"{self.path} may only be read.", "Look at its permissions and its folder's.")
+
+    def changed(self) -> int:
+        """A number that changes when another connection has written."""
+        version: int = self.connection.pragma("data_version")
+        return version
+
+    def empty_log(self) -> bool:
+        """Bring the log into the file and leave nothing of it; false while a reader of any process holds it."""
+        try:
+            return wal.empty(self.connection, LOG_MS, self.patience)
+        except apsw.Error as error:
+            raise explain(error, self.path) from None
+
+    def write_anew(self) -> None:
+        """Write the whole file anew, so that nothing stands in it but what is stored. Raises StorageError."""
+        try:
+            self.connection.execute("VACUUM")
+        except apsw.Error as error:
+            raise explain(error, self.path, self.patience) from None
+        self.empty_log()
+
+    def interrupt(self) -> None:
+        """Stop the query that another thread is running here."""
+        self.connection.interrupt()
+
+    def close(self) -> None:
+        self.connection.close()
+
+
+class Moment:
+    """A reading transaction, unless one is under way already. A class, for `contextlib` costs a command 2 ms."""
+
+    __slots__ = ("_connection", "_own")
+
+    def __init__(self, connection: apsw.Connection) -> None:
+        self._connection = connection
+        self._own = False
+
+    def __enter__(self) -> None:
+        self._own = self._connection.get_autocommit()
+        if self._own:
+            self._connection.execute("BEGIN")
+
+    def __exit__(self, kind: type[BaseException] | None, *about: object) -> None:
+        if self._own and not self._connection.get_autocommit():  # a failing disk ends it by itself
+            # what this connection made for itself alone, a view of packed history for instance, stays
+            self._connection.execute("ROLLBACK" if kind else "COMMIT")
+
+
+class Write:
+    """A transaction under way. `at` is its moment, `seq` the step of history it became (None if nothing recorded)."""
+
+    __slots__ = (
+        *(
+            "_adopts",
+            "_connection",
+            "_cuts",
+            "_discards",
+            "_key",
+            "_session",
+            "actor",
+            "at",
+            "database",
+            "purged",
+            "reason",
+            "seq",
+        ),
+        "undoes",
+    )
+
+    def __init__(self, database: Database, actor: str, reason: str, key: str = "") -> None:
+        self.database = database
+        self.actor = clean(actor)
+        self.reason = reason
+        self.seq: int | None = None
+        self.undoes: int | None = None
+        self.purged: set[tuple[str, str]] = set()  # records, by table and key, of which history may hold no text
+        self._key = Verbatim(sha256(key.encode("utf-8", "replace")).hexdigest()) if key else None
+        self.at = ""
+        self._connection = database.connection
+        self._session: Any = None
+        self._adopts = False
+        self._cuts: dict[Place, int] = {}
+        self._discards = False
+
+    def __enter__(self) -> "Write":
+        database = self.database
+        if database.moment:
+            raise ThePast(database.moment)
+        database.refuse_unwritable()
+        if database._writing:
+            raise RuntimeError("a write inside a write: pass the Write along instead")
+        try:
+            database._relief.give(self._connection, database.path, database.patience)
+            database._turn.begin(self._connection, database.path, database.patience)
+        except apsw.Error as error:
+            raise explain(error, database.path, database.patience) from None
+        if _identity(database.path) != database._file:  # what is written to a deleted file is lost without a word
+            self._connection.execute("ROLLBACK")
+            database._turn.end()
+            raise StorageError(
+                f"{database.path} was deleted, moved or replaced while it was open here.",
+                "Nothing was changed; close Memoranda and open it again.",
+            )
+        try:
+            self.at = database.clock()
+            # a new session for each transaction: one kept across swallows the changes of other processes
+            self._session = apsw.Session(self._connection, "main")
+            for table in RECORDED:
+                self._session.attach(table)
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            database._turn.end()
+            raise
+        database._writing = True
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        try:
+            if error is None and not self._discards:
+                self._commit()
+        except BaseException as late:
+            error = late
+            if not isinstance(late, apsw.Error):
+                raise
+        finally:
+            self._session.close()
+            if not self._connection.get_autocommit():
+                self._connection.execute("ROLLBACK")
+            self.database._turn.end()
+            self.database._writing = False
+        if isinstance(error, apsw.Error):
+            raise explain(error, self.database.path, self.database.patience) from None
+
+    def discard(self) -> None:
+        """Roll back at the end: for what SQLite calls a write and changes nothing, so that no byte is written."""
+        self._discards = True
+
+    def adopt(self) -> None:
+        """From here on the rows bring their own history along: an import into a memory where nothing ever happened."""
+        if self.execute("SELECT 1 FROM history LIMIT 1").get is not None:
+            raise RuntimeError("history can only be adopted by a memory that has none")
+        self._session.enabled = False
+        self._adopts = True
+
+    def _commit(self) -> None:
+        changeset = b"" if self._adopts else self._session.changeset()
+        if changeset or self.undoes is not None:
+            header = change_capture.Header(self.at, self.actor, self.database.door, clean(self.reason), self.undoes)
+            self.seq = change_capture.append(self._connection, changeset, header, self.purged)
+        if recovered := crash_count.take(self.database.path):
+            note = "INSERT INTO meta(key, value) VALUES (?1, ?2) ON CONFLICT(key) DO UPDATE SET value ="
+            self._connection.execute(f"{note} value + ?2", (crash_count.COUNT, recovered))
+            self._connection.execute(f"{note} ?2", (crash_count.LAST, self.at))
+        if self._cuts:
+            from store.database import redaction_log
+
+            redaction_log.keep(self._connection, self._cuts, self.at, self.actor, self.database.door)
+        self._connection.execute("COMMIT")
+        if rules := _cutting.pop(get_ident(), None):
+            self.database.cut.update({place: number for place, number in self._cuts.items() if place[3] in rules})
+        if self.seq is not None:
+            self.database.last_step = self.seq
+
+    def execute(self, sql: str, parameters: Sequence[Value] | None = None) -> "apsw.Cursor":
+        """Run one statement; every `str` among the parameters is redacted, unless it is Verbatim."""
+        if parameters is None:
+            return self._connection.execute(sql)
+        bound = tuple(map(_bind, parameters))
+        for value in bound:
+            if value.__class__ is str and MARKER in value:
+                from store.database import redaction_log
+
+                return redaction_log.execute(self._connection, sql, bound, self._cuts)
+        return self._connection.execute(sql, bound)
+
+    def rows(self, sql: str, parameters: Sequence[Value] | None = None) -> "Iterator[tuple[Any, ...]]":
+        """`execute`, as its rows."""
+        return iter(self.execute(sql, parameters))
+
+    def insert(self, table: str, **columns: Value) -> int:
+        """Insert one row and return its id. Table and column names are ours, never a person's."""
+        names = ", ".join(columns)
+        marks = ", ".join("?" * len(columns))
+        self.execute(f"INSERT INTO {table}({names}) VALUES ({marks})", tuple(columns.values()))
+        return self._connection.last_insert_rowid()
+
+    def rewrite(self, sql: str, parameters: Sequence[Value] = ()) -> "apsw.Cursor":
+        """`execute`, unseen by history: for a purge, which rewrites what history says of it as well."""
+        self._session.enabled = False
+        try:
+            return self.execute(sql, parameters)
+        finally:
+            self._session.enabled = True
+
+    def unrecorded(self) -> None:
+        """Keep what follows out of history: for a text that must be gone from it, and its history with it."""
+        self._session.enabled = False
+
+    @property
+    def answer(self) -> str | None:
+        """What a write with this key was answered before, in which case nothing may be written now; else None."""
+        if self._key is None:
+            return None
+        found: str | None = self.execute("SELECT answer FROM answers WHERE key = ?", (self._key,)).get
+        return found
+
+    def answered(self, *ids: int) -> None:
+        """Keep what this write answers, the ids that it made, for whoever asks again with its key."""
+        if self._key is not None:
+            self.insert("answers", key=self._key, answer=Verbatim(" ".join(map(str, ids))), at=Verbatim(self.at))
+
+    def put_back(self, sql: str, held: str) -> "apsw.Cursor":
+        """Run one statement on what history holds: it passed this door when it was written, and is not cut again."""
+        return self._connection.execute(sql, (held,))
+
+
+def _bind(value: Value) -> int | float | str | bytes | None:
+    if isinstance(value, Verbatim):
+        return str(value)
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, Json):
+        return _dump(value.value)
+    return value
+
+
+def _dump(value: object) -> str:
+    if value == []:
+        return "[]"
+    import json  # 6 ms with the `re` it needs: most facts have neither tags nor evidence
+
+    try:
+        text = json.dumps(clean_tree(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    except MemorandaError:
+        raise
+    except (TypeError, ValueError, RecursionError):
+        raise InvalidInput(
+            "That value cannot be written as JSON.",
+            "Use texts, finite numbers, lists and objects, not nested too deeply.",
+        ) from None
+    return storable(text)

@@ -1,0 +1,92 @@
+"""The ballast: 128 KiB beside a memory that are given up when the disk is full, so that forgetting still works.
+
+SQLite needs room to delete: the pages it changes go to the log first (RELIABILITY §1 "Files").
+"""
+
+import os
+import stat
+from collections.abc import Callable
+
+from store.base.errors import DiskFull
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TypeVar
+
+    Result = TypeVar("Result")
+
+SIZE = 128 << 10
+SPARE = 8 * SIZE  # what must be left for others once it is made
+
+
+def path_of(path: str) -> str:
+    """Where the ballast of the memory at `path` lies."""
+    return f"{path}-ballast"
+
+
+def keep(path: str) -> bool:
+    """Make the ballast unless it is there, or the disk has little room; whether it is there now."""
+    ballast = path_of(path)
+    if os.path.lexists(ballast):
+        return True
+    try:
+        disk = os.statvfs(os.path.dirname(ballast) or ".")
+        if disk.f_bavail * disk.f_frsize < SIZE + SPARE:
+            return False
+        flags = os.O_CREAT | os.O_EXCL | os.O_WRONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+        handle = os.open(ballast, flags, 0o600)
+    except FileExistsError:
+        return True
+    except OSError:
+        return False
+    try:
+        # random: a file system that compresses would keep no room for a file of zeros
+        whole = os.write(handle, os.urandom(SIZE)) == SIZE
+    except OSError:
+        whole = False
+    finally:
+        os.close(handle)
+    if not whole:
+        free(path)
+    return whole
+
+
+def missing(path: str) -> str:
+    """Why the ballast of the memory at `path` is not there, in a sentence; empty if it is."""
+    ballast = path_of(path)
+    try:
+        status = os.lstat(ballast)
+        if stat.S_ISREG(status.st_mode) and status.st_size == SIZE:
+            return ""
+        return f"{ballast} is something else than what Memoranda keeps there."
+    except OSError:
+        pass
+    folder = os.path.dirname(ballast) or "."
+    try:
+        disk = os.statvfs(folder)
+        if disk.f_bavail * disk.f_frsize < SIZE + SPARE:
+            return "It is not there, for the disk has little room: what forgets may find none."
+    except OSError:
+        return "It is not there, and nobody can say how much room there is."
+    if not os.access(folder, os.W_OK):
+        return f"It is not there, for nothing can be written to {folder}."
+    return "It is not there: it was given up on a full disk, or removed."
+
+
+def free(path: str) -> bool:
+    """Give the ballast up; whether there was one."""
+    try:
+        os.unlink(path_of(path))
+    except OSError:
+        return False
+    return True
+
+
+def with_room(path: str, work: "Callable[[], Result]") -> "Result":
+    """Do work that only takes away; on a full disk once more, with the room of the ballast. Raises DiskFull."""
+    try:
+        return work()
+    except DiskFull:
+        if not free(path):
+            raise
+        return work()

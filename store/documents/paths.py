@@ -1,0 +1,310 @@
+"""Where documents may lie, and the only way to open one: step by step from its root, through no symbolic link.
+
+A document is named as it is cited: below the project's folder by its path from there, with `/`; elsewhere by its
+absolute path. What is above a root is the person's own choice and may be a link; nothing below it is.
+"""
+
+import os
+import stat
+
+from store.base.errors import InvalidInput, MemorandaError
+from store.base.location import Location
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from store.config import Config
+
+MEMORY_FILE = "MEMORY.md"
+MEMORY_FOLDER = "memory"
+SUFFIX = ".md"
+LARGEST_FILE = 2_000_000  # bytes
+MOST_FILES = 5_000
+DEEPEST = 32  # folders below a root
+MOST_ENTRIES = 200_000  # names that are looked at, whatever they are
+
+
+class Unreadable(MemorandaError):
+    """A document cannot be read; the message says why, and not which."""
+
+    code = "unreadable"
+
+
+class Root:
+    """A file or a folder of documents: `steps` below the folder `anchor`, which is taken as it is."""
+
+    __slots__ = ("anchor", "name", "optional", "steps")
+
+    def __init__(self, anchor: str, steps: tuple[str, ...], name: str, optional: bool = False) -> None:
+        self.anchor = anchor
+        self.steps = steps
+        self.name = name  # as it is cited
+        self.optional = optional
+
+    def below(self, entry: str) -> "Root":
+        """A file or a folder right in this one."""
+        return Root(self.anchor, (*self.steps, entry), _joined(self.name, entry))
+
+    @property
+    def path(self) -> str:
+        """Where it is on the disk."""
+        return os.path.join(self.anchor, *self.steps)
+
+
+class Found:
+    """A file that a walk came by."""
+
+    __slots__ = ("modified_ns", "place", "size")
+
+    def __init__(self, place: Root, size: int, modified_ns: int) -> None:
+        self.place = place
+        self.size = size
+        self.modified_ns = modified_ns
+
+
+class Places:
+    """The roots of one memory's documents: `MEMORY.md` and `memory` below `base`, and the `extra` paths."""
+
+    def __init__(self, base: str, extra: "tuple[str, ...]" = ()) -> None:
+        self.base = base
+        self.roots = [
+            Root(base, (MEMORY_FILE,), MEMORY_FILE, optional=True),
+            Root(base, (MEMORY_FOLDER,), MEMORY_FOLDER, optional=True),
+        ]
+        for text in extra:
+            self.roots.append(self._extra(text))
+
+    def _extra(self, text: str) -> Root:
+        path = os.path.normpath(os.path.join(self.base, os.path.expanduser(text)))
+        if path == self.base:
+            return Root(self.base, (), "")
+        if path.startswith(os.path.join(self.base, "")):
+            steps = tuple(os.path.relpath(path, self.base).split(os.sep))
+            return Root(self.base, steps, "/".join(steps))
+        anchor, step = os.path.split(path)
+        return Root(anchor, (step,) if step else (), path)
+
+    def named(self, path: str) -> Root:
+        """The document of this name, there or not. Raises InvalidInput for what lies in no root, or is hidden."""
+        absolute = path.startswith("/")
+        steps = path.removeprefix("/").split("/")
+        if "\0" in path or any(step in ("", ".", "..") for step in steps):
+            raise InvalidInput(
+                "That is not the path of a document.",
+                "Write it as it is cited: memory/notes.md, with no . or .. in it.",
+            )
+        if steps[-1].lower().endswith(SUFFIX):
+            for root in self.roots:
+                if (rest := _rest(root, path, absolute)) is not None and not any(map(hidden, rest)):
+                    found = root
+                    for step in rest:
+                        found = found.below(step)
+                    return found
+        raise InvalidInput(
+            "No document of this memory lies there.",
+            f"There are {MEMORY_FILE}, {MEMORY_FOLDER}/**/*{SUFFIX}, and what documents.extraPaths names.",
+        )
+
+    def walk(self, trouble: "Callable[[str, str], None]") -> "Iterator[Found]":
+        """Every document there is, each once; `trouble` is told (name, why) of what is passed over."""
+        seen: set[str] = set()
+        looked = 0
+        for root in self.roots:
+            for folder, entries in self._below(root, trouble):
+                looked += len(entries)
+                for name, status in entries:
+                    place = folder.below(name) if name else folder
+                    if not stat.S_ISREG(status.st_mode) or not place.name.lower().endswith(SUFFIX):
+                        continue
+                    if place.name in seen:
+                        continue
+                    if len(seen) >= MOST_FILES:
+                        trouble(root.name or self.base, f"more than {MOST_FILES:,} documents: the rest is left out")
+                        return
+                    seen.add(place.name)
+                    yield Found(place, status.st_size, status.st_mtime_ns)
+                if looked > MOST_ENTRIES:
+                    trouble(root.name or self.base, f"more than {MOST_ENTRIES:,} files: the rest is left out")
+                    return
+
+    def folders(self) -> list[str]:
+        """The folders to watch: those that hold documents, and those in which one of the roots may come or go."""
+        found = {os.path.dirname(root.path) for root in self.roots if root.steps}
+        for root in self.roots:
+            for folder, entries in self._below(root, _unheard):
+                if len(found) >= MOST_FILES:
+                    break
+                if not (entries and not entries[0][0]):  # else the root is a file
+                    found.add(folder.path)
+        return sorted(folder for folder in found if os.path.isdir(folder))
+
+    def _below(
+        self, root: Root, trouble: "Callable[[str, str], None]"
+    ) -> "Iterator[tuple[Root, list[tuple[str, os.stat_result]]]]":
+        """Every folder of a root with what it holds; a root that is a file holds itself, under no name."""
+        try:
+            handle = handle_on(root)
+        except FileNotFoundError:
+            if not root.optional:
+                trouble(root.name, "there is no such file or folder")
+            return
+        except (OSError, Unreadable) as error:
+            trouble(root.name or self.base, reason(error))
+            return
+        try:
+            status = os.fstat(handle)
+        finally:
+            os.close(handle)
+        if not stat.S_ISDIR(status.st_mode):
+            if not root.name.lower().endswith(SUFFIX):
+                trouble(root.name, f"only {SUFFIX} files are documents")
+            yield root, [("", status)]
+            return
+        waiting = [(root, 0)]
+        while waiting:
+            folder, depth = waiting.pop()
+            try:
+                entries = _entries(folder)
+            except (OSError, Unreadable) as error:
+                trouble(folder.name or self.base, reason(error))
+                continue
+            below = [(folder.below(name), depth + 1) for name, status in entries if stat.S_ISDIR(status.st_mode)]
+            if depth < DEEPEST:
+                waiting += reversed(below)
+            elif below:
+                trouble(folder.name, f"folders deeper than {DEEPEST} are left out")
+            yield folder, entries
+
+
+def _unheard(name: str, why: str) -> None:
+    """The scan tells it."""
+
+
+def places(location: Location, config: "Config") -> Places:
+    """Where the documents of a memory lie: below its project, else below the folder that the file itself is in."""
+    base = location.project or os.path.dirname(location.path)
+    return Places(os.path.abspath(base), tuple(config["documents.extraPaths"]))
+
+
+def hidden(name: str) -> bool:
+    return name.startswith(".")
+
+
+def read_bytes(place: Root) -> tuple[bytes, os.stat_result]:
+    """What a document holds, and its state before it was read. Raises Unreadable, FileNotFoundError."""
+    try:
+        handle = handle_on(place)
+        try:
+            status = os.fstat(handle)
+            if not stat.S_ISREG(status.st_mode):
+                raise Unreadable("it is not a plain file")
+            if status.st_size > LARGEST_FILE:
+                raise Unreadable(f"it is larger than {LARGEST_FILE // 1_000_000} MB")
+            parts, size = [], 0
+            while part := os.read(handle, 1 << 20):
+                parts.append(part)
+                size += len(part)
+                if size > LARGEST_FILE:  # it grew
+                    raise Unreadable(f"it is larger than {LARGEST_FILE // 1_000_000} MB")
+            return b"".join(parts), status
+        finally:
+            os.close(handle)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise Unreadable(reason(error)) from None
+
+
+def shut(place: Root) -> bool:
+    """Whether a document cannot be opened."""
+    try:
+        os.close(handle_on(place))
+    except (OSError, Unreadable):
+        return True
+    return False
+
+
+def decoded(raw: bytes) -> tuple[str, str]:
+    """(the text, what is to be said of how it was read). Raises Unreadable for what is no text.
+
+    Text is UTF-8, or UTF-16 where it says so at its start. Else, where some of it is UTF-8 beyond ASCII, what is not is
+    replaced; where none is, it was written as Windows-1252, whose accents would all be lost.
+    """
+    if raw[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        text = raw.decode("utf-16", "replace")
+        return _plain(text), "parts of it are not UTF-16, and are replaced" if "\ufffd" in text else ""
+    raw = raw.removeprefix(b"\xef\xbb\xbf")
+    try:
+        return _plain(raw.decode()), ""
+    except UnicodeDecodeError:
+        text = _plain(raw.decode(errors="replace"))
+    if any(char > "\x7f" and char != "\ufffd" for char in text):
+        return text, "parts of it are not UTF-8, and are replaced"
+    return raw.decode("cp1252", "replace"), "it is not UTF-8, and was read as Windows-1252"
+
+
+def reason(error: BaseException) -> str:
+    """Why something could not be read, in a few words."""
+    import errno
+
+    if isinstance(error, OSError):
+        if error.errno in (errno.ELOOP, errno.EMLINK):
+            return "symbolic links are not followed"
+        return (error.strerror or type(error).__name__).lower()
+    return error.message if isinstance(error, MemorandaError) else type(error).__name__
+
+
+def _plain(text: str) -> str:
+    if "\0" in text:
+        raise Unreadable("it is binary, not text")
+    return text
+
+
+def _joined(name: str, entry: str) -> str:
+    return f"{name}/{entry}" if name and name != "/" else name + entry
+
+
+def _rest(root: Root, path: str, absolute: bool) -> list[str] | None:
+    """The steps from a root to the document of this name; None where it lies elsewhere."""
+    if absolute != root.name.startswith("/"):
+        return None
+    if path == root.name:
+        return []
+    start = _joined(root.name, "") if root.name else ""
+    return path[len(start) :].split("/") if path.startswith(start) else None
+
+
+def handle_on(place: Root) -> int:
+    """A handle on a file or folder, reached through no link below its anchor. Raises OSError, Unreadable."""
+    flags = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK  # a pipe would keep us for ever
+    handle = os.open(place.anchor, flags | os.O_DIRECTORY)
+    try:
+        for at, step in enumerate(place.steps):
+            inner = at < len(place.steps) - 1
+            if stat.S_ISLNK(os.lstat(step, dir_fd=handle).st_mode):  # to say so: a folder's link gives “no directory”
+                raise Unreadable("symbolic links are not followed")
+            below = os.open(step, flags | os.O_NOFOLLOW | (os.O_DIRECTORY if inner else 0), dir_fd=handle)
+            os.close(handle)
+            handle = below
+    except BaseException:
+        os.close(handle)
+        raise
+    return handle
+
+
+def _entries(folder: Root) -> list[tuple[str, os.stat_result]]:
+    """What a folder holds, in order: plain files and folders, nothing hidden, no links."""
+    handle = handle_on(folder)
+    try:
+        found = []
+        with os.scandir(handle) as entries:
+            for entry in entries:
+                if not hidden(entry.name) and not entry.is_symlink():
+                    try:
+                        found.append((entry.name, entry.stat(follow_symlinks=False)))
+                    except FileNotFoundError:
+                        pass  # gone since
+        return sorted(found)
+    finally:
+        os.close(handle)

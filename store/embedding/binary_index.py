@@ -1,0 +1,157 @@
+"""The first look: which stored vectors may be near, by the signs of their numbers alone.
+
+48 bytes a vector instead of 1,536: where each number lies above or below the model's mean. A question is not cut down
+so far, to four bits a number: of 900 e5 vectors of conversations the best 200 then hold .94 of the nearest hundred,
+against .75 by signs on both sides; of 100,000 made from them with noise the best 2,000 hold .97, against .85. The best
+are compared exactly afterwards (`vectors`), so all that this module holds is a cache that may be stale.
+
+The signs of all vectors stand in memory as a matrix, read from where they are kept packed (`keepers`).
+"""
+
+from collections.abc import Collection
+from typing import TYPE_CHECKING
+
+from store.database import Database
+from store.database.integer_list import integers
+from store.embedding.model_registry import Model
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from store.embedding.provider import Vector
+
+    Ids = NDArray[np.int64]
+    Words = NDArray[np.uint64]
+
+WORD = 64
+PLANES = 4  # bits that each number of a question is cut down to
+CENTRE = 0.5  # of the mean is taken off a question before it is cut down
+BLOCK = 32_768  # vectors whose signs are compared at once
+FILL = 5_000  # vectors whose signs are made at once, and of one transaction: some 50 ms
+
+
+def width(dimension: int) -> int:
+    """Bits that a vector's signs take: whole 64-bit words."""
+    return -(-dimension // WORD) * WORD
+
+
+def signs(vectors: "NDArray[np.float32]", mean: bytes) -> "NDArray[np.uint8]":
+    """One row of bytes for each row of `vectors`: where it lies above the mean, by bits, the lowest first."""
+    import numpy as np
+
+    return _pack(vectors > np.frombuffer(mean, "<f4"))
+
+
+def _pack(ones: "NDArray[Any]") -> "NDArray[np.uint8]":
+    """Bits, packed into whole words along the last axis."""
+    import numpy as np
+
+    packed = np.packbits(ones, axis=-1, bitorder="little")
+    missing = width(ones.shape[-1]) // 8 - packed.shape[-1]
+    return np.pad(packed, [(0, 0)] * (packed.ndim - 1) + [(0, missing)]) if missing else packed
+
+
+class Matrix:
+    """The signs of many vectors, each word a column, so that a look reads memory straight through.
+
+    `ids` are corpus ids in the order of the rows.
+    """
+
+    __slots__ = ("above", "columns", "ids")
+
+    def __init__(self, ids: "Ids", rows: "Words") -> None:
+        import numpy as np
+
+        self.ids = ids
+        self.columns = np.ascontiguousarray(rows.T)
+        self.above = self._common(np.full(len(self.columns), ~np.uint64(0)), self.columns)
+
+    def candidates(
+        self,
+        asked: "Vector",
+        mean: bytes,
+        count: int,
+        among: "Ids | None" = None,
+        kinds: Collection[int] | None = None,
+    ) -> "Ids":
+        """The ids of the `count` vectors that look nearest to `asked`, the best first; only those of `among`, and of
+        these numbers of kinds (`keys`), if given."""
+        import numpy as np
+
+        ids, columns, above = self.ids, self.columns, self.above
+        if among is not None or kinds is not None:
+            passing = np.ones(len(ids), bool) if among is None else np.isin(ids, among)
+            if kinds is not None:
+                passing &= np.isin(ids & 15, list(kinds))
+            chosen = np.flatnonzero(passing)
+            ids, columns, above = ids[chosen], columns[:, chosen], above[chosen]
+        # the sum of the question's numbers where a vector has a one, less where it has a zero, by whole numbers; a
+        # block at a time, which stays in the processor's cache: a million take 22 ms instead of 49
+        score = np.multiply(above, -((1 << PLANES) - 1), dtype=np.int32)
+        planes = _planes(asked, mean)
+        for start in range(0, len(ids), BLOCK):
+            block = columns[:, start : start + BLOCK]
+            for plane, words in enumerate(planes):
+                score[start : start + BLOCK] += self._common(words, block).astype(np.int32) << (plane + 1)
+        best = np.argpartition(-score, count)[:count] if len(ids) > count else np.arange(len(ids))
+        found: Ids = ids[best[np.argsort(-score[best], kind="stable")]]
+        return found
+
+    @staticmethod
+    def _common(words: "Words", columns: "Words") -> "NDArray[np.uint16]":
+        """How many ones each row shares with `words`."""
+        import numpy as np
+
+        shared = np.zeros(columns.shape[1], np.uint16)
+        both, ones = np.empty(columns.shape[1], np.uint64), np.empty(columns.shape[1], np.uint8)
+        for column, word in zip(columns, words, strict=True):
+            np.bitwise_and(column, word, out=both)
+            shared += np.bitwise_count(both, out=ones)
+        return shared
+
+
+def _planes(asked: "Vector", mean: bytes) -> "list[Words]":
+    """A question in PLANES bits a number, from the least to the most below and above CENTRE times the mean, the lowest
+    bits first; a few numbers far out are cut off."""
+    import numpy as np
+
+    numbers = asked - np.float32(CENTRE) * np.frombuffer(mean, "<f4")
+    reach = max(float(np.quantile(np.abs(numbers), 0.99)), 1e-9)
+    levels = (1 << PLANES) - 1
+    cut = np.clip(np.rint((numbers + reach) * levels / (2 * reach)), 0, levels).astype(np.uint8)
+    return [_pack((cut >> plane) & 1).view("<u8") for plane in range(PLANES)]
+
+
+def scan(database: Database, model: Model) -> Matrix:
+    """The signs of the stored vectors themselves, where nobody keeps them up; without those that go while it reads."""
+    import numpy as np
+
+    pairs = np.array(
+        database.rows("SELECT key >> 1, embedding FROM vectors WHERE key & 1 = ? ORDER BY key", (model.slot,)), np.int64
+    ).reshape(-1, 2)
+    rows = np.zeros((len(pairs), width(model.dimension) // WORD), np.uint64)
+    there = np.zeros(len(pairs), bool)
+    for start in range(0, len(pairs), FILL):
+        embeddings = pairs[start : start + FILL, 1].tolist()
+        vectors = fetch(database, pairs[start : start + FILL, 1])
+        if not vectors:
+            continue
+        found = start + np.flatnonzero([id in vectors for id in embeddings])
+        stacked = np.stack([vectors[id] for id in embeddings if id in vectors])
+        rows[found] = signs(stacked, model.mean).view("<u8")
+        there[found] = True
+    return Matrix(pairs[there, 0], rows[there])
+
+
+def fetch(database: Database, embeddings: "Ids") -> "dict[int, Vector]":
+    """The stored vectors with these rows' ids."""
+    import numpy as np
+
+    found = database.rows(
+        "SELECT e.id, e.vector FROM carray(?) c JOIN embeddings e ON e.id = c.value",
+        (integers(embeddings),),
+    )
+    return {id: np.frombuffer(vector, "<f4") for id, vector in found}

@@ -1,0 +1,120 @@
+"""The space of a memory's vectors: what they all have in common is made smaller, so that what differs counts.
+
+Vectors of one memory crowd together, its languages in two crowds: each language's centre is taken away, and directions
+that all memories share are shrunk (a light whitening). Cosines in this space found 64 % of LoCoMo's evidence among ten
+where plain ones found 53 %, and multi-hop answers most of all; a strong whitening, or another memory's statistics, find
+less than none. It is derived: made by the worker, again when the memory has grown by a tenth.
+"""
+
+from collections.abc import Sequence
+
+from store.database import Database, Verbatim
+from store.text.language import language
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Matrix = NDArray[np.float32]
+
+POWER = 0.125  # of the variances that each direction is divided by; .5 would be whitening proper
+STEADY = 20  # vectors that a language's own centre needs to count half
+FEWEST = 20  # vectors that a space is made of
+SAMPLE = 10_000
+GROWTH = 1.1
+LANGUAGES = ("", "en", "es")
+
+
+class Space:
+    """`centres` by language, each of the model's dimension, and `turn`, the matrix that does the shrinking."""
+
+    def __init__(self, centres: "Matrix", turn: "Matrix") -> None:
+        self._centres = centres
+        self._turn = turn
+
+    def move(self, vectors: "Matrix", languages: Sequence[str]) -> "Matrix":
+        """Vectors (one a row) of texts in these languages as vectors of this space, of unit length."""
+        import numpy as np
+
+        moved = (vectors - self._centres[[LANGUAGES.index(one) for one in languages]]) @ self._turn
+        unit: Matrix = moved / np.maximum(np.linalg.norm(moved, axis=1, keepdims=True), 1e-9)
+        return unit
+
+
+def load(database: Database, slot: int, fingerprint: str, dimension: int) -> Space | None:
+    """The space of the vectors in this slot; None where it was not made yet."""
+    row = database.row(
+        "SELECT centres, turn FROM meaning_space WHERE slot = ? AND fingerprint = ?", (slot, fingerprint)
+    )
+    if row is None:
+        return None
+    import numpy as np
+
+    return Space(
+        np.frombuffer(row[0], "<f4").reshape(len(LANGUAGES), dimension),
+        np.frombuffer(row[1], "<f4").reshape(dimension, dimension),
+    )
+
+
+def refresh(database: Database) -> bool:
+    """Make the space of the serving model's vectors, if there are a tenth more of them than when it was last made (or
+    a tenth fewer); whether it was made. A fraction of a second, outside of any transaction but for the last write."""
+    from store.embedding import model_registry
+
+    model = model_registry.serving(database)
+    if model is None or database.read_only:
+        return False
+    count = database.value("SELECT count(*) FROM vectors WHERE key & 1 = ?", (model.slot,))
+    before = database.value(
+        "SELECT vectors FROM meaning_space WHERE slot = ? AND fingerprint = ?", (model.slot, model.fingerprint)
+    )
+    if count < FEWEST or (before is not None and before / GROWTH < count < before * GROWTH):
+        return False
+    step = max(1, count // SAMPLE)
+    rows = database.rows(
+        "SELECT e.vector, c.title || char(10) || c.text FROM (SELECT key, embedding, row_number() OVER (ORDER BY key)"
+        " AS n FROM vectors WHERE key & 1 = :slot) v JOIN embeddings e ON e.id = v.embedding"
+        " JOIN corpus c ON c.id = v.key >> 1 WHERE v.n % :step = 0 AND length(e.vector) = :size",
+        {"slot": model.slot, "step": step, "size": 4 * model.dimension},
+    )
+    if len(rows) < FEWEST:
+        return False
+    centres, turn = _statistics([vector for vector, _ in rows], [language(text) for _, text in rows])
+    with database.write("agent", "index") as write:
+        write.execute("DELETE FROM meaning_space WHERE slot = ?", (model.slot,))
+        write.insert(
+            "meaning_space",
+            slot=model.slot,
+            fingerprint=Verbatim(model.fingerprint),
+            vectors=count,
+            centres=centres,
+            turn=turn,
+        )
+    return True
+
+
+def made(blobs: Sequence[bytes], languages: Sequence[str]) -> Space:
+    """The space of these vectors alone, 32-bit floats each, of texts in these languages: to measure with."""
+    import numpy as np
+
+    size = len(blobs[0]) // 4
+    centres, turn = (np.frombuffer(blob, "<f4").reshape(-1, size) for blob in _statistics(blobs, languages))
+    return Space(centres, turn)
+
+
+def _statistics(blobs: Sequence[bytes], languages: Sequence[str]) -> tuple[bytes, bytes]:
+    """(centres, turn) of these vectors, as they are stored."""
+    import numpy as np
+
+    vectors = np.frombuffer(b"".join(blobs), "<f4").reshape(len(blobs), -1)
+    centre = vectors.mean(axis=0)
+    centres = [centre]
+    for name in LANGUAGES[1:]:
+        mine = vectors[[one == name for one in languages]]
+        centres.append((mine.sum(axis=0) + STEADY * centre) / (len(mine) + STEADY))
+    variances, axes = np.linalg.eigh(np.cov((vectors - centre).T.astype(float)))
+    variances = np.maximum(variances, 0)
+    scale = (variances + variances.mean() + 1e-12) ** -POWER
+    turn = (axes * scale) @ axes.T
+    return np.stack(centres).astype("<f4").tobytes(), turn.astype("<f4").tobytes()

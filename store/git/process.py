@@ -1,0 +1,179 @@
+"""Running `git` in a child process, so that a repository downloaded from anywhere can do nothing to us.
+
+Nothing is run that the repository's own configuration names, nothing is fetched, no child outlives its block, and
+whoever waits for git can be cancelled. There is no database here.
+"""
+
+import os
+import re
+import selectors
+import subprocess
+import tempfile
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import IO
+
+from store.base.errors import MemorandaError
+
+CANCEL_POLL_SECONDS = 0.1
+PIPE_BYTES = 65_536
+REASON_CHARACTERS = 200
+
+# Given on the command line these win over the repository's own configuration, which may be hostile.
+_CONFIGURATION = (
+    "core.bigFileThreshold=64m",  # a larger file counts as binary: comparing two costs git ten times their size
+    "core.fsmonitor=false",
+    "core.pager=cat",
+    "core.quotePath=false",
+    "color.ui=false",
+    "diff.orderFile=" + os.devnull,
+    "log.showSignature=false",  # else gpg.program runs
+    "protocol.allow=never",
+)
+# What a person's or a container's own set-up may need (safe.directory above all). Every other GIT_* variable goes: a
+# hook's GIT_DIR or GIT_INDEX_FILE would send us to another repository, GIT_TRACE would fill the error output.
+_KEPT_VARIABLES = re.compile(
+    r"GIT_(?:CONFIG_(?:GLOBAL|SYSTEM|NOSYSTEM|COUNT|KEY_\d+|VALUE_\d+)|CEILING_DIRECTORIES|DISCOVERY_ACROSS_FILESYSTEM)\Z"
+)
+_OWN_VARIABLES = {
+    "GIT_ALLOW_PROTOCOL": "",  # stronger than protocol.allow, which protocol.<name>.allow overrules
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",  # a sha is remembered for ever, so it must mean its own content
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "LC_ALL": "C",  # git's complaints are matched below; records are asked for in UTF-8 by name
+}
+
+Cancelled = Callable[[], bool]
+
+
+def never() -> bool:
+    """Nobody cancels."""
+    return False
+
+
+class GitError(MemorandaError):
+    """git is missing, refuses the folder, or does not have what was asked for."""
+
+    code = "git"
+
+
+class NeverFetched(GitError):
+    """The object is one that a partial clone left on the server."""
+
+
+@dataclass(frozen=True, slots=True)
+class Child:
+    """A git at work, and what it says."""
+
+    process: subprocess.Popen[bytes]
+    output: IO[bytes]
+    complaints: IO[bytes]
+    root: str
+
+    def check(self, accepted: Sequence[int] = (0,)) -> None:
+        """Wait for the end; raise GitError with git's reason when it failed."""
+        if self.process.wait() not in accepted:
+            self.complaints.seek(0)
+            raise _failure(self.complaints.read(20_000).decode("utf-8", "replace"), self.root)
+
+    def chunks(self, cancelled: Cancelled) -> Iterator[bytes]:
+        """The output as it comes, to its end or until `cancelled`, which is asked ten times a second at least."""
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.output, selectors.EVENT_READ)
+            while not cancelled():
+                if selector.select(CANCEL_POLL_SECONDS):
+                    chunk = os.read(self.output.fileno(), PIPE_BYTES)
+                    if not chunk:
+                        return
+                    yield chunk
+
+    def words(self, cancelled: Cancelled, accepted: Sequence[int] = (0,)) -> list[str]:
+        """The whole output as ASCII words, the shas it consists of; none if it was cancelled. Raises GitError."""
+        data = b"".join(self.chunks(cancelled))
+        if cancelled():
+            return []
+        self.check(accepted)
+        return data.decode("ascii").split()
+
+    def ask(self, question: str, cancelled: Cancelled) -> bytes:
+        """Write a line to a git that was started to `talk`, and read the first line of its answer; empty when it was
+        cancelled. The answer before must have been read whole. Raises GitError when git ended."""
+        assert self.process.stdin is not None
+        try:
+            self.process.stdin.write(f"{question}\n".encode("ascii"))
+            self.process.stdin.flush()
+        except BrokenPipeError:
+            self.check()
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.output, selectors.EVENT_READ)
+            while not selector.select(CANCEL_POLL_SECONDS):
+                if cancelled():
+                    return b""
+        line = self.output.readline()
+        if not line:
+            self.check(accepted=())
+        return line
+
+
+@contextmanager
+def run(root: str, *arguments: str, lines: Sequence[str] = (), talk: bool = False) -> Iterator[Child]:
+    """Run git in `root` with `lines` on its standard input, or with a pipe there to `talk` to it; on the way out,
+    however that is, it is killed and reaped. Raises GitError."""
+    settings = (word for setting in _CONFIGURATION for word in ("-c", setting))
+    command = ["git", "--no-pager", *settings, "-C", root, *arguments]
+    # Files and not pipes for what we do not read as it comes: a full pipe would stop git, and then us.
+    with tempfile.TemporaryFile() as fed, tempfile.TemporaryFile() as complaints:
+        fed.write("".join(f"{line}\n" for line in lines).encode("ascii"))
+        fed.seek(0)
+        try:
+            process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE if talk else fed if lines else subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=complaints,
+                env=_environment(),
+            )
+        except FileNotFoundError as error:
+            raise GitError("git is not installed, or not on PATH.", "Install git and try again.") from error
+        except (OSError, ValueError) as error:  # ValueError: a NUL in the folder's name
+            raise GitError(f"git could not be started: {error}.", "Check that `git --version` works.") from error
+        try:
+            assert process.stdout is not None
+            yield Child(process, process.stdout, complaints, root)
+        finally:
+            process.kill()
+            process.wait()
+            for pipe in (process.stdin, process.stdout):
+                if pipe is not None:
+                    try:
+                        pipe.close()
+                    except BrokenPipeError:
+                        pass  # a last line that git did not wait for
+
+
+def _environment() -> dict[str, str]:
+    kept = {key: value for key, value in os.environ.items() if not key.startswith("GIT_") or _KEPT_VARIABLES.match(key)}
+    return kept | _OWN_VARIABLES
+
+
+def _failure(complaint: str, root: str) -> GitError:
+    """git's complaint as an error that names the next step."""
+    lines = [line.strip() for line in complaint.splitlines()]
+    fatal = [line[7:] for line in lines if line.startswith(("fatal: ", "error: "))]
+    reason = (fatal or lines or ["no reason given"])[-1].replace("^{commit}", "")[:REASON_CHARACTERS].rstrip(".")
+    if "not a git repository" in complaint:
+        return GitError(f"There is no git repository at {root}.", "Open a folder of one, or run `git init` there.")
+    if "dubious ownership" in complaint or "unsafe repository" in complaint:
+        advice = next((line for line in lines if line.startswith("git config ")), "git config safe.directory")
+        return GitError(f"git does not read {root}: it belongs to another user.", f"If you trust it, run `{advice}`.")
+    if "cannot change to" in complaint:
+        return GitError(f"git could not open the folder: {reason}.", "Check that it is there and that you may read it.")
+    if re.search(r"promisor|lazy fetching", complaint):
+        mend = "This clone was made with --filter and is not completed behind your back: make a whole one to see it."
+        return NeverFetched(f"An object was never fetched: {reason}.", mend)
+    if re.search(r"bad object|bad revision|unable to read|missing", complaint):
+        mend = "It may be of a rewritten history or another clone: try `git fetch`; failing that, `git fsck`."
+        return GitError(f"An object is not in this repository: {reason}.", mend)
+    return GitError(f"git failed: {reason}.", f"Run `git -C {root} log` to see whether git can read it.")

@@ -1,0 +1,144 @@
+"""The records against their history: each row is what the steps that made it say (a silent flip is not).
+
+Walked from the newest step of a record backwards: the newest step that states a column says what it must hold now, so
+a record whose oldest steps are packed away or erased is checked as far as they reach.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from heapq import nsmallest
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
+
+from store.base.citations import cite
+from store.database import Database
+from store.database.change_capture import columns
+from store.database.tables import RECORDED
+from store.health.finding import OK, SHOWN, WRONG, Finding, Visit, named, salvage
+from store.history import compression
+from store.history.history import KINDS
+from store.history.row_edits import primary_key
+
+Row = dict[str, Any]
+SLICE = 500  # records that are read in one moment
+PACKED_SLICE = 5_000  # where history is packed: every slice reads every block
+STEPS = """
+SELECT pk, seq, n, op, after, purged FROM history_row
+WHERE tbl = ? AND pk > ? AND pk <= ? ORDER BY pk, seq DESC, n DESC
+"""
+NEXT = "SELECT DISTINCT pk FROM history_row WHERE tbl = ? AND pk > ? ORDER BY pk LIMIT ?"
+
+
+@dataclass
+class Told:
+    """What a record's steps say it is: the columns that they `state`, whether that is `whole`, whether it is `gone`,
+    and the newest of these steps. What was erased says nothing (`silent`)."""
+
+    seq: int = 0
+    stated: Row = field(default_factory=dict)
+    whole: bool = False
+    gone: bool = False
+    silent: bool = False
+
+    def agrees(self, row: Row | None) -> bool:
+        if self.silent:
+            return True
+        if self.gone or row is None:
+            return self.gone and row is None
+        return all(name not in row or row[name] == value for name, value in self.stated.items())
+
+
+def records(visit: Visit) -> Iterator[Finding]:
+    """Every recorded row, and that none is there without a step that made it."""
+    if visit.quick:
+        return
+    database = visit.database
+    names: list[str] = []
+    off = done = total = 0
+    for table in RECORDED:
+        total += database.value(f"SELECT count(*) FROM {table}")
+    for table in RECORDED:
+        for key, told, row in walk(database, table):
+            done += 1
+            visit.progress("records against their history", min(done, total), total)
+            if not told.agrees(row):
+                off += 1
+                names = [*names, called(table, key)][: SHOWN + 1]
+        without = untold(database, table)
+        off += len(without)
+        names = [*names, *(called(table, key) for key in without[: SHOWN + 1])][: SHOWN + 1]
+    if off:
+        says = f"{off:,} record{' is' if off == 1 else 's are'} not as history says: {named(names)}."
+        yield Finding("records", WRONG, says, *salvage(database.path))
+    else:
+        yield Finding("records", OK, f"{total:,} record{'' if total == 1 else 's'}, each as history says.")
+
+
+def walk(database: Database, table: str) -> Iterator[tuple[str, Told, Row | None]]:
+    """(key, what its steps say, its row) of every record that history knows, a slice of them at a time. Keys are
+    JSON lists, as history writes them."""
+    keys = primary_key(database.connection, table)
+    pairs = ", ".join(f"'{name}', {name}" for name in columns(database.connection, table))
+    row = f"SELECT json_object({pairs}) FROM {table} WHERE {' AND '.join(f'{name} = ?' for name in keys)}"
+    last = ""
+    while True:
+        found: list[tuple[str, list[Sequence[Any]], str | None]] = []  # as texts, which take a fifth of the room
+        with database.one_moment():
+            packed = compression.records(database, table, last)
+            most = PACKED_SLICE if packed else SLICE
+            some = {key for (key,) in database.rows(NEXT, (table, last, most))}.union(nsmallest(most, packed))
+            end = max(nsmallest(most, some), default="")
+            steps = database.rows(STEPS, (table, last, end))
+            if packed:
+                steps += compression.afters(database, table, last, end)
+                steps.sort(key=itemgetter(1, 2), reverse=True)
+                steps.sort(key=itemgetter(0))
+            for key, group in groupby(steps, itemgetter(0)):
+                found.append((key, list(group), database.value(row, json.loads(key))))
+        for key, told, text in found:
+            yield key, _told(told), None if text is None else json.loads(text)
+        if not some:
+            return
+        last = end
+
+
+def _told(steps: Iterable[Sequence[Any]]) -> Told:
+    """What steps, newest first, say."""
+    told = Told()
+    for _, seq, _, op, after, purged in steps:
+        if purged:
+            told.silent = True
+            break
+        if op == "DELETE":
+            told.gone = not told.seq
+        told.seq = told.seq or seq
+        if op == "DELETE":
+            break
+        told.stated = json.loads(after) | told.stated
+        if op == "INSERT":
+            told.whole = True
+            break
+    return told
+
+
+def untold(database: Database, table: str) -> list[str]:
+    """The keys of rows that no step made."""
+    own = ", ".join(f"{table}.{name}" for name in primary_key(database.connection, table))
+    with database.one_moment():
+        packed = compression.records(database, table, "")
+        rows = database.rows(
+            f"SELECT json_array({own}) FROM {table} WHERE NOT EXISTS"
+            f" (SELECT 1 FROM history_row AS h WHERE h.tbl = ? AND h.pk = json_array({own}))",
+            (table,),
+        )
+    return [key for (key,) in rows if key not in packed]
+
+
+def called(table: str, key: str) -> str:
+    """What a person calls a record."""
+    parts = json.loads(key)
+    if table == "mutes":
+        return f"the mute of {cite('fact', parts[0])}"
+    return cite(KINDS[table], parts[0]) if table in KINDS else f"a link of {cite('decision', parts[-1])}"

@@ -1,0 +1,236 @@
+"""What a checkpoint holds besides its place in history: all that a session needs to go on [002 §3].
+
+The last turns of the session, the tasks that are not done, the names that both mention, the latest decisions, and a
+summary; bounded, so that a recovery fits into a prompt whatever the memory holds. Every level holds the same: a
+recovery must not be poorer because the newest checkpoint happened to be one of every five minutes.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from store.base import token_count
+from store.base.citations import cite
+from store.base.clock import from_ms, to_ms
+from store.base.hashing import sha256
+from store.base.vocabulary import PERSON
+from store.conversations import Turns
+from store.conversations.rule_summary import said_in
+from store.database import Database, Json, Verbatim, Write
+from store.records.decisions import Decisions
+from store.records.tasks import Tasks
+from store.text import entities as names
+
+TASKS, DECISIONS = 20, 5  # at most
+TEXT = 75  # tokens of a task, or of one field of a decision
+SUMMARY = 50  # tokens of a summary [003]
+RECENT_MS = 1_800_000  # a session in which something was said within this time is what the memory is about
+LOOKED_AT = 2_000  # changes since the checkpoint before that are counted
+# all that a checkpoint is, but when it was recovered
+SEALED = (
+    "json_array(id, name, created_at, seq, trigger, origin, level, session, used, tokens, summary, changed, working,"
+    " tasks, decisions, entities)"
+)
+WORDS = {  # (table, what became of the record) → how it is counted
+    ("facts", "INSERT"): "new fact",
+    ("facts", "forgotten"): "fact forgotten",
+    ("facts", "UPDATE"): "fact changed",
+    ("decisions", "INSERT"): "decision",
+    ("decisions", "UPDATE"): "decision changed",
+    ("decisions", "forgotten"): "decision forgotten",
+    ("tasks", "INSERT"): "new task",
+    ("tasks", "done"): "task done",
+    ("tasks", "UPDATE"): "task changed",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """`summary` is a line on what it was about, `changed` one on how much happened since the checkpoint before, both
+    together SUMMARY tokens at most; `turns` are {citation, role, speaker, text}, oldest first; `tasks` {citation,
+    status, text}, those in progress first; `decisions` {citation, title, chosen, rationale, origin}, newest first;
+    `entities` the names that turns and tasks mention."""
+
+    session: str
+    summary: str
+    changed: str
+    turns: tuple[dict[str, Any], ...]
+    tasks: tuple[dict[str, Any], ...]
+    decisions: tuple[dict[str, Any], ...]
+    entities: tuple[str, ...]
+
+
+def mark(
+    write: Write, name: str, trigger: str, level: str = "macro", session: str = "", used: int | None = None
+) -> int:
+    """Take a checkpoint of the moment at which this transaction begins: its id. `session` is the one whose turns it
+    holds, the newest unless named."""
+    held = gather(write.database, write.at, session)
+    seq = write.execute("SELECT coalesce(max(seq), 0) FROM history").get
+    number = write.insert(
+        "checkpoints",
+        name=name,
+        created_at=Verbatim(write.at),
+        seq=seq,
+        trigger=Verbatim(trigger),
+        origin=write.actor,
+        level=Verbatim(level),
+        session=held.session,
+        used=used,
+        tokens=token_count.count(prompt(held)),
+        summary=held.summary,
+        changed=held.changed,
+        working=Json(list(held.turns)),
+        tasks=Json(list(held.tasks)),
+        decisions=Json(list(held.decisions)),
+        entities=Json(list(held.entities)),
+    )
+    seal(write, number)
+    return number
+
+
+def seal(write: Write, number: int) -> None:
+    """Keep the digest of what a checkpoint holds, after whatever wrote it: nothing else in the memory says it twice."""
+    text = write.execute(f"SELECT {SEALED} FROM checkpoints WHERE id = ?", (number,)).get
+    if text is not None:
+        write.execute("UPDATE checkpoints SET digest = ? WHERE id = ?", (sealed(text), number))
+
+
+def sealed(text: str) -> bytes:
+    """The digest of a checkpoint's SEALED."""
+    digest: bytes = sha256(text.encode()).digest()
+    return digest
+
+
+def torn(database: Database) -> "list[int]":
+    """The checkpoints that do not hold what was written."""
+    return [
+        number
+        for number, digest, text in database.rows(f"SELECT id, digest, {SEALED} FROM checkpoints WHERE digest <> x''")
+        if sealed(text) != digest
+    ]
+
+
+def gather(database: Database, now: str, session: str = "") -> Contents:
+    """What a checkpoint of this moment would hold; some milliseconds, whatever the memory holds."""
+    said = Turns(database).window(session)
+    open_tasks = Tasks(database)
+    latest = Decisions(database)
+    turns = tuple(
+        {"citation": turn.citation, "role": turn.role, "speaker": turn.speaker, "text": turn.text} for turn in said
+    )
+    tasks = tuple(
+        {"citation": task.citation, "status": task.status, "text": token_count.cut(task.text, TEXT)}
+        for task in open_tasks.many(open_tasks.ids(limit=TASKS))
+    )
+    numbers = database.rows(
+        "SELECT id FROM decisions WHERE status = 'active' ORDER BY decided_at DESC, id DESC LIMIT ?", (DECISIONS,)
+    )
+    decisions = tuple(
+        {
+            "citation": found.citation,
+            "title": token_count.cut(found.title, TEXT),
+            "chosen": token_count.cut(found.chosen, TEXT),
+            "rationale": token_count.cut(found.rationale, TEXT),
+            "origin": found.origin,
+        }
+        for found in sorted(
+            latest.many([number for (number,) in numbers]), key=lambda one: (one.decided_at, one.id), reverse=True
+        )
+    )
+    mentioned = tuple(names.named(one["text"] for one in (*turns, *tasks)))  # decisions are found by themselves
+    held = Contents(said[-1].session if said else session, "", "", turns, tasks, decisions, mentioned)
+    summary, changed = _summary(database, now, held)
+    return replace(held, summary=summary, changed=changed)
+
+
+# the summary: what it was about, and how much changed
+
+
+def _summary(database: Database, now: str, held: Contents) -> tuple[str, str]:
+    """(what it was about, how much happened since the checkpoint before)."""
+    before = database.row("SELECT id, seq, created_at FROM checkpoints ORDER BY id DESC LIMIT 1") or (0, 0, "")
+    number, seq, at = before
+    counts = _counts(database, seq)
+    for table, column, word in ("turns", "at", "turn"), ("commits", "committed_at", "commit"):
+        many = database.value(f"SELECT count(*) FROM {table} WHERE {column} > ? AND {column} <= ?", (at, now))
+        counts.append((many, word))
+    changed = ", ".join(_counted(count, word) for count, word in counts if count) or "nothing new"
+    changed = token_count.cut(changed + (f" since {cite('checkpoint', number)}" if number else ""), SUMMARY // 2)
+    return _topic(
+        database, held, min(at, from_ms(to_ms(now) - RECENT_MS)), SUMMARY - token_count.count(changed)
+    ), changed
+
+
+def _counts(database: Database, seq: int) -> list[tuple[int, str]]:
+    """What happened to records since a step, most first: four kinds of change at most."""
+    rows = database.rows(
+        "SELECT tbl, iif(op = 'UPDATE' AND status IN ('forgotten', 'done'), status, op) AS what, count(DISTINCT pk)"
+        " FROM (SELECT tbl, pk, op, json_extract(after, '$.status') AS status FROM history_row WHERE seq > ?"
+        "   ORDER BY seq DESC LIMIT ?) GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2",
+        (seq, LOOKED_AT),
+    )
+    return [(count, WORDS[table, what]) for table, what, count in rows if (table, what) in WORDS][:4]
+
+
+def _counted(count: int, word: str) -> str:
+    """`1 new fact`, `3 facts forgotten`."""
+    noun = next(one for one in ("fact", "decision", "task", "turn", "commit") if one in word)
+    return f"{count} {word}" if count == 1 else f"{count} {word.replace(noun, noun + 's')}"
+
+
+def _topic(database: Database, held: Contents, since: str, room: int) -> str:
+    """What it is about, `room` tokens at most: what the person last said in the session, if that goes on since then, a
+    whole sentence of it; else the work under way. Not the newest decision, which is found by itself."""
+    asked = [turn["text"] for turn in held.turns if turn["role"] == PERSON]
+    newest = database.value("SELECT max(at) FROM turns WHERE session = ?", (held.session,)) or ""
+    if asked and newest > since:
+        said = (one for text in reversed(asked) for one in said_in(text))
+        return next((one for one in said if token_count.count(one) <= room), "")
+    work = database.row("SELECT command, description FROM iterations WHERE status = 'active' ORDER BY id DESC LIMIT 1")
+    if work is not None:
+        about = f"{work[0]}: {work[1]}" if work[1] else str(work[0])
+    else:
+        about = next((task["text"] for task in held.tasks if task["status"] == "in_progress"), "")
+    return token_count.cut(" ".join(about.split()), room)
+
+
+# as a prompt
+
+
+def prompt(held: Contents, notes: dict[str, str] | None = None) -> str:
+    """The contents as text for whoever goes on: what was recorded, one thing a line, continued lines indented, so that
+    no text passes for a heading or for another turn. `notes` says of a citation what became of it since."""
+    notes = notes or {}
+    said = " · ".join(filter(None, (held.summary, held.changed)))
+    lines = [f"Summary: {_indented(said)}"] if said else []
+    if held.tasks:
+        lines += ["", "To do:"]
+        lines += [
+            f"- [{task['citation']}] {task['status'].replace('_', ' ')}: {_indented(task['text'])}{_note(notes, task)}"
+            for task in held.tasks
+        ]
+    if held.decisions:
+        lines += ["", "Decided:"]
+        lines += [f"- [{one['citation']}] {_decision(one)}{_note(notes, one)}" for one in held.decisions]
+    if held.turns:
+        lines += ["", "Said last:"]
+        for turn in held.turns:
+            lines.append(f"- [{turn['citation']}] {turn['speaker'] or turn['role']}: {_indented(turn['text'])}")
+    if held.entities:
+        lines += ["", f"Named: {', '.join(map(_indented, held.entities))}"]
+    return "\n".join(lines).strip("\n")
+
+
+def _decision(one: dict[str, Any]) -> str:
+    because = f", because {_indented(one['rationale'])}" if one["rationale"] else ""
+    by = "" if one["origin"] == "user" else f" (by {one['origin']})"
+    return f"{_indented(one['title'])}: {_indented(one['chosen'])}{because}{by}"
+
+
+def _note(notes: dict[str, str], one: dict[str, Any]) -> str:
+    note = notes.get(one["citation"], "")
+    return f"  ({note})" if note else ""
+
+
+def _indented(text: str) -> str:
+    return "\n    ".join(text.splitlines())

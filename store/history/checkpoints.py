@@ -1,0 +1,319 @@
+"""Checkpoints: named points in history with what a session needs to go on; taking, finding, recovering, restoring."""
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+
+from store.base.citations import cite, parse
+from store.base.clock import days_before, from_ms, to_ms
+from store.base.errors import Conflict, InvalidInput, NotFound
+from store.base.record_keys import pack
+from store.base.vocabulary import BY_ITSELF, PERSON
+from store.database import Database, Verbatim, Write, clean
+from store.records import open_counts
+from store.records.checkpoint_levels import MINUTE_MS, USAGE, WINDOW, due, percent, threshold
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from store.base.models import Checkpoint, Turn
+    from store.history.checkpoint_payload import Contents
+
+COLUMNS = "id, name, created_at, seq, trigger, origin, level, session, used, tokens, recovered_at, summary, changed"
+QUIET_MS = 30 * MINUTE_MS  # a session in which nothing was said for so long is not under way any more
+OFFERED_DAYS = 7  # and after so long nobody means to go on with it
+FORGET_USAGE_DAYS = 7
+OURS = "trigger IN ({})".format(", ".join(f"'{trigger}'" for trigger in BY_ITSELF))
+
+# whether anything happened after step ?1, or after moment ?2 and up to now, ?3
+STIRRED = " OR ".join(
+    (
+        "(SELECT coalesce(max(seq), 0) FROM history) > ?1",
+        *(
+            f"EXISTS(SELECT 1 FROM {table} WHERE {at} > ?2 AND {at} <= ?3)"
+            for table, at in (
+                ("turns", "at"),
+                ("commits", "committed_at"),
+                ("events", "created_at"),
+                ("iterations", "started_at"),
+            )
+        ),
+    )
+)
+
+
+class Recovered:
+    """What a recovery gives: the checkpoint, what it `held` without what was forgotten or taken back since, `notes` on
+    what became of the rest by citation, and how many things were `left_out`."""
+
+    __slots__ = ("checkpoint", "held", "left_out", "notes")
+
+    def __init__(self, checkpoint: "Checkpoint", held: "Contents", notes: dict[str, str], left_out: int) -> None:
+        self.checkpoint = checkpoint
+        self.held = held
+        self.notes = notes
+        self.left_out = left_out
+
+
+class Checkpoints:
+    """The checkpoints of one memory."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    # taking
+
+    def take(self, name: str = "", *, actor: str = PERSON) -> int:
+        """Name this moment; the checkpoint's id. Raises InvalidInput."""
+        from store.history.checkpoint_payload import mark
+
+        if len(name) > 200:
+            raise InvalidInput("A checkpoint's name holds at most 200 characters.", "Give it a shorter one.")
+        with self._database.write(actor, "checkpoint") as write:
+            return mark(write, name.strip() or "unnamed", "person")
+
+    def usage(self, tokens: int, *, session: str = "", window: int = WINDOW, actor: str = "hook") -> int | None:
+        """Tell how many tokens of its context window a session uses now; the id of the checkpoint that this made due,
+        or None. One is taken when one of the thresholds of `levels.USAGE` is passed; a use that falls, as after a
+        compaction, lets the next rise pass them again. Raises InvalidInput."""
+        from store.history.checkpoint_payload import mark
+
+        if tokens < 0:
+            raise InvalidInput("Tokens are counted from 0.", "checkpoint --tokens 140000")
+        used = percent(tokens, window)
+        passed, session = threshold(used), clean(session)
+        told = "SELECT threshold FROM context_usage WHERE session = ?"
+        if (self._database.value(told, (session,)) or 0) == passed:
+            return None
+        with self._database.write(actor, "checkpoint") as write:
+            before = write.execute(told, (session,)).get or 0
+            write.execute(
+                "INSERT INTO context_usage(session, threshold, at) VALUES (?, ?, ?)"
+                " ON CONFLICT(session) DO UPDATE SET threshold = excluded.threshold, at = excluded.at",
+                (session, passed, Verbatim(write.at)),
+            )
+            if passed <= before:
+                return None
+            return mark(write, "", "usage", USAGE[passed], session, used)
+
+    def session_end(self, *, session: str = "", actor: str = "hook") -> int:
+        """A session ended, the newest unless named: the id of the checkpoint of its end. Told again, while nothing
+        happened since, it gives the same one."""
+        from store.conversations import Turns
+        from store.conversations.sessions import end
+        from store.history.checkpoint_payload import mark
+
+        with self._database.write(actor, "checkpoint") as write:
+            session, last = clean(session), self.newest()
+            over = session or Turns(self._database).newest_session()
+            end(write, over)
+            told = last is not None and last.trigger == "session_end" and session in ("", last.session)
+            if last is not None and told and not self._stirred(last, write.at):
+                return last.id
+            write.execute("DELETE FROM context_usage WHERE session = ?", (session,))
+            return mark(write, "", "session_end", "macro", session)
+
+    def before_compaction(self, session: str) -> int | None:
+        """A session's context will be cut: the id of a checkpoint, or None if nothing happened since the last."""
+        from store.history.checkpoint_payload import mark
+
+        with self._database.write("agent", "checkpoint") as write:
+            return mark(write, "", "usage", "meso", session) if self._stirred(self.newest(), write.at) else None
+
+    def due(self, now: str) -> str | None:
+        """The level of the checkpoint that time has made due, or None: never while nothing changed."""
+        if not self._stirred(self.newest(), now):
+            return None
+        start = self._database.value("SELECT value FROM meta WHERE key = 'created_at'") or now
+        taken = dict(
+            self._database.rows(
+                "SELECT level, created_at FROM checkpoints WHERE id IN (SELECT max(id) FROM checkpoints GROUP BY level)"
+            )
+        )
+        return due(now, taken, start)
+
+    def take_due(self, level: str = "", *, claim: Callable[[Write], None] = lambda write: None) -> int | None:
+        """Take the checkpoint that time has made due, or one of this `level` whether it is due or not, unless nothing
+        changed: its id, or None. `claim` is called inside the transaction, to hold a lease on the work."""
+        from store.history.checkpoint_payload import mark
+
+        with self._database.write("agent", "checkpoint") as write:
+            claim(write)
+            wanted = level if level and self._stirred(self.newest(), write.at) else self.due(write.at)
+            return mark(write, "", "interval", wanted) if wanted else None
+
+    def expire(self, now: str, days: Mapping[str, int]) -> int:
+        """Drop those taken by itself, or before a restore, that are older than their level's `days` (0 keeps them for
+        ever); how many went. Those that somebody asked for stay, and so does the newest of all."""
+        cuts = {level: days_before(now, kept) for level, kept in days.items() if kept}
+        old = " OR ".join("(level = ? AND created_at < ?)" for _ in cuts) or "false"
+        where = f"trigger <> 'person' AND id < (SELECT max(id) FROM checkpoints) AND ({old})"
+        values = [Verbatim(value) for pair in cuts.items() for value in pair]
+        stale = Verbatim(days_before(now, FORGET_USAGE_DAYS))
+        if not self._database.value(
+            f"SELECT EXISTS(SELECT 1 FROM checkpoints WHERE {where})"
+            " OR EXISTS(SELECT 1 FROM context_usage WHERE at < ?)",
+            [*values, stale],
+        ):
+            return 0
+        with self._database.write("agent", "retention") as write:
+            write.execute("DELETE FROM context_usage WHERE at < ?", (stale,))
+            write.execute(f"DELETE FROM checkpoints WHERE {where}", values)
+            gone: int = self._database.connection.changes()
+            return gone
+
+    def _stirred(self, since: "Checkpoint | None", now: str) -> bool:
+        """Whether anything happened since a checkpoint, or ever."""
+        point = (since.seq, since.created_at) if since else (0, "")
+        return bool(self._database.value(f"SELECT {STIRRED}", (*point, now)))
+
+    # finding
+
+    def get(self, number: int) -> "Checkpoint":
+        """One checkpoint. Raises NotFound."""
+        found = self.many([number])
+        if not found:
+            raise _missing(number)
+        return found[0]
+
+    def many(self, numbers: Sequence[int]) -> "list[Checkpoint]":
+        """The checkpoints of these ids that exist, in no particular order."""
+        from store.base.models import Checkpoint
+
+        rows = self._database.rows(
+            f"SELECT {COLUMNS} FROM checkpoints WHERE id IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(numbers)),),
+        )
+        return [Checkpoint(*row) for row in rows]
+
+    def list(self, limit: int = -1, *, every: bool = True) -> "list[Checkpoint]":
+        """Checkpoints, newest first; without those taken by itself, unless `every` one is wanted."""
+        from store.base.models import Checkpoint
+
+        where = "" if every else f" WHERE NOT {OURS}"
+        rows = self._database.rows(f"SELECT {COLUMNS} FROM checkpoints{where} ORDER BY id DESC LIMIT ?", (limit,))
+        return [Checkpoint(*row) for row in rows]
+
+    def ids(self, *, every: bool = True) -> Sequence[int]:
+        """The ids of what `list` gives, in its order."""
+        where = "" if every else f" WHERE NOT {OURS}"
+        return [number for (number,) in self._database.rows(f"SELECT id FROM checkpoints{where} ORDER BY id DESC")]
+
+    def taken_by_itself(self) -> int:
+        """How many nobody asked for."""
+        count: int = self._database.value(f"SELECT count(*) FROM checkpoints WHERE {OURS}")
+        return count
+
+    def contents(self, number: int) -> "Contents":
+        """What a checkpoint holds, as it was then. Raises NotFound."""
+        from store.history.checkpoint_payload import Contents
+
+        row = self._database.row(
+            "SELECT session, summary, changed, working, tasks, decisions, entities FROM checkpoints WHERE id = ?",
+            (number,),
+        )
+        if row is None:
+            raise _missing(number)
+        return Contents(*row[:3], *(tuple(json.loads(column)) for column in row[3:]))
+
+    # recovering
+
+    def broken_off(self, now: str) -> "Turn | None":
+        """The last turn of a session that somebody may want to go on with: the newest session, if it was not ended and
+        not recovered since, and if that turn was said between half an hour and a week ago."""
+        from store.conversations import Turns
+
+        number = self._database.value("SELECT max(id) FROM turns")
+        if number is None:
+            return None
+        turn = Turns(self._database).get(number)
+        if not days_before(now, OFFERED_DAYS) <= turn.at <= from_ms(to_ms(now) - QUIET_MS):
+            return None
+        done = self._database.value(  # an end that we took ourselves was told by nobody
+            "SELECT 1 FROM checkpoints WHERE session = ?1 AND (recovered_at >= ?2"
+            " OR (trigger = 'session_end' AND origin <> 'agent' AND created_at >= ?2))",
+            (turn.session, turn.at),
+        )
+        return None if done else turn
+
+    def newest(self, session: str = "") -> "Checkpoint | None":
+        """The newest checkpoint, of one session if it is named."""
+        from store.base.models import Checkpoint
+
+        row = self._database.row(
+            f"SELECT {COLUMNS} FROM checkpoints WHERE ?1 = '' OR session = ?1 ORDER BY id DESC LIMIT 1", (session,)
+        )
+        return Checkpoint(*row) if row else None
+
+    def recover(self, number: int | None = None, *, actor: str = PERSON) -> Recovered:
+        """What a checkpoint holds, the newest unless named, for whoever goes on, and that it was recovered now. What
+        was forgotten or taken back since is left out; what was done or decided since is noted. Raises NotFound."""
+        if number is None:
+            newest = self.newest()
+            if newest is None:
+                raise NotFound("There is no checkpoint yet.", "Take one: memoranda checkpoint before")
+            number = newest.id
+        held = self.contents(number)
+        if not self._database.read_only:
+            with self._database.write(actor, "recover") as write:
+                write.execute("UPDATE checkpoints SET recovered_at = ? WHERE id = ?", (Verbatim(write.at), number))
+                told = (parse(one["citation"]) for one in (*held.turns, *held.tasks, *held.decisions))
+                open_counts.count(
+                    write, [pack("checkpoint", number), *(pack(one.kind, int(one.target)) for one in told)]
+                )
+        return _as_of_now(self._database, self.get(number), held)
+
+    # going back
+
+    def changed_since(self, number: int) -> int:
+        """How many records are not what they were then: what a restore would change."""
+        from store.history.rewind import to_step
+
+        return len(to_step(self._database, self.get(number).seq))
+
+    def restore(self, number: int, *, actor: str = PERSON) -> tuple[int, int]:
+        """Put every recorded table back to where it was: (records changed, id of the checkpoint taken just before).
+
+        One new change, which an undo takes back. Commits, events and history are never rolled back. Both ids are of
+        the same transaction, so a kill leaves the old memory or the new one. Raises NotFound, Conflict.
+        """
+        from store.history.restore_plan import Plans
+
+        plans = Plans(self._database)
+        plan = plans.checkpoint(number)
+        if not plan.changes:
+            raise Conflict(f"Nothing changed since {cite('checkpoint', number)}.", "There is nothing to restore.")
+        applied = plans.apply(plan, range(len(plan.changes)), actor=actor)
+        assert applied.checkpoint is not None
+        return applied.changed, applied.checkpoint
+
+
+def _as_of_now(database: Database, checkpoint: "Checkpoint", held: "Contents") -> Recovered:
+    """Contents of then, seen from now."""
+    from dataclasses import replace
+
+    notes: dict[str, str] = {}
+    tasks, decisions = [], []
+    for task in held.tasks:
+        status = database.value("SELECT status FROM tasks WHERE id = ?", (parse(task["citation"]).target,))
+        if status is None:
+            continue  # taken back
+        if status != task["status"]:
+            notes[task["citation"]] = f"{status.replace('_', ' ')} since"
+        tasks.append(task)
+    for decision in held.decisions:
+        number = parse(decision["citation"]).target
+        status = database.value("SELECT status FROM decisions WHERE id = ?", (number,))
+        if status in (None, "forgotten"):
+            continue
+        if status == "superseded":
+            successor = database.value(
+                "SELECT max(id) FROM decisions WHERE supersedes = ? AND status <> 'forgotten'", (number,)
+            )
+            by = f" by [{cite('decision', successor)}]" if successor else ""
+            notes[decision["citation"]] = f"replaced since{by}"
+        decisions.append(decision)
+    left_out = len(held.tasks) + len(held.decisions) - len(tasks) - len(decisions)
+    return Recovered(checkpoint, replace(held, tasks=tuple(tasks), decisions=tuple(decisions)), notes, left_out)
+
+
+def _missing(number: int) -> NotFound:
+    return NotFound(f"There is no checkpoint {cite('checkpoint', number)}.", "List them with `memoranda checkpoints`.")

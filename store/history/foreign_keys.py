@@ -1,0 +1,135 @@
+"""References: what else must change, or cannot, so that no record refers to one that is not there.
+
+The foreign keys are read from the schema: a fact and a decision that they supersede, a link and its decision. What
+refers to the journal (a commit, an iteration) is never in the way: the journal is not rolled back.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from store.database import Database
+from store.database.tables import RECORDED
+from store.history.rewind import Row
+from store.history.row_edits import primary_key
+
+Ref = tuple[str, tuple[Any, ...]]  # a table, and the values of its key
+Move = tuple[Ref, Row | None, Row | None]  # a record, its row now and its row then
+Cite = Callable[[list[Ref]], dict[Ref, str]]
+
+
+def bounds(
+    database: Database, moves: Sequence[Move], impossible: Mapping[int, str], cite: Cite
+) -> tuple[list[set[int]], dict[int, str]]:
+    """(which other moves each one needs, why some can never be made), all by index. `impossible` are known already;
+    what needs such a one cannot be made either."""
+    index = {ref: place for place, (ref, *_) in enumerate(moves)}
+    needs: list[set[int]] = [set() for _ in moves]
+    referrers: dict[int, Ref] = {}  # moves that cannot be made, and the record that stays and refers to them
+    missing: dict[int, Ref] = {}  # moves that cannot be made, and the record they refer to that is not there
+    for child, column, parent in _foreign_keys(database):
+        leaving = [ref[1][0] for ref, now, then in moves if ref[0] == parent and now is not None and then is None]
+        for ref, target in _referring(database, child, column, leaving):
+            gone = index[parent, (target,)]
+            place = index.get(ref)
+            then = moves[place][2] if place is not None else None
+            if place is None or (then is not None and then[column] == target):
+                referrers.setdefault(gone, ref)
+            elif place != gone:
+                needs[gone].add(place)
+        wanted: dict[Any, list[int]] = {}
+        for place, (ref, now, then) in enumerate(moves):
+            target = then[column] if ref[0] == child and then is not None else None
+            if target is not None and (now is None or now[column] != target):
+                wanted.setdefault(target, []).append(place)
+        there = _existing(database, parent, wanted)
+        for target, places in wanted.items():
+            coming = index.get((parent, (target,)))
+            if coming is not None and moves[coming][1] is None:
+                for place in places:
+                    needs[place].add(coming)
+            elif coming is not None and moves[coming][2] is None:
+                referrers.setdefault(coming, moves[places[0]][0])
+            elif target not in there:
+                missing.update(dict.fromkeys(places, (parent, (target,))))
+    cited = cite([*referrers.values(), *missing.values()]) if referrers or missing else {}
+    blocked = {
+        **{place: f"{cited[ref]} refers to it." for place, ref in referrers.items()},
+        **{place: f"{cited[ref]}, which it refers to, is not there." for place, ref in missing.items()},
+        **impossible,
+    }
+    return needs, _spread(needs, blocked, moves, cite)
+
+
+def needed_by(needs: Sequence[Iterable[int]]) -> dict[int, list[int]]:
+    """Who needs whom, turned round."""
+    turned: dict[int, list[int]] = {}
+    for place, wanted in enumerate(needs):
+        for other in wanted:
+            turned.setdefault(other, []).append(place)
+    return turned
+
+
+def closure(start: Iterable[int], following: Callable[[int], Iterable[int]]) -> frozenset[int]:
+    """All that is reached from `start`, itself among it."""
+    reached = set(start)
+    waiting = list(reached)
+    while waiting:
+        for other in following(waiting.pop()):
+            if other not in reached:
+                reached.add(other)
+                waiting.append(other)
+    return frozenset(reached)
+
+
+def _spread(
+    needs: Sequence[Iterable[int]], blocked: dict[int, str], moves: Sequence[Move], cite: Cite
+) -> dict[int, str]:
+    """`blocked`, with all that needs what is blocked."""
+    turned = needed_by(needs)
+    waiting = list(blocked)
+    causes: dict[int, int] = {}
+    while waiting:
+        cause = waiting.pop()
+        for place in turned.get(cause, ()):
+            if place not in blocked and place not in causes:
+                causes[place] = cause
+                waiting.append(place)
+    cited = cite([moves[cause][0] for cause in causes.values()]) if causes else {}
+    for place, cause in causes.items():
+        verb = "refers to it and cannot go" if moves[cause][2] is None else "would have to come back first, and cannot"
+        blocked[place] = f"{cited[moves[cause][0]]} {verb}."
+    return blocked
+
+
+def _foreign_keys(database: Database) -> list[tuple[str, str, str]]:
+    """(child table, its column, parent table) of each reference between recorded tables."""
+    return [
+        (child, column, parent)
+        for child in RECORDED
+        for column, parent in database.rows('SELECT "from", "table" FROM pragma_foreign_key_list(?)', (child,))
+        if parent in RECORDED
+    ]
+
+
+def _referring(database: Database, child: str, column: str, targets: Sequence[Any]) -> list[tuple[Ref, Any]]:
+    """(record, what it refers to) of today's rows that refer to one of these."""
+    if not targets:
+        return []
+    key = primary_key(database.connection, child)
+    rows = database.rows(
+        f"SELECT {column}, {', '.join(key)} FROM {child} WHERE {column} IN (SELECT value FROM json_each(?))",
+        (json.dumps(targets),),
+    )
+    return [((child, tuple(values)), target) for target, *values in rows]
+
+
+def _existing(database: Database, parent: str, targets: Iterable[Any]) -> set[Any]:
+    wanted = list(targets)
+    if not wanted:
+        return set()
+    (key,) = primary_key(database.connection, parent)
+    rows = database.rows(
+        f"SELECT {key} FROM {parent} WHERE {key} IN (SELECT value FROM json_each(?))", (json.dumps(wanted),)
+    )
+    return {value for (value,) in rows}

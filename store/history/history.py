@@ -1,0 +1,306 @@
+"""History: who changed what, and how a change is taken back (HISTORY.md).
+
+A step is undone by applying the inverse of its rows as a new step; undoing that one is the redo. What a later step
+changed is never overwritten: such an undo is refused, and says which steps stand in its way.
+"""
+
+import json
+from bisect import bisect_left
+from collections.abc import Sequence
+
+from store.base.citations import cite
+from store.base.errors import Conflict, NotFound
+from store.base.vocabulary import PERSON
+from store.database import Database, Write
+from store.history.compression import every_row, of_step, whole
+from store.history.row_edits import apply
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from array import array
+    from collections.abc import Iterator
+
+    from store.base.models import Change, Step
+    from store.history.row_edits import Key
+
+COLUMNS = "seq, at, actor, door, reason, undoes, undone_by, changes"
+KINDS = {"facts": "fact", "decisions": "decision", "tasks": "task", "proposals": "proposal"}
+BY_HAND = "actor = 'user' AND door IN ('app', 'cli')"  # what `undo` without a number takes back (DESIGN §7)
+# the steps in force that linked a commit to a decision which step ? had made
+REFERRING = """
+SELECT link.seq FROM {every_row} AS made
+JOIN {every_row} AS link ON link.tbl = 'commit_links' AND json_extract(link.pk, '$[1]') = json_extract(made.pk, '$[0]')
+JOIN history AS step ON step.seq = link.seq
+WHERE made.seq = ? AND made.tbl = 'decisions' AND made.op = 'INSERT' AND link.op = 'INSERT' AND link.seq > made.seq
+  AND step.undone_by IS NULL AND step.undoes IS NULL
+"""
+
+# what a person made by hand before a step, newest first; and of an undo, what it took back
+PLAIN, OTHERS, AN_UNDO = range(3)
+MADE = f"""
+SELECT seq, undoes, undone_by, (SELECT CASE WHEN target.undoes IS NOT NULL THEN {AN_UNDO}
+    WHEN {BY_HAND.replace("actor", "target.actor").replace("door", "target.door")} THEN {PLAIN} ELSE {OTHERS} END
+  FROM history AS target WHERE target.seq = done.undoes)
+FROM history AS done WHERE {BY_HAND} AND seq < ? ORDER BY seq DESC LIMIT ?
+"""
+# the newest undo in force that a person made by hand, and that was in force ever since: one that was undone itself and
+# is in force again was put back by a redo, which goes on from there. None once they changed something by hand since.
+NEXT_REDO = f"""
+SELECT seq, undoes FROM history
+WHERE {BY_HAND} AND undone_by IS NULL AND undoes IS NOT NULL AND reason LIKE 'undo %'
+  AND NOT EXISTS (SELECT 1 FROM history AS back WHERE back.undoes = history.seq)
+  AND seq > (SELECT coalesce(max(seq), 0) FROM history AS later
+    WHERE {BY_HAND.replace("actor", "later.actor").replace("door", "later.door")} AND later.undoes IS NULL)
+ORDER BY seq DESC LIMIT 1
+"""
+TEXTS = ("$.fact", "$.title", "$.text")
+SUBJECTS = f"""
+SELECT r.seq, coalesce({", ".join(f"json_extract(r.after, '{text}')" for text in TEXTS)},
+  CASE r.tbl WHEN 'facts' THEN (SELECT fact FROM facts WHERE id = json_extract(r.pk, '$[0]'))
+    WHEN 'decisions' THEN (SELECT title FROM decisions WHERE id = json_extract(r.pk, '$[0]'))
+    WHEN 'tasks' THEN (SELECT text FROM tasks WHERE id = json_extract(r.pk, '$[0]'))
+    WHEN 'proposals' THEN (SELECT text FROM proposals WHERE id = json_extract(r.pk, '$[0]')) END,
+  {", ".join(f"json_extract(r.before, '{text}')" for text in TEXTS)})
+FROM {{every_row}} AS r WHERE r.seq IN (SELECT value FROM json_each(?)) AND r.n < 4
+ORDER BY r.seq, r.op <> 'INSERT', r.n
+"""
+
+
+class History:
+    """The history of one memory."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    # reading
+
+    def steps(
+        self,
+        *,
+        actor: str | None = None,
+        record: tuple[str, int] | None = None,
+        since: str = "",
+        before: str = "",
+        after_seq: int = 0,
+        limit: int = -1,
+    ) -> "list[Step]":
+        """Steps, newest first; of one actor, of one record given as (kind, id), from a moment on, before a moment,
+        after a step."""
+        from store.base.models import Step
+
+        where, parameters = self._passing(actor, record, since, before, after_seq)
+        rows = self._database.rows(
+            f"SELECT {COLUMNS} FROM history WHERE {where} ORDER BY seq DESC LIMIT :limit",
+            {**parameters, "limit": limit},
+        )
+        return [Step(*row) for row in rows]
+
+    def keys(
+        self,
+        *,
+        actor: str | None = None,
+        record: tuple[str, int] | None = None,
+        since: str = "",
+        before: str = "",
+        after_seq: int = 0,
+    ) -> "array[int]":
+        """The numbers of the steps that pass these filters (see `steps`), newest first and packed, for a list that may
+        be millions long; `many` reads those that are seen."""
+        where, parameters = self._passing(actor, record, since, before, after_seq)
+        return self._database.keys(f"SELECT seq FROM history WHERE {where} ORDER BY seq DESC", parameters)
+
+    def many(self, seqs: "Sequence[int]") -> "list[Step]":
+        """The steps of these numbers that exist, in this order."""
+        from store.base.models import Step
+
+        rows = self._database.rows(
+            f"SELECT {COLUMNS} FROM history WHERE seq IN (SELECT value FROM json_each(?))", (json.dumps(list(seqs)),)
+        )
+        by_seq = {row[0]: Step(*row) for row in rows}
+        return [by_seq[seq] for seq in seqs if seq in by_seq]
+
+    def subjects(self, seqs: "Sequence[int]") -> dict[int, str]:
+        """What these steps were about: the text of the record that came, or of the first that changed, as far as it has
+        one. Read from history's rows, else from the record as it is now."""
+        rows = self._database.rows(SUBJECTS.format(every_row=every_row(self._database)), (json.dumps(list(seqs)),))
+        found: dict[int, str] = {}
+        for seq, text in rows:
+            if text:
+                found.setdefault(seq, text)
+        return found
+
+    def before(self, moment: str) -> int:
+        """The newest step before a moment; 0 if there is none."""
+        seq: int | None = self._database.value(
+            "SELECT seq FROM history WHERE at < ? ORDER BY seq DESC LIMIT 1", (moment,)
+        )
+        return seq or 0
+
+    def actors(self) -> list[tuple[str, int]]:
+        """Who ever wrote, and how many steps each; most first."""
+        return [
+            (actor, count)
+            for actor, count in self._database.rows(
+                "SELECT actor, count(*) FROM history GROUP BY actor ORDER BY 2 DESC, 1"
+            )
+        ]
+
+    def step(self, seq: int) -> "Step":
+        """One step. Raises NotFound."""
+        from store.base.models import Step
+
+        row = self._database.row(f"SELECT {COLUMNS} FROM history WHERE seq = ?", (seq,))
+        if row is None:
+            raise NotFound(f"History has no step {seq}.", "Look at `memoranda history`.")
+        return Step(*row)
+
+    def changes(self, seq: int, limit: int = -1) -> "list[Change]":
+        """The rows a step changed, the first `limit` of them."""
+        from store.base.models import Change
+
+        rows = self._database.rows(
+            f"SELECT tbl, pk, op, before, after FROM {every_row(self._database)} WHERE seq = ? ORDER BY n LIMIT ?",
+            (seq, limit),
+        )
+        return [
+            Change(table, tuple(json.loads(key)), op, before and json.loads(before), after and json.loads(after))
+            for table, key, op, before, after in rows
+        ]
+
+    def _passing(
+        self, actor: str | None, record: tuple[str, int] | None, since: str, before: str, after_seq: int
+    ) -> "tuple[str, dict[str, object]]":
+        """The filters of a list of steps as a condition and its parameters."""
+        clauses, parameters = ["true"], dict[str, object]()
+        if actor is not None:
+            clauses.append("actor = :actor")
+            parameters["actor"] = actor
+        if record is not None:
+            clauses.append(f"seq IN (SELECT seq FROM {every_row(self._database)} WHERE tbl = :table AND pk = :key)")
+            parameters["table"] = next((table for table, kind in KINDS.items() if kind == record[0]), "")
+            parameters["key"] = f"[{record[1]}]"
+        if since:
+            clauses.append("at >= :since")
+            parameters["since"] = since
+        if before:
+            clauses.append("at < :before")
+            parameters["before"] = before
+        if after_seq:
+            clauses.append("seq > :after_seq")
+            parameters["after_seq"] = after_seq
+        return " AND ".join(clauses), parameters
+
+    # taking back
+
+    def undo(self, seq: int | None = None, *, actor: str = PERSON) -> "Step":
+        """Take a step back: the one named, or the newest that a person made by hand and that is still in force.
+
+        Returns the step that was taken back. Raises NotFound when there is none, Conflict when it is undone already
+        or when later steps changed the same things.
+        """
+        with self._database.write(actor, "undo") as write:
+            step = self.step(self.next_undo() if seq is None else seq)
+            self._take_back(write, step)
+        return step
+
+    def next_undo(self) -> int:
+        """The step that `undo` without a number takes back: the newest in force that a person made by hand. Raises
+        NotFound.
+
+        An undo is one too when it was of a step from the middle, or of somebody else's: taking back the newest of one's
+        own, again and again, is not what one means to take back. Looking at what was made from the newest on, an undo
+        waits until its own step turns up, and it was a plain one, or one that was in force when it was made. A step of
+        which all was purged is not taken back, and stands in nobody's way.
+        """
+        waiting: list[int] = []  # negative, so that they are in order
+        chosen: int | None = None
+        for seq, undoes, undone_by, again in self._by_hand():
+            if undoes is None:
+                place = 0 if undone_by is None else bisect_left(waiting, -undone_by)
+                if undone_by is not None and waiting[place : place + 1] == [-undone_by]:
+                    del waiting[place]
+                if (undone_by is None or place < len(waiting)) and whole(self._database, seq):
+                    newer = next((-undo for undo in waiting[place:] if whole(self._database, -undo)), None)
+                    del waiting[place:]
+                    if newer is not None:
+                        chosen = newer
+                    elif undone_by is None and chosen is None:
+                        chosen = seq
+            elif undone_by is None and chosen is None:
+                if again == PLAIN:
+                    waiting.append(-seq)
+                elif again == OTHERS and whole(self._database, seq):
+                    chosen = seq
+            if chosen is not None and not waiting:
+                return chosen
+        if chosen is not None:
+            return chosen
+        raise NotFound("There is nothing to undo.", "Look at `memoranda history` for what others did.")
+
+    def _by_hand(self) -> "Iterator[tuple[int, int | None, int | None, int]]":
+        """What a person made by hand, newest first, as MADE: some steps at a time, for the first is mostly enough."""
+        before, count = 1 << 62, 8
+        while rows := self._database.rows(MADE, (before, count)):
+            yield from rows
+            before, count = rows[-1][0], count * 2
+
+    def redo(self, *, actor: str = PERSON) -> "Step":
+        """Put back what the last undo took (a change, or an undo: then that is in force again), and then what the undo
+        before it took, unless something was changed by hand since. Returns the step that is in force again. Raises
+        NotFound, Conflict."""
+        with self._database.write(actor, "redo") as write:
+            row = write.execute(NEXT_REDO).get
+            if row is None:
+                raise NotFound("There is nothing to redo.", "Redo works until the next change.")
+            self._take_back(write, self.step(row[0]))
+            write.reason = f"redo {row[1]}"
+        return self.step(row[1])
+
+    def _take_back(self, write: Write, step: "Step") -> None:
+        if step.undone_by is not None:
+            raise Conflict(f"Step {step.seq} was taken back already, by step {step.undone_by}.", "Redo brings it back.")
+        every = of_step(self._database, step.seq, step.changes)
+        rows = [row for *row, purged in every if purged != 1]
+        if every and not rows:
+            raise Conflict(f"Step {step.seq} holds text that was erased, and cannot be taken back.")
+        if len(every) != step.changes:
+            raise Conflict(f"Not all that step {step.seq} changed was salvaged, and it cannot be taken back.")
+        edits = [  # of a record that was purged nothing is left to take back
+            (table, json.loads(key), after and json.loads(after), before and json.loads(before))
+            for table, key, _, before, after in rows
+        ]
+        write.reason = f"undo {step.seq}"
+        write.undoes = step.seq
+        met = apply(write, edits)
+        if met:
+            raise Conflict(*self._standing_in_the_way(step, met))
+
+    def _standing_in_the_way(self, step: "Step", met: "Sequence[tuple[str, Key]]") -> tuple[str, str]:
+        """The sentence and the advice for an undo that met later changes."""
+        names, later, source = [], set[int](), every_row(self._database)
+        for table, key in [found for found in met if found[0] in KINDS] or met:
+            if not key:  # something refers to what would go: links to a decision this step made
+                later.update(seq for (seq,) in self._database.rows(REFERRING.format(every_row=source), (step.seq,)))
+                continue
+            names.append(cite(KINDS[table], key[0]) if table in KINDS else "a mute" if table == "mutes" else "a link")
+            later.update(
+                seq
+                for (seq,) in self._database.rows(
+                    f"SELECT seq FROM {source} JOIN history USING(seq)"
+                    " WHERE tbl = ? AND pk = ? AND seq > ? AND undone_by IS NULL AND undoes IS NULL",
+                    (table, _key(key), step.seq),
+                )
+            )
+        cited = [name for name in names if "#" in name]
+        what = ", ".join(dict.fromkeys(names)) or "something that refers to it"
+        first = " ".join(f"`undo {seq}`" for seq in sorted(later, reverse=True)[:3])
+        return (
+            f"Step {step.seq} cannot be taken back alone: {what} changed since.",
+            (f"Take back the later steps first: {first}." if first else "Take back the later steps first.")
+            + f" Or look with `undo {step.seq} --dry-run`"
+            + (f", and take it back although it changed: `undo {step.seq} --overwrite {cited[0]}`." if cited else "."),
+        )
+
+
+def _key(key: "Key") -> str:
+    return json.dumps(key, ensure_ascii=False, separators=(",", ":"))

@@ -1,0 +1,359 @@
+"""Plans: a restore, an undo or a look back is seen before it happens, record by record, and chosen from.
+
+A plan is worked out outside any transaction and changes nothing. Applying what was chosen of it is one new step of
+history: one undo takes it back, one redo brings it again.
+"""
+
+import json
+from collections.abc import Collection
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from store.base.citations import cite
+from store.base.errors import Conflict, InvalidInput, NotFound
+from store.base.models import Step
+from store.base.vocabulary import PERSON
+from store.database import Database, Write
+from store.database.tables import RECORDED
+from store.history import compression, rewind
+from store.history.change_summary import KINDS, moved, sign, title, would
+from store.history.checkpoint_payload import mark
+from store.history.foreign_keys import Ref, bounds, closure, needed_by
+from store.history.history import History
+from store.history.rewind import Rewound
+from store.history.row_edits import apply
+from store.records.commits import Commits
+
+if TYPE_CHECKING:
+    from store.history.row_edits import Edit
+
+STRATEGIES = ("replace", "mine", "add")
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """One record that would change: what it is now and what it would be.
+
+    `kind` and `citation` say which (`C#a1b2c3d D#12` for a link), `table` and `key` its row; `now` and `then` are whole
+    rows, None where there is none. `sign` is `+` for what would come back into sight, `-` for what would go, `~` for
+    what would change; `fields` are the columns that differ, none when the row itself comes or goes; `says` tells the
+    effect, `title` is the record's own text as it was written. `by` is the newest step that touched it. `clash`:
+    somebody else's later change would be overwritten. `by_hand`: a person changed it since, and `mine` is what they put
+    into which columns. `needs`: the changes of
+    this plan, by index, without which this one cannot be (foreign keys). `blocked`: why it can never be, else "".
+    """
+
+    kind: str
+    citation: str
+    table: str
+    key: tuple[Any, ...]
+    now: dict[str, Any] | None
+    then: dict[str, Any] | None
+    sign: str
+    fields: tuple[str, ...]
+    says: str
+    title: str
+    by: Step | None
+    clash: bool
+    by_hand: bool
+    mine: dict[str, Any]
+    needs: tuple[int, ...]
+    blocked: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What would change, newest change first; worked out when history's newest step was `at`.
+
+    `reason` is what the step will be called, empty for a plan that is only looked at. `undoes` is the step that it
+    takes back, if it is one; `before` names the checkpoint taken first, if one is; the plan rests on what history says
+    after step `since`.
+    """
+
+    reason: str
+    changes: tuple[Planned, ...]
+    at: int
+    since: int
+    undoes: int | None = None
+    before: str = ""
+
+    def along(self, index: int) -> frozenset[int]:
+        """The changes that must be chosen if this one is: itself and all that it needs, near or far."""
+        return closure([index], lambda i: self.changes[i].needs)
+
+    def against(self, index: int) -> frozenset[int]:
+        """The changes that must be left out if this one is: itself and all that need it, near or far."""
+        users = needed_by([change.needs for change in self.changes])
+        return closure([index], lambda i: users.get(i, ()))
+
+
+@dataclass(frozen=True, slots=True)
+class Applied:
+    """What an applied plan became: a step of history, so many records, and the checkpoint taken just before."""
+
+    seq: int
+    changed: int
+    checkpoint: int | None
+
+
+class Plans:
+    """What could be restored or taken back in one memory."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    # making
+
+    def checkpoint(self, number: int) -> Plan:
+        """What a restore of a checkpoint would change. Raises NotFound."""
+        seq = self._database.value("SELECT seq FROM checkpoints WHERE id = ?", (number,))
+        cited = cite("checkpoint", number)
+        if seq is None:
+            raise NotFound(f"There is no checkpoint {cited}.", "List them with `memoranda checkpoints`.")
+        with self._database.one_moment():
+            return self._plan(
+                f"restore {cited}", rewind.to_step(self._database, seq), seq, before=f"before restoring {cited}"
+            )
+
+    def moment(self, seq: int, name: str) -> Plan:
+        """What going back to where step `seq` left the memory would change; `name` is what that moment is called."""
+        with self._database.one_moment():
+            found = rewind.to_step(self._database, seq)
+            return self._plan(f"restore {name}"[:200], found, seq, before=f"before restoring {name}"[:200])
+
+    def step(self, seq: int) -> Plan:
+        """What taking one step back would change, however long ago it was. Raises NotFound, and Conflict for a step
+        that was taken back already or whose text was purged."""
+        with self._database.one_moment():
+            _in_force(History(self._database).step(seq))
+            return self._plan(f"undo {seq}", rewind.without_step(self._database, seq), seq - 1, undoes=seq)
+
+    def origin(self, origin: str) -> Plan:
+        """What taking back all that an actor wrote, as far as it is in force, would change. Raises NotFound for one who
+        never wrote."""
+        first = self._database.value("SELECT min(seq) FROM history WHERE actor = ?", (origin,))
+        if first is None:
+            raise NotFound("Nobody of that name ever wrote here.", "See who did: `memoranda history`.")
+        with self._database.one_moment():
+            found = rewind.without_actor(self._database, origin)
+            return self._plan(f"undo {origin}", found, first - 1, before=f"before undoing {origin}"[:200])
+
+    def since(self, seq: int) -> Plan:
+        """What changed since a step, to look at only; `now` and `then` as if it were to be taken back."""
+        with self._database.one_moment():
+            return self._plan("", rewind.to_step(self._database, seq), seq)
+
+    def between(self, seq: int, end: int) -> Plan:
+        """What was not the same after step `seq` as after step `end`, to look at only; `then` and `now` say how."""
+        with self._database.one_moment():
+            return self._plan("", rewind.between(self._database, seq, end), seq, until=max(seq, end))
+
+    # choosing
+
+    def keeping_mine(self, plan: Plan) -> Plan:
+        """The same plan with what a person changed since kept, field by field: such a record goes back in all other
+        fields. One that they changed in nothing else, or made, or took away, stands as it is in the plan, and
+        `proposed` leaves it out."""
+        changes = []
+        for change in plan.changes:
+            if change.by_hand and change.now is not None and change.then is not None:
+                then = {**change.then, **change.mine}
+                if then != change.now:
+                    change = replace(
+                        change,
+                        then=then,
+                        by_hand=False,
+                        sign=sign(change.now, then),
+                        fields=moved(change.now, then),
+                        says=would(change.now, then),
+                    )
+            changes.append(change)
+        return replace(plan, changes=tuple(changes))
+
+    def proposed(self, plan: Plan, strategy: str = "replace") -> frozenset[int]:
+        """The changes chosen at first: all that neither clash nor are blocked (`replace`); of those, none that a person
+        changed since by hand (`mine`, of a plan `keeping_mine`), or only what would come back (`add`). Raises
+        InvalidInput."""
+        if strategy not in STRATEGIES:
+            raise InvalidInput("There is no such strategy.", f"Choose one of: {', '.join(STRATEGIES)}.")
+        left_out = [
+            index
+            for index, change in enumerate(plan.changes)
+            if change.clash
+            or change.blocked
+            or (strategy == "mine" and change.by_hand)
+            or (strategy == "add" and change.sign != "+" and change.now is not None)
+        ]
+        users = needed_by([change.needs for change in plan.changes])
+        return frozenset(range(len(plan.changes))) - closure(left_out, lambda i: users.get(i, ()))
+
+    # doing
+
+    def apply(self, plan: Plan, chosen: Collection[int], *, actor: str = PERSON) -> Applied:
+        """Make the chosen changes, by their indexes, as one new step; all of them or none.
+
+        Raises InvalidInput for a choice that is empty or lacks what it needs, Conflict for what is blocked or was
+        changed while the plan was looked at.
+        """
+        picked = checked(plan, chosen)
+        with self._database.write(actor, plan.reason) as write:
+            self._still_so(write, plan, picked)
+            checkpoint = mark(write, plan.before, "restore") if plan.before else None
+            write.undoes = plan.undoes
+            if apply(write, [_edit(change) for change in picked]):
+                raise Conflict("That met a record that refers to what would go.", "Nothing was changed; look again.")
+        assert write.seq is not None
+        return Applied(write.seq, len(picked), checkpoint)
+
+    def _still_so(self, write: Write, plan: Plan, picked: list[Planned]) -> None:
+        """Raise Conflict unless each record is what the person was shown, and its old text is still to be had."""
+        if plan.undoes is not None:
+            _in_force(History(self._database).step(plan.undoes))
+        records = [(change.table, _text(change.key)) for change in picked]
+        today = rewind.rows_now(self._database, records)
+        for change, record in zip(picked, records, strict=True):
+            if today.get(record) != change.now:
+                raise Conflict(
+                    f"{change.citation} changed while you looked; nothing was done.", "Look again, and choose again."
+                )
+        if self._erased([record for record, c in zip(records, picked, strict=True) if c.then], plan.since):
+            raise Conflict("Text was erased while you looked; nothing was done.", "Look again, and choose again.")
+
+    # working a plan out
+
+    def _plan(
+        self,
+        reason: str,
+        found: list[Rewound],
+        since: int,
+        undoes: int | None = None,
+        before: str = "",
+        until: int | None = None,
+    ) -> Plan:
+        at = self._database.value("SELECT coalesce(max(seq), 0) FROM history")
+        newest = self._newest(found, at if until is None else until)
+        steps = {step.seq: step for step in History(self._database).many(sorted(set(newest.values())))}
+        keys = {id(one): tuple(json.loads(one.key)) for one in found}
+        place = {table: number for number, table in enumerate(RECORDED)}
+        found = sorted(found, key=lambda one: (-newest.get((one.table, one.key), 0), place[one.table], keys[id(one)]))
+        moves = [((one.table, keys[id(one)]), one.now, one.then) for one in found]
+        cited = citations(self._database, [ref for ref, *_ in moves])
+        lost = self._erased([(one.table, one.key) for one in found if one.then], since)
+        erased = {
+            place: f"What {cited[moves[place][0]]} said was erased."
+            for place, one in enumerate(found)
+            if (one.table, one.key) in lost
+        }
+        needs: list[set[int]] = [set() for _ in moves]
+        blocked = erased
+        if until is None:  # else `now` is not today's, and nothing can be made of it
+            needs, blocked = bounds(self._database, moves, erased, lambda refs: citations(self._database, refs))
+        changes = []
+        for index, one in enumerate(found):
+            key = keys[id(one)]
+            shown = one.now or one.then
+            assert shown is not None
+            changes.append(
+                Planned(
+                    kind=KINDS[one.table],
+                    citation=cited[one.table, key],
+                    table=one.table,
+                    key=key,
+                    now=one.now,
+                    then=one.then,
+                    sign=sign(one.now, one.then),
+                    fields=moved(one.now, one.then),
+                    says=would(one.now, one.then),
+                    title=title(one.table, shown),
+                    by=steps.get(newest.get((one.table, one.key), 0)),
+                    clash=one.clash,
+                    by_hand=one.by_hand,
+                    mine=one.mine,
+                    needs=tuple(sorted(needs[index])),
+                    blocked=blocked.get(index, ""),
+                )
+            )
+        return Plan(reason, tuple(changes), at, since, undoes, before)
+
+    def _newest(self, found: list[Rewound], until: int) -> dict[rewind.Id, int]:
+        """The newest step up to `until` that touched each record."""
+        keys: dict[str, list[str]] = {}
+        for one in found:
+            keys.setdefault(one.table, []).append(one.key)
+        newest: dict[rewind.Id, int] = {
+            (table, key): seq
+            for table, wanted in keys.items()
+            for key, seq in self._database.rows(
+                "SELECT value, (SELECT max(seq) FROM main.history_row WHERE tbl = ? AND pk = value AND seq <= ?)"
+                " FROM json_each(?)",
+                (table, until, json.dumps(wanted)),
+            )
+            if seq is not None
+        }
+        packed = {(one.table, one.key) for one in found}.difference(newest)
+        return newest | compression.newest(self._database, packed, until)
+
+    def _erased(self, records: list[rewind.Id], since: int) -> set[rewind.Id]:
+        """Those of these records whose text was purged from what history says after step `since`."""
+        keys: dict[str, list[str]] = {}
+        for table, key in records:
+            keys.setdefault(table, []).append(key)
+        return {
+            (table, key)
+            for table, wanted in keys.items()
+            for (key,) in self._database.rows(
+                "SELECT j.value FROM json_each(?) AS j CROSS JOIN main.history_row AS r"
+                " WHERE r.tbl = ? AND r.pk = j.value AND r.seq > ? AND r.purged = 1",
+                (json.dumps(wanted), table, since),
+            )
+        } | compression.erased(self._database, since).intersection(records)
+
+
+def citations(database: Database, records: list[Ref]) -> dict[Ref, str]:
+    """How each of these records, a table and its key, is cited."""
+    commits = sorted({key[0] for table, key in records if table == "commit_links"})
+    shas = {commit.id: commit.citation for commit in Commits(database).many(commits)}
+    return {
+        (table, key): f"{shas.get(key[0], 'C#?')} {cite('decision', key[1])}"
+        if table == "commit_links"
+        else cite("fact" if table == "mutes" else KINDS[table], key[0])
+        for table, key in records
+    }
+
+
+def _in_force(step: Step) -> None:
+    if step.undone_by is not None:
+        raise Conflict(f"Step {step.seq} was taken back already, by step {step.undone_by}.", "Redo brings it back.")
+
+
+def checked(plan: Plan, chosen: Collection[int]) -> list[Planned]:
+    """The chosen changes, in the plan's order, if they can be made together. Raises InvalidInput, Conflict."""
+    wanted = set(chosen)
+    if not plan.reason:
+        raise InvalidInput("That is to look at only.", "Restore a checkpoint, or undo a step.")
+    if not wanted:
+        raise InvalidInput("Nothing was chosen, so nothing was changed.", "Choose at least one record.")
+    if not wanted <= set(range(len(plan.changes))):
+        raise InvalidInput("That is not among what would change.", "Look at the list again.")
+    for index in sorted(wanted):
+        change = plan.changes[index]
+        if change.blocked:
+            raise Conflict(f"{change.citation} cannot be changed: {change.blocked}", "Leave it out.")
+        lacking = [plan.changes[other].citation for other in change.needs if other not in wanted]
+        if lacking:
+            raise InvalidInput(
+                f"{change.citation} cannot be changed without {', '.join(lacking[:5])}.", "Choose both, or neither."
+            )
+    return [plan.changes[index] for index in sorted(wanted)]
+
+
+def _edit(change: Planned) -> "Edit":
+    key, now, then = list(change.key), change.now, change.then
+    if now is None or then is None:
+        return change.table, key, now, then
+    return change.table, key, {n: now[n] for n in change.fields}, {n: then[n] for n in change.fields}
+
+
+def _text(key: tuple[Any, ...]) -> str:
+    """A key as history writes it."""
+    return json.dumps(list(key), ensure_ascii=False, separators=(",", ":"))

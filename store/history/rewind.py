@@ -1,0 +1,267 @@
+"""Rewinding: what each record would be without a part of history. Nothing is written here.
+
+Four walks give the same thing, a list of `Rewound`: back to a step, without one step, without all that an actor wrote.
+Each reads the history it needs and the rows of today with a few queries, however many records there are.
+"""
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from itertools import chain, islice
+from typing import Any
+
+from store.base.errors import Conflict
+from store.database import Database
+from store.database.change_capture import columns
+from store.history.compression import befores, every_row, of_step
+from store.history.history import BY_HAND
+from store.history.row_edits import primary_key
+
+READ = 200  # records whose texts are read at once
+Row = dict[str, Any]
+Id = tuple[str, str]  # a table, and a key as history writes it: a JSON list
+
+# what a person did by hand after step ?1, and that counts: neither taken back since, nor the undo of such a thing
+PERSONS = f"({BY_HAND} AND undone_by IS NULL AND (undoes IS NULL OR undoes <= ?1))"
+# an actor's steps, and who took them back
+WRITTEN = """
+SELECT seq, undone_by, (SELECT actor FROM history AS later WHERE later.seq = h.undone_by)
+FROM history AS h WHERE actor = ?
+"""
+
+
+@dataclass(slots=True)
+class Rewound:
+    """One record: its row now, and its row then (None: not there).
+
+    `clash`: somebody else's later change would be lost. `by_hand`: a person changed it since; `mine` are the columns
+    that they changed, and what they last put there.
+    """
+
+    table: str
+    key: str
+    now: Row | None
+    then: Row | None
+    clash: bool = False
+    by_hand: bool = False
+    mine: Row = field(default_factory=dict)
+
+
+def before(database: Database, seq: int) -> tuple[dict[Id, bool], dict[Id, Row]]:
+    """Of each record that changed after step `seq`: whether it was there then, and if so what the columns that changed
+    since held (all of them, if it went).
+
+    Walks history forward: the first `before` seen of a column is what it held then. The texts of many records are read
+    all at once, which takes half of the time.
+    """
+    texts: dict[str, dict[str, list[str] | None]] = defaultdict(dict)  # None: it was not there
+    with database.one_moment():
+        newest = database.value("SELECT max(seq) FROM history") or 0
+        sql = "SELECT tbl, pk, op, before FROM main.history_row WHERE seq > ? AND seq <= ? ORDER BY seq, n"
+        # of each record the packed rows are the older ones
+        for table, key, op, text in chain(befores(database, seq, newest), database.rows(sql, (seq, newest))):
+            of_table = texts[table]
+            if key not in of_table:
+                of_table[key] = None if op == "INSERT" else [text]
+            elif text is not None:
+                held = of_table[key]
+                if held is not None:
+                    held.append(text)
+    held_then = [((table, key), held) for table, of_table in texts.items() for key, held in of_table.items()]
+    then: dict[Id, Row] = {}
+    were_there = ((record, held) for record, held in held_then if held is not None)
+    while some := list(islice(were_there, READ)):
+        read = json.loads(f"[[{'],['.join([','.join(held) for _, held in some])}]]")
+        for (record, _), states in zip(some, read, strict=True):
+            state = then[record] = states.pop()
+            for values in reversed(states):
+                state.update(values)
+    return {record: held is not None for record, held in held_then}, then
+
+
+def to_step(database: Database, seq: int) -> list[Rewound]:
+    """The records that are not what they were after step `seq`."""
+    there, then = before(database, seq)
+    by_hand: dict[Id, Row] = {}
+    sql = f"SELECT tbl, pk, after FROM {every_row(database)} JOIN history USING(seq) WHERE seq > ?1 AND {PERSONS}"
+    for table, key, after in database.rows(f"{sql} ORDER BY seq, n", (seq,)):
+        by_hand.setdefault((table, key), {}).update(json.loads(after or "{}"))
+    today = rows_now(database, there)
+    found = []
+    for record, was_there in there.items():
+        now = today.get(record)
+        old = {**(now or {}), **then[record]} if was_there else None
+        if now != old:
+            table, key = record
+            mine = by_hand.get(record)
+            found.append(Rewound(table, key, now, old, by_hand=mine is not None, mine=mine or {}))
+    return found
+
+
+def between(database: Database, seq: int, end: int) -> list[Rewound]:
+    """The records that were not the same after step `seq` as after step `end`; `now` is what they were after `end`.
+    Either of the two may be the later one."""
+    there, then = before(database, min(seq, end))
+    there_later, later = before(database, max(seq, end))
+    today = rows_now(database, there)
+    found = []
+    for record, was_there in there.items():
+        now = today.get(record)
+        old = {**(now or {}), **then[record]} if was_there else None
+        if record in there_later:
+            now = {**(now or {}), **later[record]} if there_later[record] else None
+        if now != old:
+            found.append(Rewound(*record, *((now, old) if seq <= end else (old, now))))
+    return found
+
+
+def without_step(database: Database, seq: int) -> list[Rewound]:
+    """The records that would be otherwise without step `seq`; what later steps changed clashes, also one that put back
+    some of it. Those that were purged are left out. Raises Conflict for a step of which all was."""
+    every = of_step(database, seq, database.value("SELECT changes FROM history WHERE seq = ?", (seq,)) or 0)
+    rows = [row for *row, purged in every if purged != 1]
+    if every and not rows:
+        raise erased_step(seq)
+    today = rows_now(database, [(table, key) for table, key, *_ in rows])
+    found = []
+    for table, key, op, before_text, after_text in rows:
+        before, after = _row(before_text), _row(after_text)
+        now = today.get((table, key))
+        if op == "UPDATE":
+            if now is None:  # the record is gone since: nothing of it is left to take back
+                continue
+            then: Row | None = {**now, **(before or {})}
+            clash = not _agrees(now, after or {})
+        else:
+            then = before
+            clash = now is not None and (after is None or not _agrees(now, after))
+        if now != then:
+            found.append(Rewound(table, key, now, then, clash=clash))
+    return found
+
+
+def without_actor(database: Database, actor: str) -> list[Rewound]:
+    """The records that would be otherwise without anything that `actor` wrote, as far as it is in force.
+
+    The actor's changes are taken back one by one, newest first, each from the state that the last one left: A→B by
+    them, B→C by me, C→D by them ends in C, which is mine. As in any undo, what a column holds is theirs if it is what
+    they wrote, whoever wrote it again. A record of which nothing could be taken back, because all was changed since,
+    clashes.
+    """
+    rows = _written(database, actor)
+    today = rows_now(database, [(table, key) for table, key, *_ in rows])
+    walks: dict[Id, _Walk] = {}
+    for table, key, op, before, after in rows:
+        walk = walks.get((table, key))
+        if walk is None:
+            walk = walks[table, key] = _Walk(today.get((table, key)))
+        walk.take_back(op, _row(before), _row(after))
+    found = []
+    for (table, key), walk in walks.items():
+        now = today.get((table, key))
+        then, clash = walk.result()
+        if now != then:
+            found.append(Rewound(table, key, now, then, clash=clash))
+    return found
+
+
+def _written(database: Database, actor: str) -> list[tuple[str, str, str, str | None, str | None]]:
+    """(table, key, op, before, after) of the rows of an actor's steps that nobody else took back, newest first; an undo
+    may have left some records of a step as they were."""
+    source = every_row(database)
+    steps = database.rows(WRITTEN, (actor,))
+    others = {seq: back for seq, back, by in steps if back is not None and by != actor}
+    taken = set(
+        database.rows(
+            f"SELECT tbl, pk, seq FROM {source} WHERE seq IN (SELECT value FROM json_each(?))",
+            (json.dumps(sorted(set(others.values()))),),
+        )
+    )
+    rows = database.rows(
+        f"SELECT seq, tbl, pk, op, before, after FROM {source} WHERE purged <> 1"
+        " AND seq IN (SELECT value FROM json_each(?)) ORDER BY seq DESC, n DESC",
+        (json.dumps([seq for seq, *_ in steps]),),
+    )
+    return [
+        (table, key, op, before, after)
+        for seq, table, key, op, before, after in rows
+        if seq not in others or (table, key, others[seq]) not in taken
+    ]
+
+
+class _Walk:
+    """One record on the way back through one actor's changes of it."""
+
+    __slots__ = ("_clashes", "_goes", "_now", "_row")
+
+    def __init__(self, now: Row | None) -> None:
+        self._now = now
+        self._row = now
+        self._clashes: Row = {}  # columns that somebody else changed since, and what they would be
+        self._goes = False  # it would go, but somebody else changed it since
+
+    def take_back(self, op: str, before: Row | None, after: Row | None) -> None:
+        if op == "DELETE":
+            if self._row is None:
+                self._row = before
+        elif self._row is None:
+            return
+        elif op == "INSERT":
+            if _agrees(self._row, after or {}):
+                self._row = None
+            else:
+                self._goes = True
+        else:
+            self._columns(self._row, before or {}, after or {})
+
+    def _columns(self, row: Row, before: Row, after: Row) -> None:
+        self._row = row = dict(row)
+        for name, value in after.items():
+            if row[name] == value:
+                row[name] = before[name]
+            elif row[name] != before[name] and self._clashes.get(name, value) == value:
+                self._clashes[name] = before[name]
+
+    def result(self) -> tuple[Row | None, bool]:
+        """(the row then, whether that would overwrite somebody else's change)."""
+        if self._row != self._now or self._now is None:
+            return self._row, False
+        if self._goes:
+            return None, True
+        return {**self._now, **self._clashes}, bool(self._clashes)
+
+
+def rows_now(database: Database, records: Iterable[Id]) -> dict[Id, Row]:
+    """The rows of these records that are there, whole, by column name: one query a table."""
+    wanted: dict[str, list[str]] = {}
+    for table, key in records:
+        wanted.setdefault(table, []).append(key)
+    found: dict[Id, Row] = {}
+    for table, keys in wanted.items():
+        names = columns(database.connection, table)
+        same = " AND ".join(
+            f"t.{name} = json_extract(j.value, '$[{place}]')"
+            for place, name in enumerate(primary_key(database.connection, table))
+        )
+        for key, *row in database.rows(
+            f"SELECT j.value, {', '.join(f't.{name}' for name in names)}"
+            f" FROM json_each(?) AS j CROSS JOIN {table} AS t ON {same}",
+            (f"[{','.join(keys)}]",),
+        ):
+            found[table, key] = dict(zip(names, row, strict=True))
+    return found
+
+
+def erased_step(seq: int) -> Conflict:
+    return Conflict(f"Step {seq} holds text that was erased, and cannot be taken back.")
+
+
+def _row(text: str | None) -> Row | None:
+    row: Row | None = json.loads(text) if text else None
+    return row
+
+
+def _agrees(row: Row, state: Row) -> bool:
+    """Whether a row still holds what a step left there."""
+    return all(row.get(name) == value for name, value in state.items())

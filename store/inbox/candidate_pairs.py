@@ -1,0 +1,120 @@
+"""Which of many texts are worth comparing: pairs that share rare words, and pairs whose vectors lie near each other.
+
+Neither looks at every pair. Words: two texts that share half of their words share one of the rarest of each (prefix
+filtering). Vectors: each is given to the nearest few of √n centres, and compared with those of the same centre only;
+10,000 facts take some n^1.5 steps, and a pair as alike as a paraphrase is hardly ever parted (bench.duplicates).
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from store.embedding.model_registry import Model
+from store.embedding.provider import prefixes
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Matrix = NDArray[np.float32]
+
+HALF = 0.5  # of their words, that two texts are looked at for
+BEGINNING = 5  # letters of a word that tell it from others
+COMMON = 64  # texts that have a word, from which on it leads nowhere
+CELLS = 2  # centres that each vector is given to
+ROUNDS = 4  # of moving the centres to the middle of what they were given
+# Two passages of e5 are more alike than a question and a passage: the medians of PARAPHRASES and UNRELATED without the
+# mean are .566 and .01, where those of questions would give .486 (bench.duplicates)
+BOTH_PASSAGES = 1.165
+
+
+def by_words(words: Sequence[Iterable[str]]) -> Iterator[tuple[int, int]]:
+    """Pairs of texts, by their places, that share half of their words or more; the lower place first, each pair once.
+    Of a word its beginning counts, so that its forms are one."""
+    sets = [frozenset(word[:BEGINNING] for word in one) for one in words]
+    often = Counter(word for one in sets for word in one)
+    holders: dict[str, list[int]] = {}
+    for place, one in enumerate(sets):
+        rare = sorted(one, key=lambda word: (often[word], word))
+        seen: set[int] = set()
+        for word in rare[: len(rare) - int(HALF * len(rare) + 0.999) + 1]:
+            held = holders.setdefault(word, [])
+            if often[word] <= COMMON:
+                seen.update(held)
+            held.append(place)
+        for other in sorted(seen):
+            if len(one & sets[other]) >= HALF * max(len(one), len(sets[other])):
+                yield other, place
+
+
+def centred(vectors: "Matrix", model: Model) -> "Matrix":
+    """Unit vectors without what all texts have in common: of these a product tells how alike two texts are."""
+    import numpy as np
+
+    moved = vectors - np.frombuffer(model.mean, "<f4")
+    lengths = np.maximum(np.linalg.norm(moved, axis=1, keepdims=True), 1e-9)
+    return np.asarray(moved / lengths, np.float32)
+
+
+def paraphrase(model: Model) -> float:
+    """The product of two centred vectors that paraphrases have: 1 on the calibrated scale, whose 0 is 0.
+
+    With the mean m taken off, (cosine - m²) / (1 - m²) is left, and m² is the median of unrelated texts.
+    """
+    both = BOTH_PASSAGES if prefixes(model.fingerprint.split(" ")[1])[0] else 1.0
+    return (model.one - model.zero) / (1 - model.zero) * both
+
+
+def by_vectors(vectors: "Matrix", least: float) -> "Iterator[tuple[int, int, float]]":
+    """(lower place, higher place, product) of centred vectors whose product is `least` or more, each pair once."""
+    import numpy as np
+
+    count = len(vectors)
+    if count < 2:
+        return
+    centres = _centres(vectors)
+    nearest = _nearest(vectors, centres)
+    found: dict[tuple[int, int], float] = {}
+    for cell in range(len(centres)):
+        members = np.flatnonzero((nearest == cell).any(axis=1))
+        products = vectors[members] @ vectors[members].T
+        rows, columns = np.nonzero(np.triu(products >= least, 1))
+        for row, column in zip(rows.tolist(), columns.tolist(), strict=True):
+            found[int(members[row]), int(members[column])] = float(products[row, column])
+    yield from ((one, other, product) for (one, other), product in sorted(found.items()))
+
+
+def _centres(vectors: "Matrix") -> "Matrix":
+    """√n of the vectors, evenly chosen, moved to the middle of what is nearest to each."""
+    import numpy as np
+
+    count = max(1, int(len(vectors) ** 0.5))
+    centres = vectors[np.linspace(0, len(vectors) - 1, count).astype(np.int64)].copy()
+    for _ in range(ROUNDS):
+        owner = _nearest(vectors, centres, 1)[:, 0]
+        for cell in range(count):
+            members = vectors[owner == cell]
+            if len(members):
+                middle = members.sum(axis=0)
+                centres[cell] = middle / max(float(np.linalg.norm(middle)), 1e-9)
+    return centres
+
+
+def _nearest(vectors: "Matrix", centres: "Matrix", cells: int = CELLS) -> "NDArray[np.int64]":
+    """The `cells` centres that are nearest to each vector, in no order."""
+    import numpy as np
+
+    cells = min(cells, len(centres))
+    return np.argpartition(-(vectors @ centres.T), cells - 1, axis=1)[:, :cells]
+
+
+def groups(pairs: Iterable[tuple[int, int]], most: int) -> list[list[int]]:
+    """What hangs together by pairs, the closest pairs first, in groups of `most` at the most."""
+    home: dict[int, list[int]] = {}
+    for one, other in pairs:
+        left, right = home.get(one, [one]), home.get(other, [other])
+        if left is right or len(left) + len(right) > most:
+            continue
+        joined = [*left, *right]
+        home.update(dict.fromkeys(joined, joined))
+    return [list(group) for group in {id(group): sorted(group) for group in home.values()}.values()]

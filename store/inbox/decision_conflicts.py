@@ -1,0 +1,136 @@
+"""Decisions that a text speaks against, or says again: found by words, and only told.
+
+A decision says what was chosen, in its title as far as a `not` and in the option taken, and what it was chosen instead
+of: the options not taken, and what its title says after a `not`. A text that says the contrary of the first, or that
+names one of the second where the decision is about the same thing, speaks against it.
+"""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from store.base.models import Decision
+from store.database import Database
+from store.inbox.candidate_pairs import BEGINNING
+from store.records.decisions import Decisions
+from store.text.contradiction import AGAINST, ALIKE, APART, SAME, Said, compare, taken_apart
+
+if TYPE_CHECKING:
+    from store.base.models import Fact
+    from store.records.facts import Facts
+
+CANDIDATES = 12  # decisions that one text is compared with, and three times as many facts with one decision
+NAME = 3  # words of an option that is told by its name alone, if it has one
+HALF = 0.5  # of a text, that must be about the decision; and of what was chosen, that a text may not name
+SHORTEST = 3  # letters of a word that may have forms
+CLAIM = 2  # words that a title must have to be compared with a sentence
+_INSTEAD = re.compile(
+    r",?\s+(?:and not|not|instead of|rather than|over|y no|no|en vez de|en lugar de)\s+(?=\S)", re.IGNORECASE
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Met:
+    """A decision that a text meets, and how: a word of `cues`."""
+
+    decision: Decision
+    how: str
+
+    @property
+    def against(self) -> bool:
+        return self.how == AGAINST
+
+
+def met(database: Database, text: str) -> list[Met]:
+    """The active decisions that a text speaks against or says again, the former first; a millisecond or two."""
+    said = taken_apart(text)
+    found = []
+    for decision in Decisions(database).many(_sharing(database, 1, _words([said]), CANDIDATES)):
+        if decision.status == "active" and (how := _judged(said, decision)) != APART:
+            found.append(Met(decision, how))
+    return sorted(found, key=lambda one: (one.how != AGAINST, -one.decision.id))
+
+
+def facts_against(database: Database, facts: "Facts") -> Iterator[tuple["Fact", Decision]]:
+    """The active facts that speak against a decision that is newer than their last confirmation, pinned ones left out;
+    each with the newest such decision."""
+    decisions = Decisions(database)
+    told: set[int] = set()
+    for decision in decisions.many(decisions.ids()):
+        texts = [decision.title, decision.chosen, *decision.alternatives]
+        words = _words(map(taken_apart, texts))
+        for fact in facts.many(_sharing(database, 0, words, 3 * CANDIDATES)):
+            if fact.id in told or fact.pinned or fact.status != "active":
+                continue
+            if fact.last_confirmed_at >= decision.decided_at:
+                continue
+            if _judged(taken_apart(fact.fact), decision) == AGAINST:
+                told.add(fact.id)
+                yield fact, decision
+
+
+def _judged(said: Said, decision: Decision) -> str:
+    """How a text meets a decision."""
+    from rapidfuzz.fuzz import ratio
+
+    claim, *rest = _INSTEAD.split(decision.title)
+    chosen = taken_apart(decision.chosen)
+    for option in (*decision.alternatives, *rest):
+        if _takes(said, option, claim, chosen, decision):
+            return AGAINST
+    ways = []
+    for way in (claim, f"{claim}: {decision.chosen}"):
+        other = taken_apart(way)
+        if len(other.words) + len(other.values) >= CLAIM:
+            ways.append(compare(said, other, ratio(said.plain, other.plain) / 100))
+    return next((how for how in (AGAINST, SAME, ALIKE) if how in ways), APART)
+
+
+def _takes(said: Said, option: str, claim: str, chosen: Said, decision: Decision) -> bool:
+    """Whether a text takes an option that was not taken: it names it, without a no and without what was chosen, is
+    about what the decision is about, or the option is a name, and says little else."""
+    other = taken_apart(option)
+    named = {*other.words, *other.values}
+    words = {*said.words, *said.values}
+    if not named or not named <= words or said.negations:
+        return False
+    taken = {*chosen.words, *chosen.values} - named
+    if taken and len(taken & words) >= HALF * len(taken):
+        return False
+    about = taken_apart(f"{claim}\n{decision.context}")
+    subject = {*about.words, *chosen.words} - named
+    shared = {word for word in words - named if any(_forms(word, other) for other in subject)}
+    if len(named | shared) < HALF * len(words):
+        return False
+    return bool(shared) or (len(named) <= NAME and any(map(_is_name, re.findall(r"\w+", option))))
+
+
+def _forms(word: str, other: str) -> bool:
+    """Whether two words may be forms of one: deploy and deployment, use and uses."""
+    least = min(len(word), len(other), BEGINNING)
+    return least >= SHORTEST and word[:least] == other[:least]
+
+
+def _is_name(word: str) -> bool:
+    return any(letter.isupper() for letter in word)
+
+
+def _words(said: Iterable[Said]) -> list[str]:
+    """Words that a search for what meets these texts may find."""
+    found = dict.fromkeys(
+        word for one in said for word in (*one.words, *(value for value in one.values if value[0] != "="))
+    )
+    return [word for word in found if word.isalnum()]
+
+
+def _sharing(database: Database, kind: int, words: Sequence[str], most: int) -> list[int]:
+    """The active records of a kind (`store/base/record_keys.py`) that share words, the rarest words counting most."""
+    if not words:
+        return []
+    rows = database.rows(
+        "SELECT c.record_id FROM corpus_fts f JOIN corpus c ON c.id = f.rowid"
+        " WHERE corpus_fts MATCH ? AND c.id % 16 = ? AND c.status = 'active' ORDER BY f.rank LIMIT ?",
+        (" OR ".join(f'"{word}"' for word in words), kind, most),
+    )
+    return [number for (number,) in rows]

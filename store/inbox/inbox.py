@@ -1,0 +1,391 @@
+"""The inbox: what is not a person's own word waits here for a person's.
+
+Whoever guesses, reads or imports calls `propose`; only a person decides, and `decide` is the one place in the house
+where a proposal becomes a fact. Each decision, of one or of many, is one step of history, and can be undone as one.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from store.base.citations import cite
+from store.base.errors import Conflict, InvalidInput, MemorandaError, NotFound
+from store.base.models import Proposal
+from store.base.vocabulary import PERSON, PROPOSAL_KINDS, PROPOSAL_STATES
+from store.database import Database, Json, Verbatim, Write, tombstones
+from store.database.change_capture import PURGED
+from store.documents import Documents
+from store.inbox import proposal_basis
+from store.inbox.evidence import Doubt, doubts
+from store.inbox.proposal_basis import Question as Question
+from store.inbox.resolution import Accepting
+from store.records import proposals
+from store.records.facts import checked, same
+
+# what `change` may hold besides the text, "fact"
+CHANGES = ("fact", "domain", "confidence", "importance", "pinned", "tags", "others")
+ABOUT_ONE = ("correct", "confirm", "supersede", "forget", "conflict")  # kinds that have a target
+VERBS = ("accept", "reject", "merge", "supersede")
+
+
+class Doubtful(Conflict):
+    """What a proposal rests on is no longer what it was; `doubts` say what was and what is."""
+
+    code = "doubtful"
+
+    def __init__(self, proposal: Proposal, found: Sequence[Doubt]) -> None:
+        super().__init__(
+            f"{proposal.citation} was left waiting: {found[0].says}",
+            f"Look with `show {proposal.citation}`; `--anyway` accepts it all the same.",
+        )
+        self.doubts = tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What a person decided of a proposal: `verb` is one of VERBS, `edited` their own words instead of its text, `fact`
+    the one to merge it with or to supersede."""
+
+    number: int
+    verb: str
+    edited: str | None = None
+    fact: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What came of choices: the fact of each accepted proposal (None where one was forgotten), the ids that were
+    `rejected`, and those `left` waiting, each with why."""
+
+    made: dict[int, int | None]
+    rejected: tuple[int, ...]
+    left: dict[int, MemorandaError]
+
+
+class Inbox:
+    """The proposals of one memory."""
+
+    def __init__(self, database: Database, documents: Documents) -> None:
+        self._database = database
+        self._documents = documents
+
+    # asking
+
+    def propose(
+        self,
+        kind: str,
+        change: Mapping[str, Any],
+        *,
+        target: int | None = None,
+        evidence: Sequence[Mapping[str, str]] = (),
+        origin: str,
+        reason: str = "",
+        key: str = "",
+    ) -> int:
+        """Ask a person whether something should be remembered, changed or forgotten; the proposal's id.
+
+        `kind` is one of vocabulary.PROPOSAL_KINDS; `change` holds the text, `fact`, and what else the fact would have
+        (CHANGES; `others` are ids of further facts to be merged); `target` is the fact it is about; `evidence` lists
+        {"citation", "quote"}. The same question (`questioning.asked`) of the same origin is not asked again while it
+        waits, after a no, and while the fact that came of it holds: its id is the answer. An `add` of what an active
+        fact says asks to confirm that one; to `confirm` and `forget` take the fact's own text, and other words become a
+        part of the reason. With a `key` that was given before nothing is written.
+
+        Raises InvalidInput, NotFound, Conflict (the target is not active), and Purged.
+        """
+        return self.propose_all([Question(kind, change, target, tuple(evidence), origin, reason)], origin, key=key)[0]
+
+    def propose_all(
+        self, questions: Iterable[Question], actor: str, *, key: str = "", most: int | None = None
+    ) -> list[int]:
+        """`propose` each, all or none, as one step of history; their ids. With `most`, until so many are new. The
+        questions are taken one by one, inside the transaction."""
+        with self._database.write(actor, "propose", key) as write:
+            if (answer := write.answer) is not None:
+                return [int(number) for number in answer.split()]
+            asked: list[tuple[int, bool]] = []
+            for question in questions:
+                if most is not None and sum(fresh for _, fresh in asked) >= most:
+                    break
+                asked.append(self.ask(write, question))
+            new = [number for number, fresh in asked if fresh]
+            write.reason = _reason("propose", new)
+            write.answered(*(number for number, _ in asked))
+            return [number for number, _ in asked]
+
+    def ask(self, write: Write, question: Question) -> tuple[int, bool]:
+        """`propose`, as part of a transaction: (the proposal's id, whether it is a new one). It raises before it
+        writes."""
+        kind, target = question.kind, question.target
+        if kind not in PROPOSAL_KINDS:
+            raise InvalidInput("There is no such kind of proposal.", f"Choose one of: {', '.join(PROPOSAL_KINDS)}.")
+        change = dict(question.change)
+        if unknown := [name for name in change if name not in CHANGES]:
+            raise InvalidInput(f"A fact has no {unknown[0][:40]}.", f"What it has: {', '.join(CHANGES)}.")
+        others = [number for number in dict.fromkeys(map(int, change.pop("others", ()))) if number != target]
+        text = change.pop("fact", "")
+        if kind == "merge" and (target is None or not others):
+            raise InvalidInput("Merging takes two facts.", "Name one as the target, the rest as others.")
+        if kind in ABOUT_ONE and target is None:
+            raise InvalidInput(f"To {kind} takes a fact.", "Name it as the target.")
+        if kind == "add" and target is not None:
+            raise InvalidInput("What is added is about no other fact.", "To change one, propose to correct it.")
+        text = checked(text) if text else ""
+        if kind == "add" and text:
+            known = same(write, text)
+            if known is not None:
+                kind, target = "confirm", known
+        about = [proposal_basis.holding(write, number) for number in ([] if target is None else [target]) + others]
+        text = text or (about[0][0] if about else checked(text))
+        reason = question.reason.strip()
+        if kind not in ("confirm", "forget"):
+            tombstones.refuse(write, text, again=False)
+        elif tombstones.normal(text) != tombstones.normal(about[0][0]):
+            tombstones.refuse(write, text, again=False)
+            text, reason = about[0][0], f"{reason} “{text}”".strip()
+        based_on = proposal_basis.based_on(write, about)
+        asked = proposal_basis.asked(
+            write, kind, text, target, others, based_on, [confirmed for *_, confirmed in about]
+        )
+        before = proposal_basis.asked_before(write, asked, kind, question)
+        if before is not None:
+            return before, False
+        number = write.insert(
+            "proposals",
+            kind=Verbatim(kind),
+            text=text,
+            asked=Verbatim(asked),
+            change=Json(proposal_basis.tidy(change)),
+            target=target,
+            others=Json([cite("fact", number) for number in others]),
+            based_on=Verbatim(based_on),
+            evidence=Json([proposal_basis.quoted(one) for one in question.evidence]),
+            reason=reason,
+            origin=question.origin,
+            state=Verbatim("waiting"),
+            created_at=Verbatim(write.at),
+        )
+        return number, True
+
+    def proposed(self, numbers: Sequence[int]) -> str:
+        """The reason of a step of history that asked these."""
+        return _reason("propose", numbers)
+
+    # reading
+
+    def get(self, number: int) -> Proposal:
+        """One proposal, whatever its state. Raises NotFound."""
+        found = self.many([number])
+        if not found:
+            raise _missing(number)
+        return found[0]
+
+    def many(self, numbers: Sequence[int]) -> list[Proposal]:
+        """The proposals of these ids that exist, in this order."""
+        return proposals.many(self._database, numbers)
+
+    def ids(self, *, state: str = "waiting", origin: str | None = None, limit: int = -1) -> list[int]:
+        """The ids of the proposals in a state, of one origin if it is named, newest first."""
+        if state not in PROPOSAL_STATES:
+            raise InvalidInput("There is no such state.", f"Choose one of: {', '.join(PROPOSAL_STATES)}.")
+        rows = self._database.rows(
+            "SELECT id FROM proposals WHERE state = ?1 AND (?2 IS NULL OR origin = ?2)"
+            " ORDER BY created_at DESC, id DESC LIMIT ?3",
+            (state, origin, limit),
+        )
+        return [number for (number,) in rows]
+
+    def waiting(self, *, origin: str | None = None, limit: int = -1) -> list[Proposal]:
+        """What waits for a person, newest first; `store.inbox.duplicates.alike` tells what each is like."""
+        return self.many(self.ids(origin=origin, limit=limit))
+
+    def count(self) -> int:
+        """How many proposals wait."""
+        found: int = self._database.value("SELECT count(*) FROM proposals WHERE state = 'waiting'")
+        return found
+
+    def origins(self) -> list[tuple[str, int]]:
+        """Whose proposals wait, and how many of each; most first."""
+        return [
+            (origin, count)
+            for origin, count in self._database.rows(
+                "SELECT origin, count(*) FROM proposals WHERE state = 'waiting' GROUP BY origin ORDER BY 2 DESC, 1"
+            )
+        ]
+
+    def doubts(self, proposal: Proposal) -> list[Doubt]:
+        """What a proposal rests on and is no longer what it was: quotes that stand nowhere now, facts that changed."""
+        return [*self._doubted(proposal), *self._moved(proposal)]
+
+    def _doubted(self, proposal: Proposal) -> list[Doubt]:
+        """What became of its evidence, but for the facts that it is about: of these `_moved` tells more."""
+        about = {cite("fact", number) for number in proposals.about(proposal)}
+        rest = [one for one in proposal.evidence if one.citation not in about]
+        return list(doubts(self._database, self._documents, rest))
+
+    def _moved(self, proposal: Proposal) -> list[Doubt]:
+        """What became of the facts that a proposal is about. Their texts stay, but for what a purge cuts."""
+        about = proposals.about(proposal)
+        rows = self._database.rows(
+            "SELECT id, fact, status, (SELECT max(id) FROM facts AS newer WHERE newer.supersedes = facts.id)"
+            " FROM facts WHERE id IN (SELECT value FROM json_each(?))",
+            (json.dumps(about),),
+        )
+        found = {row[0]: row[1:] for row in rows}
+        said = []
+        for number in about:
+            cited = cite("fact", number)
+            if number not in found:
+                said.append(Doubt(f"{cited}, which it is about, is not there any more.", "", ""))
+                continue
+            text, status, newer = found[number]
+            if status != "active":
+                now = self._database.value("SELECT fact FROM facts WHERE id = ?", (newer,)) if newer else ""
+                place = f" by {cite('fact', newer)}" if newer else ""
+                said.append(Doubt(f"{cited}, which it is about, is {status}{place} since.", text, now or ""))
+            elif PURGED in text and PURGED not in proposal.text:
+                said.append(Doubt(f"Words of {cited}, which it is about, were purged since.", "", text))
+        return said
+
+    # deciding: a person's part
+
+    def accept(
+        self, number: int, edited: str | None = None, *, anyway: bool = False, actor: str = PERSON
+    ) -> int | None:
+        """Accept a proposal, in a person's own words if they are given; the id of the fact that came of it, or that it
+        was about. Raises NotFound, Conflict, InvalidInput, Purged, and Doubtful, unless `anyway`, when its evidence or
+        the fact it is about is no longer what it was."""
+        return self._one(Choice(number, "accept", edited), anyway, actor)
+
+    def merge(
+        self, number: int, fact: int, edited: str | None = None, *, anyway: bool = False, actor: str = PERSON
+    ) -> int | None:
+        """A proposal says what this fact says: the fact is confirmed, and has its evidence and tags as well. With
+        other words for both, `edited`, a new fact takes its place. Raises as `accept`."""
+        return self._one(Choice(number, "merge", edited, fact), anyway, actor)
+
+    def supersede(
+        self, number: int, fact: int, edited: str | None = None, *, anyway: bool = False, actor: str = PERSON
+    ) -> int | None:
+        """A proposal holds instead of this fact, which steps aside; the id of the new one. Raises as `accept`."""
+        return self._one(Choice(number, "supersede", edited, fact), anyway, actor)
+
+    def join(
+        self, fact: int, others: Sequence[int], text: str = "", *, again: bool = False, actor: str = PERSON
+    ) -> int:
+        """Of facts that say the same the first stays, with the evidence and tags of all, or with other words for them,
+        `text`, a new one takes their place; its id. Raises NotFound, Conflict, InvalidInput, Purged."""
+        rest = [number for number in dict.fromkeys(others) if number != fact]
+        if not rest:
+            raise InvalidInput("Merging takes two facts.", "Name another: merge 12 13.")
+        with self._database.write(actor, f"merge {' '.join(cite('fact', one) for one in (fact, *rest)[:10])}") as write:
+            said = text or proposal_basis.holding(write, fact)[0]
+            both = Proposal(
+                id=0, kind="merge", text=said, change={}, target=fact,
+                others=tuple(cite("fact", one) for one in rest), based_on="", evidence=(), reason="", origin=actor,
+                state="waiting", created_at=write.at, decided_at=None, made=None,
+            )  # fmt: skip
+            made = Accepting(write, both, None, again).accept()
+            assert made is not None
+            return made
+
+    def reject(self, numbers: Sequence[int], *, actor: str = PERSON) -> None:
+        """Say no to proposals; the same is not asked again. All of them or none. Raises NotFound, Conflict."""
+        decided = self.decide([Choice(number, "reject") for number in numbers], actor=actor, whole=True)
+        assert not decided.left
+
+    def _one(self, choice: Choice, anyway: bool, actor: str) -> int | None:
+        return self.decide([choice], anyway=anyway, actor=actor, whole=True).made[choice.number]
+
+    def decide(
+        self, choices: Sequence[Choice], *, anyway: bool = False, actor: str = PERSON, whole: bool = False
+    ) -> Decided:
+        """Carry out what a person decided of some proposals, as one step of history. What cannot be done is left
+        waiting and told; with `whole` it is raised, and nothing is done."""
+        choices = list({choice.number: choice for choice in choices}.values())
+        if not choices:
+            raise InvalidInput("No proposal was named.", "Name them by their numbers: accept 8 9.")
+        asked = {one.id: one for one in self.many([choice.number for choice in choices])}
+        found = {  # files are read, so it is done before anything is locked
+            number: self._doubted(one) if not anyway else [] for number, one in asked.items()
+        }
+        made: dict[int, int | None] = {}
+        rejected: list[int] = []
+        left: dict[int, MemorandaError] = {}
+        with self._database.write(actor, "decide") as write:
+            for choice in choices:
+                proposal = asked.get(choice.number)
+                try:
+                    if proposal is None:
+                        raise _missing(choice.number)
+                    _still_waiting(write, proposal)
+                    if choice.verb == "reject":
+                        _settle(write, proposal.id, "rejected", None)
+                        rejected.append(proposal.id)
+                        continue
+                    if not anyway and (wrong := [*found[proposal.id], *self._moved(proposal)]):
+                        raise Doubtful(proposal, wrong)
+                    fact = _carried_out(write, proposal, choice, anyway)
+                except MemorandaError as error:
+                    if whole:
+                        raise
+                    left[choice.number] = error
+                    continue
+                _settle(write, proposal.id, "accepted", fact)
+                made[proposal.id] = fact
+            write.reason = _told(choices, made, rejected)
+        return Decided(made, tuple(rejected), left)
+
+
+def _carried_out(write: Write, proposal: Proposal, choice: Choice, anyway: bool) -> int | None:
+    accepting = Accepting(write, proposal, choice.edited, anyway)
+    if choice.verb == "accept":
+        return accepting.accept()
+    if choice.fact is None or choice.verb not in VERBS:
+        raise InvalidInput(f"To {choice.verb} takes a fact.", "Name it: merge P#8 12.")
+    return accepting.merge(choice.fact) if choice.verb == "merge" else accepting.supersede(choice.fact)
+
+
+def _settle(write: Write, number: int, state: str, fact: int | None) -> None:
+    write.execute(
+        "UPDATE proposals SET state = ?, decided_at = ?, made = ? WHERE id = ?",
+        (Verbatim(state), Verbatim(write.at), fact, number),
+    )
+
+
+def _still_waiting(write: Write, proposal: Proposal) -> None:
+    state = write.execute("SELECT state FROM proposals WHERE id = ?", (proposal.id,)).get
+    if state is None:
+        raise _missing(proposal.id)
+    if state != "waiting":
+        raise Conflict(f"{proposal.citation} was {state} already.", "Undo lets it wait again.")
+
+
+def _reason(verb: str, numbers: Sequence[int]) -> str:
+    """A verb and what it was about; of many, the first ten."""
+    more = f" +{len(numbers) - 10}" if len(numbers) > 10 else ""
+    return f"{verb} {' '.join(cite('proposal', number) for number in numbers[:10])}{more}".strip()
+
+
+def _told(choices: Sequence[Choice], made: Mapping[int, int | None], rejected: Iterable[int]) -> str:
+    """The step of history that decided proposals, by verb, with the facts that came of them."""
+    words: dict[str, list[str]] = {}
+    for choice in choices:
+        if choice.number in made:
+            fact = made[choice.number]
+            words.setdefault(choice.verb, []).append(
+                " ".join([cite("proposal", choice.number), *([cite("fact", fact)] if fact else [])])
+            )
+    numbers = [cite("proposal", number) for number in rejected]
+    if numbers:
+        words["reject"] = numbers
+    parts = []
+    for verb, cited in words.items():
+        more = f" +{len(cited) - 10}" if len(cited) > 10 else ""
+        parts.append(f"{verb} {' '.join(cited[:10])}{more}")
+    return ", ".join(parts) or "decide"
+
+
+def _missing(number: int) -> NotFound:
+    return NotFound(f"There is no proposal {cite('proposal', number)}.", "List them with `memoranda inbox`.")

@@ -1,0 +1,116 @@
+"""What a question to a person rests on: the facts it is about as they are now, the digests by which the same one is
+known again, and what a proposal keeps of its change and its evidence. Called by the inbox alone."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from store.base.citations import cite, parse
+from store.base.errors import Conflict, InvalidInput, NotFound
+from store.base.vocabulary import CONFIDENCES, DOMAINS
+from store.database import Verbatim, Write, tombstones
+
+MAX_QUOTE = 1_000  # characters of a quoted span; what is longer is told by its beginning
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A proposal to be made; see `Inbox.propose`. `said` is when a person said it in so many words: it is asked again
+    if their no is older. With `anyone` it counts as asked whoever asked it."""
+
+    kind: str
+    change: Mapping[str, Any]
+    target: int | None = None
+    evidence: tuple[Mapping[str, str], ...] = ()
+    origin: str = "agent"
+    reason: str = ""
+    said: str = ""
+    anyone: bool = False
+
+
+def holding(write: Write, number: int) -> tuple[str, str, str]:
+    """(text, status, last confirmed) of a fact that holds today. Raises NotFound, Conflict."""
+    row: tuple[str, str, str] | None = write.execute(
+        "SELECT fact, status, last_confirmed_at FROM facts WHERE id = ?", (number,)
+    ).get
+    if row is None:
+        raise NotFound(f"There is no fact {cite('fact', number)}.", "List them with `memoranda facts --all`.")
+    if row[1] != "active":
+        raise Conflict(f"{cite('fact', number)} is {row[1]}.", "Propose something about a fact that holds.")
+    return row
+
+
+def based_on(write: Write, about: Sequence[Sequence[str]]) -> str:
+    """Of the texts and states of the facts that a proposal is about; empty without any."""
+    if not about:
+        return ""
+    return tombstones.keyed(write, json.dumps([list(one[:2]) for one in about], ensure_ascii=False))
+
+
+def asked(
+    write: Write,
+    kind: str,
+    text: str,
+    target: int | None,
+    others: Sequence[int],
+    based_on: str,
+    confirmed: Sequence[str],
+) -> str:
+    """Of a question: what would be added by its text; what would take a fact's place by that fact as well; of one that
+    only changes facts, by them, and to confirm one by when it last was."""
+    told: list[object] = [kind]
+    if others:
+        told += sorted([target or 0, *others])
+    elif kind in ("confirm", "forget"):
+        told += [target, based_on, *(confirmed if kind == "confirm" else ())]
+    else:
+        told += [target, based_on, tombstones.normal(text)]
+    return tombstones.keyed(write, json.dumps(told, ensure_ascii=False))
+
+
+def asked_before(write: Write, asked: str, kind: str, question: Question) -> int | None:
+    """The proposal that asked this and still counts: it waits, a person said no to it (and not the thing itself since),
+    or what came of their yes is there. A fact that they forgot later is a no as well."""
+    row = write.execute(
+        "SELECT p.id, p.state, coalesce(p.decided_at, ''), f.status FROM proposals AS p"
+        " LEFT JOIN facts AS f ON f.id = p.made WHERE p.asked = ? AND (? OR p.origin = ?)"
+        " ORDER BY p.state = 'waiting' DESC, p.id DESC LIMIT 1",
+        (Verbatim(asked), int(question.anyone), question.origin),
+    ).get
+    if row is None:
+        return None
+    number, state, decided, status = row
+    if state == "accepted" and status != "forgotten":
+        # of a merge and a forgetting the facts are there again, or nobody could ask
+        again = kind in ("merge", "forget") or status != "active"
+    else:
+        again = state != "waiting" and question.said > decided
+    return None if again else int(number)
+
+
+def tidy(change: Mapping[str, Any]) -> dict[str, Any]:
+    """What else the fact would have, as `Facts.remember` would have it. Raises InvalidInput."""
+    told = {name: value for name, value in change.items() if value not in (None, "", [], ())}
+    domain = str(told.get("domain", "general")).strip().lower()
+    if domain not in DOMAINS:
+        told["tags"] = [*told.get("tags", ()), domain[:40]]
+        told["domain"] = "general"
+    elif "domain" in told:
+        told["domain"] = domain
+    if told.get("confidence", "high") not in CONFIDENCES:
+        raise InvalidInput("There is no such confidence.", f"Choose one of: {', '.join(CONFIDENCES)}.")
+    if not 0 <= float(told.get("importance", 0)) <= 1:
+        raise InvalidInput("Importance is a number from 0 to 1.")
+    if "tags" in told:
+        told["tags"] = [str(tag) for tag in told["tags"]]
+    return told
+
+
+def quoted(one: Mapping[str, str]) -> dict[str, str]:
+    """A piece of evidence as it is kept. Raises InvalidInput."""
+    quote = str(one.get("quote", "")).strip()
+    return {
+        "citation": str(parse(one["citation"])),
+        "quote": quote if len(quote) <= MAX_QUOTE else quote[:MAX_QUOTE].rsplit(None, 1)[0],
+    }

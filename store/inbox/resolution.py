@@ -1,0 +1,260 @@
+"""What a person's yes does to the facts; called by the inbox alone, within its transaction.
+
+Everything that can refuse does so before anything is written.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from store.base.citations import cite, parse
+from store.base.errors import Conflict, InvalidInput, NotFound
+from store.base.models import Proposal
+from store.base.vocabulary import CONFIDENCES
+from store.database import Json, Verbatim, Write, tombstones
+from store.database.change_capture import PURGED
+from store.records.facts import checked, insert, same
+from store.records.mutes import hand_on
+from store.records.proposals import about
+from store.records.tags import joined
+
+INSTEAD = ("correct", "supersede", "conflict")
+NARROWEST = ("session", "project", "global")
+
+
+class Accepting:
+    """A proposal that was accepted, as it was asked or in a person's own words (`edited`). `again` lets a text that was
+    purged come back."""
+
+    def __init__(self, write: Write, proposal: Proposal, edited: str | None, again: bool) -> None:
+        self._write = write
+        self._proposal = proposal
+        self._own = edited is not None and edited.strip() != proposal.text
+        self._text = checked(edited if edited is not None else proposal.text)
+        self._again = again
+
+    def accept(self) -> int | None:
+        """Do what was proposed; the fact that came of it, None where one was forgotten."""
+        proposal = self._proposal
+        target = proposal.target
+        if target is None:
+            return self._new(None)
+        if proposal.kind == "merge" or (proposal.kind in INSTEAD and proposal.others):
+            return self._one_of_many(target)
+        if proposal.kind == "forget":
+            if self._own:
+                raise self._forgets("To say it in your own words, correct the fact itself.")
+            self._holds(target)
+            self._step_aside([target], "forgotten")
+            return None
+        if self._own or proposal.kind in INSTEAD:
+            return self._new(self._current(target))
+        self._holds(target)
+        return self._told_again(target)
+
+    def merge(self, fact: int) -> int:
+        """The proposal says what this fact says."""
+        proposal = self._proposal
+        if proposal.kind == "forget":
+            raise self._forgets("To make one of two facts, merge these.")
+        if proposal.kind == "merge":
+            if fact not in about(proposal):
+                cited = ", ".join(cite("fact", one) for one in about(proposal))
+                raise InvalidInput(
+                    f"{proposal.citation} asks to make one of {cited}.",
+                    f"Accept it, and merge {cite('fact', fact)} with what comes of it.",
+                )
+            return self._one_of_many(about(proposal)[0])
+        self._holds(fact)
+        if self._own:
+            return self._new(fact)
+        return self._told_again(fact)
+
+    def supersede(self, fact: int) -> int:
+        """The proposal holds instead of this fact."""
+        if self._proposal.kind == "forget":
+            raise self._forgets("To put another text in its place, correct the fact itself.")
+        self._holds(fact)
+        return self._new(fact)
+
+    # what is done
+
+    def _new(self, instead_of: int | None) -> int:
+        """The fact with this text, where `instead_of` steps aside: a new one, or the one that says so already, which
+        then has what that one had."""
+        write, text, change = self._write, self._text, self._proposal.change
+        self._refuse_cut()
+        known = same(write, text)
+        old: dict[str, Any] = {
+            "domain": "general",
+            "confidence": "medium",
+            "scope": "project",
+            "session": "",
+            "importance": 0.5,
+        }
+        evidence, tags = self._evidence(), list(change.get("tags", ()))
+        if instead_of is not None and instead_of != known:
+            old = _row(write, instead_of)
+            evidence = list(dict.fromkeys([*json.loads(old["evidence"]), *evidence]))
+            tags = joined(json.loads(old["tags"]), tags)
+        if known is not None:
+            if instead_of is not None and instead_of != known:
+                self._take_over(known, [instead_of], [old])
+                if known < instead_of:
+                    evidence.append(cite("fact", instead_of))
+            return self._told_again(known, evidence, tags)
+        tombstones.refuse(write, text, self._again)
+        if instead_of is not None:
+            self._step_aside([instead_of], "superseded")
+        new = insert(
+            write,
+            text,
+            domain=change.get("domain", old["domain"]),
+            confidence="high" if self._own else change.get("confidence", old["confidence"]),
+            source="explicit" if self._own else "inferred",
+            scope=old["scope"],
+            session=old["session"],
+            importance=change.get("importance", old["importance"]),
+            pinned=int(change.get("pinned", old.get("pinned", 0))),
+            origin=self._proposal.origin,
+            evidence=Json(evidence),
+            tags=Json(tags),
+            supersedes=instead_of,
+        )
+        if instead_of is not None:
+            hand_on(write, [instead_of], new)
+        return new
+
+    def _one_of_many(self, target: int) -> int:
+        """Of several facts one stays, the one that has this text, or takes the place of all."""
+        write = self._write
+        several = [target, *(int(parse(one).target) for one in self._proposal.others)]
+        for fact in several:
+            self._holds(fact)
+        known = same(write, self._text)
+        if known not in several:
+            self._refuse_cut()
+        rows = [_row(write, fact) for fact in several]
+        gone = [fact for fact in several if fact != known]
+        evidence = [one for row in rows for one in json.loads(row["evidence"])] + [cite("fact", one) for one in gone]
+        tags = joined([], [tag for row in rows for tag in json.loads(row["tags"])])
+        if known is not None:
+            self._take_over(known, gone, rows)
+            return self._told_again(known, evidence, tags)
+        tombstones.refuse(write, self._text, self._again)
+        self._step_aside(gone, "superseded")
+        first = rows[0]
+        new = insert(
+            write,
+            self._text,
+            domain=self._proposal.change.get("domain", first["domain"]),
+            confidence="high" if self._own else _surest(rows),
+            source="explicit" if self._own else "inferred",
+            scope=_widest(rows),
+            session=_session(rows),
+            importance=max(row["importance"] for row in rows),
+            pinned=max(row["pinned"] for row in rows),
+            origin=self._proposal.origin,
+            evidence=Json(list(dict.fromkeys(evidence))),
+            tags=Json(tags),
+            supersedes=target,
+        )
+        hand_on(write, gone, new)
+        return new
+
+    def _take_over(self, known: int, gone: Sequence[int], rows: Sequence[dict[str, Any]]) -> None:
+        """A fact that is there already takes the place of others, `rows`: it is pinned, muted, as sure and as wide as
+        the one of them that is most so, and linked to the last where numbers allow (a chain never goes back)."""
+        write = self._write
+        self._step_aside(gone, "superseded")
+        rows = [_row(write, known), *rows]
+        write.execute(
+            "UPDATE facts SET pinned = ?, confidence = ?, scope = ?, session = ?, importance = ? WHERE id = ?",
+            (
+                max(row["pinned"] for row in rows),
+                Verbatim(_surest(rows)),
+                Verbatim(_widest(rows)),
+                _session(rows),
+                max(row["importance"] for row in rows),
+                known,
+            ),
+        )
+        if gone:
+            write.execute(
+                "UPDATE facts SET supersedes = ? WHERE id = ? AND supersedes IS NULL AND id > ?",
+                (gone[-1], known, gone[-1]),
+            )
+        hand_on(write, gone, known)
+
+    def _told_again(self, fact: int, evidence: Iterable[str] = (), tags: Sequence[str] = ()) -> int:
+        """A fact that is known is confirmed, and rests on this evidence as well."""
+        row = _row(self._write, fact)
+        held = json.loads(row["evidence"])
+        more = [one for one in dict.fromkeys([*held, *evidence, *self._evidence()]) if one != cite("fact", fact)]
+        wanted = joined(json.loads(row["tags"]), [*tags, *self._proposal.change.get("tags", ())])
+        self._write.execute(
+            "UPDATE facts SET last_confirmed_at = ?, evidence = ?, tags = ? WHERE id = ?",
+            (Verbatim(self._write.at), Json(more), Json(wanted), fact),
+        )
+        return fact
+
+    def _step_aside(self, facts: Iterable[int | None], status: str) -> None:
+        for fact in facts:
+            self._write.execute("UPDATE facts SET status = ? WHERE id = ?", (Verbatim(status), fact))
+
+    # what is asked first
+
+    def _refuse_cut(self) -> None:
+        """Raise for a text of which a purge left but a part, unless the person wrote it so."""
+        if PURGED in self._text and not self._own:
+            raise Conflict(
+                f"Words of {self._proposal.citation} were purged.", "Say it in your own words, or reject it."
+            )
+
+    def _forgets(self, instead: str) -> InvalidInput:
+        return InvalidInput(f"{self._proposal.citation} asks to forget a fact: accept it or reject it.", instead)
+
+    def _evidence(self) -> list[str]:
+        return list(dict.fromkeys(one.citation for one in self._proposal.evidence))
+
+    def _holds(self, fact: int) -> None:
+        """Raise unless this fact holds today."""
+        status = self._write.execute("SELECT status FROM facts WHERE id = ?", (fact,)).get
+        cited = cite("fact", fact)
+        if status is None:
+            raise NotFound(f"There is no fact {cited}.", "List them with `memoranda facts --all`.")
+        if status != "active":
+            raise Conflict(f"{cited} is {status}.", "Choose one that holds today.")
+
+    def _current(self, fact: int) -> int | None:
+        """The fact that holds today in the place of this one; None if none does."""
+        seen: int | None = fact
+        while seen is not None:
+            row = self._write.execute("SELECT status FROM facts WHERE id = ?", (seen,)).get
+            if row == "active":
+                return seen
+            seen = self._write.execute("SELECT max(id) FROM facts WHERE supersedes = ? AND id > ?", (seen, seen)).get
+        return None
+
+
+def _surest(rows: Sequence[dict[str, Any]]) -> str:
+    """The highest confidence among these facts."""
+    return min((str(row["confidence"]) for row in rows), key=CONFIDENCES.index)
+
+
+def _widest(rows: Sequence[dict[str, Any]]) -> str:
+    """The widest scope among these facts: what one session said does not make the project's a session's."""
+    return max((str(row["scope"]) for row in rows), key=NARROWEST.index)
+
+
+def _session(rows: Sequence[dict[str, Any]]) -> str:
+    """The session of what these facts say together: the first's, if all of them are told for one."""
+    return str(rows[0]["session"]) if _widest(rows) == "session" else ""
+
+
+def _row(write: Write, fact: int) -> dict[str, Any]:
+    names = ("domain", "confidence", "scope", "session", "importance", "pinned", "evidence", "tags")
+    values = write.execute(f"SELECT {', '.join(names)} FROM facts WHERE id = ?", (fact,)).get
+    if values is None:
+        raise InvalidInput(f"There is no fact {cite('fact', fact)}.")
+    return dict(zip(names, values, strict=True))

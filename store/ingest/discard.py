@@ -1,0 +1,49 @@
+"""Discardable matter [003 §1.3]: what no session needs tomorrow. It has a place of its own for a day, for a person who
+looks for it, and no way to a search or a prompt.
+"""
+
+from store.base.clock import DAY_MS, days_before, from_ms, to_ms
+from store.database import Database, Verbatim, Write
+
+KEPT_DAYS = 1
+WHY = {"talk": "a greeting, thanks or the like", "tool": "what a tool wrote"}
+LONGEST = 2_000  # characters that are kept of one
+
+
+def keep(write: Write, session: str, role: str, kind: str, text: str, at: str) -> None:
+    """Put what is discardable where it may be looked at for a day after it was said; older is gone at once."""
+    if at < days_before(write.at, KEPT_DAYS):
+        return
+    write.insert("discarded", session=session, role=role, kind=Verbatim(kind), text=text[:LONGEST], at=Verbatim(at))
+
+
+def kept(database: Database, now: str, limit: int = -1) -> "list[dict[str, str]]":
+    """What is there, newest first: session, role, kind, `why` it was put there, text, when it was said (`at`) and when
+    it will be gone (`until`)."""
+    rows = database.rows(
+        "SELECT session, role, kind, text, at FROM discarded WHERE at >= ? ORDER BY at DESC, id DESC LIMIT ?",
+        (days_before(now, KEPT_DAYS), limit),
+    )
+    return [
+        {
+            "session": session,
+            "role": role,
+            "kind": kind,
+            "why": WHY.get(kind, kind),
+            "text": text,
+            "at": at,
+            "until": from_ms(to_ms(at) + KEPT_DAYS * DAY_MS),
+        }
+        for session, role, kind, text, at in rows
+    ]
+
+
+def expire(database: Database, now: str) -> int:
+    """Drop what its day is over; how many went."""
+    cut = Verbatim(days_before(now, KEPT_DAYS))
+    if not database.value("SELECT 1 FROM discarded WHERE at < ? LIMIT 1", (cut,)):
+        return 0
+    with database.write("agent", "retention") as write:
+        write.execute("DELETE FROM discarded WHERE at < ?", (cut,))
+        gone: int = database.connection.changes()
+        return gone

@@ -1,0 +1,112 @@
+"""From the lines of a source to what they say, whatever its form; what cannot be read is told and passed over."""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import BinaryIO
+
+from store.ingest import claude, ignored_lines, plain
+from store.ingest.parsed_line import Broken, Line
+from store.ingest.source_file import Place, Raw
+
+
+@dataclass(slots=True)
+class Entry:
+    """What was read up to `place`: `said`, or the `trouble` with line `number`; `waiting` for the last line of a file,
+    which is still being written, and is read again the next time. `size` in bytes."""
+
+    place: Place
+    number: int
+    said: list[Line] = field(default_factory=list)
+    trouble: str = ""
+    size: int = 0
+    waiting: bool = False
+
+
+def is_json(file: BinaryIO) -> bool:
+    """Whether a file is JSON lines, by its first line that is not blank; it stands at its beginning afterwards."""
+    file.seek(0)
+    head = file.read(1 << 16).removeprefix(b"\xef\xbb\xbf").lstrip()
+    file.seek(0)
+    return head.startswith(b"{")
+
+
+def entries(raws: Iterable[Raw], place: Place, session: str, growing: bool, as_json: bool) -> Iterator[Entry]:
+    """What the lines from `place` on say; of a `role: text` file all of its lines are given. `growing`: it is a file
+    whose last line may not be whole yet."""
+    return _json(raws, session, growing) if as_json else _plain(raws, place, session, growing)
+
+
+def _json(raws: Iterable[Raw], session: str, growing: bool) -> Iterator[Entry]:
+    cwd = ""
+    for raw in raws:
+        entry = Entry(Place(raw.after, raw.number), raw.number, size=len(raw.data))
+        try:
+            if raw.long:
+                raise Broken("it is too long")
+            data = raw.data.removeprefix(b"\xef\xbb\xbf") if raw.number == 1 else raw.data
+            if data.strip():
+                value = _parsed(data)
+                entry.said = _said(value, session)
+        except Broken as why:
+            if growing and not raw.whole:
+                entry.waiting = True
+                yield entry
+                return
+            entry.trouble = str(why)
+        for line in entry.said:
+            line.cwd = cwd = line.cwd or cwd
+        yield entry
+
+
+def _said(value: object, session: str) -> list[Line]:
+    """What a line says, whatever program wrote it. Raises Broken."""
+    if claude.is_claude(value):
+        return claude.read(value)
+    return [] if ignored_lines.is_bookkeeping(value) else plain.read_json(value, session)
+
+
+def _parsed(data: bytes) -> object:
+    try:
+        value: object = json.loads(data)
+    except (ValueError, RecursionError):
+        raise Broken("it is no JSON") from None
+    return value
+
+
+def _plain(raws: Iterable[Raw], place: Place, session: str, growing: bool) -> Iterator[Entry]:
+    """Turns that go on until the next begins. They are read from the beginning of the source, so that whose words go on
+    at `place`, and whether they stand in a fence, is known; what stands before it is not said again."""
+    said: list[str] = []
+    role, fence, first, before, size = "", "", 0, place, 0
+    for raw in raws:
+        text = raw.data.decode("utf-8", "replace")
+        text = text.removeprefix("\ufeff") if raw.number == 1 else text
+        begins = None if fence else plain.starts(text)
+        fence = plain.fenced(begins[1] if begins else text, fence)
+        if raw.after <= place.offset:
+            role = begins[0] if begins else role
+            continue
+        if growing and not raw.whole:
+            if first and begins:  # else the turn goes on in it
+                yield _turn(session, role, said, first, before, size)
+            yield Entry(before, raw.number, waiting=True)
+            return
+        if begins:
+            if first:
+                yield _turn(session, role, said, first, before, size)
+            role, said, first, size = begins[0], [begins[1]], raw.number, 0
+        elif role and (said or text.strip()):
+            first = first or raw.number
+            said.append("" if raw.long else text)
+        elif text.strip():
+            yield Entry(Place(raw.after, raw.number), raw.number, trouble="nobody says it: there is no `role:` yet")
+        size += len(raw.data)
+        before = Place(raw.after, raw.number)
+    if first:
+        yield _turn(session, role, said, first, before, size)
+
+
+def _turn(session: str, role: str, said: list[str], first: int, place: Place, size: int) -> Entry:
+    text = "\n".join(said).strip()
+    return Entry(place, first, [Line(session, role, text, doubtful=True)] if text else [], size=size)

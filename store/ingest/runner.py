@@ -1,0 +1,338 @@
+"""Bringing conversations in: once each line, in batches that let other writers in between.
+
+What tells a line from another is its own id; where it has none its moment; where it has neither, that it is the first,
+second … of its kind that its source says in that session.
+A keyed digest of that stays, so that a turn that was scrubbed or purged does not come back by the same road.
+"""
+
+import os
+import re
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import BinaryIO
+
+from store.base.clock import from_ms, parse_moment, to_ms
+from store.base.errors import InvalidInput
+from store.base.hashing import sha256
+from store.conversations.turns import Said, put
+from store.database import Database, Verbatim, Write, clean
+from store.database.tombstones import buried
+from store.ingest import claude, formats, source_file
+from store.ingest.discard import expire, keep
+from store.ingest.formats import Entry
+from store.ingest.parsed_line import LONGEST, Line
+from store.ingest.source_file import Place
+from store.text.entities import one_line
+from store.text.small_talk import small_talk
+
+TURNS, BYTES = 100, 1 << 17  # of one transaction: some 30 ms, so that no writer waits long
+OVER = 4  # bits: what is only passed over counts a sixteenth of what is written
+TOLD = 20  # broken lines that are told one by one
+BREATH = 0.002  # seconds between two transactions, in which whoever waits for the file gets it
+KEY = "ingest.key"
+ORIGIN = "import:transcript"
+DOUBTFUL = "import:text"  # the origin of turns that others may have written: what they teach is asked about
+SETTLED = 60  # seconds since a file was changed last, after which its last line counts as whole
+
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+
+Progress = Callable[[int, int], None]
+Cancelled = Callable[[], bool]
+
+
+@dataclass(slots=True)
+class Report:
+    """What was brought in: turns `added`, lines that were `known` already, that are `discarded` (greetings, thanks,
+    what tools gave), of another project (`elsewhere`), whose text was `purged` here, and `broken` ones, the first of
+    them as (file, line, why) in `troubles`. `cut` turns were longer than any is kept. `waiting` files are still being
+    written in their last line; those in `anew` were read from their beginning because they are not what they were.
+    `sessions` had something added."""
+
+    files: int = 0
+    bytes: int = 0
+    added: int = 0
+    known: int = 0
+    discarded: int = 0
+    elsewhere: int = 0
+    purged: int = 0
+    broken: int = 0
+    cut: int = 0
+    waiting: int = 0
+    troubles: list[tuple[str, int, str]] = field(default_factory=list)
+    anew: list[str] = field(default_factory=list)
+    sessions: set[str] = field(default_factory=set)
+
+
+def _never() -> bool:
+    return False
+
+
+def _quiet(done: int, total: int) -> None:
+    """Nobody listens."""
+
+
+def ingest(
+    database: Database,
+    source: "str | BinaryIO",
+    *,
+    session: str = "",
+    project: str = "",
+    origin: str = ORIGIN,
+    report: Report | None = None,
+    progress: Progress = _quiet,
+    cancelled: Cancelled = _never,
+) -> Report:
+    """Bring in a file, or what a stream gives: what came of it, added to `report` if there is one.
+
+    `session` names the conversation where the lines do not; the file's name does otherwise. Of transcripts, only lines
+    said inside the folder `project` are taken, if it is given. `progress` is told bytes done and bytes in all. What was
+    read stays when it is cancelled or killed; the next call goes on there. Raises StorageError.
+    """
+    report = report if report is not None else Report()
+    with _opened(source) as file:
+        path = os.path.realpath(source) if isinstance(source, str) else ""
+        run = _Run(database, file, path, os.path.realpath(project) if project else "", origin, report)
+        run.work(session, progress, cancelled)
+    report.files += 1
+    return report
+
+
+@contextmanager
+def _opened(source: "str | BinaryIO") -> Iterator[BinaryIO]:
+    if isinstance(source, str):
+        with source_file.opened(os.path.realpath(source)) as file:
+            yield file
+    else:
+        yield source
+
+
+class _Run:
+    """One reading of one source, and what waits to be written."""
+
+    def __init__(
+        self, database: Database, file: BinaryIO, path: str, project: str, origin: str, report: Report
+    ) -> None:
+        self._database = database
+        self._file = file
+        self._path = path
+        self._project = project
+        self._origin = origin
+        self._report = report
+        self._secret = _secret(database)
+        self._purges: object = None  # how many there were when they were read last
+        self._buried = buried(database)
+        self._inside: dict[str, bool] = {}
+        self._own = bool(path) and claude.wrote(path)
+        self._from_start = True
+        self._times: dict[bytes, int] = {}  # how often a line was seen that has neither id nor moment
+        # a file that says no times was written when it was last changed; what is piped is said now
+        self._at = from_ms(os.fstat(file.fileno()).st_mtime_ns // 1_000_000) if path else ""
+        self._batch: list[tuple[Line, bytes]] = []
+        self._weight = 0
+
+    def work(self, session: str, progress: Progress, cancelled: Cancelled) -> None:
+        place, size, as_json, growing = Place(), 0, None, False
+        if self._path:
+            size = os.fstat(self._file.fileno()).st_size
+            as_json = formats.is_json(self._file)
+            growing = as_json or abs(to_ms(self._database.clock()) - to_ms(self._at)) < SETTLED * 1000
+            place, anew = source_file.resume(self._database, self._path, self._file)
+            if anew:
+                self._report.anew.append(source_file.name(self._path))
+            session = session or self._own_name()
+            self._from_start = place.offset == 0
+        session = clean(one_line(session)) or "standard input"
+        start = place.offset
+        if as_json is False:
+            self._file.seek(0)
+        raws = source_file.lines(self._file, place if as_json else Place())
+        if as_json is None:
+            raws, as_json = _peeked(raws)
+        for entry in formats.entries(raws, place, session, growing, as_json):
+            if entry.waiting:
+                self._report.waiting += 1
+                break
+            self._take(entry)
+            place = entry.place
+            if len(self._batch) >= TURNS or self._weight > BYTES:
+                self._write(place)
+                progress(place.offset, size)
+                if cancelled():
+                    break
+                time.sleep(BREATH)
+        self._write(place)
+        expire(self._database, self._database.clock())
+        self._report.bytes += place.offset - start
+        progress(place.offset, size)
+
+    def _own_name(self) -> str:
+        """What a file calls its conversation that names none: as the file is called; with its folder, where another
+        file of that name was here first."""
+        folder, file = os.path.split(source_file.name(self._path))
+        stem = os.path.splitext(file)[0]
+        for name in (stem, f"{os.path.basename(folder)}/{stem}"):
+            source = self._database.value("SELECT source FROM sessions WHERE id = ?", (clean(one_line(name)),))
+            if source in (None, "", source_file.name(self._path)):
+                return name
+        return f"{folder}/{stem}"
+
+    def _take(self, entry: Entry) -> None:
+        """Sort what an entry says."""
+        self._weight += entry.size >> OVER
+        if entry.trouble:
+            self._report.broken += 1
+            if len(self._report.troubles) < TOLD:
+                self._report.troubles.append((source_file.name(self._path), entry.number, entry.trouble))
+        for line in entry.said:
+            line.doubtful |= not self._own  # a role in any other file is only a word
+            if self._project and line.cwd and not self._is_inside(line.cwd):
+                self._report.elsewhere += 1
+                continue
+            self._weight += min(len(line.text), LONGEST)
+            if not line.kind and small_talk(line.text):
+                line.kind = "talk"
+            self._batch.append((line, self._name(line)))
+
+    def _is_inside(self, cwd: str) -> bool:
+        if cwd not in self._inside:
+            try:
+                real = os.path.realpath(cwd)
+            except ValueError:  # no path: a zero byte in it, or half a character
+                real = ""
+            self._inside[cwd] = real == self._project or real.startswith(os.path.join(self._project, ""))
+        return self._inside[cwd]
+
+    def _name(self, line: Line) -> bytes:
+        """What tells this line from all others, as a keyed digest."""
+        if _UUID.fullmatch(line.id):  # a session that was forked repeats what was said before
+            return self._digest("id", line.role, line.id)
+        if line.id:
+            return self._digest(line.session, line.role, "id", line.id)
+        told = line.session, line.role, line.at, clean(line.text)  # not even a digest is made of a secret
+        return self._digest(*told) if line.at else self._counted(told)
+
+    def _counted(self, told: tuple[str, ...]) -> bytes:
+        """The name of a line that has neither id nor moment: the next of those that say the same."""
+        same = self._digest(*told)
+        if same not in self._times:
+            self._times[same] = 0
+            while not self._from_start and self._is_known(self._digest(*told, str(self._times[same] + 1))):
+                self._times[same] += 1
+        self._times[same] += 1
+        return self._digest(*told, str(self._times[same]))
+
+    def _is_known(self, key: bytes) -> bool:
+        return self._database.value("SELECT 1 FROM ingested WHERE key = ?", (key,)) is not None
+
+    def _digest(self, *told: str) -> bytes:
+        digest: bytes = sha256(self._secret + "\0".join(told).encode("utf-8", "replace")).digest()[:16]
+        return digest
+
+    # writing
+
+    def _write(self, place: Place) -> None:
+        """Write down what waits, and how far the source was read, in one transaction."""
+        if not self._batch and not self._weight:
+            return
+        added: set[str] = set()
+        with self._database.write(self._origin, "ingest") as write:
+            report = _Counts()
+            self._look_at_purges()
+            fresh = [line for line, key in self._batch if self._is_new(write, line, key, report)]
+            for (session, _), lines in groupby(fresh, key=lambda line: (line.session, line.doubtful)):
+                self._put(write, clean(one_line(session)) or "standard input", list(lines), added, report)
+            if self._path:
+                source_file.remember(write, self._path, self._file, place)
+        for name in _Counts.__slots__:
+            setattr(self._report, name, getattr(self._report, name) + getattr(report, name))
+        self._report.sessions |= added
+        self._batch, self._weight = [], 0
+
+    def _look_at_purges(self) -> None:
+        """Read what was purged, if anything was since the last look."""
+        seen = self._database.row("SELECT count(*), max(at) FROM tombstones")
+        if seen != self._purges:
+            self._purges, self._buried = seen, buried(self._database)
+
+    def _is_new(self, write: Write, line: Line, key: bytes, report: "_Counts") -> bool:
+        write.execute("INSERT OR IGNORE INTO ingested(key) VALUES (?)", (key,))
+        if not write.database.connection.changes() or self._is_there(write, line):
+            report.known += 1
+            return False
+        if self._buried(clean(line.text)):
+            report.purged += 1
+            return False
+        return True
+
+    def _is_there(self, write: Write, line: Line) -> bool:
+        """Whether a turn that came by another road, an import say, is this one."""
+        if line.kind or not line.at:
+            return False
+        line.at = _moment(line.at, write.at)
+        rows = write.rows(
+            "SELECT text FROM turns WHERE at = ? AND session = ? AND role = ?",
+            (Verbatim(line.at), line.session, Verbatim(line.role)),
+        )
+        said = [text for (text,) in rows]
+        return bool(said) and clean(line.text[:LONGEST]) in said
+
+    def _put(self, write: Write, session: str, lines: list[Line], added: set[str], report: "_Counts") -> None:
+        turns = []
+        for line in lines:
+            at = _moment(line.at, write.at) if line.at else self._at or write.at
+            if line.kind:
+                keep(write, session, line.role, line.kind, line.text, at)
+                report.discarded += 1
+            else:
+                turns.append(Said(line.role, line.text[:LONGEST], line.speaker, at))
+                report.cut += len(line.text) > LONGEST
+        if turns:
+            source = source_file.name(self._path) if self._path else ""
+            put(write, session, turns, source, lines[0].cwd, DOUBTFUL if lines[0].doubtful else "")
+            report.added += len(turns)
+            added.add(session)
+
+
+class _Counts:
+    """What one transaction did: counted when it is over."""
+
+    __slots__ = ("added", "cut", "discarded", "known", "purged")
+
+    def __init__(self) -> None:
+        self.added = self.cut = self.discarded = self.known = self.purged = 0
+
+
+def _moment(text: str, now: str) -> str:
+    """When a line says it was said; now where that is no time, or one yet to come."""
+    try:
+        return min(parse_moment(text, now), now)
+    except InvalidInput:
+        return now
+
+
+def _peeked(raws: "Iterator[source_file.Raw]") -> "tuple[Iterator[source_file.Raw], bool]":
+    """The lines of a stream, and whether they are JSON: the first that is not blank tells."""
+    from itertools import chain
+
+    seen = []
+    for raw in raws:
+        seen.append(raw)
+        if raw.data.strip():
+            break
+    as_json = bool(seen) and seen[-1].data.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
+    return chain(seen, raws), as_json
+
+
+def _secret(database: Database) -> bytes:
+    """The key of this memory's digests of lines; made at the first ingest."""
+    found = database.value("SELECT value FROM meta WHERE key = ?", (KEY,))
+    if found is None:
+        with database.write(ORIGIN, "ingest") as write:
+            write.execute(
+                "INSERT OR IGNORE INTO meta(key, value) VALUES (?, ?)", (Verbatim(KEY), Verbatim(os.urandom(16).hex()))
+            )
+        found = database.value("SELECT value FROM meta WHERE key = ?", (KEY,))
+    return bytes.fromhex(found)

@@ -1,0 +1,185 @@
+"""Whether what follows "siempre", "nunca", "always" or "from now on" can be an order, or only tells what happens.
+
+"Siempre usá uv" and "siempre tenés razón" begin alike; so do "nunca uses npm" and "nunca compiló". What may be either
+is asked about. Spanish is read with its accents: "usá" orders and "usa" may, "probé" is past and "respondé" is not.
+"""
+
+import re
+from functools import cache
+
+from store.learning.grammar import pattern, words
+from store.text.folding import fold
+
+SURE, PERHAPS, NO = True, None, False
+LEAST = 3  # words of a rule: "Nunca cambies!" is none
+
+
+@cache
+def _imperatives() -> frozenset[str]:
+    """Imperatives of vos, tú, usted and ustedes, folded, of the verbs that an assistant is told to do."""
+    made = set(words("given"))
+    for stem in words("ar"):
+        made |= {stem + end for end in ("a", "e", "en")}
+        made.add(re.sub("(?:c|g|z)$", lambda last: {"c": "qu", "g": "gu", "z": "c"}[last[0]], stem) + "e")
+    for stem in words("er"):
+        made |= {stem + end for end in ("e", "a", "an")}
+    for stem in words("ir"):
+        made |= {stem + end for end in ("i", "e", "a", "an")}
+    return frozenset(made)
+
+
+_INFINITIVE = re.compile(r"\w{2,}[aei]r(?:se|me|te|nos|l[aeo]s?)?")
+_CLITIC = re.compile(r"(?:me|te|nos|se|l[aeo]s?){1,2}$")
+_SPANISH = re.compile(
+    r"\W*(siempre|nunca|jam[aá]s)(?: m[aá]s| jam[aá]s)? (?:((?:me|te|se|nos|l[aeo]s?) ){0,2})(\w+)", re.I
+)
+_ENGLISH = re.compile(r"\W*(?:(i|we) )?(?:always|never)(?: ever)? (\w+)", re.I)
+_OVER = re.compile(r"\b(?:any ?more|lately|these days|nowadays|ultimamente|jaja\w*|haha\w*|lol)\b")
+_MAYBE = re.compile(r"\b(?:maybe|perhaps|quizas?|capaz|tal vez|i should|deberia)\b")
+
+
+def spanish(text: str) -> bool | None:
+    """SURE, PERHAPS or NO: whether "siempre …", "nunca …" orders."""
+    match = _SPANISH.match(text)
+    if not match or len(text.split()) < LEAST or _OVER.search(fold(text)):
+        return NO
+    never = match[1].lower() != "siempre"
+    if match[3].lower() == "que" and not never:
+        return _whenever(text[match.end() :])
+    verdict = _forbids(match[3].lower()) if never else _orders(match[3].lower())
+    return PERHAPS if verdict is SURE and _MAYBE.search(fold(text)) else verdict
+
+
+def _whenever(rest: str) -> bool | None:
+    """ "siempre que …": whether you do something, or it happens."""
+    first = fold(rest).split(maxsplit=1)[:1]
+    told = words("told") | words("plain")
+    return SURE if first and first[0].endswith(("es", "as")) and first[0] not in told else PERHAPS
+
+
+def _orders(word: str) -> bool | None:
+    bare = fold(word)
+    if bare in words("plain"):
+        return NO
+    if _INFINITIVE.fullmatch(word):
+        return SURE
+    if word.endswith("á"):
+        return PERHAPS if re.search("[aei]rá$", word) and bare not in words("rara") else SURE
+    if word.endswith(("é", "í")):
+        return SURE if bare in _imperatives() else NO
+    if word.endswith("mos"):  # "usamos" tells, or told
+        return NO if re.search("(?:uv|ic|ij|us|ud|up|ab|ís|quis|fu)imos$|[áí][bn]?amos$", word) else PERHAPS
+    if word.endswith("ó") or word[-1:] == "s" or re.search("(?:aba|ía|ieron|aron)n?$", word):
+        return NO
+    if word.endswith("o") and bare[:-1] in words("ar") | words("er") | words("ir"):
+        return SURE  # what the person does themselves
+    base = _CLITIC.sub("", bare)
+    if bare in _imperatives() or (base != bare and base in _imperatives()):
+        return SURE
+    return PERHAPS
+
+
+def _forbids(word: str) -> bool | None:
+    bare = fold(word)
+    if bare in words("plain"):
+        return NO
+    if _INFINITIVE.fullmatch(word):
+        return SURE
+    if bare in words("subjunctive"):
+        return SURE
+    if bare.endswith("es"):  # of a verb in -ar, unless it is one that only tells
+        return NO if bare in words("told") | words("plain") else SURE
+    if word.endswith(("é", "í", "ó")) or re.search("(?:aba|ía|ieron|aron|imos|amos|emos)n?$", word):
+        return PERHAPS if word.endswith("mos") else NO
+    if bare in _imperatives() and bare.endswith(("e", "en")):
+        return SURE  # usted
+    return PERHAPS if word.endswith(("o", "n")) and not word.endswith("vo") else NO
+
+
+def english(text: str) -> bool | None:
+    """The same of "always …", "never …"."""
+    match = _ENGLISH.match(text)
+    folded = fold(text)
+    if not match or _OVER.search(folded):
+        return NO
+    word = match[2].lower()
+    if word in words("past_english") or (word.endswith("ing") and word not in words("in_ing")):
+        return NO
+    return PERHAPS if _MAYBE.search(folded) else SURE
+
+
+_MARKS = re.compile(r"\W*")
+_COLON = re.compile(r"[\s,:]*")
+_ASKS = re.compile(r"(?:what|how|why|which|who|when|where|should|shall|can|do|does|que|como|por que|cual|quien)\b")
+_HAPPENS = re.compile(
+    r"(?:(?:me|te|le|nos) (?!\w+(?:as|es)\b)\w+)|.{0,60}?\b(?:fails?|failing|failed|crash\w*|breaks?|broke|errors?"
+    r"|timeouts?|hangs?|fallan?|fallando|falla|rompen?|duelen?|tardan?|no (?:anda|andan|funciona\w*|compila\w*"
+    r"|arranca\w*|puedo|entra)|cuelga\w*|doesn't|won't|can't|stopped)\b"
+)
+
+
+def from_now(text: str) -> bool | None:
+    """Whether "from now on …" sets a rule: not where it asks, or tells what goes wrong."""
+    folded = fold(text)
+    match = pattern("from_now").match(folded, _MARKS.match(folded).end())  # type: ignore[union-attr]
+    start = _COLON.match(folded, match.end()).end() if match else 0  # type: ignore[union-attr]
+    return NO if _ASKS.match(folded, start) or _HAPPENS.match(folded, start) else SURE
+
+
+def goes_wrong(folded: str) -> bool:
+    """Whether a clause tells what fails or happens to the person, and not how it is to be done."""
+    return bool(_HAPPENS.match(folded))
+
+
+_DEPENDS = re.compile(
+    r"(?:cuando|si|siempre que|cada vez que|todas las veces que|tod[oa]s? l[oa]s? \w+ que|when|whenever|if|every|each"
+    r"|any)"
+)
+
+
+def depends(folded: str) -> bool:
+    """Whether the beginning of a rule names the case that it is for."""
+    return bool(_DEPENDS.match(folded))
+
+
+_NAMED = re.compile(r"\W*(?:me llamo|mi nombre es|my name is|my name's)\s+", re.I)
+_NAME = re.compile(r"[^\W\d_]+(?: [^\W\d_]+)?\s*(?:[,.!;(]|$| (?:y|and|pero|but|aunque)\b)", re.I)
+_NO_NAME = re.compile(r"(?:not|no|muy|so|too|very|on|in|en|un|una|a|an|the|el|la|mi|my)\b", re.I)
+
+
+def name(text: str) -> bool | None:
+    """Whether a name follows: a capital, or no more than two words."""
+    match = _NAMED.match(text)
+    if not match:
+        return NO
+    rest = text[match.end() :]
+    return SURE if rest[:1].isupper() or (_NAME.match(rest) and not _NO_NAME.match(rest)) else NO
+
+
+def commands(folded: str) -> bool:
+    """Whether a clause without accents begins with an imperative, whatever it clings to: "compara …", "pasamelo"."""
+    first = folded.split(maxsplit=1)[0] if folded.strip() else ""
+    if first in words("no_command"):
+        return False
+    return first in _imperatives() or re.sub(_CLITIC, "", first) in _imperatives()
+
+
+_ROUND = re.compile(r"\W*(no )?(\w+) (?:siempre|nunca|jam[aá]s)\b", re.I)
+_WISH = re.compile(
+    r"\W*(?:quiero|necesito|quisiera|me gustar[ií]a) que|\W*(?:i|we)(?:'d| would)? (?:want|need|like)", re.I
+)
+
+
+def turned_round(text: str) -> bool | None:
+    """Whether "usá siempre …", "quiero que siempre …", "I want you to always …" order."""
+    if _OVER.search(fold(text)):
+        return NO
+    if _WISH.match(text):
+        return SURE
+    match = _ROUND.match(text)
+    if not match:
+        return PERHAPS
+    word = match[2].lower()
+    if match[1]:
+        return _forbids(word) or NO
+    return SURE if _orders(word) is SURE and not _INFINITIVE.fullmatch(word) else NO

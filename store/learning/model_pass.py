@@ -1,0 +1,306 @@
+"""What a model adds to what rules found, afterwards: it reads the turns that they have read, when nobody waits.
+
+All it can do is put questions into the inbox: with the sentence they rest on, for facts that it was shown, so many and
+no more. What rules found already, what waits, and what a person said no to is not asked again. While keys are pressed
+and when the application closes it stops at once; a turn is given up for the model after three failures, and stays.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from store.base.citations import cite
+from store.base.errors import MemorandaError, ModelFailed
+from store.base.vocabulary import MODEL
+from store.conversations import extraction_queue
+from store.conversations.extraction_queue import Entry
+from store.database import Database
+from store.database.lease import Lease, LeaseLost
+from store.database.tombstones import normal
+from store.inbox import duplicates
+from store.learning.actions import Lesson, disagrees, is_own, judged, keep
+from store.learning.candidate_filter import worth
+from store.learning.dismissed import Settled
+from store.learning.extract_rules import Found, extract
+from store.learning.fact_index import ALIKE, Known
+from store.learning.grounding import Ground
+from store.learning.model_due import due, room
+from store.learning.nearest_fact import Meant
+from store.learning.reconfirm_rules import CONFIRM, NONE, SUPERSEDE, Words, kin, said
+from store.learning.requests import REVISES
+from store.learning.rule_pass import RENEW_SECONDS, stands
+from store.learning.sentences import Sentence, fold
+from store.llm import model_selection
+from store.llm.structured_output import Asking
+from store.memory import Memory
+from store.text import contradiction
+
+if TYPE_CHECKING:
+    from store.base.models import Turn
+    from store.llm.ollama_client import OllamaChat
+
+LEASE = "model"
+MOST = 30  # questions of one run
+LOOKED_AT = 2_000  # proposals, the newest, that a new one is compared with
+LIKE = 5  # of them that are alike and looked at
+NEAR = 0.25  # of a fact's words that a sentence has, for a model to be asked about the two
+FACTS = 4  # of one sentence
+SENTENCES = 3  # of one turn that a model is asked to compare with what is known
+PASSING = ("absent", "missing", "busy")  # failures that are no turn's fault …
+LATER = ("refused", "unloaded")  # … and those after which another turn is tried first
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What a run did: turns' entries that were `read`, the ids of the questions it `asked`, entries that `failed`, how
+    many turns are `left`; `by` which model, and the `trouble` that ended it, empty if nothing did; `broken_off`: a
+    question was taken back on its way."""
+
+    read: int = 0
+    asked: tuple[int, ...] = ()
+    failed: int = 0
+    left: int = 0
+    by: str = ""
+    trouble: str = ""
+    broken_off: bool = False
+
+
+def run(
+    memory: Memory,
+    *,
+    seconds: float | None = None,
+    entries: int | None = None,
+    cancelled: Callable[[], bool] = lambda: False,
+    loading: Callable[[], None] = lambda: None,
+) -> Added:
+    """Let the model read the turns that wait for it, until none is due, so many `entries` of theirs were read,
+    `seconds` have passed or it is `cancelled`.
+    Nothing is done where there is no model, or where another process is at it. Raises StorageError."""
+    if not due(memory):
+        return Added(left=_left(memory))
+    lease = Lease(memory.database, LEASE)
+    if not lease.take():
+        return Added(left=_left(memory))
+    reading = _Reading(memory, lease, cancelled, None if seconds is None else time.monotonic() + seconds)
+    try:
+        chat = model_selection.found(memory.config, cancelled=reading.ends, loading=loading)
+        if chat is None:
+            return Added(left=_left(memory))
+        try:
+            return reading.all(chat, entries)
+        finally:
+            chat.close()
+    except LeaseLost:
+        return reading.told("")
+    finally:
+        lease.release()
+
+
+class _Reading:
+    """One run."""
+
+    def __init__(self, memory: Memory, lease: Lease, cancelled: Callable[[], bool], until: float | None) -> None:
+        self._memory = memory
+        self._lease = lease
+        self._cancelled = cancelled
+        self._until = until
+        self._renewed = time.monotonic()
+        self._lost = False
+        self._known = Known(memory.database)
+        self._meant = Meant(memory.database, memory.config, memory.now)
+        self._settled = Settled(memory.database)
+        self._asked = list[int]()
+        self._read = self._failed = 0
+        self._name = ""
+
+    def ends(self) -> bool:
+        """Whether to stop; asked twenty times a second while the model thinks, and keeps the lease meanwhile."""
+        if self._cancelled() or self._lost or (self._until is not None and time.monotonic() >= self._until):
+            return True
+        if time.monotonic() - self._renewed > RENEW_SECONDS:
+            try:
+                with self._memory.database.write("agent", "lease") as write:
+                    self._lease.renew(write)
+            except LeaseLost:
+                self._lost = True
+                return True
+            self._renewed = time.monotonic()
+        return False
+
+    def all(self, chat: "OllamaChat", most: int | None) -> Added:
+        """Read one entry after the other, `most` of them."""
+        memory = self._memory
+        self._name = chat.name
+        asking = Asking(chat, float(memory.config["agent.patience"]), memory.database)
+        while not self.ends() and due(memory) and len(self._asked) < MOST and self._tried() != most:
+            with memory.database.write("agent", "extraction") as write:
+                self._lease.renew(write)
+                entries = extraction_queue.take(write, 1, model=True)
+            if not entries:
+                break
+            (entry,) = entries
+            try:
+                self._one(asking, entry)
+            except LeaseLost:
+                raise
+            except ModelFailed as failed:
+                if failed.kind == "stopped":
+                    self._give_back(entry, 0)
+                    return self.told("", broken_off=True)
+                if failed.kind in (*PASSING, *LATER):
+                    self._give_back(entry, extraction_queue.BACKOFF_MS[0] if failed.kind in LATER else 0)
+                    return self.told(str(failed))
+                self._fail(entry, failed.kind)
+            except Exception as error:  # one turn that cannot be read keeps no other from being read
+                self._fail(entry, error.code if isinstance(error, MemorandaError) else type(error).__name__)
+        return self.told("")
+
+    def _one(self, asking: Asking, entry: Entry) -> None:
+        """Read one entry, and write what came of it in the transaction that takes it off."""
+        memory = self._memory
+        turn = next(iter(memory.turns.many([entry.turn])), None)  # a turn that was purged is read by nobody
+        planned = list[Lesson]()
+        if turn is not None and is_own(turn):
+            self._known.refresh()
+            if entry.task == extraction_queue.MODEL + "extract_facts":
+                planned = added(asking, turn, self._known)
+            else:
+                planned = said_again(asking, turn, self._known, self._meant, memory.database)
+            planned = _new(memory, turn, [one for one in planned if not self._settled.after(turn, one.found.text)])
+        with memory.database.write(f"{MODEL}{asking.name}"[:80], "extraction") as write:
+            self._lease.renew(write)
+            if turn is None or not stands(write, turn):
+                planned = []  # it was purged while the model thought
+            while turn and planned and (left := min(MOST - len(self._asked), room(memory.database))) > 0:
+                self._asked += keep(write, turn, planned[:left], memory.inbox).proposed
+                planned = planned[left:]
+            if planned:
+                extraction_queue.untouched(write, [entry])  # the rest is asked when there is room
+            elif extraction_queue.done(write, [entry]):
+                self._read += 1
+
+    def _tried(self) -> int:
+        return self._read + self._failed
+
+    def _give_back(self, entry: Entry, later_ms: int) -> None:
+        with self._memory.database.write("agent", "extraction") as write:
+            extraction_queue.untouched(write, [entry], later_ms)
+
+    def _fail(self, entry: Entry, why: str) -> None:
+        self._failed += 1
+        with self._memory.database.write("agent", "extraction") as write:
+            self._lease.renew(write)
+            extraction_queue.failed(write, entry, why)
+
+    def told(self, trouble: str, broken_off: bool = False) -> Added:
+        left = _left(self._memory)
+        return Added(self._read, tuple(self._asked), self._failed, left, self._name, trouble, broken_off)
+
+
+def added(asking: Asking, turn: "Turn", known: Known) -> list[Lesson]:
+    """What a model finds in a turn and rules did not. Writes nothing. Raises ModelFailed."""
+    from store.learning.tasks import extract_facts
+
+    rules = [(one.quote, Words(fold(one.text)).words) for one in extract(turn.role, turn.text).facts]
+    planned = []
+    for found in extract_facts.ask(asking, turn.role, turn.text).facts:
+        words = Words(fold(found.text))
+        if any(quote == found.quote and _within(words.words, theirs) for quote, theirs in rules):
+            continue
+        verdict, target = judged(words, known)
+        if verdict == SUPERSEDE:
+            planned.append(Lesson("ask", found, target, "supersede", disagrees(target)))
+            continue
+        alike = known.alike(found.text)
+        if verdict != CONFIRM and (alike is None or not _same(normal(found.text), known.text(alike))):
+            planned.append(Lesson("ask", found, None, "add", found.why))
+    return planned
+
+
+def said_again(asking: Asking, turn: "Turn", known: Known, meant: Meant, database: Database) -> list[Lesson]:
+    """Which facts a model says that a turn says again, or speaks against, where rules left it open. Writes nothing.
+    Raises ModelFailed."""
+    from store.learning.tasks import reconfirm
+
+    # a correction speaks of a fact that is known, and rules know only its form
+    taken = {found.quote for found in extract(turn.role, turn.text).facts if found.why not in REVISES}
+    planned, touched = list[Lesson](), set[int]()
+    for sentence in [one for one in worth(turn.role, turn.text) if one.quote not in taken][:SENTENCES]:
+        words = said(sentence)
+        if judged(words, known)[0] != NONE:
+            continue  # the rule has asked, or knows
+        if meant.nearest(turn, sentence, words) is not None:
+            continue  # by its meaning the rule has asked already
+        sharing = duplicates.sharing(database, contradiction.taken_apart(sentence.text))
+        near = [number for number in sharing if number not in touched and known.share(words, number) >= NEAR]
+        verdicts = reconfirm.ask(asking, sentence.text, [(number, known.text(number)) for number in near[:FACTS]])
+        for number, verdict in verdicts.facts.items():
+            touched.add(number)
+            planned.append(_asked_again(sentence, number, verdict, verdicts.by))
+    return planned
+
+
+def _asked_again(sentence: Sentence, number: int, verdict: str, by: str) -> Lesson:
+    text = sentence.text.rstrip(".!;,… ")
+    found = Found(text[:1].upper() + text[1:], "", "medium", sentence.quote, False, False, "")
+    if verdict == SUPERSEDE:
+        return Lesson("ask", found, number, "supersede", f"{disagrees(number)}, as {by} reads it")
+    return Lesson("ask", found, number, "confirm", f"it says the same as {cite('fact', number)}, as {by} reads it")
+
+
+def _within(words: Sequence[str], others: Sequence[str]) -> bool:
+    """Whether a text's words are among another's, in whatever form."""
+    return all(any(kin(word, other) for other in others) for word in words)
+
+
+def _new(memory: Memory, turn: "Turn", planned: list[Lesson]) -> list[Lesson]:
+    """What of it nobody asked yet: not in other words, not about that fact with this turn, and not once a person said
+    no."""
+    from rapidfuzz.fuzz import ratio, token_set_ratio
+    from rapidfuzz.process import extract as nearest
+
+    if not planned:
+        return []
+    rows = memory.database.rows(
+        "SELECT kind, text, target, state, instr(evidence, ?) FROM proposals ORDER BY id DESC LIMIT ?",
+        (f'"{turn.citation}"', LOOKED_AT),
+    )
+    texts = [text for kind, text, *_ in rows if kind not in ("confirm", "forget")]
+    kept = []
+    for lesson in planned:
+        about = [
+            (kind, state, here)
+            for kind, _, target, state, here in rows
+            if target == lesson.target and lesson.target is not None
+        ]
+        if any(here or (kind == lesson.kind and state != "accepted") for kind, state, here in about):
+            continue
+        text = lesson.found.text
+        if lesson.kind != "confirm" and lesson.target is None:
+            near = nearest(text, texts, scorer=ratio, processor=normal, score_cutoff=ALIKE, limit=LIKE)
+            turned = nearest(text, texts, scorer=token_set_ratio, processor=normal, score_cutoff=ALIKE, limit=LIKE)
+            if any(_same(text, other) for other, *_ in near) or any(_reworded(text, other) for other, *_ in turned):
+                continue
+            texts.append(text)
+        kept.append(lesson)
+    return kept
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two texts that are alike letter by letter say the same, and not the same of something else."""
+    return one == other or contradiction.compare(
+        contradiction.taken_apart(one), contradiction.taken_apart(other), 1.0
+    ) in (contradiction.SAME, contradiction.ALIKE)
+
+
+def _reworded(one: str, other: str) -> bool:
+    """Whether each of two texts says the other, with its words in other forms or places."""
+    words, others = Words(fold(one)).words, Words(fold(other)).words
+    if not (_within(words, others) and _within(others, words)):
+        return False
+    return Ground(one).holds(other) and Ground(other).holds(one)
+
+
+def _left(memory: Memory) -> int:
+    return extraction_queue.counts(memory.database, model=True)[0]

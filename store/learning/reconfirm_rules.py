@@ -1,0 +1,174 @@
+"""Task `reconfirm`: whether a person said again what is known already, or took it back. Here by rule [003 §4].
+
+Only the same words in the same order confirm, but for articles, a plural and two letters exchanged: another number, a
+negation elsewhere, "or" for "and", one letter less ("cansado", "casado") may be another truth. What is near, and not
+the same, is asked about.
+"""
+
+import re
+from collections.abc import Sequence
+
+from store.learning.grammar import WINDOW, leads, pattern
+from store.learning.sentences import Sentence, fold
+
+NEAR = 0.75  # of a fact's words that a sentence has, for a question whether it says the same
+TOUCHED = 0.6  # the same, where something in the sentence speaks against the fact
+LONGEST_KIN = 3  # letters that two forms of a word begin with, at least
+SLIPS = 6  # letters of a word in which a slip of the pen is told from another word
+
+_ARTICLES = frozenset("el la los las un una unos unas the an".split())
+# words that are others with two letters exchanged, in Spanish and English
+_OTHER_WORDS = frozenset(
+    "casual causal ciudad cuidad perjuicio prejuicio porvenir provenir prefecto perfecto preceptor perceptor marco"
+    " macro marcos macros complied compiled complies compiles perform preform silver sliver singer signer united untied"
+    " sacred scared marital martial casually causally untie unite".split()
+)
+_WORD = re.compile(r"\w+(?:[.'/+-]\w+)*")
+_HOLLOW = frozenset(
+    "el la los las lo un una unos unas de del a al en y e o que se the an of to at on in for and or that as por para"
+    " with con si yes ok".split()
+)
+_NEGATIONS = frozenset("no not never nunca jamas tampoco ni nor sin without cannot".split())
+_ENDED = re.compile(
+    r"\bya no\b|\bno longer\b|\bnot any ?more\b|\b(?:deje|dejo|dejamos|dejaron|dejar|paramos) de\b|\bstop(?:ped|s)?\b"
+    r"|\bused to\b|\bquit\b|^antes (?!de\b)|\bgave up\b|\bhasta (?:hace|ayer)\b|\banymore\b"
+)
+_INSTEAD = re.compile(r"\b(?:instead of|rather than|en vez de|en lugar de)\s+(\S+)")
+_HYPOTHETICAL = re.compile(
+    r"(?:si|if|unless|suppose|imagine|supongamos|ojala|cuando|when|would|podriamos|could we|aunque|what if|y si)\b"
+)
+
+_STILL = re.compile(
+    r"\W*(?:(?:si|yes|yep|y|and|exacto|correcto|correct|right|claro)\W+)*(?:(?:yo|i|we|nosotros)(?:'m|'re| am| are)? )?"
+    r"(?:sigo|seguimos|sigue|siguen|continuo|continuamos|todavia|aun|still|keep)\b(?: (?:todavia|aun))?"
+)
+_USING = frozenset(
+    "uso usamos usa usando usar utilizo utilizando utilizamos trabajando trabajo siendo"
+    " viviendo vivo use using used uses"
+    " work working live living am are is on in being soy estoy con with".split()
+)
+
+CONFIRM, PROPOSE, SUPERSEDE, NONE = "confirm", "propose", "supersede", "none"
+
+
+class Words:
+    """A text as it is compared: `text` folded, `every` word of it but articles, `words` those that tell something, in
+    order; `negated`."""
+
+    __slots__ = ("every", "negated", "text", "words")
+
+    def __init__(self, folded: str) -> None:
+        every = _WORD.findall(folded)
+        self.every = [word for word in every if word not in _ARTICLES]
+        self.text = " ".join(every)
+        self.negated = any(word in _NEGATIONS or word.endswith("n't") for word in every)
+        self.words = [word for word in every if word not in _HOLLOW and word not in _NEGATIONS]
+
+
+def said(sentence: Sentence) -> Words:
+    """What a sentence says, without what stands before it and without the asking to remember it."""
+    folded = sentence.folded
+    start = leads().match(folded).end()  # type: ignore[union-attr]
+    asked = pattern("asked").match(folded, start, start + WINDOW)
+    return Words(folded[asked.end() if asked else start :])
+
+
+def compare(sentence: Sentence, fact: str) -> str:
+    """What a sentence does to a fact: `confirm` it, `propose` to, `supersede` it (to be proposed), or `none`."""
+    if sentence.question:
+        return NONE
+    verdict = judge(said(sentence), Words(fold(fact)))
+    return PROPOSE if verdict == CONFIRM and sentence.doubt else verdict
+
+
+def judge(one: Words, fact: Words) -> str:
+    """`compare`, of what is parted into words already."""
+    if not fact.words or not one.words:
+        return NONE
+    if same(one, fact):
+        return CONFIRM
+    if _HYPOTHETICAL.match(one.text) and not _HYPOTHETICAL.match(fact.text):
+        return NONE
+    shared = [word for word in fact.words if any(kin(word, other) for other in one.words)]
+    share = len(shared) / len(fact.words)
+    if share < TOUCHED or len(shared) < 2:
+        return NONE
+    if against(one, fact):
+        return SUPERSEDE
+    if len(one.words) == len(fact.words):
+        differing = sum(not (_alike(*pair) or _exchanged(*pair)) for pair in zip(one.words, fact.words, strict=True))
+        if (differing == 1 and len(fact.words) > 2) or sorted(one.words) == sorted(fact.words):
+            return SUPERSEDE
+    return PROPOSE if share >= NEAR and len(one.words) <= 2 * len(fact.words) else NONE
+
+
+def goes_on(folded: str, fact: Words) -> bool:
+    """Whether a sentence says that what a fact holds is still so: "sigo usando Kimi". All that it tells besides stands
+    in the fact, and nothing speaks against it."""
+    match = _STILL.match(folded)
+    if match is None:
+        return False
+    rest = Words(folded[match.end() :])
+    telling = [word for word in rest.words if word not in _USING]
+    if not telling or against(rest, fact) or _HYPOTHETICAL.search(rest.text):
+        return False
+    return all(any(_alike(word, other) for other in fact.words) for word in telling)
+
+
+def same(one: Words, fact: Words) -> bool:
+    """Whether two texts say the same: word by word, but for articles, a plural, and one slip of the pen."""
+    if len(one.every) != len(fact.every):
+        return False
+    others = [pair for pair in zip(one.every, fact.every, strict=True) if not _alike(*pair)]
+    return not others or (len(others) == 1 and _exchanged(*others[0]))
+
+
+def against(one: Words, fact: Words) -> bool:
+    """Whether something in a sentence about a fact speaks against it: a negation, an end, another number, another
+    thing instead."""
+    if one.negated != fact.negated:
+        return True
+    if bool(_ENDED.search(one.text)) != bool(_ENDED.search(fact.text)):
+        return True
+    left = {match[1] for match in _INSTEAD.finditer(one.text)}
+    if left.intersection(fact.text.split()) and not _INSTEAD.search(fact.text):
+        return True
+    mine, theirs = _numbers(one.words), _numbers(fact.words)
+    return bool(mine and theirs and mine != theirs)
+
+
+def kin(one: str, other: str) -> bool:
+    """Whether two words are forms of one: the same beginning, most of the shorter."""
+    if one == other:
+        return True
+    if any(char.isdigit() for char in one + other):
+        return False
+    short = min(len(one), len(other))
+    common = next((at for at in range(short) if one[at] != other[at]), short)
+    return common >= LONGEST_KIN and common >= 0.6 * short
+
+
+def _alike(one: str, other: str) -> bool:
+    """Whether two words are one, but for a plural."""
+    if one == other:
+        return True
+    short, long = sorted((one, other), key=len)
+    return long in (short + "s", short + "es") and len(short) > 2 and not any(char.isdigit() for char in long)
+
+
+def _exchanged(one: str, other: str) -> bool:
+    """Whether one word is the other with two letters exchanged, and not another word for that."""
+    if len(one) != len(other) or len(one) < SLIPS or one[0] != other[0] or any(char.isdigit() for char in one + other):
+        return False
+    apart = [at for at in range(len(one)) if one[at] != other[at]]
+    return (
+        len(apart) == 2
+        and apart[1] == apart[0] + 1
+        and one[apart[0]] == other[apart[1]]
+        and one[apart[1]] == other[apart[0]]
+        and not {one, one.removesuffix("s")} & _OTHER_WORDS
+    )
+
+
+def _numbers(words: Sequence[str]) -> list[str]:
+    return sorted(word for word in words if any(char.isdigit() for char in word))

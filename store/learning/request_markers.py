@@ -1,0 +1,140 @@
+"""Markers: the words by which a clause asks for memory, sets a rule, corrects or confirms, and where in it they stand.
+
+All of it is matched on folded text, in a bounded number of clauses and within `WINDOW` letters of where each begins.
+"""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import NamedTuple
+
+from store.learning.grammar import WINDOW, pattern
+
+FIRST, LAST = 14, 4  # clauses of a sentence that are looked at
+LEADS = 6  # words before a marker that say nothing
+COLONS = frozenset(":—–-")
+
+_MARK = re.compile(
+    r"(?<![,;:.…—–()])(?:[,;:…]|(?<=\w\w)\)|\.\.)[,;:.…—–()]*+(?=\s|$)|(?<=\s)[-–—]{1,2}(?=\s)|—|(?<=\s)\((?=\w)"
+)
+_AND = re.compile(r"(?<= )(?:and|so|but|y|e|asi que|pero|please|pls|por favor|porfa)(?= )")
+
+
+class Clause(NamedTuple):
+    """A clause of a sentence: where it starts and ends, and the sign behind it, empty at the end."""
+
+    start: int
+    end: int
+    mark: str
+
+
+class Marker(NamedTuple):
+    """A marker: its kind, the name of its pattern; the number of its clause; where it starts and ends."""
+
+    kind: str
+    clause: int
+    start: int
+    end: int
+
+
+def clauses(folded: str) -> list[Clause]:
+    """The clauses of a sentence, as its marks part it."""
+    found, start = list[Clause](), 0
+    for match in _MARK.finditer(folded):
+        if match.start() > start:
+            found.append(Clause(start, match.start(), match[0][0]))
+        start = match.end()
+    end = len(folded.rstrip(" .!?…"))
+    if end > start:
+        found.append(Clause(start, end, ""))
+    return found
+
+
+@cache
+def _lead() -> re.Pattern[str]:
+    return re.compile(rf"[\s¡!¿.,;*_\"'-]*{pattern('leads').pattern}(?![\w'])[\s,.:;!¡-]*")
+
+
+_SPACE = re.compile(r"[\s¡!¿.,;*_\"'-]*")
+
+
+def starts(folded: str, start: int, end: int) -> list[int]:
+    """Where the words of a clause may begin: behind none, one … of those that say nothing."""
+    found = [_SPACE.match(folded, start, end).end()]  # type: ignore[union-attr]
+    while len(found) <= LEADS and (lead := _lead().match(folded, found[-1], end)) and lead.end() > found[-1]:
+        found.append(lead.end())
+    return found
+
+
+def looked_at(parts: list[Clause]) -> list[int]:
+    """The numbers of the clauses that are looked at."""
+    return [number for number in range(len(parts)) if number < FIRST or number >= len(parts) - LAST]
+
+
+def first(kind: str, folded: str, parts: list[Clause], inside: bool = False) -> Marker | None:
+    """The first marker of a kind with which a clause begins; `inside`: also behind an "and" within one."""
+    wanted = pattern(kind)
+    for number in looked_at(parts):
+        part = parts[number]
+        places = starts(folded, part.start, part.end)
+        if inside:
+            for conjunction in list(_AND.finditer(folded, part.start, part.end))[:LEADS]:
+                places += starts(folded, conjunction.end(), part.end)
+        for place in places:
+            if match := wanted.match(folded, place, place + WINDOW):
+                return Marker(kind, number, place, match.end())
+    return None
+
+
+def within(kind: str, folded: str, parts: list[Clause]) -> Marker | None:
+    """The first marker of a kind that stands anywhere in a clause."""
+    for number in looked_at(parts):
+        part = parts[number]
+        place = _SPACE.match(folded, part.start, part.end).end()  # type: ignore[union-attr]
+        said = folded[place : min(part.end, place + WINDOW)]
+        if match := pattern(kind).search(said):
+            return Marker(kind, number, place + match.start(), place + match.end())
+    return None
+
+
+def whole(kind: str, folded: str, part: Clause) -> bool:
+    """Whether a clause is nothing but a marker of a kind."""
+    return any(
+        (match := pattern(kind).match(folded, place, part.end)) and not folded[match.end() : part.end].strip(" .!")
+        for place in starts(folded, part.start, part.end)
+    )
+
+
+def empty(folded: str, part: Clause) -> bool:
+    """Whether a clause is nothing but words that say nothing."""
+    return not folded[starts(folded, part.start, part.end)[-1] : part.end].strip(" .!")
+
+
+def reported(folded: str, end: int) -> bool:
+    """Whether what stands before `end` says that somebody else says what follows, or that it is imagined."""
+    before = folded[max(0, end - WINDOW) : end]
+    return bool(
+        any(pattern("supposes").match(folded, place) for place in starts(folded, 0, len(folded)))
+        or any(pattern("reports").match(before, place) for place in starts(before, 0, len(before)))
+    )
+
+
+def heads(folded: str) -> bool:
+    """Whether a text before a colon announces the person's own words, to be remembered."""
+    parts = clauses(folded[-WINDOW:] + ":")
+    text = folded[-WINDOW:] + ":"
+    if not parts or reported(text, len(text)):
+        return False
+    kinds = ("asked", "pointing", "storing", "lasting", "corrects")
+    if pattern("heralds").search(text) and not pattern("unheralded").search(text):
+        return True
+    return (
+        any(_kinds(kinds, text, parts))
+        or within("announces", text, parts) is not None
+        or any(whole(kind, text, part) for kind in ("denies", "confirms", "lasts") for part in parts)
+    )
+
+
+def _kinds(kinds: tuple[str, ...], folded: str, parts: list[Clause]) -> Iterator[bool]:
+    for kind in kinds:
+        yield first(kind, folded, parts, inside=True) is not None

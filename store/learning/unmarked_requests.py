@@ -1,0 +1,129 @@
+"""What stands in a turn beside words that are no marker that is known, but may be one: "pin this to your wall. …".
+
+No list of phrases is complete. So where a turn has no marker, asks nothing and wants nothing done now, states something
+lasting, and says a few words more, what it states is put to the person. It is never believed without them.
+"""
+
+import re
+from collections.abc import Sequence
+
+from store.learning import imperatives, request_markers
+from store.learning import small_talk as passing
+from store.learning.grammar import pattern, triggers
+from store.learning.sentences import MOST, WORDS, Sentence
+from store.learning.statements import states
+from store.text.small_talk import small_talk
+
+SENTENCES = 6  # of a turn that only says something; a longer one tells a story
+SHORT = 3  # words of a question that only asks whether one was heard, "got it?", and of a statement
+REST = 9  # words of what may be a marker
+_CONTRACTED = re.compile(r"\b(?:do|does|ca|wo)n't (?!work|load|compile|start|run|build|pass|open|show)")
+_QUOTED = re.compile(r"[\"“”«»]\W*\w+\W+\w+\W+\w+")
+
+
+def unmarked(said: Sequence[Sentence]) -> list[tuple[int, int]]:
+    """(number of a sentence, where in it what is stated begins) of a turn that states beside words that may mark it."""
+    if len(said) > SENTENCES or any(sentence.doubt or sentence.passed for sentence in said):
+        return []
+    found, marked = list[tuple[int, int]](), False
+    for number, sentence in enumerate(said):
+        folded = sentence.folded
+        start = _start(sentence)
+        rest = folded[start:]
+        if pattern("comments").search(folded) or (
+            (colon := rest.find(":")) > 0 and pattern("unheralded").search(rest, 0, colon)
+        ):
+            return []
+        if small_talk(sentence.text) or not rest.strip(" .,!?¿¡"):
+            continue
+        heard = pattern("heard").search(folded)
+        if not heard and (sentence.question or sentence.text.endswith("?") or pattern("questions").match(rest)):
+            if _points(rest):
+                marked = True
+            elif len(folded.split()) > SHORT:
+                return []
+        elif not heard and _told(folded, sentence.text):
+            return []
+        elif passing.requests(rest) or pattern("orders_now").match(rest):
+            clause = pattern("told_that").match(rest)
+            if clause and _lasting(sentence, start + clause.end()):
+                found.append((number, start + clause.end()))
+            elif not _points(rest):
+                return []
+            marked = True
+        elif _lasting(sentence, start):
+            found.append((number, start))
+            marked = marked or bool(heard) or _aside(sentence, start)
+        elif len(rest.split()) <= REST:
+            marked = True
+    return found if marked else []
+
+
+def _start(sentence: Sentence) -> int:
+    """Where a sentence begins behind words that say nothing; a "sí" is one, and "si" makes a condition."""
+    yes = len("sí ") if sentence.text.lower().startswith("sí ") else 0
+    return request_markers.starts(sentence.folded, yes, len(sentence.folded))[-1]
+
+
+def _points(folded: str) -> bool:
+    """Whether words ask for something that stands elsewhere in the turn: "pin this", "lo guardás?"."""
+    return len(folded.split()) <= REST and bool(pattern("points").search(folded))
+
+
+def _told(folded: str, text: str) -> bool:
+    """Whether somebody else says it, or another rule has judged it, or nothing of it is to be kept."""
+    said = pattern("as_said").match(folded)
+    if (
+        (not said and request_markers.reported(folded, len(folded)))
+        or pattern("refuses").search(folded)
+        or _QUOTED.search(text)
+    ):
+        return True
+    start = request_markers.starts(folded, 0, len(folded))[-1]
+    return any(
+        one.phrase.match(folded, place)
+        for kind in ("kept", "every", "weak")
+        for one in triggers(kind)
+        for place in {0, start}
+    )
+
+
+def _aside(sentence: Sentence, start: int) -> bool:
+    """Whether a sentence that states has words that do not: a clause, or a first word that puts right or confirms."""
+    folded = sentence.folded
+    if ":" in folded[:start] or any(
+        pattern(kind).match(folded, place)
+        for kind in ("corrects", "denies", "confirms")
+        for place in request_markers.starts(folded, 0, len(folded))
+    ):
+        return True
+    return any(
+        0 < len(clause.split()) <= REST and not _states(clause, sentence.text[part.start : part.end])
+        for part in request_markers.clauses(folded)
+        if not request_markers.empty(folded, part) and (clause := folded[part.start : part.end].strip())
+    )
+
+
+def _lasting(sentence: Sentence, start: int) -> bool:
+    """Whether a sentence states something that lasts, in one of its clauses, from there on."""
+    folded, text = sentence.folded[start:], sentence.text[start:]
+    if len(folded) > MOST or len(folded.split()) < SHORT:
+        return False
+    if any(pattern(name).search(folded) for name in ("once", "unsure", "hedged", "unhinted", "passing")):
+        return False
+    for part in request_markers.clauses(folded):
+        clause = folded[request_markers.starts(folded, part.start, part.end)[-1] : part.end]
+        if passing.asks(clause) and not _points(clause) and not pattern("hints").search(clause):
+            return False  # wants something done now
+    return any(
+        _states(folded[part.start : part.end], text[part.start : part.end]) for part in request_markers.clauses(folded)
+    )
+
+
+def _states(clause: str, text: str) -> bool:
+    clause = clause.strip()
+    if len(clause.split()) < WORDS or pattern("asking").match(clause) or pattern("loose").match(clause):
+        return False
+    if imperatives.goes_wrong(_CONTRACTED.sub("", clause)):
+        return False
+    return states(clause, text.strip())

@@ -1,0 +1,163 @@
+"""The fetching of a model: the server does it, tells how far it is, and goes on where it stopped when it is told
+again."""
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from time import monotonic
+
+from store.base.errors import ModelFailed
+from store.llm.deadline_transport import Call
+from store.llm.endpoint import short
+from store.llm.model_selection import USUAL
+from store.llm.ollama_client import OllamaChat
+from store.llm.server_info import figure
+
+SILENCE = 120.0  # seconds without a word after which it is given up: a large layer takes long to be verified
+RESUMES = "Pull it again: it goes on where it stopped."
+SAID = 160  # characters of what a server said that are told
+# what Ollama says, and what that means and asks for
+_TROUBLES: tuple[tuple[tuple[str, ...], str, str, str], ...] = (
+    (
+        ("file does not exist", "not found", "manifest unknown"),
+        "missing",
+        "Ollama's library has no model {name}.",
+        "https://ollama.com/library names those that there are.",
+    ),
+    (
+        ("no space left", "disk full", "not enough space"),
+        "refused",
+        "There is no room for {name} on the disk.",
+        "Make some and pull it again: it goes on where it stopped.",
+    ),
+    (
+        ("newer version of ollama",),
+        "refused",
+        "{name} needs a newer Ollama than the one that runs.",
+        "Update Ollama the way it was installed, then pull it again.",
+    ),
+    (
+        ("invalid model",),
+        "refused",
+        "{name} is no name of a model.",
+        f"Write it as in {USUAL}.",
+    ),
+    (
+        (
+            *(
+                "no such host",
+                "dial tcp",
+                "lookup ",
+                "connection refused",
+                "connection reset",
+                "network is unreachable",
+            ),
+            *("timeout", "deadline exceeded", "unexpected eof"),
+        ),
+        "cut",
+        "Ollama could not reach its library on the network.",
+        RESUMES,
+    ),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Pulled:
+    """How far a pull is: what the server is at, and how many bytes of how many are there; 0 of 0 until it knows."""
+
+    status: str
+    done: int = 0
+    total: int = 0
+
+
+class Fetcher(OllamaChat):
+    """Has the server fetch models, on one thread; whoever makes it closes it. It ends within a twentieth of a second
+    once `cancelled`, which is asked as often. Raises ModelFailed: no client is installed, or that is no address."""
+
+    def __init__(self, address: str, cancelled: Callable[[], bool]) -> None:
+        super().__init__(address, Call(cancelled), None)
+
+    def pull(self, name: str, silence: float = SILENCE) -> Iterator[Pulled]:
+        """Let the server fetch a model, and tell how far it is until it is there.
+
+        Raises ModelFailed: `stopped`, and whatever else keeps the model from coming, `silence` seconds without a word
+        too. What was fetched stays with the server.
+        """
+        self.name = name
+        layers: dict[str, tuple[int, int]] = {}  # digest → bytes that are there, of so many
+        try:
+            self._call.begin(silence)
+            lines = self._client.pull(name, stream=True)
+            with closing(lines):  # type: ignore[type-var]
+                for line in lines:
+                    self._call.begin(silence)
+                    if line.status == "success":
+                        there = sum(size for _, size in layers.values())
+                        yield Pulled("success", there, there)
+                        return
+                    if line.digest and (total := figure(line.total)):
+                        layers[line.digest] = (min(figure(line.completed), total), total)
+                    yield Pulled(_brief(line.status or ""), *map(sum, zip(*layers.values(), strict=True)))
+        except Exception as error:
+            raise self._resumable(self._told(error), silence) from None
+        raise ModelFailed("cut", f"The server broke off before {name} was there.", RESUMES)
+
+    def _resumable(self, failed: ModelFailed, silence: float) -> ModelFailed:
+        if failed.next == RESUMES:
+            return failed
+        if failed.kind == "slow":
+            return ModelFailed("slow", f"{short(self._address)} said nothing for {silence:g} s.", RESUMES)
+        if failed.kind == "cut":
+            return ModelFailed("cut", f"The connection to {short(self._address)} broke.", RESUMES)
+        return failed
+
+    def _refusal(self, status: int, said: str) -> ModelFailed:
+        """What kept a model from being fetched, in our own words where we know them."""
+        lower = said.lower()
+        for signs, kind, message, next in _TROUBLES:
+            if any(sign in lower for sign in signs):
+                return ModelFailed(kind, message.format(name=self.name), next)
+        if status in (502, 503, 504):
+            return ModelFailed("busy", f"Ollama is too busy (status {status}).", RESUMES)
+        return ModelFailed("refused", f"Ollama could not fetch {self.name}: {_brief(said)}.", RESUMES)
+
+
+def _brief(said: str) -> str:
+    """The beginning of what a server said, on one line."""
+    line = " ".join(said.split()).rstrip(".")
+    return line if len(line) <= SAID else f"{line[: SAID - 1]}…"
+
+
+class Pace:
+    """How quickly bytes come, over the last seconds. `told` takes how many are there, of how many; `clock` tells
+    seconds."""
+
+    WINDOW, LEAST = 8.0, 1.0  # seconds that are looked at, and that must have passed
+
+    def __init__(self, clock: Callable[[], float] = monotonic) -> None:
+        self._clock = clock
+        self._seen: list[tuple[float, int]] = []
+        self._total = 0
+
+    def told(self, done: int, total: int) -> None:
+        now = self._clock()
+        if self._seen and done < self._seen[-1][1]:
+            self._seen.clear()  # the server began anew
+        self._seen.append((now, done))
+        self._total = total
+        while len(self._seen) > 2 and self._seen[1][0] < now - self.WINDOW:
+            self._seen.pop(0)
+
+    @property
+    def rate(self) -> float | None:
+        """Bytes a second, fewer while nothing comes; None until it is known."""
+        if len(self._seen) < 2:
+            return None
+        (start, before), done, now = self._seen[0], self._seen[-1][1], self._clock()
+        return (done - before) / (now - start) if now - start >= self.LEAST and done > before else None
+
+    @property
+    def left(self) -> float | None:
+        """Seconds until the rest is there, at this rate."""
+        rate = self.rate
+        return (self._total - self._seen[-1][1]) / rate if rate else None

@@ -1,0 +1,121 @@
+"""The agent's model: which one there is, how it was found, and what may be asked of it.
+
+Only the server that the person named is asked, in this order: what `MEMORANDA_MODEL` names, what is configured, the
+first qwen2.5 it has, any other model, and else nobody: then rules answer.
+"""
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from math import inf
+from typing import TYPE_CHECKING
+
+from store.base.errors import ModelFailed
+from store.base.feature_flags import VARIABLE as WITHOUT
+from store.base.feature_flags import without
+from store.llm import circuit_breaker, endpoint
+
+if TYPE_CHECKING:
+    from store.config import Config
+    from store.llm.ollama_client import OllamaChat
+    from store.llm.server_info import Installed
+
+VARIABLE = "MEMORANDA_MODEL"
+USUAL = "qwen2.5:3b-instruct"
+FAMILY = "qwen2.5"
+SWITCH = "agent"  # of MEMORANDA_WITHOUT
+ORDER = (f"${VARIABLE}", "agent.model", FAMILY, "any", "rules")
+"""Who may name the model that is asked; the first whose word can be had."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One model that was looked for, by `who` named it: `taken`, or why not and what would mend it."""
+
+    who: str
+    taken: bool
+    reason: str
+    next: str = ""
+
+
+def _never() -> bool:
+    return False
+
+
+def _quietly() -> None:
+    """Nobody is told."""
+
+
+def found(
+    config: "Config",
+    *,
+    cancelled: Callable[[], bool] = _never,
+    loading: Callable[[], None] | None = _quietly,
+    seconds: float = inf,
+) -> "OllamaChat | None":
+    """The model that may be asked, None where there is none and rules answer. Asks the server for its list, within two
+    seconds; whoever gets a chat closes it.
+
+    A question ends within a twentieth of a second once `cancelled`, which is asked as often. `loading` is called before
+    a cold model is loaded, which may take a minute; with None it is not loaded, and asking it fails. The list and all
+    that is asked afterwards end within `seconds` from now.
+    """
+    where = endpoint.of(config)
+    asked = circuit_breaker.of(where)
+    if barred(config) is not None or asked.tripped() is not None:
+        return None
+    from store.llm import server_info
+    from store.llm.deadline_transport import Call
+
+    call = Call(cancelled, seconds)
+    try:
+        name, steps = choose(config, server_info.models(where, call))
+        if not name:
+            raise ModelFailed("missing", steps[-1].reason, steps[-1].next)
+        from store.llm.ollama_client import OllamaChat
+
+        return OllamaChat(where, call, loading, name)
+    except ModelFailed as failed:
+        asked.failed(failed)
+        return None
+
+
+def barred(config: "Config") -> Step | None:
+    """Why no model is asked, whatever the server has; None where one may be."""
+    if without(SWITCH):
+        return Step("rules", True, f"Switched off by {WITHOUT}.")
+    if config["agent.mode"] == "off":
+        return Step("rules", True, "Set so: agent.mode is off.", "memoranda model fast")
+    return None
+
+
+def choose(config: "Config", installed: "Sequence[Installed]") -> tuple[str, list[Step]]:
+    """(the first model of the order that the server has, empty if there is none; the steps to it)."""
+    from store.llm.server_info import cloud
+
+    steps = list[Step]()
+    for who, wanted in named(config).items():
+        if not wanted:
+            continue
+        one = next((one for one in installed if one.name in (wanted, f"{wanted}:latest")), None)
+        if one is not None and not one.elsewhere:
+            return one.name, [*steps, Step(who, True, f"{one.name}, named by {who}.")]
+        if one is not None or cloud(wanted):
+            steps.append(Step(who, False, f"{wanted} runs on other machines, and no text is sent there."))
+        else:
+            steps.append(Step(who, False, f"Ollama has no model {wanted}.", f"ollama pull {wanted}"))
+    talkers = [one.name for one in installed if one.talks]
+    ours = [name for name in talkers if name.startswith(FAMILY)]
+    if ours:
+        name = USUAL if USUAL in ours else ours[0]
+        return name, [*steps, Step(FAMILY, True, f"{name}, the first {FAMILY} that Ollama has.")]
+    steps.append(Step(FAMILY, False, f"Ollama has no {FAMILY}.", f"ollama pull {USUAL}"))
+    if talkers:
+        return talkers[0], [*steps, Step("any", True, f"{talkers[0]}, the first model that Ollama has.")]
+    said = "Ollama has no model that answers here" if installed else "Ollama has no model"
+    return "", [*steps, Step("rules", True, f"{said}; rules answer.", f"ollama pull {USUAL}")]
+
+
+def named(config: "Config") -> dict[str, str]:
+    """The models that somebody named, by who did; empty where they named none."""
+    return {ORDER[0]: os.environ.get(VARIABLE, ""), ORDER[1]: str(config["agent.model"])}

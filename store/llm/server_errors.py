@@ -1,0 +1,59 @@
+"""What a server that has models says instead of an answer, or does, in our own words: each a ModelFailed that names the
+cause and the next step, and holds nothing of what the server said."""
+
+from store.base.errors import ModelFailed
+from store.llm.endpoint import short
+
+LOOK = "Look whether it runs: ollama ps"
+SMALLER = "Take a smaller one: memoranda config agent.model qwen2.5:1.5b"
+LESS = "Ask about less at a time."
+
+
+def absent(address: str) -> ModelFailed:
+    return ModelFailed("absent", f"Nothing answers at {short(address)}.", "Start Ollama: ollama serve")
+
+
+def slow(who: str) -> ModelFailed:
+    return ModelFailed("slow", f"{who} did not answer in time.", LOOK)
+
+
+def stopped() -> ModelFailed:
+    return ModelFailed("stopped", "The question was taken back.")
+
+
+def cut(address: str) -> ModelFailed:
+    return ModelFailed("cut", f"The connection to {short(address)} broke.", LOOK)
+
+
+def strange(address: str) -> ModelFailed:
+    says = f"What answers at {short(address)} does not talk like Ollama."
+    return ModelFailed("broken", says, "memoranda config agent.host names another address.")
+
+
+def long(name: str) -> ModelFailed:
+    return ModelFailed("long", f"The question is longer than {name} reads.", LESS)
+
+
+def unloaded(failed: ModelFailed, name: str) -> ModelFailed:
+    """What kept a model from being loaded. That it took too long, or broke, is no fault of the question."""
+    if failed.kind not in ("slow", "cut", "broken"):
+        return failed
+    return ModelFailed("unloaded", f"{name} could not be loaded. {failed.message}", SMALLER)
+
+
+def status(address: str, number: int, said: str = "", name: str = "") -> ModelFailed:
+    """What a status other than 200 means; `name` is the model that was asked, if one was."""
+    where = f"Ollama at {short(address)}"
+    if "memory" in said and number not in (404, 503):
+        return ModelFailed("refused", f"Ollama has not enough memory for {name}.", SMALLER)
+    if number == 404:
+        if not name:
+            return strange(address)
+        return ModelFailed("missing", f"Ollama has no model {name}.", f"ollama pull {name}")
+    if number in (408, 429, 502, 503, 504):
+        return ModelFailed("busy", f"{where} is too busy (status {number}).", LOOK)
+    if number in (413, 414, 422, 431):
+        return long(name or where)
+    if 300 <= number < 500:
+        return ModelFailed("refused", f"{short(address)} would not answer (status {number}).", LOOK)
+    return ModelFailed("broken", f"{where} met an error of its own (status {number}).", LOOK)

@@ -1,0 +1,77 @@
+"""How it stands with the model: the server, what it has, which model is asked and by which way it was found."""
+
+from dataclasses import dataclass
+
+from store.base.errors import ModelFailed
+from store.base.feature_flags import without
+from store.config import Config
+from store.llm import circuit_breaker, endpoint, server_info
+from store.llm.model_selection import ORDER, SWITCH, Step, barred, choose, named
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The model that is asked (empty: none, and rules answer), by which of the ORDER, `mode` fast, smart or off, and
+    what the look at the server found."""
+
+    model: str
+    mode: str
+    steps: tuple[Step, ...]
+    look: server_info.Look
+
+    @property
+    def state(self) -> str:
+        """`ready` in memory, `cold` when it must be loaded first, `rules` where there is none to ask."""
+        if not self.model:
+            return "rules"
+        installed = self.look.model(self.model)
+        return "ready" if installed is not None and installed.loaded else "cold"
+
+    @property
+    def taken(self) -> Step:
+        """The step that led to it."""
+        return next(step for step in self.steps if step.taken)
+
+    @property
+    def trouble(self) -> ModelFailed | None:
+        """Why the server does not answer; None if it does, or was not asked."""
+        return self.look.trouble
+
+
+def standing(config: Config, seconds: float = server_info.LOOK_SECONDS) -> Standing:
+    """Look at the server and say what is asked, with a step for each of the ORDER. Never raises.
+
+    Switched off (MEMORANDA_WITHOUT=agent) nothing is looked at. A server that was gone, or had no model, is asked again
+    at once when a look finds it; one that failed otherwise is not: that it has a list says nothing of its answers.
+    """
+    where, mode = endpoint.of(config), str(config["agent.mode"])
+    nobody = barred(config)
+    if without(SWITCH) and nobody is not None:
+        return Standing("", mode, _whole([nobody], config, "Nobody looks."), server_info.Look(where))
+    look = server_info.look(where, seconds)
+    if nobody is not None:
+        return Standing("", mode, _whole([nobody], config, "Nobody is asked."), look)
+    if look.trouble is not None:
+        reason = Step("rules", True, look.trouble.message, look.trouble.next)
+        return Standing("", mode, _whole([reason], config, "There is no list to look at."), look)
+    name, steps = choose(config, look.models)
+    if name:
+        circuit_breaker.of(where).there()
+    return Standing(name, mode, _whole(steps, config, "Ollama has none that answers."), look)
+
+
+def _whole(found: list[Step], config: Config, otherwise: str) -> tuple[Step, ...]:
+    """A step for each of the ORDER, also for those that were not come to; `otherwise` is why nothing came of them."""
+    by_name = {step.who: step for step in found}
+    wanted = named(config)
+    steps: list[Step] = []
+    for who in ORDER:
+        if who in by_name:
+            steps.append(by_name[who])
+        elif any(step.taken for step in steps):
+            steps.append(Step(who, False, "Not needed."))
+        elif not wanted.get(who, "-"):
+            steps.append(Step(who, False, "Not set."))
+        else:
+            steps.append(Step(who, False, f"{wanted[who]}. {otherwise}" if who in wanted else otherwise))
+    return tuple(steps)

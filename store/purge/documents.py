@@ -1,0 +1,198 @@
+"""The words in a person's own files: what of a file would be cut, and the cutting, of nothing else.
+
+A line that says no more goes whole, and so does one of a table, a heading or a block of code; of other lines goes the
+sentence. What is cut never reaches into a line that the words do not touch, and every other byte stays as it is.
+Exports beside the memory are only named: their checksums would not hold.
+"""
+
+import gzip
+import os
+import re
+import stat
+from collections.abc import Collection, Iterable, Iterator
+
+from store.base.citations import Citation
+from store.base.errors import InvalidInput
+from store.base.hashing import sha256
+from store.base.location import checkout_root
+from store.base.record_keys import pack
+from store.conversations import session_snapshot
+from store.database import Database, Verbatim, Write, clean
+from store.documents.atomic_write import owned, replace
+from store.documents.paths import Places, Root, Unreadable, decoded, read_bytes
+from store.exchange.export_schema import FORMAT
+from store.purge import registry
+from store.purge.column_scan import Place, likely
+from store.purge.pattern import Words
+
+IN_GIT = "git's history keeps what was ever committed of it, out of reach"
+HEAD = 200  # bytes in which an export of ours says so
+_MARKER = re.compile(r"[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?|>[ \t]?)*")
+_WHOLE = re.compile(r"[ \t]*(?:\||#{1,6}[ \t])")  # tables and headings
+_FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
+_END = re.compile(
+    r"""[.!?\u2026]+["'\u00bb\u201d\u2019)\]*_`]*(?=\s|$)|[\u3002\uff01\uff1f]"""
+)  # in CJK no space follows
+
+
+def places(database: Database, lie: Places, words: Words) -> list[Place]:
+    """All that stands in files: what can be cut out of documents, and what is only named."""
+    found = list(documents(database, lie, words))
+    return [*found, *named(database.path, lie.base, words)] if words else found
+
+
+def documents(database: Database, places: Places, words: Words) -> Iterator[Place]:
+    """What stands in documents, each sentence or line a place. A file is read if the index finds the words in it, or
+    does not have it as it is now."""
+    known = {
+        path: (size, modified)
+        for path, size, modified in database.rows("SELECT path, size, modified_ns FROM documents")
+    }
+    holding = set(indexed(database, words))
+    for document in places.walk(lambda name, why: None):
+        name = document.place.name
+        if name in holding or known.get(name) != (document.size, document.modified_ns):
+            try:
+                yield from _in(document.place, places, words)
+            except (Unreadable, FileNotFoundError):
+                continue  # `memoranda scan` names what it cannot read
+
+
+def _in(place: Root, places: Places, words: Words) -> Iterator[Place]:
+    raw, _ = read_bytes(place)
+    text, _ = decoded(raw)
+    if not words.inside(text):
+        return
+    git = IN_GIT if checkout_root(os.path.dirname(place.path)) else ""
+    why = "it lies elsewhere" if os.path.isabs(place.name) else owned(place)
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError:
+        why = "it is not UTF-8"
+    digest = sha256(raw).digest()
+    for start, end in stretches(text, words):
+        first = text.count("\n", 0, start) + 1
+        last = first + text.count("\n", start, max(start, end - 1))
+        cut = " ".join(clean(text[start:end]).split())
+        what = f"your file: edit it, for {why}" if why else "your file"
+        cited = str(Citation("document", place.name, first, last))
+        yield Place(cited, "file", place.name, what, cut, not why, note=git, span=(start, end), digest=digest)
+
+
+def stretches(text: str, words: Words) -> list[tuple[int, int]]:
+    """What would be cut out of a text, as (start, end); none overlaps another."""
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(_around(text, *span) for span in words.spans(text)):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _around(text: str, start: int, end: int) -> tuple[int, int]:
+    """The sentence that a stretch of text stands in, or its lines."""
+    first = text.rfind("\n", 0, start) + 1
+    after = text.find("\n", end)
+    last = len(text) if after < 0 else after
+    lines = first, last + (after >= 0)
+    if _WHOLE.match(text, first) or len(_FENCE.findall(text, 0, first)) % 2:
+        return lines
+    marker = _MARKER.match(text, first)
+    begin = min(start, marker.end() if marker else first)
+    ends = [match.end() for match in _END.finditer(text, begin, start)]
+    said = ends[-1] if ends else begin
+    stop = _END.search(text, end, last)
+    until = stop.end() if stop else last
+    if not text[begin:said].strip() and not text[until:last].strip():
+        return lines
+    while said < start and text[said].isspace():
+        said += 1
+    if text[until:last].strip():
+        while text[until].isspace():
+            until += 1
+    else:  # it ends its line: the space before it goes, and not the line's end
+        until = last - text[:last].endswith("\r")
+        while text[said - 1] in " \t":
+            said -= 1
+    return said, until
+
+
+def cut(places: Places, chosen: Iterable[Place]) -> dict[Place, str]:
+    """Cut these places, all `found` as "file", out of their files; why some were left, by place."""
+    by_path: dict[str, list[Place]] = {}
+    for one in chosen:
+        by_path.setdefault(one.key, []).append(one)
+    left: dict[Place, str] = {}
+    for path, some in by_path.items():
+        try:
+            place = places.named(path)
+            raw, _ = read_bytes(place)
+            if sha256(raw).digest() != some[0].digest:
+                raise Unreadable("it was changed meanwhile")
+            text = raw.decode()
+            for start, end in sorted((one.span for one in some), reverse=True):
+                text = text[:start] + text[end:]
+            replace(place, some[0].digest, text.encode())
+            session_snapshot.unsaid(place.path)
+        except FileNotFoundError:
+            continue  # gone, and the words with it
+        except (Unreadable, InvalidInput) as error:
+            left |= dict.fromkeys(some, error.message)
+    return left
+
+
+# what the index has of them
+
+
+def indexed(database: Database, words: Words) -> list[str]:
+    """The documents in whose lines the index holds the words."""
+    sql, parameters = likely(["c.text", "c.heading"], words)
+    rows = database.rows(
+        f"SELECT d.path, c.heading, c.text FROM chunks c JOIN documents d ON d.id = c.document_id WHERE {sql}",
+        parameters,
+    )
+    return list(dict.fromkeys(path for path, *said in rows if any(map(words.inside, said))))
+
+
+def drop(write: Write, paths: Collection[str]) -> set[int]:
+    """Take documents out of the index, to be read again; the vectors that were made of them."""
+    vectors = set[int]()
+    for path in paths:
+        number = write.execute("SELECT id FROM documents WHERE path = ?", (Verbatim(path),)).get
+        if number is None:
+            continue
+        for (chunk,) in list(write.rows("SELECT id FROM chunks WHERE document_id = ?", (number,))):
+            key = pack("document", chunk)
+            rows = write.rows("SELECT embedding FROM vectors WHERE key IN (?, ?)", (key * 2, key * 2 + 1))
+            vectors |= {embedding for (embedding,) in rows}
+            write.execute("DELETE FROM redactions WHERE tbl = 'chunks' AND record = ?", (chunk,))
+        write.execute("DELETE FROM chunks WHERE document_id = ?", (number,))
+        write.execute("DELETE FROM documents WHERE id = ?", (number,))
+    return vectors
+
+
+# what is only named
+
+
+def named(path: str, base: str | None, words: Words) -> Iterator[Place]:
+    """The files of the registry that a purge cannot reach by itself, if they hold the words."""
+    for file, files in registry.of_person(path, base):
+        try:
+            text = next((line for line in _lines(file) if words.inside(line)), None)
+        except (OSError, EOFError, UnicodeDecodeError):
+            continue  # broken, or no text: the proof reads every byte of it
+        if text is not None:
+            yield Place(os.path.basename(file), "export", file, files.what, words.around(text), can=False)
+
+
+def _lines(path: str) -> Iterator[str]:
+    """The lines of a file, of an export of ours without the comma that ends most: each row is one. Of a document in
+    JSON that is no export of ours, none."""
+    if not stat.S_ISREG(os.lstat(path).st_mode):
+        return
+    with gzip.open(path) if path.endswith(".gz") else open(path, "rb") as file:
+        if path.endswith(registry.EXPORTS) and FORMAT.encode() not in file.readline(HEAD):
+            return
+        for line in file:
+            yield line.decode().rstrip().rstrip(",")

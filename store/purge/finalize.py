@@ -1,0 +1,104 @@
+"""What follows a purge: the index is merged, the log emptied, our own backups rewritten.
+
+None of it fits into the transaction, and a reader may hold the log for as long as it likes. So the transaction leaves a
+note; whoever opens the memory next goes on from it, and it goes when all is done. The note holds no text: what was
+purged is then known by its digests.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from store.base.errors import Busy, DiskFull
+from store.conversations import hook_spool
+from store.database import Database, Verbatim, Write, tombstones
+from store.database.purge_state import NOTE
+from store.purge import interrupted
+from store.purge.backups import backups_of, in_backups
+from store.purge.pattern import Words
+
+PAGES = 400  # of the index, merged in one transaction: some 20 ms, so that no writer waits long
+
+
+PurgeBackup = Callable[
+    [Database, Database, tombstones.Buried, Sequence[tuple[str, str]], Sequence[str], Sequence[str]], bool
+]
+"""(backup, memory, what is buried there, the rows left there, words, names) → whether something was taken out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """How far the cleaning came. `pending` says why it is not done yet, empty if it is; `rewritten` and `removed` are
+    names of backups, `unread` those that could not be looked at."""
+
+    pending: str = ""
+    rewritten: tuple[str, ...] = ()
+    removed: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()
+
+
+def note(write: Write, left: Iterable[tuple[str, str]]) -> None:
+    """Say, in the purge's own transaction, what is to follow; `left` are the rows that a person left as they are, in
+    the backups too. Those whose key is a text are not noted: it would be kept here."""
+    left = [(table, key) for table, key in left if table != "file" and _numbers(key)]
+    earlier = write.execute("SELECT value FROM meta WHERE key = ?", (Verbatim(NOTE),)).get
+    write.execute(
+        "INSERT INTO meta(key, value) VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
+        (Verbatim(NOTE), Verbatim(json.dumps({"left": sorted({*_left(earlier), *left})}))),
+    )
+
+
+def _numbers(key: str) -> bool:
+    return all(isinstance(value, int) for value in json.loads(key))
+
+
+def _left(noted: str | None) -> list[tuple[str, str]]:
+    """The rows that a note says were left; none where an earlier version wrote it."""
+    found = json.loads(noted) if noted else {}
+    return [(table, key) for table, key in found["left"]] if isinstance(found, dict) and found else []
+
+
+def finish(database: Database, purge: PurgeBackup, texts: Sequence[str] = (), names: Sequence[str] = ()) -> Finished:
+    """Clean up after a purge, as far as it can be done now; nothing if there was none. `purge` takes the same out of a
+    backup. `texts` and `names` are its words where they are still known; else they are looked for by their digests.
+    Raises StorageError."""
+    value = database.value("SELECT value FROM meta WHERE key = ?", (NOTE,))
+    if value is None or database.read_only:
+        return Finished()
+    if not texts:
+        texts, names = interrupted.again(database, backups_of(database))
+        if words := Words(texts):
+            hook_spool.drop(database.path, words)
+    buried, left = tombstones.buried(database), _left(value)
+    done = in_backups(database, lambda backup: purge(backup, database, buried, left, texts, names), texts)
+    why = _cleaned(database) or done.pending
+    if not why:
+        with database.write("agent", "purge") as write:  # unless another purge left more to do
+            write.execute("DELETE FROM meta WHERE key = ? AND value = ?", (Verbatim(NOTE), Verbatim(value)))
+        database.empty_log()
+    return Finished(why, done.rewritten, done.removed, done.unread)
+
+
+def _cleaned(database: Database) -> str:
+    """Leave nothing in the index and the log of what was deleted; why that cannot be done now, empty if it was."""
+    try:
+        merge(database)
+        if not database.empty_log():
+            return "Another program is reading the memory, and its file keeps the text until that lets go."
+    except DiskFull:
+        return "The disk is too full to rewrite the search index; free some space."
+    except Busy:
+        return "Another program is writing to the memory."
+    return ""
+
+
+def merge(database: Database) -> None:
+    """Merge the search index into one piece, in which nothing of deleted rows is left; a part at a time."""
+    pages = -PAGES
+    while True:
+        with database.write("agent", "purge") as write:
+            before = database.connection.total_changes()
+            write.execute("INSERT INTO corpus_fts(corpus_fts, rank) VALUES ('merge', ?)", (pages,))
+            if database.connection.total_changes() - before < 2:  # FTS5: nothing is left to merge
+                return
+        pages = PAGES

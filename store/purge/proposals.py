@@ -1,0 +1,46 @@
+"""What a purge does to proposals that stay: no digest in them tells of a text that is gone, and those of which nothing
+is left are closed."""
+
+import json
+from collections.abc import Collection, Iterable
+
+from store.base.citations import cite
+from store.database import Verbatim, Write
+from store.database.change_capture import PURGED
+
+DIGESTS = ("asked", "based_on")  # columns of a proposal that say nothing but whether a text was this one
+
+
+def about(write: Write, facts: Collection[int]) -> set[str]:
+    """The keys of the proposals that are about these facts."""
+    cited = [cite("fact", number) for number in facts]
+    rows = write.rows(
+        "SELECT json_array(id) FROM proposals WHERE target IN (SELECT value FROM json_each(?1))"
+        " OR EXISTS (SELECT 1 FROM json_each(others) WHERE value IN (SELECT value FROM json_each(?2)))",
+        (Verbatim(json.dumps(list(facts))), Verbatim(json.dumps(cited))),
+    )
+    return {key for (key,) in rows}
+
+
+def drop_digests(write: Write, keys: Collection[str]) -> None:
+    """Take the digests, of their own texts and of the facts that they are about, out of proposals and their history."""
+    among = "IN (SELECT value FROM json_each(?))"
+    told = (Verbatim(json.dumps(sorted(keys))),)
+    gone = ", ".join(f"{name} = ''" for name in DIGESTS)
+    write.rewrite(f"UPDATE proposals SET {gone} WHERE json_array(id) {among}", told)
+    blank = ", ".join(f"'$.{name}', ''" for name in DIGESTS)
+    write.rewrite(
+        f"UPDATE history_row SET before = json_replace(before, {blank}), after = json_replace(after, {blank}),"
+        f" salt = NULL, purged = max(purged, 2) WHERE tbl = 'proposals' AND pk {among}",
+        told,
+    )
+
+
+def close_emptied(write: Write, keys: Iterable[str]) -> None:
+    """Of these proposals nobody has to decide those of which nothing is left: they count as rejected."""
+    for key in sorted(keys):
+        write.execute(
+            "UPDATE proposals SET state = 'rejected', decided_at = ?1"
+            " WHERE id = ?2 AND state = 'waiting' AND trim(text, ' .!;,') = ?3",
+            (Verbatim(write.at), json.loads(key)[0], Verbatim(PURGED)),
+        )

@@ -1,0 +1,192 @@
+"""What a purge does to rows, inside its transaction: those that go, those whose words are cut, and what was made of
+both."""
+
+import json
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any
+
+from store.base.record_keys import pack
+from store.conversations import summaries
+from store.database import Verbatim, Write
+from store.database.change_capture import TEXTS, masked
+from store.embedding import vector_backends
+from store.embedding.input_text import digest, form
+from store.history.checkpoint_payload import seal
+from store.purge.column_scan import NAMES, Place, Ref, where_key, words_of
+from store.purge.pattern import Copies, Words
+from store.purge.proposals import DIGESTS
+from store.purge.registry import DROPPED, INPUT, RECORD, TABLES, Table
+from store.records.facts import text_hash
+
+
+def by_table(refs: Iterable[Ref]) -> dict[str, list[str]]:
+    """Keys by table; what refers to others before what it refers to does not matter: each table goes at once."""
+    found: dict[str, list[str]] = {}
+    for table, key in sorted(refs):
+        found.setdefault(table, []).append(key)
+    return found
+
+
+def mask_history(write: Write, table: str, keys: list[str]) -> None:
+    """Take the words out of what history says of these records; that something was there, stays."""
+    if table in TEXTS:
+        write.rewrite(
+            f"UPDATE history_row SET before = {masked(table, 'before')}, after = {masked(table, 'after')},"
+            " salt = NULL, purged = 1 WHERE tbl = ? AND pk IN (SELECT value FROM json_each(?))",
+            (Verbatim(table), Verbatim(json.dumps(keys))),
+        )
+
+
+def delete(write: Write, table: str, keys: list[str]) -> None:
+    """Take records out, with their links, their counters, what is noted of secrets cut out of them, the summaries of
+    turns, and all that is told of sessions of which no turn is left."""
+    ids = Verbatim(json.dumps([int(key[1:-1]) for key in keys]))
+    among = "IN (SELECT value FROM json_each(?))"
+    if table == "decisions":
+        write.execute(f"DELETE FROM commit_links WHERE decision_id {among}", (ids,))
+    sessions = (
+        list(write.rows(f"SELECT DISTINCT session FROM turns WHERE id {among}", (ids,))) if table == "turns" else []
+    )
+    if table == "turns":
+        summaries.drop(write, json.loads(ids))
+        write.execute(f"DELETE FROM pending_extraction WHERE turn {among}", (ids,))
+    write.execute(f"DELETE FROM {table} WHERE id {among}", (ids,))
+    for (session,) in sessions:
+        for told, name in (("context_usage", "session"), ("sessions", "id")):
+            write.execute(
+                f"DELETE FROM {told} WHERE {name} = ?1 AND NOT EXISTS (SELECT 1 FROM turns WHERE session = ?1)",
+                (Verbatim(session),),
+            )
+    write.execute(f"DELETE FROM redactions WHERE tbl = ? AND record {among}", (Verbatim(table), ids))
+    packed = Verbatim(json.dumps([pack(NAMES[table], int(key[1:-1])) for key in keys]))
+    for found in ("accesses", "sent"):
+        write.execute(f"DELETE FROM {found} WHERE key {among}", (packed,))
+    if table == "facts":
+        write.execute(f"DELETE FROM mutes WHERE fact_id {among}", (ids,))
+
+
+def successors(write: Write, gone: Collection[Ref]) -> set[Ref]:
+    """The records that stay and supersede one that goes."""
+    found = set[Ref]()
+    for table in ("facts", "decisions"):
+        ids = Verbatim(json.dumps([int(key[1:-1]) for name, key in gone if name == table]))
+        rows = write.rows(
+            f"SELECT json_array(id) FROM {table} WHERE supersedes IN (SELECT value FROM json_each(?))", (ids,)
+        )
+        found |= {(table, key) for (key,) in rows}
+    return found - set(gone)
+
+
+def unlink(write: Write, refs: Iterable[Ref]) -> None:
+    """Let these records supersede nothing, in their history either: what they superseded goes."""
+    for table, key in refs:
+        write.rewrite(f"UPDATE {table} SET supersedes = NULL WHERE json_array(id) = ?", (Verbatim(key),))
+        write.rewrite(
+            "UPDATE history_row SET before = json_replace(before, '$.supersedes', NULL),"
+            " after = json_replace(after, '$.supersedes', NULL), salt = NULL, purged = max(purged, 2)"
+            " WHERE tbl = ? AND pk = ?",
+            (Verbatim(table), Verbatim(key)),
+        )
+
+
+# scrubbing
+
+
+def scrub(write: Write, place: Place, words: Words, copies: Copies) -> None:
+    """Cut the words from a row, of a copy the `copies` of them, and from what history says of it; a row whose key they
+    are in goes."""
+    database, table = write.database, place.table
+    becomes = TABLES.get(table, Table(RECORD)).becomes
+    words = words if becomes == RECORD else copies
+    if table == "turns":
+        summaries.drop(write, json.loads(place.key))
+    names = words_of(database, table)
+    row = write.execute(
+        f"SELECT {', '.join(names)} FROM {table} WHERE {where_key(database, table)}", (Verbatim(place.key),)
+    ).get
+    if row is not None:
+        values = (row,) if len(names) == 1 else row
+        changed = _changed(table, dict(zip(names, values, strict=True)), words)
+        keyed = database.rows("SELECT name FROM pragma_table_info(?) WHERE pk", (table,))
+        if becomes in (INPUT, DROPPED) or any((name,) in keyed for name in changed):
+            write.rewrite(f"DELETE FROM {table} WHERE {where_key(database, table)}", (Verbatim(place.key),))
+        elif changed:
+            write.rewrite(
+                f"UPDATE {table} SET {', '.join(f'{name} = ?{at}' for at, name in enumerate(changed, start=2))}"
+                f" WHERE {where_key(database, table)}",
+                (Verbatim(place.key), *map(Verbatim, changed.values())),
+            )
+    if table == "checkpoints":
+        seal(write, int(place.key[1:-1]))
+    if table in TEXTS:
+        _scrub_history(write, place, words)
+
+
+def _scrub_history(write: Write, place: Place, words: Words) -> None:
+    """The same words in the past of the same record: it can still be taken back, without them."""
+    at = (Verbatim(place.table), Verbatim(place.key))
+    for seq, n, *states in list(
+        write.rows("SELECT seq, n, before, after FROM history_row WHERE tbl = ? AND pk = ?", at)
+    ):
+        if any(words.inside(state) for state in states):
+            cut = [state and _state(place.table, state, words) for state in states]
+            write.rewrite(
+                "UPDATE history_row SET before = ?, after = ?, salt = NULL, purged = max(purged, 2)"
+                " WHERE seq = ? AND n = ?",
+                (*(Verbatim(state) if state else None for state in cut), seq, n),
+            )
+
+
+def _state(table: str, text: str, words: Words) -> str:
+    """A row's JSON without the words."""
+    row = json.loads(text)
+    return json.dumps({**row, **_changed(table, row, words)}, ensure_ascii=False, separators=(",", ":"))
+
+
+def _changed(table: str, row: dict[str, Any], words: Words) -> dict[str, Any]:
+    """The columns that are others without the words."""
+    cut = {name: words.cut(value) for name, value in row.items()}
+    changed = {name: value for name, value in cut.items() if value != row[name]}
+    if table == "facts" and "fact" in changed:
+        changed["text_hash"] = text_hash(changed["fact"])
+    if table == "proposals" and changed:
+        changed |= {name: "" for name in DIGESTS if name in row}
+    return changed
+
+
+# vectors
+
+
+def keys_of(places: Iterable[Place]) -> Iterator[tuple[str, int]]:
+    """The records among these places that can be found, and so have vectors."""
+    for place in places:
+        kind = NAMES.get(place.table) or ("commit" if place.table == "commits" else "")
+        if kind and place.table != "commit_links":
+            yield kind, int(json.loads(place.key)[0])
+
+
+def embeddings(write: Write, records: Iterable[tuple[str, int]]) -> set[int]:
+    """The vectors that were made of these records."""
+    keys = [pack(kind, number) * 2 + slot for kind, number in records for slot in (0, 1)]
+    rows = write.rows(
+        "SELECT embedding FROM vectors WHERE key IN (SELECT value FROM json_each(?))", (Verbatim(json.dumps(keys)),)
+    )
+    return {number for (number,) in rows}
+
+
+def cached(write: Write, texts: Iterable[str]) -> set[int]:
+    """The vectors that were made of these very texts once, for whichever record."""
+    models = [model for (model,) in write.rows("SELECT fingerprint FROM embedding_models")]
+    names = [digest(model, form("fact", "", text)) for model in models for text in texts]
+    found = (write.execute("SELECT id FROM embeddings WHERE digest = ?", (name,)).get for name in names)
+    return {number for number in found if number is not None}
+
+
+def drop_unused(write: Write, vectors: Iterable[int]) -> None:
+    """Of these vectors, those that no record has any more, and the signs of all that are gone."""
+    for number in vectors:
+        write.execute(
+            "DELETE FROM embeddings WHERE id = ? AND NOT EXISTS (SELECT 1 FROM vectors WHERE embedding = ?)",
+            (number, number),
+        )
+    vector_backends.forget(write)

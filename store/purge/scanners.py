@@ -1,0 +1,88 @@
+"""What is looked for in all that is stored, and cut out of it: secrets, or what a text tells about people."""
+
+import json
+from collections.abc import Callable
+
+from store.database import clean, clean_tree
+from store.redaction import markers, replaced
+from store.redaction.personal_data import masked, personal
+
+
+def dumped(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _without_people(text: str) -> str:
+    return replaced(text, personal(text))
+
+
+def _mapped(tree: object, change: Callable[[str], str]) -> object:
+    """A copy of a JSON value with every string of it changed; names of objects stay."""
+    if isinstance(tree, str):
+        return change(tree)
+    if isinstance(tree, list):
+        return [_mapped(item, change) for item in tree]
+    if isinstance(tree, dict):
+        return {name: _mapped(item, change) for name, item in tree.items()}
+    return tree
+
+
+class Scanner:
+    """A way to look for what is to be cut: of a text, and of a JSON value string by string."""
+
+    def __init__(self, clean: Callable[[str], str], clean_tree: Callable[[object], object]) -> None:
+        self._clean = clean
+        self._clean_tree = clean_tree
+
+    def cut(self, text: str, as_json: bool) -> str:
+        """The text as it is to be stored."""
+        if as_json:
+            try:
+                tree = json.loads(text)
+            except ValueError:
+                return self._clean(text)
+            cut = self._clean_tree(tree)
+            return text if cut == tree else dumped(cut)
+        return self._clean(text)
+
+    def cut_line(self, line: str) -> str:
+        """A line of the spool as the spool is to keep it."""
+        try:
+            tree = json.loads(line)
+        except ValueError:
+            return self._clean(line)
+        cut = self._clean_tree(tree)
+        return line if cut == tree else json.dumps(cut, ensure_ascii=True, separators=(",", ":"))
+
+    def found(self, text: str, as_json: bool) -> dict[str, list[str]]:
+        """What a field holds, by rule: a text for each, masked, or empty where nothing of it may be said."""
+        after = self.cut(text, as_json)
+        if after == text:
+            return {}
+        before = markers(text)
+        found = {rule: count - before.get(rule, 0) for rule, count in markers(after).items()}
+        return {rule: [""] * count for rule, count in found.items() if count > 0}
+
+
+class _People(Scanner):
+    def __init__(self) -> None:
+        super().__init__(_without_people, lambda tree: _mapped(tree, _without_people))
+
+    def found(self, text: str, as_json: bool) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+
+        def note(said: str) -> str:
+            for one in personal(said):
+                found.setdefault(one.label, []).append(masked(one.label, said[one.start : one.end]))
+            return said
+
+        try:
+            _mapped(json.loads(text) if as_json else text, note)
+        except ValueError:
+            note(text)
+        return found
+
+
+SECRETS = Scanner(clean, clean_tree)
+PEOPLE = _People()
+"""E-mails, phones and the like: cut only when a person says so."""

@@ -1,0 +1,121 @@
+"""The decisions that a commit's message names, and the links made of them.
+
+A `Decision:` trailer says what the commit is for; `D#12` in the text says at least that the two belong together. A
+decision recorded after the commit was read is not linked to it: `memoranda link` does that by hand.
+"""
+
+from collections.abc import Sequence
+
+from store.base.citations import cite, find
+from store.database import Verbatim, Write
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from store.git.repository import CommitInfo
+
+IMPORTER = "import:git"  # the origin of what git's history told us
+NAMED = 3  # links that a step of history names one by one
+
+_TRAILER = r"(?i)decision[ \t]*:[ \t]*(.*)"
+# what may stand between a verb and its decisions, and between them: "implements [D#1], D#2 and D#3"
+_JOINT = r"(?i)(?:[ \t]|\n(?![ \t]*\n)|\[|\(|\]|\)|,|&|\+|:|\b(?:and|the|decisions?)\b)*"
+_VERB = r"(?i)(?:(?P<implements>\bimplement(?:s|ing)?)|(?P<reverts>\b(?:revert(?:s|ing)?|undoes)))\b"
+_DENIED = r"(?i)(?:\b(?:not|never|longer|cannot|without)|n't)\s+\Z"
+_BEFORE = 200  # characters that are looked at for those words
+_LONGEST = 20_000  # characters of a message that are read from its start, and for trailers from its end
+
+
+def mentioned(message: str, titles: dict[str, list[int]]) -> dict[int, str]:
+    """Decision → kind of link, for every decision that a message names; `titles` are those of active decisions, as
+    `folded` gives them. What is said plainly (a trailer, a verb) goes before a mere mention, and the first before the
+    second. That the decisions exist is for the caller to see."""
+    message = message.replace("\r\n", "\n").strip("\n")
+    found: dict[int, str] = {}
+    for value in _trailers(message[-_LONGEST:]):
+        cited = [citation.target for _, _, citation in find(value) if citation.kind == "decision"]
+        for number in titles.get(folded(value)) or cited:
+            found.setdefault(int(number), "implements")
+    message = message[:_LONGEST]
+    related: list[int] = []
+    reverted = _reverted_subject(message)
+    last, verb = 0, ""
+    for start, end, citation in find(message):
+        if citation.kind != "decision":
+            continue
+        verb = _verb(message[max(last, start - _BEFORE) : start], verb) if start >= len(reverted) else "reverts"
+        last = end
+        if verb:
+            found.setdefault(int(citation.target), verb)
+        else:
+            related.append(int(citation.target))
+    for number in related:
+        found.setdefault(number, "relates")
+    return found
+
+
+def link(write: Write, commits: "Sequence[CommitInfo]") -> int:
+    """Link commits that were just added to the decisions their messages name, in the same transaction; how many links.
+
+    Each commit is read once in its life, so a link that a person took away does not come back. A number that no
+    decision has yet is passed over, for good.
+    """
+    titles: dict[str, list[int]] = {}
+    if any("decision" in info.message.lower() for info in commits):
+        for number, title in write.rows("SELECT id, title FROM decisions WHERE status = 'active'"):
+            titles.setdefault(folded(title), []).append(number)
+    made = []
+    for info in commits:
+        for decision, kind in mentioned(info.message, titles).items():
+            write.execute(
+                "INSERT INTO commit_links(commit_id, decision_id, link_type, origin)"
+                " SELECT c.id, d.id, ?, ? FROM commits AS c, decisions AS d WHERE c.sha = ? AND d.id = ?"
+                " ON CONFLICT DO NOTHING",
+                (Verbatim(kind), Verbatim(IMPORTER), Verbatim(info.sha), decision),
+            )
+            if write.database.connection.changes():
+                made.append(f"link {cite('commit', info.sha)} {cite('decision', decision)}")
+    if made:
+        write.reason = ", ".join(made) if len(made) <= NAMED else f"link {len(made)} commits and decisions"
+    return len(made)
+
+
+def folded(text: str) -> str:
+    """A title as it is compared: spaces folded, no matter how it is capitalised."""
+    return " ".join(text.split()).casefold()
+
+
+def _trailers(message: str) -> list[str]:
+    """The values of the `Decision:` lines in the last paragraph; the first paragraph is the subject, never trailers."""
+    import re
+
+    paragraphs = re.split(r"\n(?:[ \t]*\n)+", message)
+    if len(paragraphs) == 1:
+        return []
+    lines: list[str] = []
+    for line in paragraphs[-1].split("\n"):
+        if line[:1] in (" ", "\t") and lines:
+            lines[-1] += " " + line.strip()  # a long value goes on, indented
+        else:
+            lines.append(line)
+    return [match[1].strip() for line in lines if (match := re.fullmatch(_TRAILER, line))]
+
+
+def _reverted_subject(message: str) -> str:
+    """The subject of a commit that `git revert` made: it quotes the other's words, which mean their opposite now. Not
+    that of the revert of a revert: twice their opposite is what they say."""
+    import re
+
+    subject = message.partition("\n")[0]
+    return subject if re.match(r'Revert "(?!Revert "|Reapply ")', subject) else ""
+
+
+def _verb(before: str, inherited: str) -> str:
+    """The kind of link that the words before a decision say; that of the decision before it in the same list."""
+    import re
+
+    if re.fullmatch(_JOINT, before):
+        return inherited
+    for match in re.finditer(_VERB, before):
+        if re.fullmatch(_JOINT, before[match.end() :]) and not re.search(_DENIED, before[: match.start()]):
+            return "implements" if match["implements"] else "reverts"
+    return ""

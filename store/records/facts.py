@@ -1,0 +1,502 @@
+"""Facts: remembered, confirmed, corrected, pinned, forgotten."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+from store.base.citations import cite
+from store.base.errors import Conflict, InvalidInput, NotFound, Unsupported
+from store.base.hashing import sha256
+from store.base.vocabulary import CONFIDENCES, DOMAINS, FACT_STATUSES, PERSON, SCOPES, SOURCES, TALK
+from store.database import Database, Json, Verbatim, Write, clean, tombstones
+from store.database.disk_reserve import with_room
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from array import array
+    from typing import Any
+
+    from store.base.models import Fact
+
+MAX_CHARACTERS = 20_000
+COLUMNS = (
+    "id, domain, fact, confidence, source, scope, status, supersedes, created_at, last_confirmed_at, importance,"
+    " pinned, origin, evidence, tags, session"
+)
+# the order of a list → its ORDER BY
+SORTS = {
+    "oldest": "last_confirmed_at, id",
+    "newest": "created_at DESC, id DESC",
+    "domain": "domain, last_confirmed_at DESC, id DESC",
+    "text": "fact COLLATE NOCASE, id",
+    "state": "{state} DESC, last_confirmed_at, id",
+}
+
+
+class Facts:
+    """The facts of one memory."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    # writing
+
+    def remember(
+        self,
+        text: str,
+        *,
+        actor: str = PERSON,
+        domain: str = "general",
+        confidence: str = "high",
+        source: str = "explicit",
+        scope: str = "project",
+        importance: float = 0.5,
+        pinned: bool = False,
+        evidence: Sequence[str] = (),
+        tags: Sequence[str] = (),
+        session: str = "",
+        key: str = "",
+        again: bool = False,
+    ) -> tuple[int, bool]:
+        """Remember a fact: (its id, whether it was new). What is known already, in other capitals, spaces or final
+        punctuation, is confirmed instead. A domain outside the list becomes `general` with the word as a tag. With a
+        `key` that was given before nothing is written, and the answer is the one of then. What was purged is kept only
+        `again` if a person says so.
+
+        A fact of scope `session` belongs to the `session` that is named, or else to the one that is open, and ends
+        with it; told where none is open it belongs to none. Said again in a wider scope, or in another session, it is
+        of that one from then on.
+
+        Raises InvalidInput, Purged, NotFound and Conflict for a session that is not there or is over, and Unsupported
+        for the scope `global`.
+        """
+        fact = checked(text)
+        _one_of("confidence", confidence, CONFIDENCES)
+        _one_of("source", source, SOURCES)
+        _one_of("scope", scope, SCOPES)
+        if scope == "global":
+            raise Unsupported("Facts of scope global cannot be kept yet.", "Leave the scope out: it is the project's.")
+        if not 0 <= importance <= 1:
+            raise InvalidInput("Importance is a number from 0 to 1.")
+        domain = clean(domain).strip().lower()  # before it is cut: a part of a secret would not be recognised
+        if domain not in DOMAINS:
+            tags = (*tags, domain[:40]) if domain else tags
+            domain = "general"
+        if tags:
+            from store.records.tags import joined
+
+            tags = joined(tags)
+        with self._database.write(actor, "remember", key) as write:
+            if (answer := write.answer) is not None:
+                told, new = answer.split()
+                return int(told), new == "1"
+            known = same(write, fact)
+            if known is not None:
+                write.reason = f"confirm {cite('fact', known)}"
+                self._touch(write, known)
+                if pinned:
+                    write.execute("UPDATE facts SET pinned = 1 WHERE id = ?", (known,))
+                of = _session(write, session) if scope == "session" else ""
+                write.execute(
+                    "UPDATE facts SET scope = ?, session = ? WHERE id = ? AND scope = 'session' AND session <> ?",
+                    (Verbatim(scope), of, known, of),
+                )
+                write.answered(known, 0)
+                return known, False
+            tombstones.refuse(write, fact, again)
+            number = insert(
+                write,
+                fact,
+                domain=domain,
+                confidence=confidence,
+                source=source,
+                scope=scope,
+                session=_session(write, session) if scope == "session" else "",
+                importance=importance,
+                pinned=int(pinned),
+                origin=actor,
+                evidence=Json(list(evidence)),
+                tags=Json(list(tags)),
+            )
+            if actor == PERSON:
+                write.execute("INSERT INTO uncompared VALUES (?)", (number,))  # see store/inbox/new_fact_check.py
+            write.reason = f"remember {cite('fact', number)}"
+            write.answered(number, 1)
+            return number, True
+
+    def correct(self, number: int, text: str, *, actor: str = PERSON, again: bool = False) -> int:
+        """Replace a fact: the id of the new one, which supersedes the old, and is muted if that was. `again` is as in
+        `remember`. Raises NotFound, Conflict, InvalidInput, Purged."""
+        fact = checked(text)
+        with self._database.write(actor, f"correct {cite('fact', number)}") as write:
+            self._active(write, [number])
+            old = write.execute(
+                "SELECT fact, domain, confidence, scope, importance, pinned, evidence, tags, session FROM facts"
+                " WHERE id = ?",
+                (number,),
+            ).get
+            if old[0] == fact:
+                raise InvalidInput(
+                    f"{cite('fact', number)} says exactly that.", "Confirm it instead, if it still holds."
+                )
+            known = same(write, fact)
+            if known is not None and known != number:
+                raise Conflict(
+                    f"{cite('fact', known)} says that already.", f"Forget {cite('fact', number)} instead, or undo."
+                )
+            tombstones.refuse(write, fact, again)
+            write.execute("UPDATE facts SET status = 'superseded' WHERE id = ?", (number,))
+            new = insert(
+                write,
+                fact,
+                domain=old[1],
+                confidence="high" if actor == PERSON else old[2],
+                source="explicit" if actor == PERSON else "inferred",
+                scope=old[3],
+                session=old[8],
+                supersedes=number,
+                importance=old[4],
+                pinned=old[5],
+                origin=actor,
+                evidence=Verbatim(old[6]),
+                tags=Verbatim(old[7]),
+            )
+            from store.records.mutes import hand_on
+
+            hand_on(write, [number], new)
+            return new
+
+    def confirm(self, numbers: Sequence[int], *, actor: str = PERSON) -> None:
+        """Say that facts still hold: their clocks start again. All of them or none."""
+        with self._database.write(actor, _reason("confirm", numbers)) as write:
+            self._active(write, numbers)
+            for number in numbers:
+                self._touch(write, number)
+
+    def forget(self, numbers: Sequence[int], *, actor: str = PERSON) -> None:
+        """Hide facts, until undone. All of them or none. On a full disk the ballast makes room."""
+        with_room(self._database.path, lambda: self._forget(numbers, actor))
+
+    def _forget(self, numbers: Sequence[int], actor: str) -> None:
+        with self._database.write(actor, _reason("forget", numbers)) as write:
+            self._present(write, numbers)
+            for number in numbers:
+                write.execute("UPDATE facts SET status = 'forgotten' WHERE id = ?", (number,))
+
+    def pin(self, numbers: Sequence[int], pinned: bool = True, *, actor: str = PERSON) -> None:
+        """Pin facts, which then never age, or unpin them. All of them or none."""
+        with self._database.write(actor, _reason("pin" if pinned else "unpin", numbers)) as write:
+            self._active(write, numbers)
+            for number in numbers:
+                write.execute("UPDATE facts SET pinned = ? WHERE id = ?", (int(pinned), number))
+
+    def tag(self, numbers: Sequence[int], tag: str, *, actor: str = PERSON) -> str:
+        """Give facts a tag, which is returned as it is kept. All of them or none; those that have it, in whatever
+        capitals, stay as they are. Raises NotFound, InvalidInput, and Conflict when all of them have it."""
+        from store.records.tags import joined, written
+
+        tag = written(tag)
+        with self._database.write(actor, _reason("tag", numbers)) as write:
+            self._active(write, numbers)
+            if not self._retag(write, numbers, lambda old: joined(old, [tag])):
+                raise Conflict("That tag is there already.", "See a fact's tags with `memoranda show`.")
+        return tag
+
+    def untag(self, numbers: Sequence[int], tag: str, *, actor: str = PERSON) -> None:
+        """Take a tag from facts, in whatever capitals. All of them or none; those without it stay as they are. Raises
+        NotFound, InvalidInput, and Conflict when none of them has it."""
+        from store.records.tags import key
+
+        with self._database.write(actor, _reason("untag", numbers)) as write:
+            self._active(write, numbers)
+            if not self._retag(write, numbers, lambda old: [one for one in old if key(one) != key(tag)]):
+                raise Conflict("There is no such tag to take away.", "See a fact's tags with `memoranda show`.")
+
+    # reading
+
+    def get(self, number: int) -> "Fact":
+        """One fact, whatever its status. Raises NotFound."""
+        found = self.many([number])
+        if not found:
+            raise _missing(number)
+        return found[0]
+
+    def many(self, numbers: Sequence[int]) -> "list[Fact]":
+        """The facts of these ids that exist, in this order."""
+        import json
+
+        rows = self._database.rows(
+            f"SELECT {COLUMNS} FROM facts WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(numbers)),)
+        )
+        by_id = {row[0]: _fact(row) for row in rows}
+        return [by_id[number] for number in numbers if number in by_id]
+
+    def order(
+        self,
+        now: str,
+        *,
+        statuses: Sequence[str] = ("active",),
+        domain: str | None = None,
+        origin: str | None = None,
+        tag: str | None = None,
+        state: int | None = None,
+        words: str = "",
+        sort: str = "oldest",
+        limit: int = -1,
+        offset: int = 0,
+    ) -> "array[int]":
+        """The ids of the facts that pass the filters, in the order `sort` (a key of SORTS), packed. `words` is a
+        substring, `tag` a whole tag in whatever capitals, `state` an index of ageing.STATES."""
+        from store.records.ageing import state_sql
+
+        _one_of("order", sort, tuple(SORTS))
+        for status in statuses:
+            _one_of("status", status, FACT_STATUSES)
+        expression = state_sql(now)
+        clauses = [f"status IN ({', '.join('?' * len(statuses))})"]
+        parameters: list[object] = list(statuses)
+        for clause, value in (("domain = ?", domain), ("origin = ?", origin), (f"{expression} = ?", state)):
+            if value is not None:
+                clauses.append(clause)
+                parameters.append(value)
+        if tag is not None:
+            from store.records import tags
+
+            tags.register(self._database)
+            clauses.append(tags.TAGGED.format("?"))
+            parameters.append(tags.key(tag))
+        if words:
+            # SQLite folds the case of ASCII only
+            self._database.connection.create_scalar_function("fold", _fold, 1, deterministic=True)
+            clauses.append("instr(fold(fact), ?)")
+            parameters.append(words.casefold())
+        order = SORTS[sort].format(state=expression)
+        return self._database.keys(
+            f"SELECT id FROM facts WHERE {' AND '.join(clauses)} ORDER BY {order} LIMIT ? OFFSET ?",
+            (*parameters, limit, offset),
+        )
+
+    def ids(self, now: str, **filters: "Any") -> list[int]:
+        """`order`, as a list."""
+        return self.order(now, **filters).tolist()
+
+    def chain(self, number: int) -> "list[Fact]":
+        """A fact with all it superseded and all that superseded it, oldest first. Raises NotFound."""
+        alone = self._database.row(
+            "SELECT supersedes IS NULL AND NOT EXISTS (SELECT 1 FROM facts AS newer WHERE newer.supersedes = facts.id)"
+            " FROM facts WHERE id = ?",
+            (number,),
+        )
+        if alone is not None and alone[0]:  # most facts: a look at the index instead of a walk
+            return self.many([number])
+        rows = self._database.rows(
+            "WITH RECURSIVE older(id, depth) AS ("
+            "  SELECT ?, 0 UNION"
+            "  SELECT supersedes, depth - 1 FROM facts JOIN older USING(id) WHERE supersedes < id),"
+            " newer(id, depth) AS ("
+            "  SELECT ?, 0 UNION"
+            "  SELECT f.id, depth + 1 FROM facts f JOIN newer ON f.supersedes = newer.id AND f.id > newer.id)"
+            " SELECT id FROM (SELECT * FROM older UNION SELECT * FROM newer) ORDER BY depth, id",
+            (number, number),
+        )
+        found = self.many([row[0] for row in rows])
+        if not found:
+            raise _missing(number)
+        return found
+
+    def counts(self, now: str) -> dict[str, int]:
+        """How many facts are in each state of ageing, and how many are forgotten and superseded."""
+        from store.records.ageing import STATES, grown_sql, state_sql
+
+        counts = dict.fromkeys((*STATES, *FACT_STATUSES), 0)
+        grown, state = grown_sql(now), state_sql(now)
+        sums = ", ".join(f"count(*) FILTER (WHERE {grown} AND {state} = {index})" for index in range(1, len(STATES)))
+        # from the index alone and without sorting: a million facts take 0.3 s instead of 2.4, and no memory
+        for status, count, *states in self._database.rows(
+            f"SELECT status, count(*), {sums} FROM facts GROUP BY status"
+        ):
+            counts[status] = count
+            if status == "active":
+                counts |= zip(STATES, (count - sum(states), *states), strict=True)
+        return counts
+
+    def open_session(self) -> str:
+        """The session that a fact told for one belongs to, where none is named; empty if none is open."""
+        return _open_session(self._database, self._database.clock())
+
+    def tags(self) -> list[tuple[str, int]]:
+        """The tags of active facts, each in its most frequent spelling, and how many facts have it; most used first."""
+        from store.records.tags import key
+
+        spellings: dict[str, list[tuple[int, str]]] = {}
+        for tag, count in self._database.rows(
+            "SELECT value, count(DISTINCT facts.id) FROM facts, json_each(facts.tags)"
+            " WHERE status = 'active' GROUP BY 1"
+        ):
+            spellings.setdefault(key(tag), []).append((count, tag))
+        found = [(max(ways)[1], sum(count for count, _ in ways)) for ways in spellings.values()]
+        return sorted(found, key=lambda pair: (-pair[1], key(pair[0])))
+
+    # the rules that writing shares
+
+    def _touch(self, write: Write, number: int) -> None:
+        write.execute("UPDATE facts SET last_confirmed_at = ? WHERE id = ?", (Verbatim(write.at), number))
+
+    def _retag(self, write: Write, numbers: Sequence[int], change: "Callable[[list[str]], list[str]]") -> bool:
+        """Change the tags of each fact; whether any is different now."""
+        import json
+
+        changed = False
+        for number in dict.fromkeys(numbers):
+            old = json.loads(write.execute("SELECT tags FROM facts WHERE id = ?", (number,)).get)
+            new = change(old)
+            if new != old:
+                write.execute("UPDATE facts SET tags = ? WHERE id = ?", (Json(new), number))
+                changed = True
+        return changed
+
+    def _present(self, write: Write, numbers: Iterable[int]) -> None:
+        """Raise unless each of these facts exists and is not forgotten."""
+        for number in numbers:
+            status = write.execute("SELECT status FROM facts WHERE id = ?", (number,)).get
+            if status is None:
+                raise _missing(number)
+            if status == "forgotten":
+                raise Conflict(f"{cite('fact', number)} is forgotten already.", "Undo brings it back.")
+
+    def _active(self, write: Write, numbers: Iterable[int]) -> None:
+        """Raise unless each of these facts is the one that holds today."""
+        numbers = list(numbers)
+        self._present(write, numbers)
+        for number in numbers:
+            status = write.execute("SELECT status FROM facts WHERE id = ?", (number,)).get
+            if status != "active":
+                newer = write.execute("SELECT max(id) FROM facts WHERE supersedes = ?", (number,)).get
+                follow = f"{cite('fact', newer)} took its place: use that one." if newer else ""
+                raise Conflict(f"{cite('fact', number)} is {status}.", follow)
+
+
+def same(write: Write, fact: str) -> int | None:
+    """The active fact that says the same, however it is written."""
+    found: int | None = write.execute(
+        "SELECT id FROM facts WHERE text_hash = ? AND status = 'active' ORDER BY id LIMIT 1",
+        (Verbatim(text_hash(fact)),),
+    ).get
+    return found
+
+
+def insert(
+    write: Write,
+    fact: str,
+    *,
+    domain: str,
+    confidence: str,
+    source: str,
+    scope: str,
+    importance: float,
+    pinned: int,
+    origin: str,
+    evidence: Json | Verbatim,
+    tags: Json | Verbatim,
+    supersedes: int | None = None,
+    session: str = "",
+    at: str = "",
+) -> int:
+    """A new active fact, told now unless `at` says when; its id. `fact` is `checked` already, and so are the words of
+    closed lists."""
+    return write.insert(
+        "facts",
+        domain=Verbatim(domain),
+        fact=fact,
+        text_hash=Verbatim(text_hash(fact)),
+        confidence=Verbatim(confidence),
+        source=Verbatim(source),
+        scope=Verbatim(scope),
+        status=Verbatim("active"),
+        supersedes=supersedes,
+        created_at=Verbatim(at or write.at),
+        last_confirmed_at=Verbatim(at or write.at),
+        importance=importance,
+        pinned=pinned,
+        origin=origin,
+        evidence=evidence,
+        tags=tags,
+        session=session,
+    )
+
+
+def _session(write: Write, named: str) -> str:
+    """The session that a fact belongs to which is told for one: the one that is named, else that of the conversation
+    that tells it, else the one that is open; empty if none is. Raises NotFound, Conflict."""
+    name = clean(named.strip())
+    if name:
+        over = write.execute("SELECT ended_at IS NOT NULL FROM sessions WHERE id = ?", (name,)).get
+        if over is None:
+            raise NotFound(f"There is no session “{name[:60]}”.", f"Start it: memoranda sessions start {name[:60]}")
+        if over:
+            raise Conflict(f"Session “{name[:60]}” is over.", "Leave the scope out: then it is the project's.")
+        return name
+    if write.actor.startswith(TALK):
+        return write.actor.removeprefix(TALK)
+    return _open_session(write.database, write.at)
+
+
+def _open_session(database: Database, now: str) -> str:
+    """Of the sessions that are not over the one in which nothing was said yet, or else was spoken in last; empty if
+    there is none."""
+    from store.base.clock import from_ms, to_ms
+    from store.records.checkpoint_levels import QUIET_MS
+
+    last = "(SELECT {} FROM turns t WHERE t.session = s.id ORDER BY t.number DESC LIMIT 1)"
+    found: str | None = database.value(
+        f"SELECT s.id FROM sessions s WHERE s.ended_at IS NULL AND coalesce({last.format('t.at')}, s.started_at) >= ?"
+        f" ORDER BY {last.format('t.id')} DESC NULLS FIRST, s.started_at DESC, s.id LIMIT 1",
+        (from_ms(to_ms(now) - QUIET_MS),),
+    )
+    return found or ""
+
+
+def _fold(*values: "Any") -> str:
+    return str(values[0]).casefold()
+
+
+def text_hash(text: str) -> str:
+    """What two ways of writing the same fact have in common: capitals, spaces and final punctuation left out."""
+    return sha256(tombstones.normal(text).encode()).hexdigest()[:32]
+
+
+def checked(text: str) -> str:
+    """A fact's text as it will be stored. Raises InvalidInput."""
+    fact = clean(text).strip()
+    if not fact:
+        raise InvalidInput("There is nothing to remember in an empty text.", 'Write the fact: remember "team of 5".')
+    if len(fact) > MAX_CHARACTERS:
+        raise InvalidInput(
+            f"A fact holds at most {MAX_CHARACTERS:,} characters, and this has {len(fact):,}.",
+            "Say it in a sentence or two.",
+        )
+    return fact
+
+
+def _one_of(name: str, value: str, words: Sequence[str]) -> None:
+    if value not in words:
+        raise InvalidInput(f"There is no such {name}.", f"Choose one of: {', '.join(words)}.")
+
+
+def _reason(verb: str, numbers: Sequence[int]) -> str:
+    """A verb and what it was about; of many, the first ten."""
+    if not numbers:
+        raise InvalidInput(f"Nothing to {verb} was named.", f"Name facts by their numbers: {verb} 12 13.")
+    more = f" +{len(numbers) - 10}" if len(numbers) > 10 else ""
+    return f"{verb} {' '.join(cite('fact', number) for number in numbers[:10])}{more}"
+
+
+def _missing(number: int) -> NotFound:
+    return NotFound(f"There is no fact {cite('fact', number)}.", "List them with `memoranda facts --all`.")
+
+
+def _fact(row: "tuple[Any, ...]") -> "Fact":
+    import json
+
+    from store.base.models import Fact
+
+    *columns, pinned, origin, evidence, tags, session = row
+    return Fact(*(*columns, bool(pinned), origin, tuple(json.loads(evidence)), tuple(json.loads(tags)), session))

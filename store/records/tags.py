@@ -1,0 +1,53 @@
+"""Tags: how they are written, and when two of them are the same one."""
+
+from collections.abc import Sequence
+
+from store.base.errors import InvalidInput
+from store.database import Database, clean
+
+MAX_CHARACTERS = 40
+# SQL: a row of `facts` has the tag of this key; needs `register`
+TAGGED = "EXISTS (SELECT 1 FROM json_each(facts.tags) WHERE tag_key(value) = {})"
+
+
+def written(text: str) -> str:
+    """A tag as it is stored: its words joined by dashes, in the person's own capitals. Raises InvalidInput."""
+    tag = "-".join(clean(_composed(text)).split())
+    if not tag:
+        raise InvalidInput("A tag is a word, and this one is empty.", "Name one: tag 12 invoices.")
+    if len(tag) > MAX_CHARACTERS:
+        raise InvalidInput(
+            f"A tag holds at most {MAX_CHARACTERS} characters, and this has {len(tag)}.", "Choose a shorter one."
+        )
+    return tag
+
+
+def key(text: str) -> str:
+    """What the ways of writing one tag have in common: capitals, spaces and how an accent is typed left out."""
+    return "-".join(_composed(text).casefold().split())
+
+
+def joined(tags: Sequence[str], more: Sequence[str] = ()) -> list[str]:
+    """The tags, and those of `more` that are not among them yet; of two ways of writing one the first stays."""
+    found: dict[str, str] = {}
+    for tag in (*tags, *more):
+        found.setdefault(key(tag), tag)
+    return list(found.values())
+
+
+def register(database: Database) -> None:
+    """Make `tag_key` known to SQL on this connection."""
+    database.connection.create_scalar_function("tag_key", _key_of, 1, deterministic=True)
+
+
+def _key_of(*values: object) -> str:
+    return key(str(values[0]))
+
+
+def _composed(text: str) -> str:
+    """An accent typed as a character of its own belongs to its letter."""
+    if text.isascii():
+        return text
+    from unicodedata import normalize
+
+    return normalize("NFC", text)

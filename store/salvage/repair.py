@@ -1,0 +1,215 @@
+"""What history knows that the tables have lost, and the other way round, once both were read off a damaged file.
+
+Each record is in a memory twice: as its row, and as the steps that made it. Where its row did not come through, the
+steps make it again; where they do not agree, the steps win as long as none is missing after them. What no step explains
+is written down as what it is: put there by the salvage, in a step of its own.
+"""
+
+import json
+from dataclasses import dataclass, field
+from itertools import groupby
+from operator import itemgetter
+
+import apsw
+
+from store.base.hashing import sha256
+from store.database import Database
+from store.database.change_capture import Header, append, columns, framed
+from store.database.tables import RECORDED
+from store.health.hash_chain import LOST, ROWS, STEPS, taken_back, true
+from store.health.record_history import Row, untold, walk
+from store.history.checkpoint_payload import torn
+from store.history.row_edits import primary_key
+
+# the moment of a step whose header is damaged, where it cannot be: that of the step before
+AT_ITS_PLACE = """
+UPDATE history SET at = coalesce((SELECT p.at FROM history p WHERE p.seq = history.seq - 1), at)
+WHERE seq = ? AND (at > coalesce((SELECT n.at FROM history n WHERE n.seq = history.seq + 1), at)
+  OR at < coalesce((SELECT p.at FROM history p WHERE p.seq = history.seq - 1), at)
+  OR at NOT GLOB '[12][0-9][0-9][0-9]-[01][0-9]-[0-3][0-9]T[0-2][0-9]:[0-5][0-9]:[0-6][0-9].[0-9][0-9][0-9]Z')
+"""
+NOBODY = "agent"  # who made a step whose header is lost, and the step that puts down what no other explains
+EVERYTHING = (0, 1 << 62)
+
+
+@dataclass
+class Mended:
+    """What became of history and of the records: steps whose header (`headers`) or some of whose `rows` are lost;
+    records made `again` from their steps and records that are `gone`, by table; records that no step explains, and
+    checkpoints that are `torn`: they do not hold what was written."""
+
+    headers: set[int] = field(default_factory=set)
+    rows: set[int] = field(default_factory=set)
+    again: dict[str, int] = field(default_factory=dict)
+    unexplained: int = 0
+    torn: int = 0
+    gone: dict[str, int] = field(default_factory=dict)
+
+
+def mend(database: Database, newest: int) -> Mended:
+    """Bring records and history to agree, in the transaction that is under way. `newest` is the highest number that
+    the damaged file is known to have given to a step."""
+    connection = database.connection
+    mended = Mended()
+    _rows_of_steps(connection, mended)
+    _headers(connection, newest, mended)
+    last = max(mended.headers | mended.rows, default=0)
+    for table in RECORDED:
+        _again(database, table, last, mended)
+    broken = torn(database)
+    connection.executemany("UPDATE checkpoints SET digest = x'' WHERE id = ?", [(number,) for number in broken])
+    mended.torn = len(broken)
+    undoes = dict(connection.execute("SELECT seq, undoes FROM history WHERE undoes IS NOT NULL ORDER BY seq"))
+    connection.execute("UPDATE history SET undone_by = NULL")
+    connection.executemany(
+        "UPDATE history SET undone_by = ? WHERE seq = ?", [(by, seq) for seq, by in taken_back(undoes).items()]
+    )
+    return mended
+
+
+def _rows_of_steps(connection: apsw.Connection, mended: Mended) -> None:
+    """Drop the rows of history that are not what their leaf says, and note whose rows are not all there."""
+    false = []
+    for seq, n, *row, salt, leaf, purged in connection.execute(
+        "SELECT seq, n, tbl, pk, op, indirect, before, after, salt, leaf, purged FROM history_row"
+    ):
+        if not true(row, salt, leaf, purged):
+            false.append((seq, n))
+    connection.executemany("DELETE FROM history_row WHERE seq = ? AND n = ?", false)
+    roots = {}
+    for seq, group in groupby(connection.execute(ROWS.format("history_row"), EVERYTHING), itemgetter(0)):
+        leaves, count = sha256(), 0
+        for *_, leaf, _ in group:
+            leaves.update(leaf)
+            count += 1
+        roots[seq] = (count, leaves.digest())
+    for seq, changes, root in connection.execute("SELECT seq, changes, rows_root FROM history"):
+        if roots.get(seq, (0, sha256().digest())) != (changes, root):
+            mended.rows.add(seq)
+
+
+def _headers(connection: apsw.Connection, newest: int, mended: Mended) -> None:
+    """Note whose header does not follow from the step before, and give the steps that have none one that says so."""
+    digest: bytes | None = b""
+    there: set[int] = set()
+    before = 0
+    for seq, *about, root, recorded in connection.execute(STEPS, EVERYTHING):
+        if seq != before + 1:
+            digest = None
+        there.add(seq)
+        before = seq
+        if digest is not None and sha256(digest + framed(seq, *about) + root).digest() != recorded:
+            mended.headers.add(seq)
+            digest = None
+        else:
+            digest = recorded
+    newest = max(newest, before, connection.execute("SELECT coalesce(max(seq), 0) FROM history_row").get)
+    if newest > 2 * len(there) + 1_000:  # numbers that are damaged themselves
+        newest = 2 * len(there) + 1_000
+        connection.execute("DELETE FROM history_row WHERE seq > ?", (newest,))
+        connection.execute("DELETE FROM history WHERE seq > ?", (newest,))
+        mended.headers = {seq for seq in mended.headers if seq <= newest}
+        newest = connection.execute("SELECT max(seq) FROM history").get or 0
+    missing = sorted(set(range(1, newest + 1)) - there)
+    mended.headers.update(missing)
+    connection.executemany(
+        "INSERT INTO history(seq, at, actor, door, reason, changes, rows_root, digest) VALUES"
+        " (?1, coalesce((SELECT at FROM history WHERE seq < ?1 ORDER BY seq DESC LIMIT 1),"
+        "   (SELECT at FROM history ORDER BY seq LIMIT 1), '1970-01-01T00:00:00.000Z'), ?2, 'cli', 'lost',"
+        " (SELECT count(*) FROM history_row WHERE seq = ?1), x'', x'')",
+        [(seq, NOBODY) for seq in missing],
+    )
+    connection.executemany(AT_ITS_PLACE, [(seq,) for seq in sorted(mended.headers)])
+
+
+def _again(database: Database, table: str, last: int, mended: Mended) -> None:
+    """Make the rows of a table what their steps say, where no step after them is lost; or where there is no row."""
+    connection = database.connection
+    keys = primary_key(connection, table)
+    where = " AND ".join(f"{name} = ?" for name in keys)
+    names = columns(connection, table)
+    for key, told, row in walk(database, table):
+        if told.agrees(row):
+            continue
+        identity = json.loads(key)
+        if row is not None and told.seq <= last and not _flipped(told.stated, row):
+            continue  # what is lost may have made it what it is
+        if told.gone:
+            connection.execute(f"DELETE FROM {table} WHERE {where}", identity)
+            continue
+        stated = {name: value for name, value in told.stated.items() if name in names and name not in keys}
+        try:
+            if row is not None:
+                sets = ", ".join(f"{name} = ?" for name in stated)
+                connection.execute(f"UPDATE {table} SET {sets} WHERE {where}", (*stated.values(), *identity))
+            elif told.whole:
+                all_names, marks = ", ".join([*keys, *stated]), ", ".join("?" * (len(keys) + len(stated)))
+                connection.execute(f"INSERT INTO {table}({all_names}) VALUES ({marks})", (*identity, *stated.values()))
+            else:
+                continue
+        except apsw.ConstraintError:
+            continue  # what a check of today refuses stays as it was read
+        mended.again[table] = mended.again.get(table, 0) + 1
+
+
+def _flipped(stated: Row, row: Row) -> bool:
+    """Whether a row differs from what its steps say by a bit or two of a value only: no writer does that."""
+    pairs = [(value, row[name]) for name, value in stated.items() if name in row and row[name] != value]
+    return all(isinstance(then, str) and isinstance(now, str) and _bits(then, now) <= 2 for then, now in pairs)
+
+
+def _bits(one: str, other: str) -> int:
+    """How many bits two texts differ by; many if they are not of one length."""
+    first, second = one.encode(), other.encode()
+    if len(first) != len(second):
+        return len(first) * 8
+    return sum((a ^ b).bit_count() for a, b in zip(first, second, strict=True))
+
+
+def explain(database: Database, mended: Mended, at: str) -> None:
+    """Write down, in one step, every record that is still not what its steps say; and which steps are lost."""
+    connection = database.connection
+    edits: list[tuple[str, Row | None, Row | None]] = []  # table, what was told, what there is
+    names = {table: columns(connection, table) for table in RECORDED}
+    keys = {table: primary_key(connection, table) for table in RECORDED}
+    for table in RECORDED:
+        for key, told, row in walk(database, table):
+            if told.agrees(row):
+                continue
+            identity = json.loads(key)
+            if row is not None:
+                edits.append((table, None, row))
+            else:
+                known = dict.fromkeys(names[table]) | told.stated | dict(zip(keys[table], identity, strict=True))
+                edits.append((table, known, None))
+                mended.gone[table] = mended.gone.get(table, 0) + 1
+        pairs = ", ".join(f"'{name}', {name}" for name in names[table])
+        where = " AND ".join(f"{name} = ?" for name in keys[table])
+        for key in untold(database, table):
+            text = connection.execute(f"SELECT json_object({pairs}) FROM {table} WHERE {where}", json.loads(key)).get
+            edits.append((table, None, json.loads(text)))
+    mended.unexplained = sum(row is not None for *_, row in edits)
+    if edits:
+        said = _changeset(connection, edits, names)
+        append(connection, said, Header(at, NOBODY, database.door, "salvage", None))
+    lost = {"steps": sorted(mended.headers), "rows": sorted(mended.rows)}
+    if any(lost.values()):
+        connection.execute(
+            "INSERT INTO meta(key, value) VALUES (?1, ?2) ON CONFLICT(key) DO UPDATE SET value = ?2",
+            (LOST, json.dumps(lost)),
+        )
+
+
+def _changeset(
+    connection: apsw.Connection, edits: list[tuple[str, Row | None, Row | None]], names: dict[str, list[str]]
+) -> bytes:
+    """Rows that came or went as a changeset, by column name."""
+    builder = apsw.ChangesetBuilder()  # type: ignore[no-untyped-call]
+    try:
+        builder.schema(connection, "main")
+        for table, gone, came in edits:
+            values = tuple((gone or came or {}).get(name) for name in names[table])
+            (builder.add_delete if came is None else builder.add_insert)(table, False, values)
+        return builder.output()
+    finally:
+        builder.close()

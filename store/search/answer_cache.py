@@ -1,0 +1,280 @@
+"""Answers that keep: what was answered to a question whose answer the records alone decide, for a day at most [003] §5.
+
+An answer is given again only while all that it rests on is as it was: the records it cites (no step of history touched
+them since, and they say what they said), what a search for the question finds (nothing that it did not find then), and
+who gave it, so that no model signs what another said.
+While a text waits for its vector nobody knows what it is near to, and nothing is given again. A purge empties it.
+
+A question that only means the same is answered too, from a calibrated similarity of ALIKE on and if `questions` and
+`cues` find nothing that tells the two apart; with a note of ours, never the model's, that names the question it was
+given to.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from store.base.citations import Citation, parse
+from store.base.clock import DAY_MS, how_long_ago, to_ms
+from store.base.errors import MemorandaError
+from store.base.hashing import sha256
+from store.base.models import Fact, Turn, as_json
+from store.database import Database, Json, Verbatim
+from store.database.purged_words import tells
+from store.history.change_summary import TABLES
+from store.history.compression import every_row
+from store.records.ageing import state
+from store.search import Hit, Search
+from store.search import lookup as records
+from store.search.fts import Keywords, Words
+from store.search.query_parser import STOP
+from store.text.contradiction import contrary
+from store.text.question_similarity import deterministic, may_be_same, normal, words
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+KEPT = 500  # answers
+FOUND = 20  # hits of the search that an answer rests on
+ALIKE = 0.75  # calibrated similarity of two questions that mean the same [003] §10.2
+LOOKED, GIVEN = "answers.looked", "answers.given"
+COLUMNS = "id, question, answer, citations, seq, basis, found, fingerprint, vector, at"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer given before: `question` is the one it was given to, `at` when; `citations` what it rests on. `note`
+    is to be shown with it, empty where the very same question was asked."""
+
+    question: str
+    answer: str
+    citations: tuple[str, ...]
+    at: str
+    note: str
+
+
+class Answers:
+    """The answers that one memory keeps."""
+
+    def __init__(self, database: Database, search: Search) -> None:
+        self._database = database
+        self._search = search
+
+    def keep(
+        self, question: str, answer: str, citations: Sequence[str], *, seq: int | None = None, by: str = ""
+    ) -> bool:
+        """Keep an answer, if it is one that keeps: whether it was. `seq` is the step of history that was the newest
+        when its records were read (the newest one now, unless given): what was written since, it does not know. `by`
+        names the model that gave it.
+
+        Some 50 ms where a model makes the question's vector: for a thread that may wait.
+        """
+        if self._database.read_only or not answer.strip() or not deterministic(question):
+            return False
+        if tells(self._database, question):  # it says what was purged
+            return False
+        cited = _parsed(citations)
+        newest = self._newest()
+        since = newest if seq is None else seq
+        basis = self._basis(cited, by)
+        found = self._found(question, answer)
+        if basis is None or found is None or self._touched([*cited, *map(_cited, found)], since):
+            return False
+        vector = self._search.meaning.as_stored(question) if self._search.meaning else None
+        with self._database.write("agent", "answer") as write:
+            write.execute("DELETE FROM answers_cache WHERE normal = ?", (normal(question),))
+            write.insert(
+                "answers_cache",
+                normal=normal(question),
+                question=question,
+                answer=answer,
+                citations=Json([str(one) for one in cited]),
+                seq=since,
+                basis=Verbatim(basis),
+                found=Json([hit.key for hit in found]),
+                fingerprint=Verbatim(vector[0].fingerprint if vector else ""),
+                vector=vector[1].astype("<f4").tobytes() if vector else None,
+                at=Verbatim(write.at),
+            )
+            write.execute(
+                "DELETE FROM answers_cache WHERE id NOT IN"
+                " (SELECT id FROM answers_cache ORDER BY at DESC, id DESC LIMIT ?)",
+                (KEPT,),
+            )
+        return True
+
+    def lookup(
+        self, question: str, *, by: str = "", fits: Callable[[str, str], bool] = lambda question, answer: True
+    ) -> Answer | None:
+        """What was answered by this model to this question, or to one that means the same, if it still holds and `fits`
+        says so of that question and its answer; else None. Some 30 ms where answers are kept at all."""
+        if not deterministic(question):
+            return None
+        given, gone = self._look(question, by, fits)
+        if not self._database.read_only and not self._database.moment:
+            with self._database.write("agent", "answers") as write:
+                write.execute(
+                    "DELETE FROM answers_cache WHERE id IN (SELECT value FROM json_each(?))",
+                    (Verbatim(json.dumps(gone)),),
+                )
+                for name in (LOOKED, *((GIVEN,) if given else ())):
+                    write.execute(
+                        "INSERT INTO meta(key, value) VALUES (?, '1') ON CONFLICT(key) DO UPDATE SET value = value + 1",
+                        (Verbatim(name),),
+                    )
+        return given
+
+    def figures(self) -> tuple[int, int, int]:
+        """(how often an answer was looked for, how often there was one, how many are kept)."""
+        looked, given = (
+            int(self._database.value("SELECT value FROM meta WHERE key = ?", (name,)) or 0) for name in (LOOKED, GIVEN)
+        )
+        return looked, given, int(self._database.value("SELECT count(*) FROM answers_cache"))
+
+    def empty(self) -> int:
+        """Drop them all; how many there were."""
+        with self._database.write("user", "answers") as write:
+            write.execute("DELETE FROM answers_cache")
+            gone: int = self._database.connection.changes()
+            return gone
+
+    # looking
+
+    def _look(self, question: str, by: str, fits: Callable[[str, str], bool]) -> tuple[Answer | None, list[int]]:
+        """(the answer that holds, the ids of those looked at that hold no longer)."""
+        gone: list[int] = []
+        row = self._database.row(f"SELECT {COLUMNS} FROM answers_cache WHERE normal = ?", (normal(question),))
+        if row is not None:
+            if self._waiting():
+                return None, []
+            if not self._holds(row, self._found(row[1], row[2]), by):
+                gone.append(row[0])
+            elif fits(row[1], row[2]):
+                return _answer(row, ""), []
+        if not self._database.value("SELECT 1 FROM answers_cache WHERE vector IS NOT NULL LIMIT 1"):
+            return None, gone
+        return self._alike(question, gone, by, fits)
+
+    def _alike(
+        self, question: str, gone: list[int], by: str, fits: Callable[[str, str], bool]
+    ) -> tuple[Answer | None, list[int]]:
+        """The answer to the nearest question that means the same."""
+        look = self._search.meaning.look(question) if self._search.meaning else None
+        vector = look.vector() if look else None
+        if look is None or vector is None or self._waiting():
+            return None, gone
+        import numpy as np
+
+        near = []
+        for row in self._database.rows(
+            f"SELECT {COLUMNS} FROM answers_cache WHERE fingerprint = ?", (look.fingerprint,)
+        ):
+            other = np.frombuffer(row[8], "<f4")
+            if row[0] not in gone and other.shape == vector.shape:
+                near.append((look.calibrated(float(other @ vector)), row))
+        for similarity, row in sorted(near, key=lambda pair: -pair[0]):
+            if similarity < ALIKE:
+                break
+            if not may_be_same(question, row[1]) or contrary(question, row[1]) or not fits(row[1], row[2]):
+                continue
+            found = self._found(question, row[2])
+            if not self._holds(row, self._found(row[1], row[2]), by):
+                gone.append(row[0])
+            elif self._same_matter(question, row, found):
+                since = how_long_ago(self._database.clock(), row[9])
+                return _answer(
+                    row, f"[Recovered from an earlier answer, {since}, to “{' '.join(row[1].split())}”]"
+                ), gone
+        return None, gone
+
+    def _same_matter(self, question: str, row: "tuple[Any, ...]", found: "list[Hit] | None") -> bool:
+        """Whether a search for this question leads to what the other's answer rests on, and the question names nothing
+        that the memory knows and that answer does not speak of."""
+        before = json.loads(row[6])
+        if not found or not before or found[0].key != before[0]:
+            return False
+        keywords = Keywords(self._database)
+        spoken = keywords.stems(f"{row[1]}\n{row[2]}\n{found[0].snippet}")
+        own = [word for word in words(question) if word not in STOP and word.isalpha()]
+        strange = [word for word in own if not keywords.stems(word) <= spoken]
+        known = keywords.counts(Words(strange, None, {}))
+        return not any(known.values())
+
+    def _holds(self, row: "tuple[Any, ...]", found: "list[Hit] | None", by: str) -> bool:
+        """Whether all that a kept answer rests on is as it was."""
+        _, _, _, citations, seq, basis, before, _, _, at = row
+        age = to_ms(self._database.clock()) - to_ms(at)
+        cited = _parsed(json.loads(citations))
+        return (
+            0 <= age < DAY_MS
+            and found is not None
+            and {hit.key for hit in found} <= set(json.loads(before))
+            and not self._touched([*cited, *map(_cited, found)], seq)
+            and self._basis(cited, by) == basis
+        )
+
+    # what an answer rests on
+
+    def _newest(self) -> int:
+        return self._database.value("SELECT max(seq) FROM history") or 0
+
+    def _found(self, question: str, answer: str) -> "list[Hit] | None":
+        """What a search for the question finds, but for the turns in which it was asked and answered; None where it
+        could not look as well as it should."""
+        found = self._search(" ".join(question.replace(":", " ").split()), FOUND)
+        if self._search.meaning and self._search.meaning.serves and "meaning" not in found.signals:
+            return None
+        own = {normal(question), normal(answer)}
+        return [hit for hit in found.hits if not isinstance(hit.record, Turn) or normal(hit.record.text) not in own]
+
+    def _waiting(self) -> bool:
+        """Whether a text waits for its vector, so that nobody knows what it is near to."""
+        serves = self._search.meaning is not None and self._search.meaning.serves
+        return serves and bool(
+            self._database.value("SELECT 1 FROM embedding_queue q JOIN corpus c ON c.id = q.id LIMIT 1")
+        )
+
+    def _touched(self, cited: Iterable[Citation], seq: int) -> bool:
+        """Whether a step of history after `seq` wrote one of these records, or muted one."""
+        keys = []
+        for one in cited:
+            if (table := TABLES.get(one.kind)) and isinstance(one.target, int):
+                keys.append([table, f"[{one.target}]"])
+            if one.kind == "fact":
+                keys.append(["mutes", f"[{one.target}]"])
+        if not keys or self._newest() <= seq:
+            return False
+        rows = self._database.rows(
+            f"SELECT 1 FROM {every_row(self._database)} AS r WHERE r.seq > ? AND EXISTS"
+            " (SELECT 1 FROM json_each(?) AS j WHERE j.value ->> 0 = r.tbl AND j.value ->> 1 = r.pk) LIMIT 1",
+            (seq, json.dumps(keys)),
+        )
+        return bool(rows)
+
+    def _basis(self, cited: Sequence[Citation], by: str) -> str | None:
+        """A digest of what these records say, of how old the facts among them are, and of who answered from them; None
+        if one is not there."""
+        now = self._database.clock()
+        told: list[object] = [by] if by else []
+        for one in cited:
+            try:
+                record = records.lookup(self._database, one)
+            except MemorandaError:
+                return None
+            told.append(as_json(record))
+            if isinstance(record, Fact):
+                told.append({"state": state(now, record.last_confirmed_at, record.confidence, record.pinned)})
+        return sha256(json.dumps(told, ensure_ascii=False, default=str).encode("utf-8", "replace")).hexdigest()
+
+
+def _parsed(citations: Iterable[str]) -> list[Citation]:
+    return list(dict.fromkeys(parse(text) for text in citations))
+
+
+def _cited(hit: "Hit") -> Citation:
+    return parse(hit.citation)
+
+
+def _answer(row: "tuple[Any, ...]", note: str) -> Answer:
+    return Answer(row[1], row[2], tuple(json.loads(row[3])), row[9], note)

@@ -1,0 +1,114 @@
+"""Any record by its citation or its key, whatever its kind."""
+
+from collections.abc import Iterable, Sequence
+
+from store.base.citations import Citation
+from store.base.errors import MemorandaError, NotFound, Unsupported
+from store.base.record_keys import pack, unpack
+from store.database import Database
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from store.base.models import Record
+
+
+def lookup(database: Database, citation: Citation) -> "Record":
+    """The record that a citation means. Raises NotFound, Conflict (an ambiguous sha), Unsupported."""
+    target = citation.target
+    if citation.kind == "commit":
+        from store.records.commits import Commits
+
+        return Commits(database).get(str(target))
+    if citation.kind == "document":
+        from store.documents import Documents
+
+        return Documents(database).cited(citation)
+    kinds = ("fact", "decision", "event", "iteration", "task", "checkpoint", "turn", "summary", "proposal")
+    if citation.kind not in kinds:
+        raise Unsupported(f"{citation} cannot be opened yet.")
+    found = many(database, citation.kind, [int(target)])
+    if not found:
+        raise NotFound(
+            f"There is no {citation.kind} {citation} in this memory.", "Search for it, or look at the lists."
+        )
+    return found[0]
+
+
+def there(database: Database, citations: Iterable[Citation]) -> "list[Record]":
+    """The records of these citations, those that are there."""
+    found: list[Record] = []
+    for citation in citations:
+        try:
+            found.append(lookup(database, citation))
+        except MemorandaError:
+            continue
+    return found
+
+
+def kind_of(record: "Record") -> str:
+    """What kind of record this is, in the words of `keys.NUMBERS`."""
+    name = type(record).__name__.lower()
+    return "document" if name == "chunk" else name
+
+
+def key(record: "Record") -> int:
+    """The key of a record (store/base/record_keys.py)."""
+    return pack(kind_of(record), record.id)
+
+
+def by_key(database: Database, keys: Sequence[int]) -> "dict[int, Record]":
+    """The records of these keys that exist, read with one query a kind."""
+    wanted: dict[str, list[int]] = {}
+    for key in keys:
+        kind, number = unpack(key)
+        wanted.setdefault(kind, []).append(number)
+    return {
+        pack(kind, record.id): record for kind, numbers in wanted.items() for record in many(database, kind, numbers)
+    }
+
+
+def many(database: Database, kind: str, numbers: Sequence[int]) -> "Sequence[Record]":
+    """The records of one kind with these ids; a part that is not asked for is not imported."""
+    if kind == "fact":
+        from store.records.facts import Facts
+
+        return Facts(database).many(numbers)
+    if kind == "decision":
+        from store.records.decisions import Decisions
+
+        return Decisions(database).many(numbers)
+    if kind == "commit":
+        from store.records.commits import Commits
+
+        return Commits(database).many(numbers)
+    if kind == "event":
+        from store.records.events import Events
+
+        return Events(database).many(numbers)
+    if kind == "iteration":
+        from store.records.iterations import Iterations
+
+        return Iterations(database).many(numbers)
+    if kind == "task":
+        from store.records.tasks import Tasks
+
+        return Tasks(database).many(numbers)
+    if kind == "turn":
+        from store.conversations import Turns
+
+        return Turns(database).many(numbers)
+    if kind == "summary":
+        from store.conversations.summaries import Summaries
+
+        return Summaries(database).many(numbers)
+    if kind == "document":
+        from store.documents import Documents
+
+        return Documents(database).many(numbers)
+    if kind == "proposal":
+        from store.records import proposals
+
+        return proposals.many(database, numbers)
+    from store.history.checkpoints import Checkpoints
+
+    return Checkpoints(database).many(numbers)

@@ -1,0 +1,152 @@
+"""What a person typed into the search bar: words, filters, perhaps a citation. Any text is a query."""
+
+import re
+
+from store.base.citations import Citation
+from store.base.citations import parse as parse_citation
+from store.base.clock import parse_moment
+from store.base.errors import InvalidInput
+from store.base.vocabulary import DOMAINS, FACT_STATUSES, SEARCHABLE
+
+FILTERS = ("kind", "domain", "is", "author", "tag", "iteration", "since", "before", "related")
+STATUSES = tuple(status for status in FACT_STATUSES if status != "contradicted")
+AGEING = ("aging", "low", "stale")
+IS = (*STATUSES, "pinned", *AGEING)
+_FILTER = re.compile(rf"(?<!\S)({'|'.join(FILTERS)}):(\S+)", re.IGNORECASE)
+_WORD = re.compile(r"\w+")
+
+# words that say nothing about what is sought, in the two languages people write here; measured in RETRIEVAL §1
+STOP = frozenset(
+    """
+    a about after all also an and any are as at be because been before but by can could did do does for from had
+    has have he her him his how i if in into is it its just like me more my no not of on or our out she should
+    so some than that the their them then there they this to up us was we were what when where which who why
+    will with would you your al algo ante antes aunque cada como con contra cual cuando de del desde donde dos e
+    el ella ellas ellos en entre era es esa ese eso esta estaba este esto estos fue ha hace hasta hay la las le
+    les lo los mas me mi mientras muy más nada ni nos nosotros nuestra nuestro o os otra otro para pero poco por
+    porque pues que qué quien quién se ser si sin sobre son su sus sí también te tiene todo tu un una uno unos y
+    ya yo él cómo cuál cuándo dónde
+    """.split()
+)
+
+_EATING = re.compile(r"\b(?:comer|como|tomar|comida|eat|eating|food|drink|cocin\w+|cook\w*)\b", re.IGNORECASE)
+_BARRED = re.compile(r"\b(?:no|not|can.?t|cannot|shouldn.?t|mustn.?t|nunca|never|evitar|avoid)\b", re.IGNORECASE)
+# what keeps somebody from eating something, in the words of those who say it
+DIETS = (
+    "alérgico alérgica alérgicos alergia alergias celíaco celíaca intolerante intolerancia vegano vegana vegetariano"
+    " vegetariana allergic allergy allergies coeliac celiac intolerant vegan vegetarian"
+).split()
+
+
+def implied(text: str) -> list[str]:
+    """Words that answer a question and do not stand in it: what somebody must not eat is told as an allergy."""
+    return DIETS if _EATING.search(text) and _BARRED.search(text) else []
+
+
+class Query:
+    """A query, read. `words` in the order typed, `typing` when the last one may be unfinished; the filters are empty
+    when not given; `notes` says in plain words which parts could not be used. All of several kinds, domains, tags,
+    authors, iterations (numbers) and states of ageing must hold; `now` is the moment that ages are counted to; `text`
+    is what is left of the query without its filters; `related` cites the record that others are sought near to."""
+
+    __slots__ = (
+        *("ageing", "authors", "before", "citation", "domains", "iterations", "kinds", "notes", "now", "pinned"),
+        *("related", "scopes", "since", "status", "tags", "text", "typing", "words"),
+    )
+
+    def __init__(self, now: str) -> None:
+        self.now = now
+        self.tags: list[str] = []
+        self.authors: list[str] = []
+        self.ageing: list[str] = []
+        self.pinned = False
+        self.words: list[str] = []
+        self.text = ""
+        self.typing = False
+        self.kinds: list[tuple[str, ...]] = []
+        self.domains: list[str] = []
+        self.scopes: list[str] = []
+        self.iterations: list[int] = []
+        self.since = ""
+        self.before = ""
+        self.status = ""
+        self.citation: Citation | None = None
+        self.related: Citation | None = None
+        self.notes: list[str] = []
+
+
+def parse(text: str, now: str) -> Query:
+    """Read a query. Never raises: what is not understood is a word to look for, or is said in `notes`."""
+    query = Query(now)
+    if not text.isascii():
+        from unicodedata import normalize
+
+        text = normalize("NFC", text)  # an accent typed as a character of its own would split its word
+    rest = _FILTER.sub(lambda match: _filter(query, match[1].lower(), match[2], now), text)
+    try:
+        query.citation = parse_citation(rest)
+    except InvalidInput:
+        query.citation = None
+    query.text = " ".join(rest.split())
+    query.words = _WORD.findall(rest)
+    query.typing = bool(query.words) and rest[-1:].isalnum()
+    return query
+
+
+def filters(text: str) -> list[tuple[int, int]]:
+    """(start, end) of every filter in a query, in order."""
+    return [match.span() for match in _FILTER.finditer(text)]
+
+
+def _filter(query: Query, name: str, value: str, now: str) -> str:
+    """Take a filter out of the text into the query; a value that cannot be meant is noted and left out."""
+    words = tuple(value.lower().split(","))
+    if name == "kind":
+        kinds = tuple(word.removesuffix("s") for word in words)
+        if all(kind in SEARCHABLE for kind in kinds):
+            query.kinds = [(*(query.kinds[0] if query.kinds else ()), *kinds)]  # kind:fact kind:task: either
+        else:
+            query.notes.append(f"kind: takes {', '.join(SEARCHABLE)}")
+    elif name == "domain":
+        if value.lower() in DOMAINS:
+            query.domains = [value.lower()]
+        else:
+            query.notes.append(f"domain: takes {', '.join(DOMAINS)}")
+    elif name == "is":
+        if not also_is(query, value.lower()):
+            query.notes.append(f"is: takes {', '.join(IS)}")
+    elif name == "tag":
+        query.tags.append(value)
+    elif name == "author":
+        query.authors.append(value)
+    elif name == "iteration":
+        try:
+            found = parse_citation(value, "iteration")
+        except InvalidInput:
+            found = None
+        if found and found.kind == "iteration":
+            query.iterations.append(int(found.target))
+        else:
+            query.notes.append("iteration: takes a number, as in iteration:5 or iteration:I#5")
+    elif name == "related":
+        try:
+            query.related = parse_citation(value)
+        except InvalidInput:
+            query.notes.append("related: takes a citation like F#12, D#3 or notes.md#L10")
+    else:
+        try:
+            setattr(query, name, parse_moment(value, now))
+        except InvalidInput:
+            query.notes.append(f"{name}: takes a date like 2026-11-01, or 2d, 3w, yesterday")
+    return " "
+
+
+def also_is(query: Query, word: str) -> bool:
+    """Ask for what `is:` may say of a record; False if it is none of IS."""
+    if word in STATUSES:
+        query.status = word
+    elif word in AGEING:
+        query.ageing.append(word)
+    elif word == "pinned":
+        query.pinned = True
+    return word in IS

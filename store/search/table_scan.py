@@ -1,0 +1,125 @@
+"""Keywords without the index: every row of the corpus is looked at, by the same words and the same measure.
+
+For a memory whose index is damaged or whose SQLite has none. Slow where the index is quick (some 3 s at 100,000), and
+right where the index is right; the tests of search run once more on it.
+"""
+
+import unicodedata
+from collections import Counter
+from itertools import compress
+from typing import Any, NamedTuple
+
+import apsw
+
+from store.search.filters import GONE, Filters
+from store.search.fts import COMMON_FLOOR, COMMON_SHARE, WEIGHTS, Found, Keywords, Words
+from store.search.ranking import idf
+
+K1, B = 1.2, 0.75  # FTS5's own
+_WEIGHTS = tuple(float(weight) for weight in WEIGHTS.split(","))
+_LETTERS = 3  # of a stem, from which on its last letter may be the stemmer's and not the word's
+
+
+class _Row(NamedTuple):
+    """A row that holds any of the words: how often each (`found`), and how many words it has."""
+
+    key: int
+    at: str
+    status: str
+    found: list[float]
+    size: int
+
+
+class Scanning(Keywords):
+    """The keywords of one memory, found by reading it whole."""
+
+    _documents: dict[str, int] | None = None  # stem → how many rows of the last search hold it
+
+    def counts(self, words: Words) -> dict[str, int]:
+        known = self._documents or {}
+        return {word: max((known.get(stem, 0) for stem in self.stems(word)), default=0) for word in words.kept}
+
+    def total(self) -> int:
+        count: int = self._database.value("SELECT count(*) FROM corpus")
+        return count
+
+    def _uncommon(self, words: list[str], counts: dict[str, int]) -> list[str]:
+        return words  # nobody counted them yet
+
+    def find(self, words: Words, filters: Filters, limit: int) -> Found:
+        if not words.kept:
+            return super().find(words, filters, limit)
+        phrases = {word: tuple(self._tokens(word)) for word in words.kept}
+        begun = words.prefix or ""
+        hints = {stem[:-1] if len(stem) > _LETTERS else stem for phrase in phrases.values() for stem in phrase}
+        where = " AND ".join([f"c.status IN ('{filters.status or 'active'}', {_listed(filters)})", *filters.clauses])
+        rows = self._database.rows(
+            f"SELECT c.id, c.at, c.status, c.title, c.text, c.context FROM corpus c WHERE {where}", filters.parameters
+        )
+        held: list[_Row] = []
+        documents: Counter[str] = Counter()
+        for key, at, status, *texts in rows:
+            if any(any(hint in folded for hint in hints) for folded in map(_folded, texts)):
+                columns = [self._tokens(text) for text in texts]
+                found = [_frequency(phrase, word == begun, columns) for word, phrase in phrases.items()]
+                if any(found):
+                    held.append(_Row(key, at, status, found, 1 + sum(map(len, columns))))
+                    documents.update(word for word, frequency in zip(phrases, found, strict=True) if frequency)
+        self._documents = {stem: documents[word] for word, phrase in phrases.items() for stem in phrase}
+        total = self.total()
+        ceiling = max(COMMON_FLOOR, COMMON_SHARE * total)
+        rare = [documents[word] <= ceiling for word in phrases]
+        if any(rare):
+            held = [row for row in held if any(compress(row.found, rare))]
+        weights = [
+            idf(total, documents[word]) if kept or not any(rare) else 0.0
+            for word, kept in zip(phrases, rare, strict=True)
+        ]
+        mean = sum(row.size for row in held) / len(held) if held else 1.0
+        scored = []
+        left_out = 0
+        for row in held:
+            if not filters.status and row.status in GONE:
+                left_out += 1
+                continue
+            score = sum(
+                weight * frequency * (K1 + 1) / (frequency + K1 * (1 - B + B * row.size / mean))
+                for weight, frequency in zip(weights, row.found, strict=True)
+            )
+            scored.append((score, row.at, row.key))
+        scored.sort(key=(lambda row: row[1:]) if words.single else None, reverse=True)
+        best = {key: 0.0 if words.single else score for score, _, key in scored[:limit]}
+        return Found(best, len(scored), left_out)
+
+    def _tokens(self, text: str) -> list[str]:
+        raw = text.encode("utf-8", "replace")
+        tokens: Any = self.tokenizer(raw, apsw.FTS5_TOKENIZE_DOCUMENT, None)
+        return [stem for _, _, *stems in tokens for stem in stems]
+
+
+def _listed(filters: Filters) -> str:
+    """The statuses whose rows are counted as left out, for SQL."""
+    return "''" if filters.status else ", ".join(f"'{status}'" for status in GONE)
+
+
+def _folded(text: str) -> str:
+    """Lower case without accents, as the tokenizer sees it."""
+    if text.isascii():
+        return text.lower()
+    parts = unicodedata.normalize("NFD", text.lower())
+    return "".join(letter for letter in parts if not unicodedata.combining(letter))
+
+
+def _frequency(phrase: tuple[str, ...], begun: bool, columns: list[list[str]]) -> float:
+    """How often a phrase stands in the columns, each by its weight; `begun` if its last word may go on."""
+    length = len(phrase)
+    if not length:
+        return 0.0
+    total = 0.0
+    for weight, column in zip(_WEIGHTS, columns, strict=False):
+        for place in range(len(column) - length + 1):
+            part = column[place : place + length]
+            last = part[-1].startswith(phrase[-1]) if begun else part[-1] == phrase[-1]
+            if last and tuple(part[:-1]) == phrase[:-1]:
+                total += weight
+    return total

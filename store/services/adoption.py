@@ -1,0 +1,167 @@
+"""Taking a memory that is not ours: whole, as it is; or what it says, as proposals in a memory of our own.
+
+Either way the file is looked at first, read-only, and as a whole: SQLite's quick check, and its schema against ours.
+"""
+
+import os
+
+import apsw
+
+from store import trust
+from store.base.clock import Clock, utc_now
+from store.base.errors import MemorandaError, NotFound
+from store.base.installation import trouble
+from store.base.location import FOLDER, Location
+from store.conversations import hook_spool
+from store.database import Database
+from store.database.connection import damaged, explain, guard, reading
+from store.inbox.proposal_basis import Question
+from store.memory import Memory
+
+ASIDE = "from-elsewhere"
+TRACKED = (
+    f"git tracks {FOLDER} here, and the next commit would publish what you add to it: "
+    f"`git rm -r --cached {FOLDER}` and a commit end that."
+)
+_FACTS = (
+    "SELECT CAST(fact AS TEXT), CAST(domain AS TEXT), CAST(tags AS TEXT) FROM facts WHERE status = 'active' ORDER BY id"
+)
+_DECISIONS = "SELECT title, chosen FROM decisions WHERE status = 'active' ORDER BY id"
+
+
+class Adopted:
+    """What came of it: `spooled` lines that were taken over with a memory that was taken `whole`; else how many
+    `proposals` wait, how many records were `left` out because they cannot be proposed, and where the file lies now
+    (`aside`). `trouble` says why it holds for this process alone. `tracked`: git tracks the memory's place, so that the
+    next commit would publish what is added."""
+
+    __slots__ = ("aside", "left", "proposals", "spooled", "tracked", "trouble", "whole")
+
+    def __init__(
+        self,
+        whole: bool,
+        tracked: bool,
+        spooled: int = 0,
+        proposals: int = 0,
+        left: int = 0,
+        aside: str = "",
+        trouble: str = "",
+    ) -> None:
+        self.whole = whole
+        self.spooled = spooled
+        self.proposals = proposals
+        self.left = left
+        self.aside = aside
+        self.trouble = trouble
+        self.tracked = tracked
+
+    @property
+    def warning(self) -> str:
+        """What the person should do about git; empty if nothing."""
+        return TRACKED if self.tracked else ""
+
+    def as_dict(self) -> dict[str, object]:
+        return {name: getattr(self, name) for name in sorted(self.__slots__)}
+
+
+def examine(path: str) -> None:
+    """SQLite's quick check of a file that is only read. Raises DamagedFile, StorageError."""
+    try:
+        connection = reading(path, look=True)
+        try:
+            guard(connection)
+            sound = connection.execute("PRAGMA quick_check(1)").get == "ok"
+        finally:
+            connection.close()
+    except apsw.Error as error:
+        raise explain(error, path) from None
+    if not sound:
+        raise damaged(path, "is damaged.")
+
+
+def whole(location: Location, clock: Clock = utc_now, earlier: bool = False) -> Adopted:
+    """Take the memory as it is, with a new identity; with `earlier` it is the person's own, made before there were
+    identities, and what waits in its spool comes in too. Raises NotFound, DamagedFile, ForeignFile, StorageError."""
+    _looked_at(location)
+    database = Database(location.path, "cli", clock, create=False)
+    try:
+        database.refuse_unwritable()
+        kept = trust.remember(database.connection, location.path, os.urandom(16).hex())
+    finally:
+        database.close()
+    taken = hook_spool.take_over(location.path) if earlier and hook_spool.waiting(location.path) else 0
+    return Adopted(True, trust.tracked(location.path) is True, spooled=taken, trouble="" if kept else trouble())
+
+
+def as_proposals(location: Location, clock: Clock = utc_now) -> Adopted:
+    """Put the file aside with all that came beside it, and ask in the inbox of a new memory whether each of its active
+    facts and decisions is to be kept. Raises NotFound, DamagedFile, ForeignFile, StorageError."""
+    _looked_at(location)
+    source = "-".join(location.name.split())[:60]
+    origin = f"import:{source}"
+    there = Database(location.path, "cli", clock, create=False, look=True)
+    try:
+        asked = [
+            Question("add", {"fact": fact, "domain": domain, "tags": _tags(tags)}, origin=origin)
+            for fact, domain, tags in there.rows(_FACTS)
+        ]
+        asked += [
+            Question("add", {"fact": f"{title}: {chosen}", "domain": "decisions"}, origin=origin)
+            for title, chosen in there.rows(_DECISIONS)
+        ]
+    finally:
+        there.close()
+    aside = _put_aside(location)
+    numbers: set[int] = set()
+    left = 0
+    with Memory(location, "cli", clock) as memory, memory.database.write(origin, "propose") as write:
+        for question in asked:
+            try:
+                numbers.add(memory.inbox.ask(write, question)[0])
+            except MemorandaError:  # a stranger's row may be anything; it raises before it writes
+                left += 1
+    return Adopted(False, trust.tracked(location.path) is True, proposals=len(numbers), left=left, aside=aside)
+
+
+def _looked_at(location: Location) -> None:
+    if not os.path.lexists(location.path):
+        raise NotFound(f"There is no memory at {location.path}.", "memoranda init starts one.")
+    Database(location.path, "cli", create=False, look=True).close()
+    examine(location.path)
+
+
+def _tags(text: str) -> list[str]:
+    import json
+
+    try:
+        found = json.loads(text)
+    except (ValueError, TypeError, RecursionError):
+        return []
+    return [tag for tag in found if isinstance(tag, str)] if isinstance(found, list) else []
+
+
+def _put_aside(location: Location) -> str:
+    """Move a memory, with its folder if that is its own, to a free name beside it; the file's path by now."""
+    folder, name = os.path.split(location.path)
+    if os.path.basename(folder) == FOLDER:
+        there = _free(f"{folder}-{ASIDE}")
+        os.rename(folder, there)
+        ignored = os.path.join(there, ".gitignore")
+        if not os.path.lexists(ignored):
+            with open(ignored, "x", encoding="ascii") as file:
+                file.write("*\n")
+        return os.path.join(there, name)
+    stem, ending = os.path.splitext(location.path)
+    there = _free(f"{stem}-{ASIDE}{ending}")
+    for part in ("", "-wal", "-shm", "-journal"):
+        if os.path.lexists(location.path + part):
+            os.rename(location.path + part, there + part)
+    return there
+
+
+def _free(path: str) -> str:
+    stem, ending = os.path.splitext(path) if not os.path.basename(path).startswith(".") else (path, "")
+    number = 1
+    while os.path.lexists(found := f"{stem}{f'-{number}' if number > 1 else ''}{ending}"):
+        number += 1
+    return found

@@ -1,0 +1,159 @@
+"""Conversations that come in by themselves: which files the configuration names, and bringing in what grew of them.
+
+In a process of its own, `python -m store.services.auto_ingest FILE`: reading 100 MB would take half of every key's
+time.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+
+from store.base.errors import MemorandaError
+from store.database.lease import Lease, LeaseLost
+from store.ingest import Report, ingest
+from store.ingest.claude import folder_of
+from store.ingest.source_file import looked, name
+from store.memory import Memory
+from store.services import session_flush
+
+SUFFIX = ".jsonl"
+LEASE = "ingest"
+RENEW_SECONDS = 1.0
+LOOK_SECONDS = 0.2  # how long a child that was told to end may go on unseen
+NICE = 10
+
+
+def sources(memory: Memory) -> list[str]:
+    """The files that are to be brought in by themselves, as far as they are there."""
+    config = memory.config
+    if memory.database.read_only or not config["enabled"]:
+        return []
+    project = memory.location.project
+    named = [os.path.expanduser(path) for path in config["ingest.paths"]]
+    if project and config["ingest.claude"]:
+        named.append(folder_of(project))
+    found = [file for path in named for file in _files(os.path.join(project or "", path))]
+    return list(dict.fromkeys(os.path.realpath(file) for file in found))
+
+
+def _files(path: str) -> Iterator[str]:
+    try:
+        with os.scandir(path) as entries:
+            yield from sorted(entry.path for entry in entries if entry.name.endswith(SUFFIX) and entry.is_file())
+    except NotADirectoryError:
+        yield path
+    except OSError:
+        return  # not there, or not yet
+
+
+def due(memory: Memory) -> list[str]:
+    """Those of them that are not as long as when they were last looked at; a cheap look."""
+    files = sources(memory)
+    if not files:
+        return []
+    known = {path: sizes for path, *sizes in memory.database.rows("SELECT path, size, looked FROM sources")}
+    return [path for path in files if _size(path) not in known.get(name(path), ())]
+
+
+def _size(path: str) -> int | None:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return None
+
+
+def bring_in(memory: Memory, cancelled: Callable[[], bool] = lambda: False) -> Report | None:
+    """Bring in what grew, and summarise what left the windows of sessions that are under way; None if another process
+    is at it. A file that cannot be read keeps none of the others out: it is among the troubles, with line 0."""
+    files, report = due(memory), Report()
+    if not files:
+        return report
+    lease = Lease(memory.database, LEASE)
+    if not lease.take():
+        return None
+    renewed = time.monotonic()
+
+    def ends(*told: object) -> bool:
+        nonlocal renewed
+        if time.monotonic() - renewed > RENEW_SECONDS:
+            with memory.database.write("agent", "lease") as write:
+                lease.renew(write)
+            renewed = time.monotonic()
+        return cancelled()
+
+    try:
+        for path in files:
+            size = _size(path)
+            try:
+                ingest(memory.database, path, project=memory.location.project or "", report=report, cancelled=ends)
+            except LeaseLost:
+                return None
+            except MemorandaError as error:
+                report.troubles.append((name(path), 0, str(error)))
+            except (ValueError, OSError) as error:
+                report.troubles.append((name(path), 0, type(error).__name__))
+            if cancelled():
+                break
+            if size is not None:
+                looked(memory.database, path, size)
+        session_flush.in_bulk(memory)
+        return report
+    finally:
+        lease.release()
+
+
+class Apart:
+    """`bring_in` in a process of its own, at low priority; what it read stays when it is ended."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+        self._process: subprocess.Popen[bytes] | None = None
+        self._ended = False
+
+    def run(self) -> dict[str, object]:
+        """Wait for it: what came of it, the fields of a Report in short; empty if it was ended or could not be."""
+        if self._ended:
+            return {}
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "store.services.auto_ingest", self._path],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+        said, _ = self._process.communicate()
+        try:
+            told: dict[str, object] = json.loads(said)
+        except ValueError:
+            return {}
+        return told
+
+    def end(self) -> None:
+        """End it now; its transaction is rolled back."""
+        self._ended = True
+        if self._process is not None and self._process.poll() is None:
+            self._process.terminate()
+
+
+def main(path: str) -> None:
+    """Bring in what is due for the memory at `path`, and say what came of it as one JSON object."""
+    os.umask(0o077)
+    os.nice(NICE)
+    parent = os.getppid()
+    try:
+        with Memory.open(path, "worker") as memory:
+            done = bring_in(memory, lambda: os.getppid() != parent)
+        said: dict[str, object] = {} if done is None else {"added": done.added, "sessions": len(done.sessions)}
+        if done is not None and done.troubles:
+            path, number, why = done.troubles[0]
+            said["trouble"] = f"{path}, line {number}: {why}" if number else why
+    except MemorandaError as error:
+        said = {"trouble": str(error)}
+    print(json.dumps(said), flush=True)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,0 +1,96 @@
+"""Checkpoints that nobody asks for: taken as time passes, dropped when old, offered when a session broke off; and the
+sessions that they are of, from their start to their end."""
+
+from store.base.clock import days_before
+from store.base.vocabulary import CHECKPOINT_LEVELS
+from store.conversations.sessions import end
+from store.database import Verbatim
+from store.database.lease import Lease, LeaseLost
+from store.history.checkpoint_payload import mark
+from store.history.checkpoints import OFFERED_DAYS
+from store.memory import Memory
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from store.base.models import Checkpoint, Session
+
+LONGEST_NAME = 200  # characters of a session's name
+OFFERED = "checkpoints.offered"
+
+
+def tick(memory: Memory, level: str = "") -> int | None:
+    """Take the checkpoint that time has made due, or one of this `level` if anything happened since the last: its id,
+    or None. Called every minute or so, by any number of processes, and by a command that reads: the one that holds the
+    lease takes it."""
+    if not _may(memory) or not (level or memory.checkpoints.due(memory.now)):
+        return None
+    lease = Lease(memory.database)
+    if not lease.take():
+        return None
+    try:
+        return memory.checkpoints.take_due(level, claim=lease.renew)
+    except LeaseLost:
+        return None
+    finally:
+        lease.release()
+
+
+def expire(memory: Memory) -> int:
+    """Drop what is older than its level is kept; how many went."""
+    days = {level: memory.config[f"checkpoints.{level}_days"] for level in CHECKPOINT_LEVELS}
+    return memory.checkpoints.expire(memory.now, days)
+
+
+def offer(memory: Memory) -> "Checkpoint | None":
+    """The checkpoint from which a session that broke off can be gone on with; each such session is offered once.
+
+    If something was said after its last checkpoint, one is taken now, so that nothing of it is lacking.
+    """
+    last = memory.checkpoints.broken_off(memory.now) if _may(memory) else None
+    if last is None or memory.database.value("SELECT value FROM meta WHERE key = ?", (OFFERED,)) == last.citation:
+        return None
+    found = memory.checkpoints.newest(last.session)
+    if found is None or found.created_at < last.at:
+        tick(memory, "meso")
+        found = memory.checkpoints.newest(last.session)
+    if found is not None:
+        with memory.database.write("agent", "offer") as write:
+            write.execute(
+                "INSERT INTO meta(key, value) VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
+                (Verbatim(OFFERED), Verbatim(last.citation)),
+            )
+    return found
+
+
+def start(memory: Memory, name: str = "", cwd: str = "") -> "Session":
+    """Begin a session, or go on with one that was over; first those that broke off are ended (`sweep`). Without a name
+    it is called by the moment. Raises StorageError."""
+    sweep(memory)
+    called = name.strip()[:LONGEST_NAME] or f"session-{memory.now[:19].replace(':', '')}"
+    with memory.database.write("user", "session start") as write:
+        memory.sessions.start(write, called, cwd)
+    return memory.sessions.get(called)
+
+
+def sweep(memory: Memory) -> int:
+    """Say of sessions in which nothing was said for a while, and that nobody ended, that they are over; how many. Of
+    the newest one, if somebody may still go on with it, a checkpoint of its end is taken, as if it had been told."""
+    if memory.database.read_only or not (found := memory.sessions.broken_off(memory.now)):
+        return 0
+    newest = memory.turns.newest_session()
+    recent = days_before(memory.now, OFFERED_DAYS)
+    for session in found:  # before it is over: nobody comes back to one that is
+        if session.last_at >= recent:
+            memory.summaries.write(session.id, all_of_it=True)
+    with memory.database.write("agent", "session end") as write:
+        open_now = {name for (name,) in write.rows("SELECT id FROM sessions WHERE ended_at IS NULL")}
+        over = [session for session in found if session.id in open_now]  # another process may be at it too
+        for session in over:
+            end(write, session.id, session.last_at)
+            if session.id == newest and session.last_at >= recent and _may(memory):
+                mark(write, "", "session_end", "macro", session.id)
+    return len(over)
+
+
+def _may(memory: Memory) -> bool:
+    return not memory.database.read_only and memory.config["enabled"] and memory.config["checkpoints.automatic"]

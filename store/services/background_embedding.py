@@ -1,0 +1,109 @@
+"""Meaning, for whoever holds a memory: the provider its configuration asks for, and embedding in the background."""
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from store.database import Verbatim
+from store.embedding import Vectors, mean_removal, model_registry, provider_selection, turn_stats
+from store.embedding.indexer import Indexed
+from store.memory import Memory
+
+if TYPE_CHECKING:
+    from store.embedding.provider import Provider
+    from store.embedding.provider_selection import Choice
+
+
+def _quiet(*told: object) -> None:
+    """Nobody listens."""
+
+
+def _never() -> bool:
+    return False
+
+
+def open_provider(memory: Memory, patient: bool = False) -> "Choice":
+    """The provider that this memory's configuration asks for: `choice.open`, sparing the hash of known weights."""
+    return provider_selection.open(memory.config, patient, Vectors(memory.database).stamp)
+
+
+def for_questions(memory: Memory) -> "Provider | None":
+    """A provider whose questions can be compared with the vectors that serve now, None if there is none of it here.
+
+    Usually the configured one; while that is still building its vectors, the one before it.
+    """
+    vectors = Vectors(memory.database)
+    model = vectors.serving
+    if model is None:
+        return None
+    found = open_provider(memory).provider
+    if found is not None:
+        if vectors.speaks(found):
+            return found
+        found.close()
+    return provider_selection.open_for(memory.config, model.fingerprint, vectors.stamp)
+
+
+def waiting(memory: Memory) -> bool:
+    """A cheap look whether `embed` is due: something waits, a model is half built, or nobody keeps the signs up."""
+    if memory.database.read_only:
+        return False
+    return bool(
+        memory.database.value(
+            "SELECT EXISTS (SELECT 1 FROM embedding_queue) OR EXISTS (SELECT 1 FROM embedding_models m"
+            " WHERE serving = 0 OR NOT EXISTS (SELECT 1 FROM meta WHERE key = 'embedding.bits.' || m.slot))"
+        )
+    )
+
+
+def embed(
+    memory: Memory,
+    progress: Callable[[int, int], None] = _quiet,
+    cancelled: Callable[[], bool] = _never,
+    trouble: Callable[[str], None] = _quiet,
+) -> Indexed | None:
+    """Embed what waits, by the provider that the configuration asks for: what was done, None if another process is at
+    it. For a thread of its own, with a memory of its own.
+
+    `trouble` is told in a sentence what keeps it from working: no provider (keywords go on finding), one that may not
+    take the place of the better one that served, texts that were refused. Raises ProviderDown when the model fails on
+    the way; what was done until then stays, and `Vectors.status` remembers the sentence.
+    """
+    database = memory.database
+    if database.read_only:
+        return Indexed()
+    found = open_provider(memory, patient=True)
+    provider = found.provider
+    left = Vectors(database).pending()[0]
+    if provider is None:
+        step = next((step for step in found.steps if not step.taken), None)
+        if step is not None:
+            trouble(f"{step.reason} {step.next}".strip())
+            if left:
+                _remember(memory, f"{step.reason} {step.next}".strip())
+        return Indexed(left=left)
+    try:
+        serving = Vectors(database).serving
+        if (
+            serving
+            and serving.fingerprint != provider.fingerprint
+            and not provider_selection.displaces(found, serving.fingerprint)
+        ):
+            trouble(
+                f"This memory's vectors were made by {serving.fingerprint.partition(' ')[0]}, which is not to be had"
+                f" here; {provider.name} does not replace them by itself."
+                f" memoranda config embedding.provider {provider.name}"
+            )
+            return Indexed(left=left)
+        turn_stats.count(database, provider, cancelled)
+        done = Vectors(database).index(provider, progress, cancelled, trouble, memory.config["embedding.index"])
+        if done is not None and not cancelled():
+            mean_removal.refresh(database)
+        return done
+    finally:
+        provider.close()
+
+
+def _remember(memory: Memory, sentence: str) -> None:
+    if model_registry.noted(memory.database, model_registry.ERROR) != sentence:
+        with memory.database.write("agent", "index") as write:
+            model_registry.note(write, model_registry.ERROR, Verbatim(sentence))

@@ -1,0 +1,275 @@
+"""How a memory fares, in numbers [003] §9, [002] §6: how old its facts are, what conversations and contexts cost, how
+much of that was of use, how the reading of turns and searches went, which sessions could be gone on with.
+
+None of it reads the texts of the memory: each figure comes from an index, or from a bounded number of rows.
+"""
+
+import os
+from dataclasses import dataclass
+
+from store.base.clock import to_ms
+from store.conversations import extraction_queue
+from store.database import Database
+from store.database import crash_count as crashes
+from store.learning import request_counts
+from store.memory import Memory
+from store.records.ageing import STATES
+
+SESSIONS = 8  # conversations that are told, the newest first
+QUERIES = 5
+GIVEN_UP = 5  # turns that are named
+GAPS = 200  # checkpoints whose distances are measured, the newest
+RECORDS = ("facts", "decisions", "commits", "tasks", "turns", "checkpoints", "documents")
+FILES = ("", "-wal", "-shm")
+# each session with its newest turn, without looking at the turns between; and whether it can be gone on with
+TOLD = (
+    "WITH RECURSIVE told(session) AS (SELECT min(session) FROM turns UNION ALL"
+    " SELECT (SELECT min(session) FROM turns WHERE session > told.session) FROM told WHERE session IS NOT NULL)"
+    " SELECT session, (SELECT id FROM turns t WHERE t.session = told.session ORDER BY number DESC LIMIT 1) AS newest,"
+    " EXISTS (SELECT 1 FROM checkpoints c WHERE c.session = told.session)"
+    " FROM told WHERE session IS NOT NULL ORDER BY newest DESC"
+)
+SPOKEN = "SELECT count(*), sum(coalesce(tokens, (octet_length(text) + 3) / 4)) FROM turns WHERE session = ?"
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """A conversation: how many turns it has, their tokens, how many contexts agents were handed for it lately, and the
+    tokens of these together."""
+
+    name: str
+    turns: int
+    tokens: int
+    contexts: int
+    sent: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How the reading of turns went: tries that came to an end and tries that failed, turns that wait, turns that were
+    given up, and of some of these (turn, why)."""
+
+    read: int
+    failed: int
+    waiting: int
+    given_up: int
+    turns: tuple[tuple[int, str], ...]
+
+    @property
+    def success(self) -> float | None:
+        """The share of tries that came to an end; None before the first."""
+        return self.read / (self.read + self.failed) if self.read + self.failed else None
+
+
+@dataclass(frozen=True, slots=True)
+class Searches:
+    """The last searches: what each took in milliseconds, the newest last; the medians of those by `keywords` alone and
+    of those with `meaning`, None without any; the share that `found` something, None without any."""
+
+    milliseconds: tuple[float, ...]
+    keywords: float | None
+    meaning: float | None
+    found: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """What a search has to look in: whether SQLite's full text (FTS5) is there, `indexed` of `records` in it, the
+    `model` that made vectors ("" without any), its `dimension`, and of how many texts vectors
+    were made (`embedded`)."""
+
+    full_text: bool
+    indexed: int
+    records: int
+    model: str
+    dimension: int | None
+    embedded: int
+
+
+@dataclass(frozen=True, slots=True)
+class Recoveries:
+    """How many `checkpoints` there are, how many of them were `recovered`, and when the last was; the seconds `between`
+    two checkpoints (median; None before the second); `crashes`: how often the memory was recovered after a process was
+    killed or the power went, and when the last time."""
+
+    checkpoints: int
+    recovered: int
+    last: str | None
+    between: float | None
+    crashes: int
+    crashed_at: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Requests:
+    """Turns that asked for something to be remembered, and how many of them a fact came of, or confirmed one."""
+
+    asked: int
+    kept: int
+
+
+@dataclass(frozen=True, slots=True)
+class Measures:
+    """All of it, as it was `at`. `states` of active facts, by name; `pinned` of the fresh ones; `oldest` is (id, when
+    it was confirmed) of the fact that waits for that the longest, of those that age. `contexts` were handed to agents
+    lately, `answered` of them were, `context_tokens` is what one takes (median), `mean_tokens` the mean; `useful` the
+    share of these tokens that answers cited. `answers` are (looked for, given again, kept). `queries` are (query, how
+    often it was asked). `covered` is how many of `conversations` have a checkpoint to go on from. `sizes` in bytes, by
+    what they are of, and how many `backups` there are. What cannot be known yet is None."""
+
+    at: str
+    states: dict[str, int]
+    pinned: int
+    oldest: tuple[int, str] | None
+    sessions: tuple[Told, ...]
+    contexts: int
+    answered: int
+    context_tokens: int | None
+    mean_tokens: float | None
+    useful: float | None
+    reading: Reading
+    requests: Requests
+    index: Index
+    recoveries: Recoveries
+    searches: Searches
+    queries: tuple[tuple[str, int], ...]
+    answers: tuple[int, int, int]
+    conversations: int
+    covered: int
+    records: dict[str, int]
+    sizes: dict[str, int]
+    backups: int
+
+
+def measure(memory: Memory) -> Measures:
+    """All of it; for a thread that may wait. `python -m bench.health` prints how long. Figures that are compared with
+    each other are of one moment; between the groups the log may be emptied."""
+    database = memory.database
+    with database.one_moment():
+        counts = memory.facts.counts(memory.now)
+        pinned = database.value("SELECT count(*) FROM facts WHERE status = 'active' AND pinned")
+        oldest = database.row(
+            "SELECT id, last_confirmed_at FROM facts WHERE status = 'active' AND NOT pinned"
+            " ORDER BY last_confirmed_at, id LIMIT 1"
+        )
+    with database.one_moment():
+        told = database.rows(TOLD)
+        sessions = _sessions(memory, [name for name, _, _ in told[:SESSIONS]])
+    with database.one_moment():
+        sent = memory.context.sent
+        contexts, answered, taken = sent.figures()
+        mean, useful = sent.mean(), sent.useful()
+    with database.one_moment():
+        waiting, given_up = extraction_queue.counts(database)
+        reading = Reading(
+            *extraction_queue.tries(database), waiting, given_up, tuple(extraction_queue.given_up(database, GIVEN_UP))
+        )
+    with database.one_moment():
+        index = _index(database)
+    with database.one_moment():
+        recoveries = _recoveries(database)
+    with database.one_moment():
+        records = {table: database.value(f"SELECT count(*) FROM {table}") for table in RECORDS}
+    backups, size = _backups(memory)
+    return Measures(
+        at=memory.now,
+        states={state: counts[state] for state in STATES},
+        pinned=pinned,
+        oldest=oldest,
+        sessions=sessions,
+        contexts=contexts,
+        answered=answered,
+        context_tokens=taken if contexts else None,
+        mean_tokens=mean,
+        useful=useful,
+        reading=reading,
+        requests=Requests(*request_counts.counted(database)),
+        index=index,
+        recoveries=recoveries,
+        searches=_searches(memory.search.timed.last()),
+        queries=tuple(memory.search.asked.most(QUERIES)),
+        answers=memory.answers.figures(),
+        conversations=len(told),
+        covered=sum(can for _, _, can in told),
+        records=records,
+        sizes={"memory": sum(_size(memory.location.path + end) for end in FILES), "backups": size},
+        backups=backups,
+    )
+
+
+def _sessions(memory: Memory, names: list[str]) -> tuple[Told, ...]:
+    sent = {name: (contexts, tokens) for name, contexts, tokens in memory.context.sent.per_session(-1)}
+    found = []
+    for name in names:
+        turns, tokens = memory.database.rows(SPOKEN, (name,))[0]
+        found.append(Told(name, turns, tokens, *sent.get(name, (0, 0))))
+    return tuple(found)
+
+
+def _index(database: Database) -> Index:
+    from store.embedding import model_registry
+    from store.search.fts import Keywords
+
+    modules = {name for (name,) in database.rows("SELECT name FROM pragma_module_list")}
+    serving = model_registry.serving(database)
+    records: int = database.value("SELECT count(*) FROM corpus")
+    waiting = database.value("SELECT count(*) FROM embedding_queue")
+    return Index(
+        full_text="fts5" in modules,
+        indexed=Keywords(database).total(),
+        records=records,
+        model=[*serving.fingerprint.split(" "), ""][1] if serving else "",
+        dimension=serving.dimension if serving else None,
+        embedded=max(0, records - waiting) if serving else 0,
+    )
+
+
+def _recoveries(database: Database) -> Recoveries:
+    from itertools import pairwise
+
+    checkpoints, recovered, last = database.rows(
+        "SELECT count(*), count(recovered_at), max(recovered_at) FROM checkpoints"
+    )[0]
+    rows = database.rows("SELECT created_at FROM checkpoints ORDER BY id DESC LIMIT ?", (GAPS,))
+    taken = [to_ms(at) for (at,) in rows]
+    crashed = dict(database.rows("SELECT key, value FROM meta WHERE key IN (?, ?)", (crashes.COUNT, crashes.LAST)))
+    return Recoveries(
+        checkpoints,
+        recovered,
+        last,
+        between=_median([max(0, newer - older) / 1000 for newer, older in pairwise(taken)]),
+        crashes=int(crashed.get(crashes.COUNT, 0)) + crashes.waiting(database.path),
+        crashed_at=crashed.get(crashes.LAST),
+    )
+
+
+def _searches(last: list[tuple[float, bool, int]]) -> Searches:
+    return Searches(
+        tuple(milliseconds for milliseconds, _, _ in last),
+        _median([milliseconds for milliseconds, meaning, _ in last if not meaning]),
+        _median([milliseconds for milliseconds, meaning, _ in last if meaning]),
+        sum(found > 0 for _, _, found in last) / len(last) if last else None,
+    )
+
+
+def _median(values: list[float]) -> float | None:
+    """The upper one of two in the middle; `statistics` takes longer to import than all this to measure."""
+    return sorted(values)[len(values) // 2] if values else None
+
+
+def _size(path: str) -> int:
+    try:
+        return os.path.getsize(path)
+    except OSError:
+        return 0
+
+
+def _backups(memory: Memory) -> tuple[int, int]:
+    """(how many, bytes)."""
+    folder = os.path.join(os.path.dirname(memory.location.path), "backups")
+    try:
+        with os.scandir(folder) as entries:
+            sizes = [entry.stat(follow_symlinks=False).st_size for entry in entries if entry.name.endswith(".db")]
+    except OSError:
+        return 0, 0
+    return len(sizes), sum(sizes)

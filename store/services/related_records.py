@@ -1,0 +1,33 @@
+"""What else the memory knows about what a checkpoint was about [002 §3.2]."""
+
+from store.base.vocabulary import SEARCHABLE
+from store.history.checkpoints import Recovered
+from store.records.ageing import state
+from store.search import Hit, Search
+
+LIMIT = 8
+ASKED = 300  # characters of the question
+KINDS = tuple(kind for kind in SEARCHABLE if kind not in ("checkpoint", "event"))
+
+
+def related(search: Search, recovered: Recovered, now: str, limit: int = LIMIT) -> list[Hit]:
+    """What is near to what a recovered checkpoint was about, best first, without what it holds already and without
+    facts that are too old for a prompt."""
+    held = recovered.held
+    asked = [recovered.checkpoint.name, *(turn["text"] for turn in reversed(held.turns) if turn["role"] == "user")]
+    asked += [task["text"] for task in held.tasks if task["status"] == "in_progress"]
+    query = " ".join(" ".join(asked).replace(":", " ").split())[:ASKED]
+    if not query:
+        return []
+    known = {one["citation"] for one in (*held.turns, *held.tasks, *held.decisions)}
+    hits = search(query, limit + len(known), kinds=KINDS).hits
+    return [hit for hit in hits if hit.citation not in known and not _too_old(hit, now)][:limit]
+
+
+def _too_old(hit: Hit, now: str) -> bool:
+    from store.base.models import Fact
+
+    fact = hit.record
+    if not isinstance(fact, Fact):
+        return False
+    return state(now, fact.last_confirmed_at, fact.confidence, fact.pinned) in ("low", "stale")

@@ -1,0 +1,148 @@
+"""Before a context is cut [001]: what a session holds is made safe, so that nothing of it is lost with the context."""
+
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from store.base.clock import from_ms, to_ms
+from store.base.errors import ModelFailed, NotFound
+from store.learning import rule_pass, summarizers
+from store.learning.rule_pass import Read
+from store.llm import model_selection
+from store.memory import Memory
+from store.records.checkpoint_levels import QUIET_MS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from store.base.models import Session, Turn
+    from store.conversations.summaries import Summarise
+
+READING_SECONDS = 2.0  # of what waits to be read, at a flush
+SOME = 20  # sessions that are over, of one `tick`
+
+
+@dataclass(frozen=True, slots=True)
+class Flushed:
+    """What a flush did in a `session`: the ids of the summaries it made, the checkpoint it took (None if nothing had
+    happened since the last), and what was `read` of all that waited to be."""
+
+    session: str
+    summaries: tuple[int, ...]
+    checkpoint: int | None
+    read: Read = field(default_factory=Read)
+
+
+@dataclass(frozen=True, slots=True)
+class Cleared:
+    """What clearing a `session` did: the `path` of its snapshot, how many `messages` are in it, the checkpoint of its
+    end."""
+
+    session: str
+    path: str
+    messages: int
+    checkpoint: int
+
+
+def flush(memory: Memory, name: str = "") -> Flushed:
+    """Summarise all that was said in a session, the newest unless named, those turns too that are in its window, learn
+    for a moment from what waits to be read, and take a checkpoint. Asked again, it does what came since. Raises
+    NotFound."""
+    session = memory.sessions.get(name)
+    made = memory.summaries.write(session.id, all_of_it=True)
+    read = rule_pass.run(memory, seconds=READING_SECONDS)
+    taken = memory.checkpoints.before_compaction(session.id)
+    with memory.database.write("agent", "flush") as write:
+        write.execute("UPDATE sessions SET flushed = ? WHERE id = ?", (session.turns, session.id))
+    return Flushed(session.id, tuple(made), taken, read)
+
+
+def due(memory: Memory, session: "Session", tokens: int | None = None) -> bool:
+    """Whether a session is to be flushed by itself: so many messages since the last time, or so few tokens left of its
+    context window, as far as somebody told."""
+    messages, room = memory.config["flush.messages"], memory.config["flush.tokens"]
+    if tokens is not None and room and tokens >= memory.config["context.window"] - room:
+        return session.turns > session.flushed
+    return bool(messages) and session.turns - session.flushed >= messages
+
+
+def tick(memory: Memory, by: "Summarise | None" = None) -> int:
+    """Summarise what left the windows of the sessions that are under way, and flush those that are due; how many. Then
+    summarise some of those that are over and were not, as imported ones. A model that makes the summaries, `by`, may
+    break off: what is due to be flushed then is summarised by rule, and the rest the next time."""
+    if memory.database.read_only or not memory.config["enabled"]:
+        return 0
+    quiet = from_ms(to_ms(memory.now) - QUIET_MS)
+    flushed, broken_off = 0, False
+    for session in memory.sessions.under_way(quiet):
+        wanted = due(memory, session)
+        if not broken_off:
+            try:
+                memory.summaries.write(session.id, all_of_it=wanted, by=by)
+            except ModelFailed:
+                broken_off = True
+        if wanted:
+            flush(memory, session.id)
+            flushed += 1
+    if not broken_off:
+        with suppress(ModelFailed):
+            catch_up(memory, by, SOME)
+    return flushed
+
+
+def catch_up(memory: Memory, by: "Summarise | None" = None, most: int = -1) -> None:
+    """Summarise all of the sessions that are over and were not yet, `most` of them. Raises what `by` does."""
+    if memory.database.read_only or not memory.config["enabled"]:
+        return
+    for name in memory.summaries.behind(from_ms(to_ms(memory.now) - QUIET_MS), most):
+        memory.summaries.write(name, all_of_it=True, by=by)
+
+
+def in_bulk(memory: Memory) -> None:
+    """`tick`, after many turns came in: where there is a model, only what is too much for it; the rest it does beside
+    the application."""
+    chat = model_selection.found(memory.config, loading=None)
+    if chat is None:
+        tick(memory)
+        return
+    chat.close()
+    for session in memory.sessions.under_way(from_ms(to_ms(memory.now) - QUIET_MS)):
+        if len(memory.summaries.due(session.id)) > summarizers.MOST:
+            memory.summaries.write(session.id)
+
+
+def clear(memory: Memory, name: str = "") -> Cleared:
+    """End a session, the newest unless named: first its last messages are written to a file, then all of it is
+    summarised, and a checkpoint of its end is taken. Raises NotFound, StorageError."""
+    from store.conversations import session_snapshot
+    from store.conversations.rule_summary import by_rule
+    from store.documents.paths import places
+
+    session = memory.sessions.get(name)
+    named = _last(memory, session.id)
+    called = summarizers.name(memory, named, memory.now[:10])
+    with memory.database.write("user", "clear"):  # a purge comes before what is read here, or after what is written
+        turns = _last(memory, session.id)
+        if turns != named:
+            session = memory.sessions.get(session.id)
+            called = session_snapshot.slug(turns, memory.now[:10])
+        path = session_snapshot.write(
+            places(memory.location, memory.config).base,
+            called,
+            session_snapshot.text(session.id, by_rule(turns).topic or session.id, turns, session.turns, memory.now),
+            memory.database.path,
+            memory.config["snapshots.in_git"],
+        )
+    memory.summaries.write(session.id, all_of_it=True)
+    taken = memory.checkpoints.session_end(session=session.id, actor="user")
+    with memory.database.write("user", "clear") as write:
+        write.execute("UPDATE sessions SET flushed = ? WHERE id = ?", (session.turns, session.id))
+    return Cleared(session.id, path, len(turns), taken)
+
+
+def _last(memory: Memory, session: str) -> "list[Turn]":
+    """The turns of a session that its snapshot holds. Raises NotFound."""
+    from store.conversations import session_snapshot
+
+    turns = memory.turns.last(session, session_snapshot.MESSAGES)
+    if not turns:
+        raise NotFound("Nothing is left of that session.", "There is nothing to clear.")
+    return turns

@@ -1,0 +1,312 @@
+"""The time that a question names: yesterday, last week, since Monday, on 19 November, between March and May, the last
+ten days.
+
+A time without a year is the latest of its name that has begun. What lies before the first year that is looked at
+begins there.
+"""
+
+import re
+from datetime import datetime, timedelta
+
+from store.base.clock import from_ms
+
+EARLIEST = datetime(1900, 1, 1)
+AHEAD = 24  # characters before a time that may say how it is meant
+SEVERAL = 5  # of “the last few days”
+
+_DAYS = {
+    name: place
+    for place, names in enumerate(
+        (
+            *("monday lunes", "tuesday martes", "wednesday miercoles", "thursday jueves", "friday viernes"),
+            *("saturday sabado", "sunday domingo"),
+        )
+    )
+    for name in names.split()
+}
+_MONTHS = {
+    name: place
+    for place, names in enumerate(
+        "january enero|february febrero|march marzo|april abril|may mayo|june junio|july julio|august agosto"
+        "|september septiembre setiembre|october octubre|november noviembre|december diciembre".split("|"),
+        start=1,
+    )
+    for name in names.split()
+}
+# beside the number of a day a month is known by its first letters too
+_SHORT = {
+    **_MONTHS,
+    **dict(
+        zip(
+            "jan ene feb mar apr abr jun jul aug sep sept oct nov dec dic".split(),
+            (1, 1, 2, 3, 4, 4, 6, 7, 8, 9, 9, 10, 11, 12, 12),
+            strict=True,
+        )
+    ),
+}
+_UNITS = {
+    **dict.fromkeys("day days dia dias".split(), 1),
+    **dict.fromkeys("week weeks semana semanas".split(), 7),
+    **dict.fromkeys("month months mes meses".split(), 30),
+    **dict.fromkeys("year years año años".split(), 365),
+}
+_CALENDAR = {  # months of a unit that the calendar cuts
+    **dict.fromkeys("month months mes meses".split(), 1),
+    **dict.fromkeys("year years año años".split(), 12),
+}
+_VALUES = {
+    name: value
+    for names, value in (
+        *(("a an one uno una un", 1), ("two dos", 2), ("three tres", 3), ("four cuatro", 4), ("five cinco", 5)),
+        *(("six seis", 6), ("seven siete", 7), ("eight ocho", 8), ("nine nueve", 9), ("ten diez", 10)),
+        *(("eleven once", 11), ("twelve doce", 12), ("fifteen quince", 15), ("twenty veinte", 20)),
+        *(("thirty treinta", 30), ("few several pocos pocas", SEVERAL)),
+    )
+    for name in names.split()
+}
+_UNIT = "|".join(_UNITS)
+_NUMBER = rf"\d{{1,4}}|(?:a )?couple of|un par de|(?:a )?few|{'|'.join(_VALUES)}"
+_DAY_NAME, _MONTH_NAME = "|".join(_DAYS), "|".join(_MONTHS)
+_SHORT_NAME = "|".join(sorted(_SHORT, key=len, reverse=True))
+_OF_YEAR = r"(?: (?:of |de |del )?(?P<year>(?:19|20)\d\d)\b)?"
+_ON = rf"(?:(?:on|the|el|dia|del|{_DAY_NAME}) ){{0,4}}"
+_DAY_NUMBER = r"(?P<day>\d{1,2}|first|primero)(?:st|nd|rd|th|o)?"
+_HOURS = r"(?: morning| afternoon| evening| night|(?: (?:por|a|en) la)? (?:mañana|tarde|noche))?"
+_BEGINS = "early|beginning of|start of|principios de|comienzos de|inicios de"
+_MIDDLE = "mid|middle of|mediados de"
+_ENDS = "late|end of|fines de|finales de"
+
+_PAST = ("last", "past", "pasado", "ultimo", "since", "desde", "before", "antes", "until", "hasta")
+
+Span = tuple[datetime, datetime]
+
+
+def period(plain: str, now: str) -> tuple[str, str, frozenset[str]]:
+    """(the moment from which, the moment before which, the words that said so) of a question without capitals and
+    accents; both moments empty where it names no time. Never raises."""
+    midnight = datetime.fromisoformat(now).astimezone().replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None)
+    points = _points(plain, midnight)
+    for place, (match, (start, end)) in enumerate(points):
+        if place + 1 < len(points) and (range_ := _ahead(_RANGE, match)):
+            other, (_, last) = points[place + 1]
+            if _TO.fullmatch(plain[match.end() : other.start()]) and (start := _earlier(match, start, last)) < last:
+                return _told(start, last, midnight, plain[range_.start() : other.end()])
+        for intro, begins, ends in _INTRODUCED:
+            if said := _ahead(intro, match):
+                bounds = (start, end)
+                return _told(
+                    None if begins is None else bounds[begins],
+                    None if ends is None else bounds[ends],
+                    midnight,
+                    plain[said.start() : match.end()],
+                )
+        within = _ahead(_WITHIN, match)
+        if within or not _weak(match):
+            return _told(start, end, midnight, plain[within.start() if within else match.start() : match.end()])
+    return "", "", frozenset()
+
+
+def weekly(said: frozenset[str]) -> bool:
+    """Whether the words of a time name a day that every week has, and not the last one."""
+    return not said.isdisjoint(_DAYS) and said.isdisjoint(_PAST)
+
+
+def _points(plain: str, midnight: datetime) -> list[tuple[re.Match[str], Span]]:
+    """The times that a question names, none within another, in its order."""
+    found: list[tuple[re.Match[str], Span]] = []
+    taken = bytearray(len(plain))
+    for pattern, read in _CALLED:
+        for match in pattern.finditer(plain):
+            if not any(taken[match.start() : match.end()]) and (span := read(match, midnight)):
+                taken[match.start() : match.end()] = b"1" * len(match[0])
+                found.append((match, span))
+    return sorted(found, key=lambda point: point[0].start())
+
+
+def _ahead(intro: re.Pattern[str], match: re.Match[str]) -> re.Match[str] | None:
+    """What stands right before a time, if it is this."""
+    return intro.search(match.string, max(0, match.start() - AHEAD), match.start())
+
+
+def _told(
+    start: datetime | None, end: datetime | None, midnight: datetime, said: str
+) -> tuple[str, str, frozenset[str]]:
+    until = "" if end is None or end >= midnight + timedelta(days=1) else _moment(end)
+    return _moment(start) if start else "", until, frozenset(said.split())
+
+
+def _weak(match: re.Match[str]) -> bool:
+    """Whether it may be something else than a time, where nothing before it says that it is one: `may`, `march`."""
+    return match.re in (_MONTH, _YEAR, _WEEKDAY) and not any(
+        match.groupdict().get(name) for name in ("part", "of", "how", "past")
+    )
+
+
+def _earlier(match: re.Match[str], start: datetime, end: datetime) -> datetime:
+    """Where a range begins that ends there: of what comes back, the last one before it."""
+    if start >= end and match.re is _WEEKDAY:
+        return start - timedelta(days=7)
+    if start >= end and match.re is _MONTH and not match["of"]:
+        return start.replace(year=start.year - 1)
+    return start
+
+
+# what a time may be called: each with the span it is, or None where it is none after all
+
+
+def _iso(match: re.Match[str], midnight: datetime) -> Span | None:
+    try:
+        start = datetime.fromisoformat(match["date"])
+    except ValueError:
+        return None
+    return start, start + timedelta(days=1)
+
+
+def _of_month(match: re.Match[str], midnight: datetime) -> Span | None:
+    """A day, or a few, by number and month."""
+    first, last, month = match["day"], match.groupdict().get("until") or match["day"], _SHORT[match["month"]]
+    years = (int(match["year"]),) if match["year"] else range(midnight.year, midnight.year - 5, -1)
+    for year in years:  # 29 February was in another
+        try:
+            start, end = (datetime(year, month, int(day) if day.isdigit() else 1) for day in (first, last))
+        except ValueError:
+            continue
+        if (match["year"] or start <= midnight) and start <= end:
+            return start, end + timedelta(days=1)
+    return None
+
+
+def _month(match: re.Match[str], midnight: datetime) -> Span:
+    month, part = _MONTHS[match["month"]], match["part"]
+    start = datetime(int(match["of"]) if match["of"] else midnight.year - (month > midnight.month), month, 1)
+    end = (start + timedelta(days=31)).replace(day=1)
+    if not part:
+        return start, end
+    third = next(at for at, names in enumerate((_BEGINS, _MIDDLE, _ENDS)) if part in names.split("|"))
+    return start.replace(day=1 + 10 * third), end if third == 2 else start.replace(day=11 + 10 * third)
+
+
+def _year(match: re.Match[str], midnight: datetime) -> Span:
+    start = datetime(int(match["year"]), 1, 1)
+    return start, start.replace(year=start.year + 1)
+
+
+def _day(match: re.Match[str], midnight: datetime) -> Span:
+    word = match["day"]
+    if word in ("last night", "anoche"):
+        return midnight - timedelta(hours=6), midnight + timedelta(hours=6)
+    back = 2 if word in _BEFORE_YESTERDAY else int(word in ("yesterday", "ayer"))
+    start = midnight - timedelta(days=back)
+    return start, start + timedelta(days=1)
+
+
+def _weekday(match: re.Match[str], midnight: datetime) -> Span:
+    """The latest day of that name; today itself only after “this” and “since”."""
+    back = (midnight.weekday() - _DAYS[match["day"]]) % 7
+    today = match["how"] in ("this", "este") or _ahead(_SINCE, match)
+    start = midnight - timedelta(days=back or (0 if today else 7))
+    return start, start + timedelta(days=1)
+
+
+def _this(match: re.Match[str], midnight: datetime) -> Span | None:
+    """A week, month, year or weekend of the calendar; “in the last week” is the days up to now."""
+    which, unit = match["which"], match["unit"]
+    if which in ("la", "el") and not match["after"]:
+        return None  # “la semana que viene”
+    last = which not in ("this", "esta", "este")
+    week = midnight - timedelta(days=midnight.weekday() + 7 * last)
+    if unit not in _UNITS:
+        return week + timedelta(days=5), week + timedelta(days=7)
+    if which.startswith(("ultim", "past")) or (match["article"] and which == "last"):
+        return _back(midnight, _UNITS[unit]), midnight + timedelta(days=1)
+    if unit in _CALENDAR:
+        return _calendar(midnight, int(last), unit)
+    return week, week + timedelta(days=7)
+
+
+def _last_some(match: re.Match[str], midnight: datetime) -> Span:
+    days = _count(match["count"]) * _UNITS[match["unit"]] if match["count"] else SEVERAL * _UNITS[match["some"]]
+    return _back(midnight, days), midnight + timedelta(days=1)
+
+
+def _ago(match: re.Match[str], midnight: datetime) -> Span:
+    """So many days or weeks back, a day or a week long; a month or a year as the calendar has it."""
+    count, unit = _count(match["count"] or match["cuenta"]), match["unit"] or match["unidad"]
+    start = _back(midnight, count * _UNITS[unit])
+    if unit not in _CALENDAR:
+        return start, start + timedelta(days=_UNITS[unit])
+    month = _calendar(midnight, count, unit)
+    return (start, month[1]) if _ahead(_SINCE, match) else month
+
+
+def _calendar(midnight: datetime, back: int, unit: str) -> Span:
+    """The month or the year of the calendar that lies so many back."""
+    size = _CALENDAR[unit]
+    start = midnight.year * 12 + (midnight.month - 1 if size == 1 else 0) - back * size
+    start = max(start, EARLIEST.year * 12)
+    return datetime(start // 12, start % 12 + 1, 1), datetime((start + size) // 12, (start + size) % 12 + 1, 1)
+
+
+def _back(midnight: datetime, days: int) -> datetime:
+    return midnight - timedelta(days=min(days, (midnight - EARLIEST).days))
+
+
+def _count(said: str) -> int:
+    if said.endswith(("couple of", "par de")):
+        return 2
+    return int(said) if said.isdigit() else _VALUES[said.split()[-1]]
+
+
+def _moment(local: datetime) -> str:
+    return from_ms(round(local.timestamp() * 1000))
+
+
+_BEFORE_YESTERDAY = ("the day before yesterday", "day before yesterday", "antes de ayer", "anteayer", "antier")
+_ISO = re.compile(r"\b(?:on |el )?(?P<date>(?:19|20)\d\d-\d\d-\d\d)\b")
+_DAYS_OF = re.compile(
+    rf"\b(?:between|from|entre|del?) (?:the |el )?{_DAY_NUMBER} (?:and|to|y|al?) (?:the |el )?"
+    rf"(?P<until>\d{{1,2}})(?:st|nd|rd|th)?(?: of| de)? (?P<month>{_SHORT_NAME})\b{_OF_YEAR}"
+)
+_DAY_MONTH = re.compile(rf"\b{_ON}{_DAY_NUMBER}(?: of| de)? (?P<month>{_SHORT_NAME})\b{_OF_YEAR}")
+_MONTH_DAY = re.compile(rf"\b{_ON}(?P<month>{_SHORT_NAME})(?: the)? {_DAY_NUMBER}\b{_OF_YEAR}")
+_MONTH = re.compile(
+    rf"\b(?:(?:the |a )?(?P<part>{_BEGINS}|{_MIDDLE}|{_ENDS})[ -])?(?P<month>{_MONTH_NAME})"
+    r"(?: (?:of |de |del )?(?P<of>(?:19|20)\d\d))?\b"
+)
+_YEAR = re.compile(r"\b(?P<year>(?:19|20)\d\d)\b(?![-.,:/])")
+_TODAY = re.compile(
+    rf"\b(?P<day>{'|'.join(_BEFORE_YESTERDAY)}|last night|anoche|yesterday|ayer|today|hoy|tonight"
+    rf"|this (?:morning|afternoon|evening)|esta (?:mañana|tarde|noche)){_HOURS}\b"
+)
+_WEEKDAY = re.compile(
+    rf"\b(?:(?:on )?(?P<how>on|last|past|this|el pasado|el ultimo|el|este) )?(?P<day>{_DAY_NAME})(?P<past> pasado)?"
+    rf"{_HOURS}\b"
+)
+_THIS = re.compile(
+    r"\b(?:(?:in|over|during|within|en|durante) )?(?P<article>(?:the|this) )?(?:(?:la|el) (?=ultim))?"
+    r"(?P<which>this|esta|este|last|past|ultim[oa]|la pasada|el pasado|la|el)"
+    r" (?P<unit>weekend|week|fin de semana|finde|semana|month|mes|year|año)(?P<after> pasad[oa])?\b(?! (?:of|de)\b)"
+)
+_LAST_SOME = re.compile(
+    rf"\b(?:(?:in|over|during|within|en|durante) )?(?:the |these |los |las |estos |estas )?(?:last|past|ultim[oa]s)"
+    rf" (?:(?P<count>{_NUMBER}) (?P<unit>{_UNIT})|(?P<some>days|weeks|months|years|dias|semanas|meses|años))\b"
+)
+_AGO = re.compile(
+    rf"(?<!half )\b(?:(?P<count>{_NUMBER}) (?P<unit>{_UNIT}) (?:ago|atras)"
+    rf"|hace (?:como |unos |unas )?(?P<cuenta>{_NUMBER}) (?P<unidad>{_UNIT})\b(?! y medi[oa]\b))"
+)
+_CALLED = (
+    *((_ISO, _iso), (_DAYS_OF, _of_month), (_DAY_MONTH, _of_month), (_MONTH_DAY, _of_month), (_LAST_SOME, _last_some)),
+    *((_AGO, _ago), (_THIS, _this), (_TODAY, _day), (_WEEKDAY, _weekday), (_MONTH, _month), (_YEAR, _year)),
+)
+# what stands before a time and says how it is meant
+_SINCE = re.compile(r"\b(?:since|desde|starting|a partir del?)(?: the| el| la)? $")
+_INTRODUCED = (  # and with which end of it the time that is meant begins, and with which it ends
+    (_SINCE, 0, None),
+    (re.compile(r"\b(?:after|despues del?|despues) $"), 1, None),
+    (re.compile(r"\b(?:before|prior to|antes del?|antes) (?:the |el |la )?$"), None, 0),
+    (re.compile(r"\b(?:until|till|up to|hasta) (?:the |el |la )?$"), None, 1),
+)
+_WITHIN = re.compile(r"\b(?:in|during|en|durante)(?: the month of| the year| el mes de| el año)? $")
+_RANGE = re.compile(r"\b(?:between|from|entre|desde|del?)(?: the| el| la)? $")
+_TO = re.compile(r" (?:and|to|until|till|through|y|e|al?|hasta)(?: the| el| la)? ")

@@ -1,0 +1,78 @@
+"""The names that texts mention: citations, files, `code`, and what is written with a capital. A rule, not a model: it
+misses what is written small, and takes a title for a name now and then. And what may be a name at all.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+from store.base.citations import find
+
+MOST = 24  # names of one checkpoint
+ONE_LINE = 200  # characters
+LONGEST = 60  # characters of a name
+READ = 24_000  # characters that are looked through
+
+# none of these may start inside a run of its own characters: tried at each of them, a long run would take n² steps
+_URL = re.compile(r"(?<!\w)\w+://[^\s<>\"'`)\]]+")
+_CODE = re.compile(r"`([^`\n]{2,60})`")
+_CUT = re.compile(r"\[REDACTED:\w+\]")
+_FILE = re.compile(r"(?<![\w/.@-])(?:(?:\.{0,2}/)?(?:[\w.-]+/)+[\w.-]+|[\w-]+\.(?:[a-z][a-z0-9]{1,4}|[chr]))(?![\w/])")
+_CAPITAL = re.compile(r"[^\W\d_][\w'’+-]*(?: [^\W\d_][\w'’+-]*)*")
+_START = re.compile(r"(?:^|[.!?:;…»”\"\n(\[¿¡•*>-])\s*$")
+
+
+def one_line(name: str) -> str:
+    """What a session or a person is called, as it may be kept: one line of it, of ONE_LINE characters."""
+    plain = "".join(char if char.isprintable() else " " for char in name[: 10 * ONE_LINE])
+    return " ".join(plain.split())[:ONE_LINE].rstrip()
+
+
+def named(texts: Iterable[str], most: int = MOST) -> list[str]:
+    """The names in these texts, those mentioned most first, of equals the earlier; at most `most`.
+
+    A capital at the start of a sentence counts only where the word has another capital or a digit inside, or is
+    written so elsewhere in the middle of one.
+    """
+    rest = "\n".join(texts)[:READ]
+    found = Counter[str]()
+
+    def take(match: re.Match[str]) -> str:
+        """Count a match, and leave a mark in its place that no later pattern reads, and that ends no sentence."""
+        name = match[match.lastindex or 0].strip().rstrip(".,;:")
+        if 1 < len(name) <= LONGEST and any(map(str.isalpha, name)):
+            found[name] += 1
+        return " , "
+
+    for pattern in (_URL, _CODE):
+        rest = pattern.sub(take, rest)
+    cited = list(find(rest))
+    found.update(str(citation) for _, _, citation in cited)
+    for start, end, _ in reversed(cited):
+        rest = f"{rest[:start]} , {rest[end:]}"
+    rest = _FILE.sub(take, _CUT.sub(" , ", rest))
+    found.update(_proper(rest))
+    return [name for name, _ in found.most_common(most)]
+
+
+def _proper(text: str) -> list[str]:
+    """Runs of words with a capital each, as they stand; see `named`."""
+    runs: list[tuple[list[str], bool]] = []  # the run, and whether it begins a sentence
+    for match in _CAPITAL.finditer(text):
+        words = match[0].split(" ")
+        begins = _START.search(text[max(0, match.start() - 3) : match.start()] or "\n") is not None
+        for place, word in enumerate(words):
+            if not word[0].isupper():
+                continue
+            if place and words[place - 1][0].isupper():
+                runs[-1][0].append(word)
+            else:
+                runs.append(([word], begins and place == 0))
+    inside = {" ".join(run[first:]) for run, first in runs}
+    names = []
+    for run, first in runs:
+        whole = not first or " ".join(run) in inside or any(sign.isupper() or sign.isdigit() for sign in run[0][1:])
+        name = " ".join(run if whole else run[1:])
+        if 2 < len(name) <= LONGEST:
+            names.append(name)
+    return names

@@ -1,0 +1,206 @@
+"""Whether a file is ours, looked at before anything of it is run or changed."""
+
+import os
+
+import apsw
+
+from store.base import installation
+from store.base.errors import NotOurs
+from store.base.installation import Known
+from store.base.location import checkout_root
+from store.database.connection import guard, reading
+
+IDENTITY = "identity"  # in `meta`
+LARGEST_COPY = 256 << 20  # bytes of a memory that is compared with another, both of them in memory meanwhile
+_READ = f"SELECT value FROM meta WHERE key = '{IDENTITY}'"
+_NEWEST = "SELECT seq, digest FROM history ORDER BY seq DESC LIMIT 1"
+NOTE_SECONDS = 600  # how old the step that is kept may be before it is kept anew
+STEPS = (
+    "`memoranda --look VERB` looks at it, read-only; `memoranda adopt --as-proposals` takes what it says as proposals;"
+    " `memoranda adopt --whole` takes it as it is, if it is yours."
+)
+
+
+class Trust:
+    """What decides about the memory at `path` while it is opened."""
+
+    __slots__ = ("path",)
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+
+    def admit(self, connection: apsw.Connection) -> None:
+        """Raise NotOurs for a file that is not the one this installation knows by this place."""
+        ours = installation.known(self.path)
+        identity = _identity(connection)
+        if ours is None or identity != ours.identity:
+            raise _another(self.path, identity)
+        if not _descends(connection, ours):
+            raise NotOurs(
+                f"{self.path} is an older state of your memory than the one that was here, or one that somebody else"
+                " went on from.",
+                STEPS,
+            )
+        if (inode := _inode(self.path)) != ours.inode:
+            if tracked(self.path) is not False:
+                raise _another(self.path, identity)
+            ours.inode = inode
+            installation.know(ours)
+
+    def born(self, connection: apsw.Connection) -> None:
+        """Give a new file its identity, and keep it before anybody can see the file."""
+        remember(connection, self.path, os.urandom(16).hex())
+
+
+def remember(connection: apsw.Connection, path: str, identity: str = "") -> bool:
+    """Keep that the file is ours, with the newest step of its history; with an `identity` it gets that one first.
+    Whether it is kept for longer than this process runs."""
+    if identity:
+        connection.execute("INSERT OR REPLACE INTO meta(key, value) VALUES (?, ?)", (IDENTITY, identity))
+    seq, digest = connection.execute(_NEWEST).get or (0, b"")
+    found = Known(_identity(connection), os.path.realpath(path), _inode(path), seq, bytes(digest).hex())
+    return installation.know(found)
+
+
+def note(connection: apsw.Connection, path: str) -> None:
+    """Keep the newest step of history, if the one that is kept is of some time ago: a file that lacks it is refused."""
+    ours = installation.known(path)
+    if ours is None or (ours.seq and installation.age(ours.path) < NOTE_SECONDS):
+        return
+    try:
+        seq, digest = connection.execute(_NEWEST).get or (0, b"")
+    except apsw.Error:
+        return  # it was damaged or taken away meanwhile: the step that is kept stays
+    if seq > ours.seq:
+        ours.seq, ours.digest = seq, bytes(digest).hex()
+        installation.know(ours)
+
+
+def made_of(source: str, path: str) -> None:
+    """Keep that the file at `path` is ours, which was made here of the memory at `source`: a backup, what was salvaged.
+    Nothing is kept of what was made of somebody else's."""
+    ours = installation.known(source)
+    if ours is not None:
+        installation.know(Known(ours.identity, os.path.realpath(path), _inode(path)))
+
+
+def require(path: str) -> None:
+    """Raise NotOurs unless the memory at `path` is one of ours, or still to be made. One that was moved or copied is
+    known by its new place from now on; what is no memory at all is for whoever opens it to say."""
+    if installation.known(path) is not None:
+        return  # the rest is `Trust.admit`'s
+    try:
+        if os.path.getsize(path) == 0:
+            return
+        connection = reading(path, look=True)
+    except (OSError, apsw.Error):
+        return
+    try:
+        guard(connection)
+        if not connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").get:
+            return
+        identity = _identity(connection)
+        if installation.known(path) is not None:  # made by another process between the two looks
+            return
+        for other in installation.known_as(identity) if identity else ():
+            if (
+                (_moved(other, path) or _copied(other, path))
+                and _descends(connection, other)
+                and tracked(path) is False
+            ):
+                installation.know(Known(identity, os.path.realpath(path), _inode(path), other.seq, other.digest))
+                if not os.path.lexists(other.path):
+                    installation.unknow(other.path)
+                return
+    except apsw.Error:
+        return
+    finally:
+        connection.close()
+    raise _another(path, identity)
+
+
+def tracked(path: str) -> bool | None:
+    """Whether git tracks the file: then whoever can push can write it. None where git cannot tell."""
+    root = checkout_root(os.path.dirname(os.path.abspath(path)))
+    if root is None:
+        return False
+    from store.git.process import GitError, never, run
+
+    try:
+        with run(root, "ls-files", "-z", "--", os.path.realpath(path)) as child:
+            found = b"".join(child.chunks(never))
+            child.check()
+            return bool(found)
+    except GitError:
+        return None
+
+
+def same_pages(one: str, other: str) -> bool:
+    """Whether two files hold the same, page by page, what stands in their logs counted in."""
+    try:
+        if max(os.path.getsize(one), os.path.getsize(other)) > LARGEST_COPY:
+            return False
+        return _pages(one) == _pages(other)
+    except (OSError, apsw.Error):
+        return False
+
+
+def _pages(path: str) -> bytes:
+    connection = reading(path, look=True)
+    try:
+        guard(connection)
+        return connection.serialize("main")
+    finally:
+        connection.close()
+
+
+def _another(path: str, identity: str) -> NotOurs:
+    """Why a file is not ours, as far as can be told."""
+    if trouble := installation.trouble():
+        return NotOurs(
+            f"There is no telling whether {path} is yours: {trouble}",
+            "Name a folder that can be written in $XDG_STATE_HOME, then: memoranda adopt.",
+        )
+    in_git = tracked(path)
+    if in_git:
+        return NotOurs(f"{path} is not yours: git tracks it, so it came with the checkout.", STEPS)
+    if in_git is None:
+        return NotOurs(f"{path} may have come with the checkout: git cannot say whether it tracks it.", STEPS)
+    if not identity:
+        return NotOurs(
+            f"{path} was made by an earlier version of Memoranda, or it came in an archive.",
+            f"If you made it: memoranda adopt --yes. If it came: {STEPS}",
+            unmarked=True,
+        )
+    return NotOurs(
+        f"{path} was not made by this installation: it came in an archive, with a copy or from another machine.", STEPS
+    )
+
+
+def _identity(connection: apsw.Connection) -> str:
+    """The identity that a file holds; empty for one from before there were any."""
+    found = connection.execute(_READ).get
+    return found if isinstance(found, str) else ""
+
+
+def _descends(connection: apsw.Connection, known: Known) -> bool:
+    """Whether a file's history goes on from the step that was kept of it."""
+    if not known.seq:
+        return True
+    found = connection.execute("SELECT digest FROM history WHERE seq = ?", (known.seq,)).get
+    return isinstance(found, bytes) and found.hex() == known.digest
+
+
+def _moved(known: Known, path: str) -> bool:
+    return _inode(path) == known.inode and not os.path.lexists(known.path)
+
+
+def _copied(known: Known, path: str) -> bool:
+    return os.path.isfile(known.path) and same_pages(known.path, path)
+
+
+def _inode(path: str) -> int:
+    try:
+        return os.stat(path).st_ino
+    except OSError:
+        return 0
