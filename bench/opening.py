@@ -1,6 +1,6 @@
 """How long it takes to open a memory of one's own, and what a look at somebody else's costs.
 
-    python -m bench.opening [--facts 130000] [--runs 21] [--before FOLDER]
+    python -m bench.opening [--facts 45000] [--runs 21] [--before FOLDER]
 
 Own: opening and closing one of some 100 MB, in a process of its own that did so once before; with `--before`, a
 checkout of an earlier state, in turn with that one, on a file that each made. Foreign: its schema compared with ours,
@@ -97,7 +97,7 @@ def painted(program: str, path: str, says: str) -> float:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--facts", type=int, default=130_000)
+    parser.add_argument("--facts", type=int, default=45_000)
     parser.add_argument("--runs", type=int, default=21)
     parser.add_argument("--before", help="a checkout of the state to compare with")
     options = parser.parse_args(arguments)

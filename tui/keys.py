@@ -43,9 +43,10 @@ class Key:
     """`id` is stable (for remapping), `keys` as Textual writes them, `action` a method of the screen; `label` is the
     footer's word (empty: not in the footer) and `panes` where it belongs: the footer shows it there, and the palette
     names it first there; `verb` is the verb it runs; `words` are
-    other words for the footer of some panes."""
+    other words for the footer of some panes; `looks`: its act changes nothing, and may be done while the past is looked
+    at."""
 
-    __slots__ = ("_help", "action", "id", "keys", "label", "panes", "verb", "words")
+    __slots__ = ("_help", "action", "id", "keys", "label", "looks", "panes", "verb", "words")
 
     def __init__(
         self,
@@ -58,6 +59,7 @@ class Key:
         verb: str = "",
         panes: tuple[str, ...] = (),
         words: Mapping[str, str] = {},
+        looks: bool = False,
     ) -> None:
         self.id = id
         self.keys = keys
@@ -66,6 +68,7 @@ class Key:
         self.panes = panes
         self.verb = verb
         self.words = words
+        self.looks = looks
         self._help = help
 
     @property
@@ -204,6 +207,7 @@ KEYS = (
         "question",
         "What an agent would be sent for a question; empty for the last one",
         panes=(CONTEXT,),
+        looks=True,
     ),
     Key(
         "preview.follow",
@@ -251,8 +255,9 @@ KEYS = (
         "copy",
         "Copy the citations; in the librarian's pane the last answer",
         panes=(*OF_RECORDS, LIBRARIAN),
+        looks=True,
     ),
-    Key("record.copy-text", "ctrl+y", "change('out.copy_text')", "", "Copy the texts", panes=LISTS),
+    Key("record.copy-text", "ctrl+y", "change('out.copy_text')", "", "Copy the texts", panes=LISTS, looks=True),
     Key(
         "record.edit",
         "E",
@@ -300,6 +305,7 @@ KEYS = (
         "changed since",
         "Everything that changed since a moment, before and after; in the past, from then to now",
         panes=(HISTORY, CHECKPOINTS),
+        looks=True,
     ),
     Key(
         "past.look",
@@ -308,6 +314,7 @@ KEYS = (
         "as of",
         "See everything as it stood at a moment: a day, a checkpoint, a step",
         panes=(TIMELINE, CHECKPOINTS, HISTORY),
+        looks=True,
     ),
     Key("memory.checkpoint", "b", "ask_for('past.checkpoint')", "checkpoint", verb="checkpoint", panes=(HISTORY,)),
     Key("memory.export", "x", "ask_for('out.export')", "", verb="export"),
@@ -347,7 +354,15 @@ KEYS = (
         "Show superseded and forgotten facts, tasks done, checkpoints taken by themselves; or hide them",
         panes=(FACTS, CHECKPOINTS, TASKS),
     ),
-    Key("list.day", "t", "ask_for('out.day')", "", "To a day: 2026-10-01, yesterday, 3w", panes=(TIMELINE, HISTORY)),
+    Key(
+        "list.day",
+        "t",
+        "ask_for('out.day')",
+        "",
+        "To a day: 2026-10-01, yesterday, 3w",
+        panes=(TIMELINE, HISTORY),
+        looks=True,
+    ),
     Key("search.next", "n", "hit(1)", "", "The next hit of the search"),
     Key("search.previous", "N", "hit(-1)", "", "The hit before"),
     Key("pane.facts", "1", "pane('facts')", "", "To the facts"),
@@ -375,8 +390,6 @@ KEYS = (
     ),
     Key("app.quit", "q,ctrl+q", "app.quit", "", "Quit"),
 )
-# what these ask for or do changes nothing: they work while the past is looked at, and no other act does
-LOOKS = ("out.copy", "out.copy_text", "out.day", "past.since", "past.as_of", "context.ask")
 # the keys of the screen that shows what would change
 PLAN = "plan"
 PLAN_KEYS = (

@@ -11,13 +11,13 @@ import pytest
 from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
 from support.stories import Story, copy
 
-from tui.keys import KEYS, LOOKS
+from tui.keys import KEYS
 from tui.screens.commands import IN_THE_PAST
 from tui.verbs import VERBS
 
 Size = tuple[int, int]
 SIZES = pytest.mark.parametrize("size", [NARROW, WIDE, HUGE], ids=["80x24", "120x40", "200x60"])
-WRITING = [key for key in KEYS if key.act and key.act not in LOOKS]
+WRITING = [key for key in KEYS if key.act and not key.looks]
 REFUSED = "You are looking at 20 Nov 2026 00:00; esc comes back to now."
 
 

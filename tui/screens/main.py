@@ -13,7 +13,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 
 from store.base.errors import MemorandaError
-from tui.keys import CHECKPOINTS, CONTEXT, FACTS, HEALTH, HISTORY, INBOX, KEYS, LIBRARIAN, LOOKS, TASKS, TIMELINE
+from tui.keys import CHECKPOINTS, CONTEXT, FACTS, HEALTH, HISTORY, INBOX, KEYS, LIBRARIAN, TASKS, TIMELINE
 from tui.pieces import Piece
 from tui.screens.browsing import TYPING
 from tui.screens.librarian import LibrarianScreen
@@ -169,7 +169,7 @@ class MainScreen(LibrarianScreen):
     def action_change(self, name: str) -> None:
         """Do an act, `module.function` below `tui.acts`."""
         module, _, function = name.partition(".")
-        if name not in LOOKS and self.refuses():
+        if not any(key.looks for key in KEYS if key.act == name) and self.refuses():
             return
         if self.engine is not None:
             getattr(import_module(f"tui.acts.{module}"), function)(self)

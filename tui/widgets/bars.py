@@ -9,7 +9,7 @@ from textual.content import Content
 from textual.widgets import Static
 
 from tui.display import content
-from tui.keys import KEYS, LOOKS, PLAN, Key
+from tui.keys import KEYS, PLAN, Key
 from tui.pieces import Piece, width
 from tui.widgets.kept import Kept
 
@@ -93,7 +93,7 @@ class Footer(Bar):
     def _draw(self) -> None:
         keys = [key for key in self._keys if self._pane in key.panes and self._word(key) and key.shown(self.remapped)]
         if self.looking:
-            keys = [key for key in keys if not key.act or key.act in LOOKS]
+            keys = [key for key in keys if not key.act or key.looks]
         last = [key for key in keys if key.id in LAST]
         others = [key for key in keys if key not in last]
         room = self.size.width or 80
