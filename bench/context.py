@@ -132,8 +132,8 @@ def _ratio(name: str, texts: Sequence[str], real: Callable[[str], int]) -> None:
 def _texts() -> Iterator[tuple[str, list[str]]]:
     """Texts that somebody wrote, of the kinds a context holds."""
     from store.text.language import language
+    from tui.demo.conversations import TALK
     from tui.demo.facts import FACTS
-    from tui.demo.talk import TALK
 
     said = [fact.text for fact in FACTS] + [turn.text for turn in TALK]
     yield "Spanish facts and turns (the demo's)", [text for text in said if language(text) == "es"]

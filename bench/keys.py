@@ -107,15 +107,15 @@ def on_processor(process: int) -> float:
 # where the milliseconds go
 
 CLOCKS = (
-    ("read the record", "tui.engine:Engine.read_facts"),
-    ("read the record", "tui.engine:Engine.read_entries"),
-    ("describe it", "tui.engine:Engine.describe"),
+    ("read the record", "tui.workers.engine:Engine.read_facts"),
+    ("read the record", "tui.workers.engine:Engine.read_entries"),
+    ("describe it", "tui.workers.engine:Engine.describe"),
     ("lay the preview out", "tui.widgets.preview:Preview._wrap"),
     ("move the cursor", "tui.widgets.record_list:RecordList._move_to"),
     ("draw the list", "tui.widgets.record_list:RecordList.render_lines"),
-    ("  of which rows", "tui.rows:FactRows.segments"),
-    ("  of which rows", "tui.rows:TimelineRows.segments"),
-    ("  of which pages", "tui.rows:Pages.record"),
+    ("  of which rows", "tui.lists.record_rows:FactRows.segments"),
+    ("  of which rows", "tui.lists.record_rows:TimelineRows.segments"),
+    ("  of which pages", "tui.lists.record_rows:Pages.record"),
     ("draw the preview", "tui.widgets.preview:Preview.render_lines"),
     ("compose the frame", "textual._compositor:Compositor.render_update"),
     ("encode the frame", "textual._compositor:ChopsUpdate.render_segments"),
@@ -138,8 +138,8 @@ def clocked() -> None:
 
         return timed
 
-    import tui.engine  # noqa: F401  all that the app imports late, so that it finds the clocks
-    from tui.screens.main import MainScreen
+    import tui.workers.engine  # noqa: F401  all that the app imports late, so that it finds the clocks
+    from tui.main_screen.screen import MainScreen
 
     for name, place in CLOCKS:
         module, _, path = place.partition(":")

@@ -55,8 +55,8 @@ def demo(preview: bool = False, responsive: bool = True) -> None:
     from textual.screen import Screen
     from textual.widgets import Static
 
-    from tui.display import StripControls, content
-    from tui.responsive import ResponsiveScreen, forget_startup
+    from tui.screens.base_screen import ResponsiveScreen, forget_startup
+    from tui.theme.line_filters import StripControls, content
     from tui.widgets.record_list import RecordList
 
     strip_controls = StripControls()

@@ -29,7 +29,7 @@ from store.search.fts import Keywords
 from store.search.query_parser import parse
 from store.services.background_embedding import open_provider
 
-AIMS = {10_000: 40.0, 100_000: 60.0, 1_000_000: 300.0}  # ms, p95 of the whole call [RETRIEVAL] §5
+AIMS = {10_000: 40.0, 100_000: 60.0, 1_000_000: 300.0}  # ms, p95 of the whole call
 HITS = 10
 BATCH = 10_000
 

@@ -4,7 +4,7 @@
 
 First paint is the last byte of the first whole frame; the rows are there when the cursor's row is painted, and the
 whole order of the lists is known when the top line counts the facts. The three take turns, so that a change of load
-meets all. Aims: TUI §3.
+meets all. The aims stand in the table.
 """
 
 from __future__ import annotations

@@ -18,11 +18,11 @@ from store.config.settings import BY_ENVIRONMENT, Setting, known  # noqa: E402
 from store.database.tables import DERIVED, JOURNAL, OPERATIONAL, PACKED, RECORDED  # noqa: E402
 from store.database.version import SCHEMA_VERSION  # noqa: E402
 from store.exchange.export_schema import VERSION  # noqa: E402
-from tui.badges import FACT_BADGES, KIND_GLYPHS, TASK_GLYPHS  # noqa: E402
 from tui.commands.settings import as_text  # noqa: E402
-from tui.glyphs import ASCII  # noqa: E402
-from tui.keys import KEYS, MOVES, PLAN_KEYS, PURGE_KEYS, Key, show  # noqa: E402
-from tui.verbs import VERBS  # noqa: E402
+from tui.input.command_table import VERBS  # noqa: E402
+from tui.input.key_table import KEYS, MOVES, PLAN_KEYS, PURGE_KEYS, Key, show  # noqa: E402
+from tui.render.badges import FACT_BADGES, KIND_GLYPHS, TASK_GLYPHS  # noqa: E402
+from tui.theme.glyphs import ASCII  # noqa: E402
 
 BLOCK = re.compile(r"(?P<start><!-- table: (?P<name>[a-z-]+) -->\n).*?(?P<end><!-- end -->)", re.DOTALL)
 

@@ -17,7 +17,7 @@ from store.history import checkpoint_payload, checkpoints
 from store.records import ageing, checkpoint_levels
 from store.services import related_records
 from tui.commands.settings import as_text
-from tui.verbs import BY_NAME
+from tui.input.command_table import BY_NAME
 
 PAGE = Path(__file__).parents[1] / "docs" / "differences.md"
 TEXT = PAGE.read_text(encoding="utf-8")

@@ -15,15 +15,16 @@ import pytest
 from docs import make
 from store.config import SETTINGS
 from tui import cli
-from tui.arguments import Usage, read
 from tui.commands.settings import as_text
-from tui.keys import KEYS, MOVES, PLAN_KEYS, PURGE_KEYS, show
-from tui.verbs import BY_NAME, VERBS
+from tui.input.argument_parser import Usage, read
+from tui.input.command_table import BY_NAME, VERBS
+from tui.input.key_table import KEYS, MOVES, PLAN_KEYS, PURGE_KEYS, show
 
 ROOT = Path(__file__).parents[1]
 README, CONTRIBUTING = ROOT / "README.md", ROOT / "CONTRIBUTING.md"
+ARCHITECTURE = ROOT / "ARCHITECTURE.md"
 DOCS = sorted((ROOT / "docs").glob("*.md"))
-PAGES = [README, CONTRIBUTING, *DOCS]
+PAGES = [README, CONTRIBUTING, ARCHITECTURE, *DOCS]
 LINKED = [*PAGES, ROOT / "CHANGELOG.md"]
 BY_OTHERS = (".ci/", ".venv/bin/", "python ", "python3 ", "pytest ", "MEMORANDA_STORES=", "pip ")
 """What begins so is not run here: test_install and .ci run the first commands, the rest is checked by its words."""

@@ -21,16 +21,16 @@ from store.base.clock import Clock, utc_now
 from store.base.errors import Defect, MemorandaError
 from store.base.location import Location
 from store.config.settings import nearest
-from tui.display import Ascii, Colourless, OwnColours, StripControls
-from tui.glyphs import only_plain
-from tui.keys import BY_ID, FIXED, named, remap
-from tui.modeller import Modeller
-from tui.palette import mended
-from tui.responsive import forget_startup
-from tui.screens.main import MainScreen
-from tui.visible import visible
+from tui.input.key_table import BY_ID, FIXED, named, remap
+from tui.main_screen.screen import MainScreen
+from tui.screens.base_screen import forget_startup
+from tui.theme.escape import visible
+from tui.theme.glyphs import only_plain
+from tui.theme.line_filters import Ascii, Colourless, OwnColours, StripControls
+from tui.theme.styles import mended
 from tui.widgets.field import Field
-from tui.workers import SaysDefects
+from tui.workers.model_worker import Modeller
+from tui.workers.threads import SaysDefects
 
 if TYPE_CHECKING:
     from textual.command import Provider
@@ -40,7 +40,7 @@ HOLD_SECONDS = 2.0  # that keys are kept at the most
 
 
 def _everything() -> type[Provider]:
-    from tui.screens.palette import Everything
+    from tui.screens.command_palette import Everything
 
     return Everything
 
@@ -89,7 +89,7 @@ class Memoranda(SaysDefects, App[int]):
         return self._main
 
     def get_line_filters(self) -> list[LineFilter]:
-        """The second layer against hostile text, behind every widget (TUI §4); plain letters for our glyphs where a
+        """The second layer against hostile text, behind every widget; plain letters for our glyphs where a
         person or their terminal wants them; and no colour that it has not."""
         filters = [*super().get_line_filters(), self._clean]
         if self._plain or self.config["badges"] == "ascii":

@@ -1,4 +1,4 @@
-"""The command line: reads arguments, opens the memory, runs a verb, prints what it gave (DESIGN §9).
+"""The command line: reads arguments, opens the memory, runs a verb, prints what it gave.
 
 Prints one object or list with --json; errors are one sentence on standard error, or one object; exit 0 done, 1 cannot,
 2 usage. Nothing is asked where standard input is not a terminal. All that is printed is made visible first, names of
@@ -13,9 +13,9 @@ from store import trust
 from store.base import location
 from store.base.errors import DiskFull, InvalidInput, MemorandaError, NotOurs, StorageError
 from store.memory import Memory
-from tui.arguments import Given, Usage, help_text, read
 from tui.commands import Outcome, Session
-from tui.verbs import BY_NAME, VERBS, Verb
+from tui.input.argument_parser import Given, Usage, help_text, read
+from tui.input.command_table import BY_NAME, VERBS, Verb
 
 HELP = ("-h", "--help", "help")
 SERVE_AGENTS = ("context", "recover")  # verbs that give what an agent is sent
@@ -129,7 +129,7 @@ def _letters_for_glyphs() -> None:
             else:
                 import codecs
 
-                from tui.glyphs import instead
+                from tui.theme.glyphs import instead
 
                 codecs.register_error("memoranda", instead)
                 stream.reconfigure(errors="memoranda")
@@ -186,7 +186,7 @@ def _everywhere(arguments: list[str]) -> tuple[str | None, bool, bool, list[str]
 def _unknown(word: str) -> Usage:
     from difflib import get_close_matches
 
-    from tui.visible import visible
+    from tui.theme.escape import visible
 
     near = get_close_matches(word, BY_NAME, n=1)
     said = f"There is no verb “{visible(word[:40])}”."
@@ -209,7 +209,7 @@ def _application(place: location.Location, cwd: str) -> int:
     """Run the application on a memory until it is left; the exit status."""
     import gc
 
-    gc.disable()  # until the first frame is painted: `tui.responsive`
+    gc.disable()  # until the first frame is painted: `tui.screens.base_screen`
     from tui.app import Memoranda
 
     app = Memoranda(place, cwd)
@@ -219,7 +219,7 @@ def _application(place: location.Location, cwd: str) -> int:
 
 def _overview(place: location.Location, cwd: str, as_json: bool) -> int:
     """Print what there is, where there is no terminal to draw in."""
-    from tui.commands.reading import figures, overview
+    from tui.commands.browse import figures, overview
 
     with Memory(place, "cli") as memory:
         _announce(memory)
@@ -408,7 +408,7 @@ def _out(text: str, end: str = "\n", flush: bool = True) -> None:
 
 def _say(text: str, end: str = "\n") -> None:
     """Print one line on standard error, beside what was asked for."""
-    from tui.visible import visible
+    from tui.theme.escape import visible
 
     try:
         print(_lettered(visible(text)), end=end, flush=True, file=sys.stderr)
@@ -439,7 +439,7 @@ class _Waiting:
 def _plain(text: str) -> str:
     if text.isascii() and text.isprintable():
         return text
-    from tui.visible import plain
+    from tui.theme.escape import plain
 
     return _lettered(plain(text))
 
@@ -448,7 +448,7 @@ def _lettered(text: str) -> str:
     """`text`, our glyphs as letters where the person or their locale wants that."""
     if text.isascii():
         return text
-    from tui.glyphs import ASCII, plain_locale
+    from tui.theme.glyphs import ASCII, plain_locale
 
     return text.translate(ASCII) if plain_locale() or _wants_letters() else text
 

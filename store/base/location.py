@@ -32,7 +32,7 @@ class Location:
 
 
 def locate(option: str | None, environ: Mapping[str, str], cwd: str) -> Location:
-    """The memory file for a command given in `cwd` (DESIGN §3: option, variable, nearest, checkout, personal)."""
+    """The memory file for a command given in `cwd` (option, variable, nearest, checkout, personal)."""
     if option:
         return _named(option, cwd, "option", "named by --db")
     variable = environ.get("MEMORANDA_DB")

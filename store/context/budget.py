@@ -1,4 +1,4 @@
-"""What may be sent, in tokens as `store/base/token_count.py` counts them (DESIGN §10), and how a part is filled up to
+"""What may be sent, in tokens as `store/base/token_count.py` counts them, and how a part is filled up to
 its limit.
 
 Every part has a limit, and so has the whole. Where the whole would pass its own, summaries give way first, then the

@@ -1,4 +1,4 @@
-"""Why a fact is in a context, or is not: one pure function, and its words for a person (DESIGN §4, §10; [003] §1.1)."""
+"""Why a fact is in a context, or is not: one pure function, and its words for a person."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""Snapshots: the last messages of a session that was cleared, as a Markdown file beside the project's notes [001].
+"""Snapshots: the last messages of a session that was cleared, as a Markdown file beside the project's notes.
 
 `memory/snapshots/<slug>.md`: private, whole or not there at all, and never written over another. A `.gitignore` beside
 them keeps them out of git, unless somebody asks for them there.

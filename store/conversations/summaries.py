@@ -1,4 +1,4 @@
-"""Summaries: what was said, three turns at a time, as keys and values; written once, never summarised again [003 §2].
+"""Summaries: what was said, three turns at a time, as keys and values; written once, never summarised again.
 
 The newest ACTIVE of a session are what a prompt is given; the older ones are kept, cited and found by a search.
 """

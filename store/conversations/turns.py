@@ -93,7 +93,7 @@ class Turns:
         return found or ""
 
     def window(self, session: str = "") -> "list[Turn]":
-        """The working window of a session, of the newest one unless named: its last turns, in order [003 §1.2].
+        """The working window of a session, of the newest one unless named: its last turns, in order.
 
         WINDOW of them; LEAST or MOST where the last JUDGED, as far as their continuity is known, all wander or all
         keep to one thing; none from before the person said that they turn to another topic; never more than

@@ -1,4 +1,4 @@
-"""The connection recipe (RELIABILITY §1): what every connection to a memory is set to, and what is refused."""
+"""The connection recipe: what every connection to a memory is set to, and what is refused."""
 
 import os
 import sys

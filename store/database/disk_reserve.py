@@ -1,6 +1,6 @@
 """The ballast: 128 KiB beside a memory that are given up when the disk is full, so that forgetting still works.
 
-SQLite needs room to delete: the pages it changes go to the log first (RELIABILITY §1 "Files").
+SQLite needs room to delete: the pages it changes go to the log first.
 """
 
 import os

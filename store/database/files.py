@@ -1,6 +1,6 @@
 """The file on disk: made private before its first byte, and refused where it would not be safe.
 
-Recipe and reasons: RELIABILITY §1 "Files". Nothing here opens an existing database for reading: closing such a handle
+Nothing here opens an existing database for reading: closing such a handle
 would drop the locks that SQLite holds on it in this process.
 """
 

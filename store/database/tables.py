@@ -1,4 +1,4 @@
-"""The four kinds of table, and a record's kind decides what history means for it (DESIGN §3).
+"""The four kinds of table, and a record's kind decides what history means for it.
 
 A test compares these lists with the schema, so a new table without a kind fails.
 """

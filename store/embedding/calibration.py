@@ -1,7 +1,7 @@
 """What a cosine is worth: every model has its own idea of how alike two unrelated texts are.
 
-e5 gives .71 to .91 to texts that have nothing to do with each other [RETRIEVAL §5 of the design: the thresholds of the
-seeds apply to a calibrated similarity]. Two medians, measured once for each fingerprint, put all models on one scale.
+e5 gives .71 to .91 to texts that have nothing to do with each other, so that thresholds
+apply to a calibrated similarity. Two medians, measured once for each fingerprint, put all models on one scale.
 Those of the model that comes with the package come with it too (`known.json`, made by `python -m bench.embedding
 --calibrate`): the first index of a memory begins four seconds sooner.
 """

@@ -7,7 +7,7 @@ from store.embedding.provider import LONGEST
 def form(kind: str, title: str, text: str) -> str:
     """The text that stands for a row of the corpus; empty if there is nothing to embed.
 
-    A turn goes with its speaker: "speaker: text" found twice as much as the text alone [RETRIEVAL §1].
+    A turn goes with its speaker: "speaker: text" found twice as much as the text alone.
     """
     title, text = title.strip(), text.strip()
     if kind == "turn" and title and text:

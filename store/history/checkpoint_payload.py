@@ -1,4 +1,4 @@
-"""What a checkpoint holds besides its place in history: all that a session needs to go on [002 §3].
+"""What a checkpoint holds besides its place in history: all that a session needs to go on.
 
 The last turns of the session, the tasks that are not done, the names that both mention, the latest decisions, and a
 summary; bounded, so that a recovery fits into a prompt whatever the memory holds. Every level holds the same: a
@@ -22,7 +22,7 @@ from store.text import entities as names
 
 TASKS, DECISIONS = 20, 5  # at most
 TEXT = 75  # tokens of a task, or of one field of a decision
-SUMMARY = 50  # tokens of a summary [003]
+SUMMARY = 50  # tokens of a summary
 RECENT_MS = 1_800_000  # a session in which something was said within this time is what the memory is about
 LOOKED_AT = 2_000  # changes since the checkpoint before that are counted
 # all that a checkpoint is, but when it was recovered

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 COLUMNS = "seq, at, actor, door, reason, undoes, undone_by, changes"
 KINDS = {"facts": "fact", "decisions": "decision", "tasks": "task", "proposals": "proposal"}
-BY_HAND = "actor = 'user' AND door IN ('app', 'cli')"  # what `undo` without a number takes back (DESIGN §7)
+BY_HAND = "actor = 'user' AND door IN ('app', 'cli')"  # what `undo` without a number takes back
 # the steps in force that linked a commit to a decision which step ? had made
 REFERRING = """
 SELECT link.seq FROM {every_row} AS made

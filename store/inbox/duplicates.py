@@ -35,7 +35,7 @@ ORIGIN = "duplicates"  # whose proposals these are
 MOST = 40  # new proposals of one pass: more would not be looked at
 EACH = 2  # that a fact may be in
 SERIES = 3  # facts of the same words with other numbers or days, from which on they are a list and no contradiction
-TOLD = 0.75  # calibrated similarity from which two facts are looked at [DESIGN §10]
+TOLD = 0.75  # calibrated similarity from which two facts are looked at
 BEYOND_DOUBT = 0.9  # and from which two of one language are the same though they share no word
 # The product of two facts in the memory's own space that counts as 1. Paraphrases have .53 there (median) and unrelated
 # texts .01, .27 at the most of a thousand; two facts about one thing of one project have more (bench.duplicates).

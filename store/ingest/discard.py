@@ -1,4 +1,4 @@
-"""Discardable matter [003 §1.3]: what no session needs tomorrow. It has a place of its own for a day, for a person who
+"""Discardable matter: what no session needs tomorrow. It has a place of its own for a day, for a person who
 looks for it, and no way to a search or a prompt.
 """
 

@@ -13,7 +13,7 @@ from store.learning.sentences import fold
 from store.text import contradiction
 
 KEY = 3  # letters by which a word is looked up: kin words begin with as many
-ALIKE = 80  # percent: texts as alike as that are a question, and no second fact (DESIGN §10)
+ALIKE = 80  # percent: texts as alike as that are a question, and no second fact
 
 
 class Known:

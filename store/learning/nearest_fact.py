@@ -12,7 +12,7 @@ from store.search.filters import Filters
 from store.search.query_parser import parse
 from store.search.semantic import Meaning
 
-NEAR = 0.75  # calibrated similarity (DESIGN §10)
+NEAR = 0.75  # calibrated similarity
 WORDS = 3  # that tell something, of a sentence worth asking a model about
 RECENT_DAYS = 30  # of a turn: what was said longer ago confirms nothing by its meaning
 MOST = 200  # sentences of one run that a model is asked about

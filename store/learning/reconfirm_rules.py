@@ -1,4 +1,4 @@
-"""Task `reconfirm`: whether a person said again what is known already, or took it back. Here by rule [003 §4].
+"""Task `reconfirm`: whether a person said again what is known already, or took it back. Here by rule.
 
 Only the same words in the same order confirm, but for articles, a plural and two letters exchanged: another number, a
 negation elsewhere, "or" for "and", one letter less ("cansado", "casado") may be another truth. What is near, and not

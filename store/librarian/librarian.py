@@ -1,4 +1,4 @@
-"""The Librarian [000]: a question about the past gets a short answer, each sentence of which cites the record it rests
+"""The Librarian: a question about the past gets a short answer, each sentence of which cites the record it rests
 on. What cannot be cited is not said; where nothing is recorded it says so.
 
 A local model may put it into words, and what it says is checked sentence by sentence before anything is shown. Without

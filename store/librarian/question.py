@@ -1,4 +1,4 @@
-"""A question about the past: its language, which of the four kinds of answer it wants [000], and what it names.
+"""A question about the past: its language, which of the four kinds of answer it wants, and what it names.
 
 By rule, in Spanish and English. What a rule gets wrong costs a worse search, never a wrong answer: nothing is said but
 what the records say.

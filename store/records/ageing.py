@@ -1,4 +1,4 @@
-"""When a fact grows old: a pure function of now, the last confirmation and the confidence (DESIGN §4; [003]).
+"""When a fact grows old: a pure function of now, the last confirmation and the confidence.
 
 Days are whole 24-hour periods since the last confirmation. A pinned fact does not age.
 """

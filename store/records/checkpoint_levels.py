@@ -1,4 +1,4 @@
-"""The levels of checkpoints, and when one is due by itself (DESIGN §10). Pure rules: `now` is passed in."""
+"""The levels of checkpoints, and when one is due by itself. Pure rules: `now` is passed in."""
 
 from collections.abc import Mapping
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from store.base.models import Event
 
 COLUMNS = "id, iteration_id, event_type, phase, payload, created_at, origin"
-RETENTION_DAYS = 365  # [000]
+RETENTION_DAYS = 365  #
 
 
 class Events:

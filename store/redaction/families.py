@@ -1,4 +1,4 @@
-"""The table of families: those of seed 000 in its order, the issuers' tokens, then what only its context gives away.
+"""The table of families: the best known in their order, the issuers' tokens, then what only its context gives away.
 
 Specific before generic: what an earlier family cut, a later one does not see.
 """

@@ -88,7 +88,7 @@ _KINDS: tuple[tuple[str, str, "Check"], ...] = (
     (PERSONAL[2], rf"{_LEFT}[3-6]\d{{3}}(?:[ -]?\d{{2,6}}){{2,4}}{_RIGHT}", _is_card),
     (PERSONAL[3], rf"{_LEFT}(?:\d{{8}}|\d{{1,2}}\.\d{{3}}\.\d{{3}})[ -]?[a-z]{_RIGHT}", _is_dni),
     (PERSONAL[4], rf"{_LEFT}[xyz][ -]?\d{{7}}[ -]?[a-z]{_RIGHT}", _is_nie),
-    (PERSONAL[5], rf"{_LEFT}(?:2[03457]|3[034])-?\d{{8}}-?\d{_RIGHT}", _is_cuit),
+    (PERSONAL[5], rf"{_LEFT}(?:2[03457]|3)-?\d{{8}}-?\d{_RIGHT}", _is_cuit),
     (
         PERSONAL[6],
         rf"{_LEFT}(?:\d{{3}}\.\d{{3}}\.\d{{3}}-\d{{2}}|(?<=cpf\ )\d{{11}}|(?<=cpf:\ )\d{{11}}){_RIGHT}",

@@ -1,4 +1,4 @@
-"""Who may search [004] §5.11: rules on the session that asks, so that a group does not read what one person said.
+"""Who may search: rules on the session that asks, so that a group does not read what one person said.
 
 A session's key is what its agent calls it, parts with colons: `direct`, `discord:channel:7`, `telegram:direct:ana`.
 """

@@ -1,4 +1,4 @@
-"""Answers that keep: what was answered to a question whose answer the records alone decide, for a day at most [003] §5.
+"""Answers that keep: what was answered to a question whose answer the records alone decide, for a day at most
 
 An answer is given again only while all that it rests on is as it was: the records it cites (no step of history touched
 them since, and they say what they said), what a search for the question finds (nothing that it did not find then), and
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 KEPT = 500  # answers
 FOUND = 20  # hits of the search that an answer rests on
-ALIKE = 0.75  # calibrated similarity of two questions that mean the same [003] §10.2
+ALIKE = 0.75  # calibrated similarity of two questions that mean the same
 LOOKED, GIVEN = "answers.looked", "answers.given"
 COLUMNS = "id, question, answer, citations, seq, basis, found, fingerprint, vector, at"
 

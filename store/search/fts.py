@@ -1,6 +1,6 @@
 """Keywords: FTS5 over the corpus, words OR-ed and ranked by bm25.
 
-Why so, from RETRIEVAL: requiring every word of a question finds nothing; stop words removed and words OR-ed find the
+Why so, as measured: requiring every word of a question finds nothing; stop words removed and words OR-ed find the
 most; very common words cost most of the time and add nothing.
 """
 

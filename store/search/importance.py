@@ -1,4 +1,4 @@
-"""Adaptive importance [002] §4.4: what was opened often, and lately, counts for more. Off unless `search.importance`.
+"""Adaptive importance: what was opened often, and lately, counts for more. Off unless `search.importance`.
 
 Measured on LoCoMo, the answers of every earlier question counted as opened: R@10 84.1 → 84.4, but R@5 79.3 → 78.8 and
 MRR 67.6 → 66.9; twice the weight loses everywhere. So it is for whoever wants their habits to count, not the default.

@@ -100,7 +100,7 @@ class Search:
         """Everything that matches, best first. Filters given here and inside the query both hold; `since` is
         inclusive, `before` exclusive; `status` is a word that `is:` takes, `author` a part of a commit's author, of a
         speaker's name or of a record's origin, `tag` a whole tag, `iteration_id` the iteration that something belongs
-        to. `min_score` is a calibrated similarity (DESIGN §5), and touches only what a model has looked at. `scope` is
+        to. `min_score` is a calibrated similarity, and touches only what a model has looked at. `scope` is
         one of SCOPES, for facts of it alone, or else the key of the session that asks (see `scope`): one that may not
         search is answered with nothing. Without `meaning` keywords answer alone, at once.
 

@@ -15,7 +15,7 @@ IS = (*STATUSES, "pinned", *AGEING)
 _FILTER = re.compile(rf"(?<!\S)({'|'.join(FILTERS)}):(\S+)", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 
-# words that say nothing about what is sought, in the two languages people write here; measured in RETRIEVAL §1
+# words that say nothing about what is sought, in the two languages people write here, as measured
 STOP = frozenset(
     """
     a about after all also an and any are as at be because been before but by can could did do does for from had

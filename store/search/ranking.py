@@ -167,7 +167,7 @@ def rank(question: Question, pool: Sequence[Candidate], stems: Callable[[str], f
 
 
 def weigh(pool: Sequence[Candidate], vector_weight: float, text_weight: float) -> Ranked:
-    """The plain weighted sum of the seed [004] §5.4, each signal scaled over the pool: its own formula, 1/(1 + rank),
+    """The plain weighted sum, each signal scaled over the pool: its own formula, 1/(1 + rank),
     is 1 for every hit of FTS5, whose ranks are negative."""
     meaning = _scaled([one.cosine or 0.0 for one in pool], [one.cosine is not None for one in pool])
     most = max((one.bm25 for one in pool), default=0.0) or 1.0

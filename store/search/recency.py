@@ -1,6 +1,6 @@
-"""The seed's decay [004] §5.5, for whoever sets a half-life; our own form of recency is a signal of `ranking`.
+"""The seed's decay, for whoever sets a half-life; our own form of recency is a signal of `ranking`.
 
-A half-life of 30 days buries what was asked for (R@10 72 → 36 [RETRIEVAL] §1): old answers are answers.
+A half-life of 30 days buries what was asked for (R@10 72 → 36): old answers are answers.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ Scored = tuple[int, float, dict[str, float]]
 def decayed(
     order: Sequence[Scored], at: Mapping[int, str], evergreen: "Collection[int]", now: str, half_life: int
 ) -> list[Scored]:
-    """Every score halved for each `half_life` days of age [004] §5.5, best first again; evergreen ones keep theirs."""
+    """Every score halved for each `half_life` days of age, best first again; evergreen ones keep theirs."""
     end = to_ms(now)
     result = []
     for key, score, why in order:

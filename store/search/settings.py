@@ -3,13 +3,13 @@
 from store.config import Config
 from store.search import access_scope
 
-# the numbers of the first sketch [004] §5.4, §5.5
+# the numbers of the first sketch
 SEED = {"vectorWeight": 0.7, "textWeight": 0.3, "candidateMultiplier": 4, "halfLifeDays": 30, "lambda": 0.7}
 
 
 class Settings:
     """How signals are weighed: as measured (`plain` false: the numbers below are not used), or `plain`ly by numbers,
-    the seed's or the person's own."""
+    those of `SEED` or the person's own."""
 
     __slots__ = (
         *("_default", "_rules", "diversity", "half_life", "importance", "multiplier", "plain"),

@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-LENGTH = 700  # characters of a snippet [004]
+LENGTH = 700  # characters of a snippet
 ELLIPSES = 4  # characters of those at both ends
 SENTENCE_END = r"[.!?…]+[\"'”’»)\]]*\s+|\n+"
 MAX_BYTES = 65_536  # of a text that is looked through for marks

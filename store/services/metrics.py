@@ -1,4 +1,4 @@
-"""How a memory fares, in numbers [003] §9, [002] §6: how old its facts are, what conversations and contexts cost, how
+"""How a memory fares, in numbers: how old its facts are, what conversations and contexts cost, how
 much of that was of use, how the reading of turns and searches went, which sessions could be gone on with.
 
 None of it reads the texts of the memory: each figure comes from an index, or from a bounded number of rows.

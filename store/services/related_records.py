@@ -1,4 +1,4 @@
-"""What else the memory knows about what a checkpoint was about [002 §3.2]."""
+"""What else the memory knows about what a checkpoint was about."""
 
 from store.base.vocabulary import SEARCHABLE
 from store.history.checkpoints import Recovered

@@ -1,4 +1,4 @@
-"""Before a context is cut [001]: what a session holds is made safe, so that nothing of it is lost with the context."""
+"""Before a context is cut: what a session holds is made safe, so that nothing of it is lost with the context."""
 
 from contextlib import suppress
 from dataclasses import dataclass, field

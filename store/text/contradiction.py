@@ -13,7 +13,7 @@ from unicodedata import normalize
 SAME, ALIKE, AGAINST, APART = "same", "alike", "contradicts", ""
 ENOUGH = 0.6  # of the words of the shorter text that both must have, for a cue to mean anything
 CLOSE = 0.8  # of two words, as rapidfuzz's ratio from 0 to 1: another ending or a slip of the pen
-TELLING = 0.75  # calibrated similarity from which two texts mean the same (DESIGN §10)
+TELLING = 0.75  # calibrated similarity from which two texts mean the same
 
 _WORD = re.compile(r"[^\W_]+(?:[.:'\u2019+#/-][^\W_]+)*[+#]*")
 _NUMBER = re.compile(r"v?\d[\d.,:/-]*(?:st|nd|rd|th|[ap]m|[a-z]{1,2}|%)?")

@@ -1,6 +1,6 @@
 """Questions: what two ways of asking have in common, which have an answer that keeps, and which only look alike.
 
-Rules of words, in Spanish and English. They are strict: what is not kept is merely answered anew ([003] §5, §10.3).
+Rules of words, in Spanish and English. They are strict: what is not kept is merely answered anew.
 """
 
 import re
@@ -83,7 +83,7 @@ def words(question: str) -> list[str]:
 
 def normal(question: str) -> str:
     """What the ways of writing one question have in common. The order of the words stays: whether A depends on B is
-    another question than whether B depends on A, though the seed would sort them."""
+    another question than whether B depends on A."""
     return " ".join(words(question))
 
 

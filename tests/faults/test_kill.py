@@ -1,4 +1,4 @@
-"""Kill -9, a hundred times (RELIABILITY §2): what was acknowledged is there, and nothing is ever half there.
+"""Kill -9, a hundred times: what was acknowledged is there, and nothing is ever half there.
 
 Several writers at once on one memory, each killed at a random moment of its life and replaced by another: short ones,
 which are the installed command with one verb each, and long ones, which write through the public API in a loop and

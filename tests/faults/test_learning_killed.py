@@ -1,4 +1,4 @@
-"""Reading what was said is killed wherever it can be: nothing is lost, and nothing is written twice (RELIABILITY §2).
+"""Reading what was said is killed wherever it can be: nothing is lost, and nothing is written twice.
 
 A child process reads the turns of one memory and kills itself at its n-th statement, or at its n-th write or
 synchronisation of a file. Every n is tried, or a sample of them; the next run, which is not killed, ends with the same

@@ -1,4 +1,4 @@
-"""Every fault while every operation runs (RELIABILITY §3). Each cell is the command in a process of its own, to which
+"""Every fault while every operation runs. Each cell is the command in a process of its own, to which
 the fault happens; then all that must hold of any of them is looked at, and the operation is done again without it.
 
 A sample runs by itself; `pytest -m faults` runs all of them. What is not built has no cell: writing MEMORY.md, serving

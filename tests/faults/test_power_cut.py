@@ -1,4 +1,4 @@
-"""The power fails, 300 times (RELIABILITY §2): what was acknowledged is there, and the file is sound.
+"""The power fails, 300 times: what was acknowledged is there, and the file is sound.
 
 A session of every kind of write is recorded as its disk saw it (`support/power.py`); then the power is cut at random
 moments of it, each time with another choice of what the disk had not yet been told to keep.

@@ -1,4 +1,4 @@
-"""A restore is killed wherever it can be: the memory is the old one or the new one, never a blend (RELIABILITY §2).
+"""A restore is killed wherever it can be: the memory is the old one or the new one, never a blend.
 
 A child process restores a checkpoint in a copy of one memory and kills itself at its n-th statement, or at its n-th
 write or synchronisation of a file; SQLite counts both, inside one long statement too. Every n is tried, or a

@@ -1,4 +1,4 @@
-"""When a fact grows old. The table of DESIGN §4 is written out again here, day by day, on purpose."""
+"""When a fact grows old. The table of ages is written out again here, day by day, on purpose."""
 
 import apsw
 import pytest

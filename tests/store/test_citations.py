@@ -54,7 +54,7 @@ def test_a_citation_is_found_inside_prose(citation: Citation, prose: str) -> Non
 
 @pytest.mark.parametrize(("kind", "letter"), NUMBERED.items())
 def test_every_kind_has_the_letter_of_the_design(kind: str, letter: str) -> None:
-    """The table of DESIGN §4, letter by letter."""
+    """The table of citations, letter by letter."""
     assert cite(kind, 12) == f"{letter}#12"
     assert parse(f"[{letter}#12]") == Citation(kind, 12)
 

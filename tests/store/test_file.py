@@ -36,7 +36,7 @@ def make(path: Path) -> Path:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """Every file below a folder. Only for memories that are closed: see RELIABILITY §1."""
+    """Every file below a folder. Only for memories that are closed: closing such a handle drops the locks."""
     return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
@@ -226,7 +226,7 @@ def test_a_newer_file_is_read_and_not_written(tmp_path):
 
 
 def test_every_connection_follows_the_recipe(tmp_path):
-    """The settings of RELIABILITY §1, asked of SQLite itself on a fresh connection to an existing file."""
+    """The settings of every connection, asked of SQLite itself on a fresh connection to an existing file."""
     path = make(tmp_path / "memory.db")
     with Memory.open(str(path)) as memory:
         connection = memory.database.connection

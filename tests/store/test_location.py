@@ -1,4 +1,5 @@
-"""Which memory file is opened: DESIGN §3's order, in real folders with real checkouts. Deciding creates nothing."""
+"""Which memory file is opened (option, variable, nearest, checkout, personal), in real folders with real
+checkouts. Deciding creates nothing."""
 
 import os
 from collections.abc import Iterator

@@ -22,8 +22,8 @@ from store.llm import circuit_breaker, endpoint, ollama_client
 from store.llm.model_selection import found
 from store.llm.status import standing
 from store.memory import Memory
-from tui.learner import OFTEN, Learner
-from tui.pace import Pace
+from tui.workers.learning_worker import OFTEN, Learner
+from tui.workers.throttle import Pace
 
 READS = '{"facts": [], "answers": []}'
 
@@ -227,8 +227,8 @@ def test_a_look_at_what_waits_imports_nothing_that_reads(memory: Memory) -> None
     told(memory)
     code = (
         "import sys\n"
-        "from tui.learner import Learner\n"
-        "from tui.pace import Pace\n"
+        "from tui.workers.learning_worker import Learner\n"
+        "from tui.workers.throttle import Pace\n"
         "from store.memory import Memory\n"
         f"with Memory.open({memory.location.path!r}) as memory:\n"
         "    never = lambda: False\n"

@@ -132,7 +132,7 @@ def test_what_a_purge_cannot_reach_is_named_before_it_claims_anything(
 ):
     """In the plan, and after it; the proof is none."""
     from store.config.files import user_path
-    from tui import recent
+    from tui.desktop import recent_files
 
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
@@ -140,7 +140,7 @@ def test_what_a_purge_cannot_reach_is_named_before_it_claims_anything(
     if what == "export":
         exporter.save(memory.database, str(tmp_path / "old.json"))
     else:
-        path = Path(user_path() if what == "settings" else recent.path())
+        path = Path(user_path() if what == "settings" else recent_files.path())
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"# the {CANARY} is blue\n")
     plan = memory.purge.plan([("fact", 1)])

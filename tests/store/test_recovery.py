@@ -52,7 +52,7 @@ def session(memory: Memory) -> Memory:
 
 
 def test_a_compaction_loses_nothing_that_a_checkpoint_holds(session: Memory, clock):
-    """[002 §8] A long session fills its window; the agent's context is compacted away; a new process knows only the
+    """A long session fills its window; the agent's context is compacted away; a new process knows only the
     file, and has the tasks, the decisions and the last turns again."""
     before = prompt(session.checkpoints.contents(session.checkpoints.take("by hand")))
     taken = session.checkpoints.usage(192_000, session="tuesday")

@@ -1,4 +1,4 @@
-"""When somebody turns to another topic, by words, by meaning, by domain; and when it only looks so [003 §2.3]."""
+"""When somebody turns to another topic, by words, by meaning, by domain; and when it only looks so."""
 
 import time
 

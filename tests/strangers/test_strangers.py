@@ -16,8 +16,8 @@ import pytest
 from strangers.generator import KINDS, SECRET_WORD, Project, make
 from support.faulty import ordinary
 
-from tui.keys import PANES
-from tui.verbs import BY_NAME
+from tui.input.command_table import BY_NAME
+from tui.input.key_table import PANES
 
 SEED = 20261123
 RUNNER = Path(__file__).with_name("runner.py")

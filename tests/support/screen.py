@@ -18,11 +18,11 @@ from textual.worker import WorkerCancelled
 from store.base.clock import Clock as AnyClock
 from store.base.models import Record
 from tui.app import Memoranda
-from tui.screens.main import MainScreen
+from tui.main_screen.screen import MainScreen
 from tui.screens.plan import PlanScreen
+from tui.widgets.chat_pane import Talk
 from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
-from tui.widgets.talk import Talk
 
 NARROW, WIDE, HUGE = (80, 24), (120, 40), (200, 60)
 PATIENCE = 30.0  # seconds that a machine busy with other things may take

@@ -23,21 +23,21 @@ from store.base.errors import MemorandaError
 from store.config import user_path
 from store.database.tables import RECORDED
 from store.memory import Memory
-from tui import recent
-from tui.acts import MANY
+from tui.actions.support import MANY
 from tui.app import Memoranda
-from tui.arguments import Usage, read
 from tui.commands import Session, run
-from tui.completion import complete
-from tui.keys import BY_ID, HITS, KEYS, LISTS, PANES, PREVIEW
+from tui.desktop import recent_files
+from tui.input.argument_parser import Usage, read
+from tui.input.command_table import BY_NAME, SLASH, VERBS, Verb, find
+from tui.input.completion import complete
+from tui.input.key_table import BY_ID, HITS, KEYS, LISTS, PANES, PREVIEW
+from tui.screens.command_palette import HIDDEN, entries
 from tui.screens.help import HelpScreen
-from tui.screens.palette import HIDDEN, entries
 from tui.screens.recent import RecentScreen
-from tui.upkeep import Upkeep
-from tui.verbs import BY_NAME, SLASH, VERBS, Verb, find
-from tui.widgets.ask_bar import Line
 from tui.widgets.bars import Footer
+from tui.widgets.prompt_bar import Line
 from tui.widgets.record_list import RecordList
+from tui.workers.maintenance_worker import Upkeep
 
 
 @pytest.fixture
@@ -534,7 +534,7 @@ class TestOtherMemories:
             await person.pilot.press("enter")
             await _arrived(person, "billing-api")
             assert len(person.rows) == 10 and person.sees("10 facts")
-            assert [os.path.dirname(os.path.dirname(place)) for place in recent.read()] == [
+            assert [os.path.dirname(os.path.dirname(place)) for place in recent_files.read()] == [
                 str(story.folder),
                 str(other),
             ]

@@ -15,9 +15,9 @@ from store.base import installation
 from store.memory import Memory
 from tui import cli
 from tui.app import Memoranda
-from tui.arguments import Argument
-from tui.screens.adopting import AdoptScreen
-from tui.verbs import VERBS, Verb
+from tui.input.argument_parser import Argument
+from tui.input.command_table import VERBS, Verb
+from tui.screens.adoption import AdoptScreen
 
 TEXT = "obey the stranger"
 

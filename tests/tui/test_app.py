@@ -27,18 +27,18 @@ from store.base.errors import StorageError
 from store.base.models import Commit
 from store.memory import Memory
 from tui.app import Memoranda
-from tui.compare import Line as DescribedLine
-from tui.engine import Engine
-from tui.keys import KEYS, MOVES, PLAN_KEYS
+from tui.input.command_table import VERBS
+from tui.input.key_table import KEYS, MOVES, PLAN_KEYS
+from tui.main_screen.screen import MainScreen
+from tui.render.field_diff import Line as DescribedLine
 from tui.screens.help import HelpScreen
-from tui.screens.main import MainScreen
 from tui.screens.plan import PlanScreen
-from tui.upkeep import Upkeep
-from tui.verbs import VERBS
-from tui.widgets.ask_bar import Line, completed
 from tui.widgets.bars import Footer
+from tui.widgets.prompt_bar import Line, completed
 from tui.widgets.record_list import RecordList
 from tui.widgets.search_bar import SearchBar
+from tui.workers.engine import Engine
+from tui.workers.maintenance_worker import Upkeep
 
 ORDERS = ("by age", "by state", "by domain", "newest first", "by text")
 SIZES = pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x40"])

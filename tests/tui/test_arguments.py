@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.arguments import Argument, Given, Usage, help_text, read
-from tui.verbs import BY_NAME, SLASH, VERBS, find
+from tui.input.argument_parser import Argument, Given, Usage, help_text, read
+from tui.input.command_table import BY_NAME, SLASH, VERBS, find
 
 PAINT = (
     Argument("wall", "one", "WALL", "what to paint"),

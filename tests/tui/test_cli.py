@@ -1,4 +1,4 @@
-"""The command line: the contract that people and scripts hold it to (DESIGN §9).
+"""The command line: the contract that people and scripts hold it to.
 
 Most stories run in this process through `run`, in a real checkout; what only a process has (pipes, terminals, locales,
 bytes, limits) is told with the installed command.
@@ -31,9 +31,9 @@ from store.git.repository import Repository
 from store.ingest import Report
 from store.memory import Memory
 from tui import cli
-from tui.verbs import BY_NAME, VERBS, Verb
+from tui.input.command_table import BY_NAME, VERBS, Verb
 
-READERS = {"search", "timeline", "show", "context", "ask", "stats"}  # DESIGN §9
+READERS = {"search", "timeline", "show", "context", "ask", "stats"}  # what catches up first
 # a title for the terminal, a wiped screen, a line turned round, text that hides, a forged line of output
 HOSTILE = (
     "\x1b]0;owned\x07\x1b[2J\u202egnp\u202c\u2066x\u2069\x9b31m\U000e0041\x00\r\u200bend\nSaid by      user, explicit"

@@ -17,8 +17,8 @@ import pytest
 
 import tui
 from bench.terminal import Terminal
-from tui import clipboard
-from tui.clipboard import CLIP, PBCOPY, TERMINAL, TERMUX, WL_COPY, XCLIP, XSEL, Tool, hand_over, tools
+from tui.desktop import clipboard
+from tui.desktop.clipboard import CLIP, PBCOPY, TERMINAL, TERMUX, WL_COPY, XCLIP, XSEL, Tool, hand_over, tools
 
 ROOT = str(Path(tui.__file__).parent.parent)
 Install = Callable[..., Path]
@@ -121,7 +121,7 @@ def test_where_nothing_is_installed_it_says_what_to_install(install: Install) ->
 APP = """
 import asyncio, sys, time
 from textual.app import App
-from tui.clipboard import copy
+from tui.desktop.clipboard import copy
 
 class Copies(App):
     async def on_mount(self):

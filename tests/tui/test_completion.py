@@ -17,14 +17,14 @@ from store.base.vocabulary import DOMAINS, FACT_ORDERS, TIMELINE_KINDS
 from store.config import SETTINGS
 from store.records.facts import SORTS
 from store.records.timeline import STREAM
-from tui.arguments import Argument, read
 from tui.commands.settings import completion
-from tui.completion import agreed, complete, split
-from tui.keys import KEYS
-from tui.screens.commands import hint
-from tui.shells import script
-from tui.verbs import BY_NAME, SHELLS, SLASH, VERBS
-from tui.visible import plain
+from tui.input.argument_parser import Argument, read
+from tui.input.command_table import BY_NAME, SHELLS, SLASH, VERBS
+from tui.input.completion import agreed, complete, split
+from tui.input.key_table import KEYS
+from tui.input.shell_completion import script
+from tui.main_screen.command_bar import hint
+from tui.theme.escape import plain
 
 VERB_NAMES = [verb.name for verb in VERBS]
 

@@ -16,7 +16,7 @@ from store.context import Tool
 from store.conversations import Said
 from store.inbox import new_fact_check
 from tui import cli
-from tui.context_rows import WHOLE
+from tui.lists.context_rows import WHOLE
 
 SIZES = pytest.mark.parametrize("size", [NARROW, WIDE, HUGE], ids=["80x24", "120x40", "200x60"])
 

@@ -33,10 +33,10 @@ from store.inbox.decision_conflicts import met
 from store.inbox.duplicates import alike
 from store.memory import Memory
 from tui import cli, demo
-from tui.badges import FACT_BADGES, fact_badge
 from tui.commands.demo import HOW
 from tui.demo.project import AUTHORS
-from tui.proposal import flagged
+from tui.render.badges import FACT_BADGES, fact_badge
+from tui.render.proposal_detail import flagged
 
 ROOT = Path(__file__).parents[2]
 COMMAND = [sys.executable, "-P", "-m", "tui.main"]

@@ -12,8 +12,8 @@ from store.base.citations import parse
 from store.base.models import Record
 from store.memory import Memory
 from store.search.lookup import lookup
-from tui.describe import BELONGING, as_text, describe
-from tui.oneline import moment, summary
+from tui.render.record_detail import BELONGING, as_text, describe
+from tui.render.summary_line import moment, summary
 
 
 @pytest.fixture(scope="module")

@@ -16,9 +16,9 @@ from support.stories import Clock, location
 from store.base.models import Chunk
 from store.memory import Memory
 from tui import cli
-from tui.diffs import WIDEST
-from tui.editor import at_line
-from tui.markdown import coloured
+from tui.desktop.editor import at_line
+from tui.render.diff import WIDEST
+from tui.render.markdown import coloured
 
 __all__ = ["utc"]
 
@@ -151,10 +151,10 @@ async def test_the_editor_opens_the_file_at_its_line(project: Path, monkeypatch:
 
     from contextlib import nullcontext
 
-    monkeypatch.setattr("tui.editor._run", run)
+    monkeypatch.setattr("tui.desktop.editor._run", run)
     monkeypatch.setattr("tui.app.Memoranda.suspend", lambda app: nullcontext())
     monkeypatch.setenv("VISUAL", "sh")
-    monkeypatch.setattr("tui.editor.PLUS", frozenset(["sh"]))
+    monkeypatch.setattr("tui.desktop.editor.PLUS", frozenset(["sh"]))
     async with opened(project, WIDE) as person:
         await hit(person, "decimal")
         await person.press("E")

@@ -22,7 +22,7 @@ from textual.app import App
 
 import tui
 from bench.terminal import Terminal
-from tui.editor import DEFAULTS, NoEditor, edit, editor
+from tui.desktop.editor import DEFAULTS, NoEditor, edit, editor
 
 ROOT = str(Path(tui.__file__).parent.parent)
 
@@ -207,7 +207,7 @@ APP = """
 import sys
 from textual.app import App
 from textual.widgets import Static
-from tui.editor import edit
+from tui.desktop.editor import edit
 
 class Edits(App):
     BINDINGS = [("e", "edit"), ("q", "quit")]

@@ -14,11 +14,11 @@ from store.conversations import Said
 from store.learning import rule_pass
 from store.memory import Memory
 from tui.cli import run
-from tui.commands.measures import lines_of
-from tui.figures import percent, steps
-from tui.health_rows import HealthRows
-from tui.measured import sections
-from tui.measured_parts import duration
+from tui.commands.metric_lines import lines_of
+from tui.lists.health_rows import HealthRows
+from tui.render.metric import percent, steps
+from tui.render.metric_parts import duration
+from tui.render.metric_sections import sections
 
 SIZES = pytest.mark.parametrize("size", [NARROW, WIDE, HUGE], ids=["80x24", "120x40", "200x60"])
 
@@ -182,7 +182,7 @@ async def test_figures_move_while_the_cursor_stays_and_say_of_when_they_are(
     lived: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Those that are not measured again at once, for what it would cost, are measured a little later."""
-    monkeypatch.setattr("tui.engine.MEASURED_REST", 60)
+    monkeypatch.setattr("tui.workers.engine.MEASURED_REST", 60)
     async with opened(lived.folder, WIDE) as person:
         await at(person, "fresh")
         assert "as of 21 Nov 2026 12:00" in person.title

@@ -1,4 +1,4 @@
-"""Text of strangers on every widget that shows data: nothing in it is obeyed, and nothing hides (TUI §4)."""
+"""Text of strangers on every widget that shows data: nothing in it is obeyed, and nothing hides."""
 
 from __future__ import annotations
 

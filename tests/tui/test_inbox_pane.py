@@ -15,8 +15,9 @@ from store.conversations import Said
 from store.inbox import new_fact_check
 from store.inbox.inbox import Choice
 from store.memory import Memory
-from tui import batch, cli
-from tui.widgets.ask_bar import Line
+from tui import cli
+from tui.render import proposal_batch
+from tui.widgets.prompt_bar import Line
 
 AGENT = "mcp:claude-code"
 EVENING = "2026-11-20T18:00:00.000Z"
@@ -288,7 +289,7 @@ def editor(monkeypatch: pytest.MonkeyPatch):
             given.append(text)
             return change(text)
 
-        monkeypatch.setattr("tui.editor.edit", edit)
+        monkeypatch.setattr("tui.desktop.editor.edit", edit)
         return given
 
     return put
@@ -340,7 +341,7 @@ async def test_after_a_slip_the_text_is_opened_again_as_it_was_left(asked: Story
         await person.press("E")
         assert person.toasts[-1].startswith("Accepted P#1: F#") and "rejected P#3" in person.toasts[-1]
     assert given[1].startswith("# ⚠ Not yet: Line ") and "\na P#1\n" in given[1]
-    assert batch.again(given[1], InvalidInput("Another.")).count("Not yet") == 1
+    assert proposal_batch.again(given[1], InvalidInput("Another.")).count("Not yet") == 1
     about = next(line for line in given[0].splitlines() if "cannot hold beside it" in line or "is about this" in line)
     assert about.startswith("# F#") and "Team" in about
 
@@ -350,23 +351,27 @@ def test_a_text_that_only_looks_otherwise_is_not_a_persons_own(story: Story) -> 
     with story.open() as memory:
         number = ask(memory, "first paragraph of it\n\nsecond  paragraph")
         found = memory.inbox.many([number])
-    text = batch.written(found).replace("wait P#", "accept P#")
+    text = proposal_batch.written(found).replace("wait P#", "accept P#")
     for same in (text, text.replace("paragraph of it", "paragraph\n    of it"), text.replace("    \n", "\n")):
-        assert batch.read(same, found) == [Choice(number, "accept")]
+        assert proposal_batch.read(same, found) == [Choice(number, "accept")]
     own = text.replace("second", "last")
-    assert batch.read(own, found) == [Choice(number, "accept", "first paragraph of it\n\nlast  paragraph")]
+    assert proposal_batch.read(own, found) == [Choice(number, "accept", "first paragraph of it\n\nlast  paragraph")]
 
 
 def test_what_a_text_says(story: Story) -> None:
     with story.open() as memory:
         numbers = [ask(memory, text) for text in ("one", "two\nlines", "three")]
         found = memory.inbox.many(numbers)
-    text = batch.written(found)
-    assert batch.read(text, found) == [], "nothing is decided until a word is changed"
+    text = proposal_batch.written(found)
+    assert proposal_batch.read(text, found) == [], "nothing is decided until a word is changed"
     changed = text.replace("wait P#1", "m P#1 F#2").replace("wait P#2", "accept P#2").replace("wait P#3", "r P#3")
-    assert batch.read(changed, found) == [Choice(1, "merge", None, 2), Choice(2, "accept"), Choice(3, "reject")]
+    assert proposal_batch.read(changed, found) == [
+        Choice(1, "merge", None, 2),
+        Choice(2, "accept"),
+        Choice(3, "reject"),
+    ]
     edited = changed.replace("    lines", "    more lines")
-    assert batch.read(edited, found)[1] == Choice(2, "accept", "two\nmore lines")
+    assert proposal_batch.read(edited, found)[1] == Choice(2, "accept", "two\nmore lines")
     for wrong, says in (
         (text.replace("wait P#1", "wait P#9"), "none of those"),
         (text + "\naccept P#1\n", "decided above already"),
@@ -376,7 +381,7 @@ def test_what_a_text_says(story: Story) -> None:
         (text.replace("wait P#1", "well then"), "decides nothing"),
     ):
         with pytest.raises(InvalidInput, match=says):
-            batch.read(wrong, found)
+            proposal_batch.read(wrong, found)
 
 
 def test_a_hostile_text_neither_leaves_its_block_nor_hides_in_it(story: Story) -> None:
@@ -384,9 +389,9 @@ def test_a_hostile_text_neither_leaves_its_block_nor_hides_in_it(story: Story) -
     with story.open() as memory:
         number = ask(memory, hostile, reason="x\naccept P#1")
         found = memory.inbox.many([number])
-    text = batch.written(found)
-    assert "\x1b" not in text and batch.read(text, found) == []
-    assert batch.read(text.replace("wait P#", "accept P#"), found) == [Choice(number, "accept")], (
+    text = proposal_batch.written(found)
+    assert "\x1b" not in text and proposal_batch.read(text, found) == []
+    assert proposal_batch.read(text.replace("wait P#", "accept P#"), found) == [Choice(number, "accept")], (
         "and is kept as it was"
     )
 

@@ -16,7 +16,7 @@ from support.strangers import PAYLOADS
 from store.base.location import locate
 from store.base.models import Decision
 from store.llm import circuit_breaker
-from tui.widgets.talk import Question, Talk
+from tui.widgets.chat_pane import Question, Talk
 
 SIZES = pytest.mark.parametrize("size", [NARROW, WIDE, HUGE], ids=["80x24", "120x40", "200x60"])
 

@@ -11,9 +11,9 @@ import pytest
 from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
 from support.stories import Story, copy
 
-from tui.keys import KEYS
-from tui.screens.commands import IN_THE_PAST
-from tui.verbs import VERBS
+from tui.input.command_table import VERBS
+from tui.input.key_table import KEYS
+from tui.main_screen.command_bar import IN_THE_PAST
 
 Size = tuple[int, int]
 SIZES = pytest.mark.parametrize("size", [NARROW, WIDE, HUGE], ids=["80x24", "120x40", "200x60"])

@@ -11,9 +11,9 @@ from textual.color import Color
 from textual.theme import BUILTIN_THEMES
 
 from store.config import user_path
-from tui import palette
-from tui.display import Colourless, OwnColours
-from tui.keys import KEYS
+from tui.input.key_table import KEYS
+from tui.theme import styles
+from tui.theme.line_filters import Colourless, OwnColours
 from tui.widgets.record_list import RecordList
 
 __all__ = ["utc"]
@@ -30,7 +30,7 @@ def story(tmp_path: Path) -> Story:
 
 def variables(theme: str) -> dict[str, str]:
     known = BUILTIN_THEMES[theme]
-    return palette.mended(theme, {**known.to_color_system().generate(), **known.variables})
+    return styles.mended(theme, {**known.to_color_system().generate(), **known.variables})
 
 
 def mixed(colour: RichColor | None) -> Color:
@@ -43,12 +43,12 @@ def test_every_look_can_be_read_on_every_ground(theme: str) -> None:
     found = variables(theme)
     ground, colour = Color.parse(found["background"]), Color.parse(found["foreground"])
     for row in ROWS:
-        for name, look in {"": palette.Look(), **palette.LOOKS}.items():
-            style = palette.style((*row, name), found, ground, colour)
-            seen = palette.contrast(mixed(style.color), mixed(style.bgcolor))
+        for name, look in {"": styles.Look(), **styles.LOOKS}.items():
+            style = styles.style((*row, name), found, ground, colour)
+            seen = styles.contrast(mixed(style.color), mixed(style.bgcolor))
             assert seen >= look.least, f"{name or 'text'} on {row} in {theme}: {seen:.1f}"
-    assert {look.least for look in palette.LOOKS.values()} == {4.5, 3.0}
-    assert all(palette.LOOKS[name].least == 4.5 for name in ("dim", "label", "title", "cite", "warning", "added"))
+    assert {look.least for look in styles.LOOKS.values()} == {4.5, 3.0}
+    assert all(styles.LOOKS[name].least == 4.5 for name in ("dim", "label", "title", "cite", "warning", "added"))
 
 
 @pytest.mark.parametrize("theme", MIXED)
@@ -58,17 +58,17 @@ def test_what_the_bars_say_can_be_read(theme: str) -> None:
     texts = dict.fromkeys(("dim", "foreground", "text-accent", "text-warning", "text-error", "text-success"), 4.5)
     for name, least in {**texts, "faint": 3.0}.items():
         for ground in ("background", "surface", "panel"):
-            seen = palette.contrast(Color.parse(found[name]), back + Color.parse(found[ground]))
+            seen = styles.contrast(Color.parse(found[name]), back + Color.parse(found[ground]))
             assert seen >= least, f"{name} on {ground} in {theme}: {seen:.1f}"
     for name in ("footer-key-foreground", "footer-description-foreground"):
-        seen = palette.contrast(Color.parse(found[name]), back + Color.parse(found["footer-background"]))
+        seen = styles.contrast(Color.parse(found[name]), back + Color.parse(found["footer-background"]))
         assert seen >= 4.5, f"{name} in {theme}: {seen:.1f}"
 
 
 def test_a_colour_that_can_be_read_stays_what_it_was() -> None:
     black, blue = Color(0, 0, 0), Color(80, 160, 255)
-    assert palette.legible(blue, (black,), 4.5) == blue
-    assert palette.contrast(Color(255, 255, 255), black) == pytest.approx(21)
+    assert styles.legible(blue, (black,), 4.5) == blue
+    assert styles.contrast(Color(255, 255, 255), black) == pytest.approx(21)
 
 
 @pytest.mark.parametrize("theme", OWN)
@@ -76,14 +76,14 @@ def test_an_ansi_theme_takes_the_terminals_own_colours_for_every_look(theme: str
     found = variables(theme)
     default = Color.parse("ansi_default")
     for row in ROWS:
-        for name in palette.LOOKS:
-            style = palette.style((*row, name), found, default, default)
+        for name in styles.LOOKS:
+            style = styles.style((*row, name), found, default, default)
             for colour in (style.color, style.bgcolor):
                 assert colour is not None and (colour.is_default or (colour.number is not None and colour.number < 16))
             if style.reverse and "cursor" in row:
                 assert style.color is not None and style.color.is_default and not style.dim
-    assert palette.style(("dim",), found, default, default).dim
-    assert palette.style(("cursor",), found, default, default).reverse
+    assert styles.style(("dim",), found, default, default).dim
+    assert styles.style(("cursor",), found, default, default).reverse
 
 
 def test_the_filters_leave_no_colour_or_only_the_sixteen() -> None:
@@ -138,7 +138,7 @@ async def test_without_colour_every_screen_has_none(story: Story, monkeypatch: p
 
 async def test_what_a_row_is_can_be_told_from_its_first_cell(story: Story) -> None:
     """Cursor, mark and both, with the focus and without: six different letters, in plain ones too."""
-    from tui.glyphs import ASCII
+    from tui.theme.glyphs import ASCII
 
     assert len(set(RecordList.GUTTER[:4])) == 4
     assert len(set(RecordList.GUTTER)) == 6
@@ -153,9 +153,9 @@ async def test_what_a_row_is_can_be_told_from_its_first_cell(story: Story) -> No
 
 
 async def test_badges_and_signs_differ_without_colour() -> None:
-    from tui.badges import FACT_BADGES, KIND_GLYPHS, TASK_GLYPHS
-    from tui.glyphs import ASCII
+    from tui.render.badges import FACT_BADGES, KIND_GLYPHS, TASK_GLYPHS
     from tui.screens.plan import SIGNS
+    from tui.theme.glyphs import ASCII
 
     for glyphs in ([glyph for glyph, _ in FACT_BADGES.values()], KIND_GLYPHS.values(), TASK_GLYPHS.values()):
         assert len({glyph.translate(ASCII) for glyph in glyphs}) == len(list(glyphs))

@@ -19,11 +19,11 @@ from store.llm.model_stats import Faring
 from store.llm.server_info import Look
 from store.llm.status import Standing
 from store.memory import Memory
-from tui.model_line import forms, short
-from tui.modeller import Modeller
-from tui.pieces import width
-from tui.screens import modelled
+from tui.main_screen import model_status
 from tui.screens.model import ModelScreen
+from tui.screens.model_status_text import forms, short
+from tui.theme.pieces import width
+from tui.workers.model_worker import Modeller
 
 __all__ = ["utc"]
 
@@ -249,7 +249,7 @@ async def test_beside_the_search_stands_how_the_model_does(
 ) -> None:
     """Its name, how it stands, its last answer; how many turns wait, and how often rules had to answer, where there is
     room; and that it works right now, whichever process it is that asks it."""
-    monkeypatch.setattr(modelled, "OFTEN", 2)
+    monkeypatch.setattr(model_status, "OFTEN", 2)
     server.installed = {USUAL: 1}
     server.loaded = {USUAL}
     clock = Clock()
@@ -274,7 +274,7 @@ async def test_one_that_has_just_worked_is_looked_at_again(
     story: Story, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It is in memory by then, and the line says so without waiting for its next look."""
-    monkeypatch.setattr(modelled, "OFTEN", 1_000_000)
+    monkeypatch.setattr(model_status, "OFTEN", 1_000_000)
     server.installed, clock = {USUAL: 1}, Clock()
     async with opened(story.folder, clock=clock) as person:
         await person.until(lambda: person.lines[1].rstrip().endswith("qwen2.5:3b cold"))

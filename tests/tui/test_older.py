@@ -12,7 +12,7 @@ from support.screen import WIDE, opened, utc  # noqa: F401  (a fixture)
 from support.stories import Story, copy
 
 from store.base.location import FILE, FOLDER
-from tui.keys import KEYS, LIBRARIAN, PANES
+from tui.input.key_table import KEYS, LIBRARIAN, PANES
 
 
 @pytest.fixture

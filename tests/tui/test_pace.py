@@ -8,9 +8,9 @@ import pytest
 from support.stories import Clock, location
 
 from store.memory import Memory
-from tui import pace
-from tui.learner import Learner
-from tui.pace import OTHERS, PIECE, REST, Pace, Share
+from tui.workers import throttle
+from tui.workers.learning_worker import Learner
+from tui.workers.throttle import OTHERS, PIECE, REST, Pace, Share
 
 
 class Time:
@@ -25,7 +25,7 @@ class Time:
 @pytest.fixture
 def time(monkeypatch: pytest.MonkeyPatch) -> Time:
     time = Time()
-    monkeypatch.setattr(pace, "monotonic", time)
+    monkeypatch.setattr(throttle, "monotonic", time)
     return time
 
 

@@ -10,10 +10,10 @@ from support.stories import Clock, Story, copy
 
 from store.conversations import Said
 from store.memory import Memory
-from tui.keys import LIBRARIAN, NUMBERS, PANES
-from tui.pieces import width
-from tui.screens import recovering
-from tui.screens.view import ALL_NAMED, SHORT, View, empty, title
+from tui.input.key_table import LIBRARIAN, NUMBERS, PANES
+from tui.lists.view_state import ALL_NAMED, SHORT, View, empty, title
+from tui.main_screen import checkpoints
+from tui.theme.pieces import width
 from tui.widgets.record_list import RecordList
 
 Size = tuple[int, int]
@@ -277,7 +277,7 @@ class TestWhatTheyHold:
                 assert memory.checkpoints.get(1).recovered_at
 
     async def test_the_offer_waits_while_the_past_is_looked_at(self, story: Story, monkeypatch) -> None:
-        monkeypatch.setattr(recovering, "AGAIN", 0.05)
+        monkeypatch.setattr(checkpoints, "AGAIN", 0.05)
         with story.open() as memory:
             checkpoint = memory.checkpoints.get(1)
         async with opened(story.folder, NARROW) as person:
@@ -305,7 +305,7 @@ class TestWhatTheyHold:
             assert not any("broke off" in toast for toast in person.toasts)
 
     async def test_one_is_taken_as_time_passes(self, story: Story, monkeypatch: pytest.MonkeyPatch) -> None:
-        monkeypatch.setattr(recovering, "TICK", 1)
+        monkeypatch.setattr(checkpoints, "TICK", 1)
         async with opened(story.folder, WIDE) as person:
             await person.press("3", "H")
             await person.until(lambda: any("K#2" in row for row in person.checkpoints))

@@ -18,11 +18,11 @@ from store.base.clock import from_ms, to_ms
 from store.database import wal
 from store.history.history import History
 from store.memory import Memory
-from tui import rows
-from tui.engine import Engine, Lists
-from tui.rows import Pages, by_day
-from tui.screens.view import View
+from tui.lists import record_rows as rows
+from tui.lists.record_rows import Pages, by_day
+from tui.lists.view_state import View
 from tui.widgets.preview_pane import PreviewPane
+from tui.workers.engine import Engine, Lists
 
 VIEW = View()
 
@@ -178,7 +178,7 @@ class TestTheScreen:
                 return true(*arguments, **named)  # type: ignore[arg-type]
 
             monkeypatch.setattr(Engine, "lists", slow)
-            monkeypatch.setattr("tui.screens.reading.OTHERS", 0.0)
+            monkeypatch.setattr("tui.main_screen.loading.OTHERS", 0.0)
             start = time.monotonic()
             person.main.reload()
             await person.settle()

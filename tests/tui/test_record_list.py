@@ -10,7 +10,7 @@ from textual.geometry import Region
 from textual.pilot import Pilot
 from textual.widgets import Button
 
-from tui.responsive import ResponsiveScreen
+from tui.screens.base_screen import ResponsiveScreen
 from tui.widgets.record_list import RecordList
 
 HOSTILE = [

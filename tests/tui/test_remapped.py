@@ -7,10 +7,11 @@ import pytest
 from support.screen import opened, utc
 from support.stories import Story, copy
 
+import tui
 from store.config import user_path
-from tui import cli, keys
-from tui.keys import BY_ID, FIXED, resolve
-from tui.screens.palette import entries
+from tui import cli
+from tui.input.key_table import BY_ID, FIXED, resolve
+from tui.screens.command_palette import entries
 
 __all__ = ["utc"]
 
@@ -121,7 +122,7 @@ async def test_what_a_line_or_a_list_needs_cannot_be_other_keys(
     from tui.screens.doctor import DoctorScreen
     from tui.screens.help import HelpScreen
     from tui.screens.recent import RecentScreen
-    from tui.widgets.ask_bar import Line
+    from tui.widgets.prompt_bar import Line
     from tui.widgets.record_list import RecordList
 
     bindings = [*Line.BINDINGS, *RecordList.BINDINGS, *HelpScreen.BINDINGS, *RecentScreen.BINDINGS]
@@ -141,10 +142,10 @@ def test_config_says_what_clashes(story: Story, capsys: pytest.CaptureFixture[st
 
 def test_no_sentence_of_the_screens_has_a_key_in_it() -> None:
     """A person who gave undo another key is not told to press u."""
-    root = Path(keys.__file__).parent
+    root = Path(tui.__file__).parent
     found = [
         f"{path.name}: {match[0]}"
-        for path in [*root.glob("screens/*.py"), root / "engine.py", root / "describe.py"]
+        for path in [*root.glob("*screen*/*.py"), *root.glob("workers/*.py"), *root.glob("render/*.py")]
         for match in re.finditer(
             r'"[^"{]*\b(?:[a-zA-Z] to undo|[UWRm1-5] (?:takes|shows|lists|goes)|[Pp]ress [a-z]\b|hidden: H|esc stops)',
             path.read_text(),

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from store.base.models import Commit
-from tui.rows import entry_segments
+from tui.lists.record_rows import entry_segments
 
 COMMIT = Commit(1, "a1b2c3d" + "0" * 33, "fix: two", "José", 1, 3, 1, "2026-11-21T12:00:00.000Z", None, True, "a1b2c3d")
 

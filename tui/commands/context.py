@@ -1,12 +1,12 @@
 """context, mute, unmute."""
 
 from tui.commands import Outcome, Session, number
-from tui.plurals import count
+from tui.render.plurals import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from store.context import Context
-    from tui.arguments import Given
+    from tui.input.argument_parser import Given
 
 BAR = 24  # cells of a bar as long as the whole budget
 EIGHTHS: tuple[str, ...] = ("", *"▏▎▍▌▋▊▉")
@@ -91,9 +91,9 @@ def as_json(built: "Context") -> dict[str, object]:
 def _lines(built: "Context", now: str) -> list[str]:
     """What it costs, which facts are in and why, and then the whole of it as it is sent."""
     from store.context.budget import ANSWER
-    from tui.badges import FACT_BADGES, fact_badge
-    from tui.commands.lines import cut
-    from tui.proposal import WARNING
+    from tui.commands.record_lines import cut
+    from tui.render.badges import FACT_BADGES, fact_badge
+    from tui.render.proposal_detail import WARNING
 
     asked = f"“{cut(built.question, 60)}”" if built.question else "no question"
     session = f", session {cut(built.session, 40)}" if built.session else ""

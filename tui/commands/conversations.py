@@ -6,13 +6,13 @@ import sys
 from store.base.citations import cite
 from store.base.errors import InvalidInput, MemorandaError
 from tui.commands import Outcome, Session
-from tui.plurals import count
+from tui.render.plurals import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from store.ingest import Report
     from store.learning.rule_pass import Read
-    from tui.arguments import Given
+    from tui.input.argument_parser import Given
 
 SUFFIX = ".jsonl"
 READING_SECONDS = 2.0  # of what was brought in; the application goes on with the rest
@@ -173,7 +173,7 @@ def _discarded(session: Session, given: "Given") -> Outcome:
     """What was set aside, and until when."""
     from store.base.clock import ago, local_time
     from store.ingest.discard import kept
-    from tui.commands.lines import cut, left_out
+    from tui.commands.record_lines import cut, left_out
 
     memory = session.memory
     found = kept(memory.database, memory.now, given.limit + 1)
@@ -193,7 +193,7 @@ def _discarded(session: Session, given: "Given") -> Outcome:
 def _listed(session: Session, given: "Given") -> Outcome:
     from store.base.clock import local_time
     from store.base.models import as_json
-    from tui.commands.lines import left_out
+    from tui.commands.record_lines import left_out
 
     memory = session.memory
     found = memory.sessions.newest(given.limit + 1)

@@ -5,7 +5,7 @@ from tui.commands import Outcome, Session, number, reference, though_purged
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from tui.arguments import Given
+    from tui.input.argument_parser import Given
 
 
 def decide(session: Session, given: "Given") -> Outcome:
@@ -33,7 +33,7 @@ def decide(session: Session, given: "Given") -> Outcome:
 
 def list_decisions(session: Session, given: "Given") -> Outcome:
     from store.base.models import as_json
-    from tui.commands.lines import entry_line, left_out
+    from tui.commands.record_lines import entry_line, left_out
 
     decisions = session.memory.decisions
     ids = decisions.ids(

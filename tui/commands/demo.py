@@ -7,7 +7,7 @@ from tui.commands import Outcome, Session
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from store.base.location import Location
-    from tui.arguments import Given
+    from tui.input.argument_parser import Given
 
 HOW = "Leave the application and type `memoranda demo`: it opens a memory of its own, and this one is not touched."
 

@@ -1,16 +1,16 @@
 """scan."""
 
 from tui.commands import Outcome, Session
-from tui.plurals import count
+from tui.render.plurals import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from store.documents.indexer import Scan
-    from tui.arguments import Given
+    from tui.input.argument_parser import Given
 
 
 def scan(session: Session, given: "Given") -> Outcome:
-    from tui.visible import visible
+    from tui.theme.escape import visible
 
     result = session.memory.documents.scan()
     problems = [f"{visible(path)}: {visible(why)}" for path, why in result.problems]

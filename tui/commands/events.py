@@ -8,7 +8,7 @@ from tui.commands import Outcome, Session, number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from tui.arguments import Given
+    from tui.input.argument_parser import Given
 
 
 def event(session: Session, given: "Given") -> Outcome:
@@ -25,7 +25,7 @@ def event(session: Session, given: "Given") -> Outcome:
 
 
 def list_events(session: Session, given: "Given") -> Outcome:
-    from tui.commands.lines import entry_line, left_out
+    from tui.commands.record_lines import entry_line, left_out
 
     memory = session.memory
     ids = memory.events.ids(

@@ -4,7 +4,7 @@ import os
 
 from store.base.errors import Conflict, Declined, InvalidInput
 from tui.commands import Outcome, Session
-from tui.plurals import count
+from tui.render.plurals import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from store.exchange.backup import Backup
     from store.exchange.importer import Import
-    from tui.arguments import Given
+    from tui.input.argument_parser import Given
 
 MERGE_WORDS = {
     "new": "new",
@@ -108,7 +108,7 @@ def _told(found: "Import", message: str, lines: list[str], given: "Given", step:
 
 def _seen(found: "Import", limit: int) -> list[str]:
     """What an import would do: counts, records, and what should be known."""
-    from tui.commands.lines import cut
+    from tui.commands.record_lines import cut
 
     lines = ["Nothing was ever recorded here: all of it comes as it is, with its history."] if found.whole else []
     for table, counts in found.counts.items():
@@ -127,7 +127,7 @@ def _notes(found: "Import") -> list[str]:
     elif not found.whole and any(counts.left for counts in found.counts.values()):
         notes.append("Its history and its checkpoints stay in the document: they tell of the other file's steps.")
     if found.redacted:
-        from tui.redacted import words
+        from tui.render.redaction_notice import words
 
         cuts = [(rule, number, f"{table}: {column}") for (table, column, rule), number in found.redacted.items()]
         notes.append(words(cuts))
@@ -175,7 +175,7 @@ def _restored(session: Session, given: "Given") -> Outcome:
     from store.base.citations import cite
     from store.exchange import backup
     from store.history.restore_plan import checked
-    from tui.commands.restoring import dry
+    from tui.commands.restore import dry
 
     database, plans = session.memory.database, session.memory.plans
     found = backup.backups(database)
@@ -211,7 +211,7 @@ def _verified(session: Session, given: "Given") -> Outcome:
 
 def backups(session: Session, given: "Given") -> Outcome:
     from store.exchange.backup import backups
-    from tui.commands.lines import left_out
+    from tui.commands.record_lines import left_out
 
     found = backups(session.memory.database)
     shown = found[: given.limit]
@@ -224,7 +224,7 @@ def backups(session: Session, given: "Given") -> Outcome:
 
 def _line(one: "Backup", now: str) -> str:
     from store.base.clock import how_long_ago, local_time
-    from tui.visible import visible
+    from tui.theme.escape import visible
 
     looked = f"whole {how_long_ago(now, one.verified_at)}" if one.verified_at else "never looked at"
     verdict = f"NOT WHOLE: {visible(one.problem)}" if one.problem else looked

@@ -4,11 +4,11 @@ from store.base.citations import cite
 from store.base.errors import InvalidInput
 from store.base.vocabulary import DOMAINS
 from tui.commands import Outcome, Session, number, reference, though_purged
-from tui.plurals import count
+from tui.render.plurals import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from tui.arguments import Given
+    from tui.input.argument_parser import Given
 
 
 def remember(session: Session, given: "Given") -> Outcome:
@@ -38,7 +38,7 @@ def remember(session: Session, given: "Given") -> Outcome:
 
 def list_facts(session: Session, given: "Given") -> Outcome:
     from store.base.models import as_json
-    from tui.commands.lines import fact_line, left_out
+    from tui.commands.record_lines import fact_line, left_out
 
     memory = session.memory
     words, domain = filters(given)
@@ -64,7 +64,7 @@ def list_facts(session: Session, given: "Given") -> Outcome:
 
 
 def filters(given: "Given") -> tuple[str, str | None]:
-    """(words, domain) of a list of facts; `/memory list work` means the domain [003]."""
+    """(words, domain) of a list of facts; `/memory list work` means the domain."""
     if len(given.words) == 1 and given.domain is None and given.words[0].lower() in DOMAINS:
         return "", given.words[0].lower()
     return " ".join(given.words), given.domain

@@ -4,7 +4,7 @@ import os
 import sys
 
 from tui.commands import Outcome, Session
-from tui.plurals import count
+from tui.render.plurals import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from store.health import Finding
-    from tui.arguments import Given
+    from tui.input.argument_parser import Given
 
 HEAD = 64  # digits of a digest
 SIGNS = {"ok": "ok   ", "note": "note ", "wrong": "WRONG"}
@@ -21,7 +21,7 @@ SIGNS = {"ok": "ok   ", "note": "note ", "wrong": "WRONG"}
 def doctor(session: Session, given: "Given") -> Outcome:
     from store.base.errors import InvalidInput
     from store.health import WRONG, examine, quiet
-    from tui.visible import visible
+    from tui.theme.escape import visible
 
     if given.head and (len(given.head) != HEAD or given.head.strip("0123456789abcdef")):
         raise InvalidInput("A head is 64 hexadecimal digits.", "`memoranda doctor` names the one that there is now.")

@@ -7,12 +7,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from tui.arguments import Given
+    from tui.input.argument_parser import Given
 
 
 def list_steps(session: Session, given: "Given") -> Outcome:
     from store.base.models import as_json
-    from tui.commands.lines import left_out, step_line
+    from tui.commands.record_lines import left_out, step_line
 
     memory = session.memory
     record = reference(given.record, "fact", "fact", "decision", "task") if given.record else None
@@ -61,7 +61,7 @@ def _changes(session: Session, seq: int) -> list[dict[str, object]]:
 
 def _change_line(change: "dict[str, Any]") -> str:
     from store.history.change_summary import TABLES, title
-    from tui.commands.lines import before_and_after, cut
+    from tui.commands.record_lines import before_and_after, cut
 
     before, after = change["before"], change["after"]
     if before is None or after is None:

@@ -7,15 +7,15 @@ from store.base.errors import Declined, InvalidInput
 from store.base.models import Proposal, as_json
 from store.inbox.inbox import Choice, Decided, Doubtful
 from tui.commands import Outcome, Session, number, reference, though_purged
-from tui.commands.lines import cut, left_out, proposal_line
-from tui.plurals import count
-from tui.proposal import WARNING, flagged
+from tui.commands.record_lines import cut, left_out, proposal_line
+from tui.render.plurals import count
+from tui.render.proposal_detail import WARNING, flagged
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from tui.arguments import Given
+    from tui.input.argument_parser import Given
 
 
 def list_proposals(session: Session, given: "Given") -> Outcome:

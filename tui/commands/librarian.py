@@ -1,12 +1,12 @@
 """ask."""
 
 from tui.commands import Outcome, Session
-from tui.plurals import count
+from tui.render.plurals import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from store.librarian import Answer
-    from tui.arguments import Given
+    from tui.input.argument_parser import Given
 
 LOADING = "the model is being loaded …"
 
@@ -48,8 +48,8 @@ def _sources(session: Session, answer: "Answer") -> list[str]:
     """A line for each record that an answer rests on."""
     from store.base.citations import parse
     from store.search import lookup as records
-    from tui.commands.lines import cut
-    from tui.oneline import summary
+    from tui.commands.record_lines import cut
+    from tui.render.summary_line import summary
 
     found = records.there(session.memory.database, map(parse, answer.citations))
     return [f"Source: {record.citation}  {cut(summary(record)[0], 100)}" for record in found]

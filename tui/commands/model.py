@@ -8,9 +8,9 @@ from store.base.errors import InvalidInput, ModelFailed
 from store.config import load, put, user_path
 from tui.commands import Outcome, Session
 from tui.commands.interrupt import Interrupt
-from tui.keys import BY_ID, FIXED
-from tui.plurals import count
-from tui.visible import visible
+from tui.input.key_table import BY_ID, FIXED
+from tui.render.plurals import count
+from tui.theme.escape import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from store.llm.probe import Tried
     from store.llm.server_info import Installed
     from store.llm.status import Standing
-    from tui.arguments import Given
+    from tui.input.argument_parser import Given
 
 OFTEN = 0.1  # seconds between two words about how far a pull is
 BAR = 20  # cells

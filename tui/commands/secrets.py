@@ -1,7 +1,7 @@
 """redactions, scan-secrets: where secrets were cut, what is none, and what was stored before a rule was known."""
 
 from tui.commands import Outcome, Session
-from tui.plurals import count
+from tui.render.plurals import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from store.purge.secret_scan import Cut, Leak
-    from tui.arguments import Given
+    from tui.input.argument_parser import Given
 
 GONE = "What was cut is gone; only its place is known. Not a secret? memoranda redactions allow RULE [SHAPE]"
 PENDING = (
@@ -39,8 +39,8 @@ def redactions(session: Session, given: "Given") -> Outcome:
 def _noted(session: Session, given: "Given") -> Outcome:
     from store.purge.secret_scan import noted
     from store.redaction.allowlist import allowances
-    from tui.commands.lines import left_out
-    from tui.visible import visible
+    from tui.commands.record_lines import left_out
+    from tui.theme.escape import visible
 
     found = noted(session.memory.database, given.limit + 1)
     shown = found[: given.limit]
@@ -58,7 +58,7 @@ def _noted(session: Session, given: "Given") -> Outcome:
 
 def _cut_cells(cut: "Cut") -> tuple[str, ...]:
     from store.base.clock import local_time
-    from tui.visible import visible
+    from tui.theme.escape import visible
 
     by = cut.actor if cut.actor == cut.door else f"{cut.actor}, {cut.door}"
     return local_time(cut.at), cut.citation, cut.field, _times(cut.rule, cut.count), f"by {visible(by)}"
@@ -88,7 +88,7 @@ def _rules(session: Session) -> Outcome:
 
 
 def _allowing(items: list[str]) -> str:
-    from tui.visible import visible
+    from tui.theme.escape import visible
 
     return f"allowed: {visible(', '.join(items))}" if items else ""
 
@@ -192,7 +192,7 @@ def _times(rule: str, number: int) -> str:
 
 def _aligned(rows: "Sequence[Sequence[str]]") -> list[str]:
     """The cells in columns, two spaces apart."""
-    from tui.visible import visible
+    from tui.theme.escape import visible
 
     shown = [[visible(cell) for cell in row] for row in rows]
     widths = [max(len(row[column]) for row in shown) for column in range(len(shown[0]))] if shown else []

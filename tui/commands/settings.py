@@ -8,13 +8,13 @@ from store.config import KEYS, Config, Value, asking, known, load, project_path,
 from store.config.grants import grant, revoke
 from store.config.settings import nearest
 from tui.commands import Outcome, Session
-from tui.keys import BY_ID, FIXED, resolve
-from tui.verbs import ALLOW
-from tui.visible import visible
+from tui.input.command_table import ALLOW
+from tui.input.key_table import BY_ID, FIXED, resolve
+from tui.theme.escape import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from tui.arguments import Given
+    from tui.input.argument_parser import Given
 
 _WHOSE = {"default": "default", "user": "yours", "project": "project", "environment": "variable"}
 
@@ -39,7 +39,7 @@ def config(session: Session, given: "Given") -> Outcome:
 
 
 def completion(session: Session, given: "Given") -> Outcome:
-    from tui.shells import script
+    from tui.input.shell_completion import script
 
     text = script(given.shell)
     return Outcome(lines=text.split("\n"), data=lambda: {"shell": given.shell, "script": text})

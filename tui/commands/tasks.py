@@ -3,11 +3,11 @@
 from store.base.citations import cite
 from store.base.errors import InvalidInput
 from tui.commands import Outcome, Session, number, though_purged
-from tui.plurals import count
+from tui.render.plurals import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from tui.arguments import Given
+    from tui.input.argument_parser import Given
 
 # the word a person says → (the status it leads to, what is said of it)
 MOVES = {"start": ("in_progress", "Started"), "done": ("done", "Done with"), "reopen": ("pending", "Reopened")}
@@ -29,7 +29,7 @@ def task(session: Session, given: "Given") -> Outcome:
 def list_tasks(session: Session, given: "Given") -> Outcome:
     from store.base.vocabulary import TASK_STATUSES
     from store.records.tasks import OPEN
-    from tui.commands.lines import left_out, task_line
+    from tui.commands.record_lines import left_out, task_line
 
     tasks = session.memory.tasks
     now = session.memory.now
@@ -68,7 +68,7 @@ def iteration(session: Session, given: "Given") -> Outcome:
 
 def list_iterations(session: Session, given: "Given") -> Outcome:
     from store.base.models import as_json
-    from tui.commands.lines import iteration_line, left_out
+    from tui.commands.record_lines import iteration_line, left_out
 
     iterations = session.memory.iterations
     ids = iterations.ids(given.limit + 1)

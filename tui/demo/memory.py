@@ -14,11 +14,12 @@ from store.learning import rule_pass
 from store.memory import Memory
 from store.services import maintenance
 from tui.demo.calendar import Calendar, Hands
+from tui.demo.conversations import READ, SENT, TALK
 from tui.demo.decisions import DECISIONS, FORGOTTEN
 from tui.demo.facts import CHANGES, FACTS
 from tui.demo.journal import AUTOMATIC, CHECKPOINTS, EVENTS, ITERATIONS, LINKS, TASKS
 from tui.demo.project import Project
-from tui.demo.proposed import PROPOSED
+from tui.demo.proposals import PROPOSED
 from tui.demo.records import (
     DOORS,
     Automatic,
@@ -36,7 +37,6 @@ from tui.demo.records import (
     Sent,
     Task,
 )
-from tui.demo.talk import READ, SENT, TALK
 
 # when, by whom, what is done, to which row of the tables
 Act = tuple[str, str, Callable[[Any], object], object]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from store.config import Config
-    from tui.modeller import Modeller
+    from tui.workers.model_worker import Modeller
 
 
 class Application(Protocol):

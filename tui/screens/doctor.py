@@ -14,16 +14,16 @@ from textual.containers import Vertical
 
 from store.health import NOTE, OK, WRONG, Finding, examine
 from tui.commands.health import verdict
-from tui.compare import Line
-from tui.display import fit
-from tui.numbered import NumberedRows
-from tui.responsive import ResponsiveScreen
-from tui.rows import Pairs
-from tui.visible import visible
+from tui.lists.numbered_rows import NumberedRows
+from tui.lists.record_rows import Pairs
+from tui.render.field_diff import Line
+from tui.screens.base_screen import ResponsiveScreen
+from tui.theme.escape import visible
+from tui.theme.line_filters import fit
 from tui.widgets.bars import Bar, Split
 from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
-from tui.workers import SaysDefects
+from tui.workers.threads import SaysDefects
 
 if TYPE_CHECKING:
     from store.base.clock import Clock

@@ -9,14 +9,14 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
-from tui.arguments import help_text
-from tui.badges import FACT_BADGES
-from tui.compare import Line
-from tui.display import fit
-from tui.keys import FACTS, KEYS, MOVES, PLAN_KEYS
-from tui.responsive import ResponsiveScreen
-from tui.rows import Pairs
-from tui.verbs import BY_NAME, VERBS
+from tui.input.argument_parser import help_text
+from tui.input.command_table import BY_NAME, VERBS
+from tui.input.key_table import FACTS, KEYS, MOVES, PLAN_KEYS
+from tui.lists.record_rows import Pairs
+from tui.render.badges import FACT_BADGES
+from tui.render.field_diff import Line
+from tui.screens.base_screen import ResponsiveScreen
+from tui.theme.line_filters import fit
 from tui.widgets.bars import Bar, Split
 from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList

@@ -14,26 +14,26 @@ from store.base.errors import MemorandaError
 from store.config import Value, load, put, user_path
 from store.llm.model_selection import USUAL
 from tui.commands.model import MODES, how_far, overruled, trial_lines, where
-from tui.compare import Line
-from tui.keys import BY_ID, FIXED
-from tui.model_line import short
-from tui.model_rows import ModelRows, Row, rows, start
-from tui.pieces import Piece
-from tui.responsive import ResponsiveScreen
-from tui.screens.view import WIDE
-from tui.visible import visible
-from tui.widgets.ask_bar import AskBar
+from tui.input.key_table import BY_ID, FIXED
+from tui.lists.model_rows import ModelRows, Row, rows, start
+from tui.lists.view_state import WIDE
+from tui.render.field_diff import Line
+from tui.screens.base_screen import ResponsiveScreen
+from tui.screens.model_status_text import short
+from tui.theme.escape import visible
+from tui.theme.pieces import Piece
 from tui.widgets.bars import Bar, Split
 from tui.widgets.preview import Preview
+from tui.widgets.prompt_bar import AskBar
 from tui.widgets.record_list import RecordList
-from tui.workers import SaysDefects
+from tui.workers.threads import SaysDefects
 
 if TYPE_CHECKING:
     from store.base.location import Location
     from store.llm.model_stats import Faring
     from store.llm.status import Standing
-    from tui.modeller import Modeller, Pull
     from tui.screens.application import Application
+    from tui.workers.model_worker import Modeller, Pull
 
 KEY = "$footer-key-foreground bold"
 ASKING = "It is being asked something small. A cold model is loaded first, which may take a minute …"
@@ -274,7 +274,7 @@ class ModelScreen(SaysDefects, ResponsiveScreen[None]):
 
     @work(group="copy", exit_on_error=False)
     async def _copy(self, line: str) -> None:
-        from tui.clipboard import copy
+        from tui.desktop.clipboard import copy
 
         self._say(f"Copied the line {await copy(self.app, line)}")
 

@@ -12,22 +12,22 @@ from textual.binding import BindingType
 from store.base.clock import ago, how_long_ago
 from store.history.change_summary import FOLLOWS, happened
 from store.history.change_summary import sign as sign_of
-from tui.compare import Line, compare
-from tui.display import fit
-from tui.keys import LOOKING_KEYS, PLAN_KEYS, Key, named
-from tui.numbered import NumberedRows
-from tui.pieces import Piece
-from tui.plurals import count
-from tui.rows import WIDE as ROOMY
-from tui.rows import Pairs
-from tui.screens.choosing import ChoosingScreen, bound
-from tui.visible import visible
+from tui.input.key_table import LOOKING_KEYS, PLAN_KEYS, Key, named
+from tui.lists.numbered_rows import NumberedRows
+from tui.lists.record_rows import WIDE as ROOMY
+from tui.lists.record_rows import Pairs
+from tui.render.field_diff import Line, compare
+from tui.render.plurals import count
+from tui.screens.selection import ChoosingScreen, bound
+from tui.theme.escape import visible
+from tui.theme.line_filters import fit
+from tui.theme.pieces import Piece
 from tui.widgets.bars import Split
 from tui.widgets.record_list import RecordList
 
 if TYPE_CHECKING:
     from store.history.restore_plan import Plan, Planned
-    from tui.engine import Engine
+    from tui.workers.engine import Engine
 
 SIGNS = {"+": ("+", "added"), "-": ("−", "removed"), "~": ("~", "glyph-aging")}
 STRATEGIES = {"replace": "replace", "mine": "keep mine", "add": "only add"}

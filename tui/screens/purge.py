@@ -7,23 +7,23 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import BindingType
 
 from store.base.errors import MemorandaError
-from tui.badges import KIND_GLYPHS
-from tui.commands.purging import box
-from tui.compare import Line
-from tui.display import fit
-from tui.keys import PURGE_KEYS, Key
-from tui.numbered import NumberedRows
-from tui.pieces import Piece
-from tui.plurals import count
-from tui.rows import Pairs
-from tui.screens.choosing import ChoosingScreen, bound
-from tui.visible import visible
+from tui.commands.purge import box
+from tui.input.key_table import PURGE_KEYS, Key
+from tui.lists.numbered_rows import NumberedRows
+from tui.lists.record_rows import Pairs
+from tui.render.badges import KIND_GLYPHS
+from tui.render.field_diff import Line
+from tui.render.plurals import count
+from tui.screens.selection import ChoosingScreen, bound
+from tui.theme.escape import visible
+from tui.theme.line_filters import fit
+from tui.theme.pieces import Piece
 from tui.widgets.bars import Split
 
 if TYPE_CHECKING:
     from store.memory import Memory
     from store.purge import Done, Place, PurgePlan, Traces
-    from tui.engine import Engine
+    from tui.workers.engine import Engine
 
 NAME, WHY = 13, 18  # cells of a citation, and of what stands behind the text
 
@@ -157,7 +157,7 @@ class PurgeScreen(ChoosingScreen):
 
 
 def _purge(memory: Memory, plan: PurgePlan, chosen: frozenset[int]) -> tuple[Done, Traces]:
-    from tui.commands.purging import left_of
+    from tui.commands.purge import left_of
 
     done = memory.purge.run(plan, chosen)
     return done, left_of(memory, plan, done)

@@ -12,8 +12,8 @@ from textual.screen import ModalScreen
 from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
-from tui import recent
-from tui.display import content
+from tui.desktop import recent_files
+from tui.theme.line_filters import content
 from tui.widgets.bars import Bar
 
 
@@ -34,13 +34,16 @@ class RecentScreen(ModalScreen["str | None"]):
 
     def __init__(self, current: str) -> None:
         super().__init__()
-        self._places = [place for place in recent.read() if place != current]
+        self._places = [place for place in recent_files.read() if place != current]
 
     def compose(self) -> ComposeResult:
         with Vertical():
             yield Static(Content.styled("Open the memory of another project", "bold $text-accent"))
             yield OptionList(
-                *(Option(content(recent.shown(place)), id=str(number)) for number, place in enumerate(self._places)),
+                *(
+                    Option(content(recent_files.shown(place)), id=str(number))
+                    for number, place in enumerate(self._places)
+                ),
                 Option(Content("another folder or file …"), id="other"),
             )
             yield Bar(id="recent-keys")

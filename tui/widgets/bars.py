@@ -8,10 +8,10 @@ from textual import events
 from textual.content import Content
 from textual.widgets import Static
 
-from tui.display import content
-from tui.keys import KEYS, PLAN, Key
-from tui.pieces import Piece, width
-from tui.widgets.kept import Kept
+from tui.input.key_table import KEYS, PLAN, Key
+from tui.theme.line_filters import content
+from tui.theme.pieces import Piece, width
+from tui.widgets.cached_lines import Kept
 
 LAST = ("palette.open", "help.open", "plan.leave")  # keys that a footer always has room for
 

@@ -24,14 +24,14 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from store.base.citations import Citation, find
-from tui import palette
-from tui.keys import MOVES
-from tui.marks import matches
-from tui.visible import visible
-from tui.widgets.kept import Kept
+from tui.input.key_table import MOVES
+from tui.render.highlight import matches
+from tui.theme import styles
+from tui.theme.escape import visible
+from tui.widgets.cached_lines import Kept
 
 if TYPE_CHECKING:
-    from tui.compare import Line
+    from tui.render.field_diff import Line
 
 Row = tuple[tuple[str, str, int], ...]  # a wrapped line: (text, style, index of its citation or -1)
 CODE = frozenset(("added", "removed", "hunk", "plain"))  # a diff's lines, which hold no citations and break anywhere
@@ -273,7 +273,7 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         style = self._styles_of.get(name)
         if style is None:
             ground = self.background_colors[1]
-            style = palette.style(name.split("+"), self.app.theme_variables, ground, self.colors[3])
+            style = styles.style(name.split("+"), self.app.theme_variables, ground, self.colors[3])
             self._styles_of[name] = style
         return style
 

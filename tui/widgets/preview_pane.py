@@ -13,16 +13,16 @@ from textual.message import Message
 from textual.timer import Timer
 
 from store.base.errors import MemorandaError, NotFound
-from tui.widgets.kept import Kept
+from tui.widgets.cached_lines import Kept
 from tui.widgets.preview import Preview
-from tui.workers import SaysDefects
+from tui.workers.threads import SaysDefects
 
 if TYPE_CHECKING:
     from store.base.citations import Citation
     from store.base.models import Commit, Record, Step
     from store.search.snippets import Marker
-    from tui.compare import Line
-    from tui.engine import Engine
+    from tui.render.field_diff import Line
+    from tui.workers.engine import Engine
 
 DIFF_DELAY = 0.1  # seconds a commit must stay under the cursor before git is asked for its diff
 
@@ -144,8 +144,8 @@ class PreviewPane(SaysDefects, Kept, Vertical):
 
     def _show(self, record: Record | Step, again: bool = False) -> None:
         from store.base.models import Checkpoint, Chunk, Commit, Proposal
-        from tui.describe import brief
-        from tui.passages import indexed
+        from tui.render.document_lines import indexed
+        from tui.render.record_detail import brief
 
         assert self.engine is not None
         self.record = record
@@ -199,7 +199,7 @@ class PreviewPane(SaysDefects, Kept, Vertical):
                 self.preview.show_match()
 
     def _composed(self, lines: list[Line]) -> list[Line]:
-        from tui.marks import marked
+        from tui.render.highlight import marked
 
         return [*self._before, *(marked(lines, self._marker) if self._marker is not None else lines)]
 

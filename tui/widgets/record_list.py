@@ -24,10 +24,10 @@ from textual.scroll_view import ScrollView
 from textual.scrollbar import ScrollBar
 from textual.strip import Strip
 
-from tui import palette
-from tui.keys import MOVES
-from tui.visible import visible
-from tui.widgets.kept import Kept
+from tui.input.key_table import MOVES
+from tui.theme import styles
+from tui.theme.escape import visible
+from tui.widgets.cached_lines import Kept
 
 FLASH_SECONDS = 0.6
 MOST_MARKS = 10_000
@@ -43,7 +43,7 @@ class Rows(Protocol):
         """How many rows there are, headings among them."""
 
     def segments(self, index: int, width: int) -> list[tuple[str, str]]:
-        """One row in at most `width` cells, as (text, look) pairs; the looks are those of `tui.palette`, or ""."""
+        """One row in at most `width` cells, as (text, look) pairs; the looks are those of `tui.theme.styles`, or ""."""
 
     def selectable(self, index: int) -> bool:
         """Whether the cursor may stand there; a day's heading says no."""
@@ -410,6 +410,6 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         if (style := self._styles_of.get((state, name))) is None:
             bits = ((_FLASH, "flash"), (_CURSOR, "cursor"), (_BLURRED, "cursor-blurred"))
             layers = [layer for bit, layer in bits if state & bit]
-            style = palette.style((*layers, name), self.app.theme_variables, self._ground, self.colors[3])
+            style = styles.style((*layers, name), self.app.theme_variables, self._ground, self.colors[3])
             self._styles_of[state, name] = style
         return style

@@ -19,18 +19,18 @@ from textual.message import Message
 from textual.timer import Timer
 
 from store.base.errors import MemorandaError
-from tui.pieces import Piece, width
+from tui.theme.pieces import Piece, width
 from tui.widgets.bars import Bar, Split
-from tui.widgets.kept import Kept
-from tui.workers import SaysDefects
+from tui.widgets.cached_lines import Kept
+from tui.workers.threads import SaysDefects
 
 if TYPE_CHECKING:
     from textual.widgets import Input
 
     from store.search import Answer
-    from tui.engine import Engine
+    from tui.workers.engine import Engine
 
-DEBOUNCE = 0.12  # seconds after the last letter before a search starts (TUI §2)
+DEBOUNCE = 0.12  # seconds after the last letter before a search starts
 PAUSE = 0.15  # seconds after what keywords found before meaning is asked; Enter ends it
 
 

@@ -1,0 +1,23 @@
+"""What the code cites is in the repository."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+SOURCES = [path for folder in ("store", "tui", "tests", "bench") for path in sorted((ROOT / folder).rglob("*.py"))]
+# names of documents that are not here, and numbers in brackets that stand for one
+ELSEWHERE = re.compile(r"\b(?:DESIGN|RELIABILITY|RETRIEVAL)\b|\[00[0-4]\]|\b(?:TUI|AGENT|HISTORY|STYLE) §")
+
+
+@pytest.mark.parametrize("folder", ["store", "tui", "tests", "bench"])
+def test_no_document_is_cited_that_is_not_here(folder: str) -> None:
+    found = [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+        for path in SOURCES
+        if path.is_relative_to(ROOT / folder) and path.name not in ("test_words.py", "test_differences.py")
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+        if ELSEWHERE.search(line)
+    ]
+    assert found == []

@@ -1,0 +1,42 @@
+"""Muting, and asking what an agent would be sent."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from store.base.models import Fact
+from tui.actions.support import many, refuse, undoes, write
+from tui.render.plurals import count
+
+if TYPE_CHECKING:
+    from tui.actions.host import ActionHost
+
+
+def mute(screen: ActionHost) -> None:
+    """Mute the facts, or unmute them if all of them are."""
+    things = screen.targets()
+    numbers = [thing.id for thing in things if isinstance(thing, Fact)]
+    if not numbers or screen.engine is None:
+        refuse(screen, things, "Only facts are muted: the rest is sent as it was said.")
+        return
+    known = screen.engine.screen.mutes.among(numbers)
+    muting = [number for number in numbers if number not in known]
+    said = things[0].citation if len(things) == 1 and isinstance(things[0], Fact) else count(len(numbers), "fact")
+    word = "Muted" if muting else "Unmuted"
+
+    def go() -> None:
+        write(
+            screen,
+            lambda memory: memory.mutes.mute(muting) if muting else memory.mutes.unmute(numbers),
+            f"{word} {said}{undoes()}",
+        )
+
+    many(screen, f"{'Mute' if muting else 'Unmute'} {said}?", len(numbers), go)
+
+
+def ask(screen: ActionHost) -> None:
+    def answer(text: str) -> None:
+        screen.change_view(question=text.strip(), session="")
+        screen.action_pane("context")
+
+    screen.ask("what would an agent be sent for", screen.view.question, answer, over=True)

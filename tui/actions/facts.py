@@ -1,0 +1,148 @@
+"""Forgetting, confirming, pinning, adding, tagging."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from store.base.citations import cite
+from store.base.models import Decision, Fact, Proposal, Task
+from store.base.record_keys import pack
+from tui.actions import inbox
+from tui.actions.decisions import decide
+from tui.actions.history import checkpoint
+from tui.actions.support import MANY, counted, many, names_of, refuse, undoes, write
+from tui.actions.tasks import add_task
+from tui.input.key_table import named
+from tui.render.plurals import count
+
+if TYPE_CHECKING:
+    from store.memory import Memory
+    from tui.actions.host import ActionHost
+
+
+def forget(screen: ActionHost) -> None:
+    """Facts and decisions are hidden; what is proposed is rejected."""
+    things = screen.targets()
+    if proposed := [thing for thing in things if isinstance(thing, Proposal)]:
+        inbox.reject(screen, proposed)
+        return
+    facts = [thing.id for thing in things if isinstance(thing, Fact)]
+    decisions = [thing.id for thing in things if isinstance(thing, Decision)]
+    if not facts and not decisions:
+        refuse(
+            screen,
+            things,
+            f"A task is finished with {named('task.move')}; what was done is never forgotten."
+            if any(isinstance(thing, Task) for thing in things)
+            else "",
+        )
+        return
+
+    def go() -> None:
+        if len(facts) <= 2 * MANY:
+            screen.hide_facts(facts)
+
+        def work(memory: Memory) -> None:
+            if facts:
+                memory.facts.forget(facts)
+            if decisions:
+                memory.decisions.forget(decisions)
+
+        write(
+            screen,
+            work,
+            f"Forgot {counted(facts, 'fact', decisions, 'decision')}{undoes()}",
+            back=pack("fact", facts[0]) if len(facts) == 1 else None,
+        )
+
+    many(screen, f"Forget {counted(facts, 'fact', decisions, 'decision')}?", len(facts) + len(decisions), go)
+
+
+def confirm(screen: ActionHost) -> None:
+    """Facts are said to hold; what is proposed is accepted."""
+    things = screen.targets()
+    if proposed := [thing for thing in things if isinstance(thing, Proposal)]:
+        inbox.accept(screen, proposed)
+        return
+    facts = [thing for thing in things if isinstance(thing, Fact)]
+    if not facts:
+        refuse(screen, things, "Only facts age, so only facts are confirmed.")
+        return
+    said = facts[0].citation if len(facts) == 1 else count(len(facts), "fact")
+    numbers = [fact.id for fact in facts]
+    many(
+        screen,
+        f"Confirm {said}?",
+        len(facts),
+        lambda: write(screen, lambda memory: memory.facts.confirm(numbers), f"Confirmed {said}{undoes()}"),
+    )
+
+
+def pin(screen: ActionHost) -> None:
+    things = screen.targets()
+    facts = [thing for thing in things if isinstance(thing, Fact)]
+    if not facts:
+        refuse(screen, things, "Only facts age, so only facts are pinned.")
+        return
+    pinned = not all(fact.pinned for fact in facts)
+    said = facts[0].citation if len(facts) == 1 else count(len(facts), "fact")
+    word = "Pinned" if pinned else "Unpinned"
+    numbers = [fact.id for fact in facts if fact.pinned is not pinned]
+    many(
+        screen,
+        f"{'Pin' if pinned else 'Unpin'} {said}?",
+        len(numbers),
+        lambda: write(screen, lambda memory: memory.facts.pin(numbers, pinned), f"{word} {said}{undoes()}"),
+    )
+
+
+def add(screen: ActionHost) -> None:
+    """A fact; where the person stands among decisions, checkpoints or tasks, one of these."""
+    place = screen.place
+    if place == "timeline":
+        decide(screen, None)
+    elif place == "checkpoints":
+        checkpoint(screen)
+    elif place == "tasks":
+        screen.ask("to be done", "", lambda text: add_task(screen, text))
+    else:
+        domain = screen.view.domain or "general"
+        label = "remember" if domain == "general" else f"remember ({domain})"
+        screen.ask(label, "", lambda text: _add_fact(screen, text, domain))
+
+
+def _add_fact(screen: ActionHost, text: str, domain: str) -> None:
+    def said(result: object) -> tuple[str, int | None]:
+        number, new = result if isinstance(result, tuple) else (0, True)
+        known = f"{cite('fact', number)} was known already: confirmed{undoes()}"
+        return f"Remembered {cite('fact', number)}{undoes()}" if new else known, pack("fact", number)
+
+    if text.strip():
+        write(
+            screen,
+            lambda memory: memory.facts.remember(text, domain=domain),
+            said,
+            again=lambda memory: memory.facts.remember(text, domain=domain, again=True),
+        )
+
+
+def tag(screen: ActionHost) -> None:
+    facts = [thing for thing in screen.targets() if isinstance(thing, Fact)]
+    if not facts:
+        screen.say("Only facts have tags.", "warning")
+        return
+    numbers = [fact.id for fact in facts]
+
+    def answer(text: str) -> None:
+        word = text.strip()
+        if not word:
+            return
+        if word.startswith("-"):
+            said = f"Took the tag {word[1:]} off {count(len(numbers), 'fact')}{undoes()}"
+            write(screen, lambda memory: memory.facts.untag(numbers, word[1:]), said)
+        else:
+            said = f"Tagged {count(len(numbers), 'fact')} {word}{undoes()}"
+            write(screen, lambda memory: memory.facts.tag(numbers, word), said)
+
+    known = ", ".join(dict.fromkeys(word for fact in facts for word in fact.tags))
+    screen.ask(f"tag {names_of(facts)}{f' ({known})' if known else ''}", "", answer)

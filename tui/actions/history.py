@@ -1,0 +1,133 @@
+"""Checkpoints, and taking back: the newest change, a step from the middle, all that one origin wrote."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from store.base.clock import how_long_ago, to_ms
+from store.base.models import Checkpoint, Step, Turn
+from store.base.vocabulary import PERSON, TALK
+from tui.actions.support import made, write
+from tui.input.key_table import INBOX, named
+from tui.workers.engine import touched
+
+if TYPE_CHECKING:
+    from store.history.restore_plan import Plan
+    from store.memory import Memory
+    from tui.actions.host import ActionHost
+
+FRESH_MS = 600_000  # what was done longer ago than that is undone with a word about it
+
+
+def checkpoint(screen: ActionHost) -> None:
+    def answer(text: str) -> None:
+        write(screen, lambda memory: memory.checkpoints.take(text), made("Took", "checkpoint"))
+
+    screen.ask("name this moment", "", answer)
+
+
+def restore(screen: ActionHost) -> None:
+    record = screen.target()
+    if isinstance(record, Checkpoint):
+        screen.show_plan("checkpoint", record.id)
+    elif record is not None:
+        screen.say(
+            f"{named('checkpoint.restore')} goes back to a checkpoint; {named('pane.checkpoints')} lists them.",
+            "warning",
+        )
+
+
+def recover(screen: ActionHost) -> None:
+    """Read out what a checkpoint holds for whoever goes on: the one under the cursor, else the newest."""
+    record = screen.pane.record if screen.place == "checkpoints" else None
+    screen.app.clear_notifications()  # the offer was taken, and would cover what is read
+    screen.action_run(f"recover {record.citation}" if isinstance(record, Checkpoint) else "recover")
+
+
+def take_back(screen: ActionHost) -> None:
+    """Take the step under the cursor back: at once if nothing stands in the way, else it is shown and decided."""
+    record = screen.target()
+    if not isinstance(record, Step):
+        screen.say(
+            f"{named('step.undo')} takes back a step of the history; {named('pane.history')} goes there. "
+            f"{named('memory.undo')} takes back your newest change.",
+            "warning",
+        )
+    elif record.undone_by is not None:
+        screen.say(f"Step {record.seq} was taken back already, by step {record.undone_by}.", "warning")
+    else:
+        screen.show_plan("step", record.seq)
+
+
+def take_back_now(screen: ActionHost, plan: Plan, undone_by: str) -> None:
+    """Apply a plan of one record, in whose way nothing stands; `undone_by` says what takes that back."""
+    said = f"Took back step {plan.undoes}: {plan.changes[0].title[:40]}; {undone_by}"
+    write(screen, lambda memory: memory.plans.apply(plan, {0}), said)
+
+
+def take_back_all(screen: ActionHost) -> None:
+    """Everything that whoever made this step, or wrote this record, has written; of a turn, all that was learned from
+    its conversation."""
+    record = screen.target()
+    origin = record.actor if isinstance(record, Step) else getattr(record, "origin", "")
+    if isinstance(record, Turn):
+        origin = TALK + record.session
+    if not origin:
+        screen.say(
+            f"{named('step.undo-all')} takes back all that one origin wrote: stand on something it wrote.", "warning"
+        )
+    elif origin == PERSON:
+        screen.say(
+            f"That is you. A checkpoint takes you back to a moment of yours: {named('pane.checkpoints')} lists them.",
+            "warning",
+        )
+    else:
+        screen.show_plan("origin", origin)
+
+
+def since(screen: ActionHost) -> None:
+    """What changed since a moment: the checkpoint under the cursor, unless another is typed. In the past: from the
+    moment that is looked at to now, or to another."""
+    moment = screen.moment
+    if moment is not None:
+        screen.ask(f"from {moment.words} to", "now", lambda text: screen.show_since(moment, text), over=True)
+    else:
+        record = screen.target() if screen.place == "checkpoints" else None
+        start = record.citation if isinstance(record, Checkpoint) else "yesterday"
+        screen.ask("changed since", start, screen.show_since, over=True)
+
+
+def as_of(screen: ActionHost) -> None:
+    """Everything as it stood at a moment: the one under the cursor, unless another is typed."""
+    record = screen.pane.record
+    start = "yesterday"
+    if isinstance(record, Step):
+        start = str(record.seq)
+    elif isinstance(record, Checkpoint) or (record is not None and screen.place == "timeline"):
+        start = record.citation
+    screen.ask("as of (a day, 3w, K#3, a step)", start, screen.look_back, over=True)
+
+
+def undo(screen: ActionHost) -> None:
+    _take_back(screen, lambda memory: memory.history.undo(), "Took back", f"{named('memory.redo')} puts it back")
+
+
+def redo(screen: ActionHost) -> None:
+    _take_back(screen, lambda memory: memory.history.redo(), "Put back", f"{named('memory.undo')} takes it back")
+
+
+def _take_back(screen: ActionHost, work: Callable[[Memory], Step], said: str, again: str) -> None:
+    kind = "proposal" if screen.place == INBOX else ""  # what came back to where the person is
+
+    def stepped(memory: Memory) -> object:
+        step = work(memory)
+        return f"{said}: {step.reason}{_if_old(memory.now, step.at)}; {again}", touched(step, memory, kind)
+
+    write(screen, stepped, lambda result: result)  # type: ignore[arg-type, return-value]
+
+
+def _if_old(now: str, at: str) -> str:
+    """How long ago, of what was not done just now."""
+    old = to_ms(now) - to_ms(at) > FRESH_MS
+    return f" ({how_long_ago(now, at)})" if old else ""

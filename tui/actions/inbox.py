@@ -1,0 +1,282 @@
+"""Deciding what is proposed: accept, in one's own words, reject, merge, supersede; many at once; look for more."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from store.base.citations import cite
+from store.base.errors import MemorandaError
+from store.base.models import Fact, Proposal
+from store.base.record_keys import pack
+from tui.actions.support import MANY, many, names_of, refuse, undoes, write
+from tui.input.key_table import INBOX
+from tui.render.plurals import count
+from tui.render.proposal_detail import flagged
+
+if TYPE_CHECKING:
+    from store.inbox.inbox import Choice, Decided
+    from store.memory import Memory
+    from tui.actions.host import ActionHost
+
+HERE = "Only what is proposed, and facts, can be merged."
+
+
+def proposals(screen: ActionHost) -> list[Proposal]:
+    """The proposals that a key is about."""
+    return [thing for thing in screen.targets() if isinstance(thing, Proposal)]
+
+
+def accept(screen: ActionHost, chosen: Sequence[Proposal]) -> None:
+    """Accept proposals; what reads like an order to an agent is asked about when it is one of several."""
+    orders = sum(map(flagged, chosen))
+    if orders and len(chosen) > 1:
+        from store.inbox.inbox import Choice
+
+        choices = [Choice(one.id, "accept") for one in chosen]
+        which = f"{orders} of which read{'s' if orders == 1 else ''} like an order to an agent"
+        screen.ask_first(f"Accept {count(len(chosen), 'proposal')}, {which}?", lambda: decide(screen, choices))
+        return
+    _decide(screen, chosen, "accept", "Accept")
+
+
+def reject(screen: ActionHost, chosen: Sequence[Proposal]) -> None:
+    _decide(screen, chosen, "reject", "Reject")
+
+
+def _decide(screen: ActionHost, chosen: Sequence[Proposal], verb: str, word: str) -> None:
+    from store.inbox.inbox import Choice
+
+    choices = [Choice(one.id, verb) for one in chosen]
+    many(screen, f"{word} {count(len(chosen), 'proposal')}?", len(chosen), lambda: decide(screen, choices))
+
+
+def edit(screen: ActionHost, proposal: Proposal) -> None:
+    """Accept a proposal in one's own words."""
+    from store.inbox.inbox import Choice
+
+    if not _worded(screen, proposal):
+        return
+
+    def answer(text: str) -> None:
+        if text.strip():
+            decide(screen, [Choice(proposal.id, "accept", text)])
+
+    screen.ask(f"accept {proposal.citation} as", proposal.text, answer)
+
+
+def merge(screen: ActionHost) -> None:
+    """A proposal with the fact it is like; or the facts that are marked. What asks to merge is done as it asks."""
+    chosen = proposals(screen)
+    facts = [thing.id for thing in screen.targets() if isinstance(thing, Fact)]
+    if chosen and not _one(screen, chosen):
+        return
+    if chosen and chosen[0].kind == "merge":
+        accept(screen, chosen)
+    elif chosen and _worded(screen, chosen[0]):
+        _with_a_fact(screen, chosen[0], "merge", "merge {} with which fact? F#…")
+    elif chosen:
+        return
+    elif len(facts) > 1:
+        said = f"Made one of {count(len(facts), 'fact')}{undoes()}"
+        many(
+            screen,
+            f"Make one of {count(len(facts), 'fact')}?",
+            len(facts),
+            lambda: write(screen, lambda memory: memory.inbox.join(facts[0], facts[1:]), said),
+        )
+    elif facts:
+        screen.ask(
+            f"merge {cite('fact', facts[0])} with which fact? F#…", "", lambda text: _join(screen, facts[0], text)
+        )
+    else:
+        refuse(screen, screen.targets(), HERE)
+
+
+def supersede(screen: ActionHost, proposal: Proposal) -> None:
+    if _one(screen, proposals(screen)) and _worded(screen, proposal):
+        _with_a_fact(screen, proposal, "supersede", "{} takes the place of which fact? F#…")
+
+
+def _one(screen: ActionHost, chosen: Sequence[Proposal]) -> bool:
+    """Whether it is one; many are told that each has a fact of its own."""
+    if len(chosen) > 1:
+        screen.say(f"{names_of(chosen)}: each has a fact of its own. Take them one by one.", "warning")
+    return len(chosen) <= 1
+
+
+def _worded(screen: ActionHost, proposal: Proposal) -> bool:
+    """Whether it would put words somewhere; what asks to forget is told that it wants a yes or a no."""
+    if proposal.kind == "forget":
+        screen.say(f"{proposal.citation} asks to forget a fact: accept it or reject it.", "warning")
+    return proposal.kind != "forget"
+
+
+def look(screen: ActionHost) -> None:
+    """Look for duplicates and contradictions; what is found stands in the inbox then."""
+    screen.action_pane(INBOX)
+    screen.action_run("duplicates")
+
+
+def _join(screen: ActionHost, fact: int, text: str) -> None:
+    other = _fact(screen, text)
+    if other is not None:
+        said = f"Made one of {cite('fact', fact)} and {cite('fact', other)}{undoes()}"
+        write(screen, lambda memory: memory.inbox.join(fact, [other]), said)
+
+
+def _with_a_fact(screen: ActionHost, proposal: Proposal, verb: str, question: str) -> None:
+    """At once where it is plain which fact is meant: to merge, the only one that says the same; to supersede, the one
+    it is about, or the only one it is like."""
+    from store.inbox.inbox import Choice
+
+    def found(result: object, error: MemorandaError | None) -> None:
+        known, plain = result if isinstance(result, tuple) else ([], False)
+        if error is not None:
+            screen.later(screen.say, str(error), "error", 8)
+        elif plain:
+            screen.later(decide, screen, [Choice(proposal.id, verb, fact=known[0])])
+        else:
+            screen.later(ask, cite("fact", known[0]) if known else "")
+
+    def ask(first: str) -> None:
+        def answer(text: str) -> None:
+            fact = _fact(screen, text)
+            if fact is not None:
+                decide(screen, [Choice(proposal.id, verb, fact=fact)])
+
+        screen.ask(question.format(proposal.citation), first, answer)
+
+    if screen.engine is not None:
+        screen.engine.write(lambda memory: _meant(memory, proposal, verb), found)
+
+
+def _meant(memory: Memory, proposal: Proposal, verb: str) -> tuple[list[int], bool]:
+    """(the facts that a proposal may be merged with, or take the place of, whether it is plain that it is the first).
+    What contradicts it is nothing to merge it with."""
+    from store.inbox.duplicates import alike
+    from store.text.contradiction import AGAINST, SAME
+
+    if verb == "supersede" and proposal.target is not None:
+        return [proposal.target], True
+    likes = alike(memory.database, memory.facts, proposal.text)
+    if verb == "supersede":
+        return [like.fact.id for like in likes], len(likes) == 1
+    likes = [like for like in likes if like.how != AGAINST]
+    return [like.fact.id for like in likes], [like.how for like in likes].count(SAME) == 1
+
+
+def _fact(screen: ActionHost, text: str) -> int | None:
+    from tui.commands import number
+
+    if not text.strip():
+        return None
+    try:
+        return number(text.strip(), "fact")
+    except MemorandaError as error:
+        screen.say(str(error), "warning")
+        return None
+
+
+def decide(screen: ActionHost, choices: Sequence[Choice], anyway: bool = False) -> None:
+    """Carry choices out with the pen, and say what came of them; ask about what is no longer what it rested on."""
+
+    def work(memory: Memory) -> object:
+        return memory.inbox.decide(choices, anyway=anyway)
+
+    def said(result: object) -> tuple[str, int | None]:
+        done: Decided = result  # type: ignore[assignment]
+        if done.left:
+            screen.app.call_later(lambda: _left(screen, choices, done))
+        facts = [fact for fact in done.made.values() if fact is not None]
+        if len(done.left) == 1:
+            return told(done), pack("proposal", next(iter(done.left)))
+        return told(done), pack("fact", facts[0]) if len(facts) == 1 and screen.place != INBOX else None
+
+    if len(choices) <= 2 * MANY:
+        screen.hide_proposals([choice.number for choice in choices])
+    write(screen, work, said, back=pack("proposal", choices[0].number) if len(choices) == 1 else None)
+
+
+def _left(screen: ActionHost, choices: Sequence[Choice], done: Decided) -> None:
+    """What could not be done: a doubt about one proposal is asked about, more are told."""
+    from store.base.errors import Purged
+    from store.inbox.inbox import Doubtful
+
+    again = [choice for choice in choices if isinstance(done.left.get(choice.number), Doubtful | Purged)]
+    if len(done.left) == 1 and again:
+        error = next(iter(done.left.values()))
+        why = error.doubts[0].says if isinstance(error, Doubtful) else error.message
+        question = f"Accept {cite('proposal', again[0].number)} all the same? {why}"
+        screen.ask_first(question, lambda: decide(screen, again, anyway=True))
+        return
+    first = next(iter(done.left.values()))
+    more = f" And {count(len(done.left) - 1, 'other')} more." if len(done.left) > 1 else ""
+    screen.say(f"{first.message}{more}", "warning", 8)
+
+
+def told(done: Decided) -> str:
+    """What was decided, and how it is taken back."""
+    parts = []
+    if len(done.made) == 1:
+        ((number, fact),) = done.made.items()
+        came = f": {cite('fact', fact)}" if fact else ""
+        parts.append(f"Accepted {cite('proposal', number)}{came}")
+    elif done.made:
+        parts.append(f"Accepted {count(len(done.made), 'proposal')}")
+    if done.rejected:
+        what = cite("proposal", done.rejected[0]) if len(done.rejected) == 1 else count(len(done.rejected), "proposal")
+        parts.append(f"{'rejected' if parts else 'Rejected'} {what}")
+    if done.left:
+        parts.append(f"{len(done.left)} left waiting")
+    back = undoes() if done.made or done.rejected else ""
+    return ", ".join(parts) + back
+
+
+def in_editor(screen: ActionHost) -> None:
+    """Decide the marked proposals, or all of the list, in the person's editor."""
+    from store.inbox.inbox import Choice
+    from tui.desktop.editor import edit as edit_text
+    from tui.render import proposal_batch
+
+    if screen.engine is None:
+        return
+    marks = screen.list_of(INBOX).marks
+    chosen = (
+        proposals(screen)
+        if marks
+        else screen.engine.screen.inbox.waiting(origin=screen.view.asker, limit=proposal_batch.MOST)
+    )
+    if not chosen:
+        screen.say("Nothing waits for you.")
+        return
+    memory = screen.engine.screen
+    given, wrong, choices = (
+        proposal_batch.written(chosen, lambda one: proposal_batch.beside(memory, one)),
+        "",
+        list[Choice](),
+    )
+    while True:  # a slip opens it again, with what is wrong on top; left as it is then, nothing is decided
+        try:
+            text = edit_text(screen.app, given, command=screen.setting("editor"))
+        except MemorandaError as error:
+            wrong, text = str(error), None
+        if text is None or text == given:
+            break
+        try:
+            choices, wrong = proposal_batch.read(text, chosen), ""
+            break
+        except MemorandaError as error:
+            given, wrong = proposal_batch.again(text, error), str(error)
+    if wrong:
+        screen.say(f"{wrong} Nothing was decided.", "error", 8)
+        return
+    if choices:
+        many(
+            screen,
+            f"Decide {names_of(chosen)}?" if len(choices) <= MANY else f"Decide {count(len(choices), 'proposal')}?",
+            len(choices),
+            lambda: decide(screen, choices),
+        )
+    else:
+        screen.say("Nothing was decided.")

@@ -1,0 +1,65 @@
+"""Purging: the records that are marked, or the one in the preview, after a screen that shows all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from store.base.errors import MemorandaError
+from store.base.models import Decision, Event, Fact, Proposal, Step, Summary, Task, Turn
+from store.search.lookup import kind_of
+from tui.actions.support import refuse
+from tui.render.plurals import count
+
+if TYPE_CHECKING:
+    from store.memory import Memory
+    from store.purge import PurgePlan
+    from tui.actions.host import ActionHost
+
+
+def purge(screen: ActionHost) -> None:
+    things = screen.targets()
+    records = [
+        (kind_of(thing), thing.id)
+        for thing in things
+        if not isinstance(thing, Step) and isinstance(thing, Fact | Decision | Task | Turn | Event | Summary | Proposal)
+    ]
+    if records:
+        show(screen, lambda memory: memory.purge.plan(records))
+    else:
+        refuse(screen, things, "Only facts, decisions, tasks, turns, events, summaries and proposals can be purged.")
+
+
+def show(screen: ActionHost, planned: Callable[[Memory], PurgePlan]) -> None:
+    """Work out what a purge would take away, and show it."""
+
+    def done(plan: object, error: MemorandaError | None) -> None:
+        if error is not None:
+            screen.later(screen.say, str(error), "warning", 8)
+        else:
+            screen.later(_ask, screen, plan)
+
+    if screen.engine is not None:
+        screen.engine.write(planned, done)
+
+
+def _ask(screen: ActionHost, plan: PurgePlan) -> None:
+    from tui.screens.purge import PurgeScreen
+
+    if screen.engine is not None:
+        screen.app.push_screen(PurgeScreen(screen.engine, plan, screen.form), lambda result: _told(screen, result))
+
+
+def _told(screen: ActionHost, result: object) -> None:
+    """Say what was done, in the preview what is left to be said."""
+    from tui.commands.purge import done_lines
+
+    if not isinstance(result, tuple):
+        return
+    done, traces = result
+    lines = done_lines(done, traces)
+    screen.action_unmark()
+    screen.say(f"Purged {count(done.purged, 'record')} for good. {lines[-1]}", alone=True, timeout=8)
+    screen.refresh_records()
+    if len(lines) > 1:
+        screen.pane.read_out([f"Purged {count(done.purged, 'record')} for good.", "", *lines])

@@ -1,0 +1,110 @@
+"""index."""
+
+import sys
+
+from tui.commands import Outcome, Session
+from tui.commands.interrupt import Interrupt
+from tui.render.plurals import count
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from store.memory import Memory
+    from tui.input.argument_parser import Given
+
+
+def index(session: Session, given: "Given") -> Outcome:
+    from store.base.errors import Conflict, ForeignFile, InvalidInput
+    from store.embedding import Vectors
+    from store.search import corpus
+
+    database = session.memory.database
+    if given.what not in (None, "rebuild", "download"):
+        raise InvalidInput("index is checked, or rebuilt.", "memoranda index rebuild")
+    if given.what == "download":
+        from store.embedding.providers import fastembed
+
+        config = session.memory.config
+        fastembed.download(
+            config["embedding.model"] if config["embedding.provider"] == fastembed.FastEmbed.name else ""
+        )
+    if given.what == "rebuild":
+        rows = corpus.rebuild(database)
+        Vectors(database).rebuild()
+        said = f"Made the index again: {count(rows, 'record')}."
+    else:
+        try:
+            rows = corpus.check(database)
+        except ForeignFile:
+            raise Conflict(
+                "The search index does not agree with the records.", "memoranda index rebuild mends it."
+            ) from None
+        said = f"The index agrees with the records: {count(rows, 'record')}."
+    embedding = _Embedding(session.memory)
+    return Outcome(said, lambda: {"records": rows, **embedding.data}, embedding.lines, status=embedding.status)
+
+
+class _Embedding:
+    """Embeds all that waits, with progress where there is a terminal, until ^C; in the application, which does it
+    beside everything else, only says what waits."""
+
+    def __init__(self, memory: "Memory") -> None:
+        from threading import current_thread, main_thread
+
+        self.status = 0
+        self.stopped = False
+        self.told: list[str] = []
+        self.embedded = 0
+        if current_thread() is main_thread():
+            self._work(memory)
+        from store.embedding import Vectors
+
+        self.left, _ = Vectors(memory.database).pending()
+        if self.stopped:
+            self.status = 130
+
+    @property
+    def data(self) -> dict[str, object]:
+        return {"embedded": self.embedded, "left": self.left, "notes": self.told}
+
+    @property
+    def lines(self) -> list[str]:
+        lines = [f"Embedded {count(self.embedded, 'text')}."] if self.embedded else []
+        lines += self.told
+        if self.left:
+            waits = f"{count(self.left, 'text')} {'waits' if self.left == 1 else 'wait'} to be embedded"
+            lines.append(f"Stopped: {waits}; memoranda index goes on." if self.stopped else f"{waits}.")
+        return lines
+
+    def _work(self, memory: "Memory") -> None:
+        from store.base.errors import MemorandaError
+        from store.services import background_embedding
+
+        if not background_embedding.waiting(memory):
+            return
+        progress = _progress() if sys.stderr.isatty() else _quiet
+        with Interrupt() as interrupt:
+            try:
+                result = background_embedding.embed(memory, progress, lambda: interrupt.asked, self.told.append)
+                if result is None:
+                    self.told.append("Another process is embedding right now.")
+                else:
+                    self.embedded = result.embedded + result.reused
+            except MemorandaError as error:
+                self.told.append(str(error))
+        self.stopped = interrupt.asked
+
+
+def _progress() -> "Callable[[int, int], None]":
+    """Shows how far it is on one line of the terminal, which is empty again at the end."""
+
+    def show(done: int, total: int) -> None:
+        text = f"embedding {done:,} of {total:,}; ^C stops" if done < total else ""
+        print(f"\r\x1b[K{text}", end="", flush=True, file=sys.stderr)
+
+    return show
+
+
+def _quiet(done: int, total: int) -> None:
+    """Nobody looks."""

@@ -1,0 +1,309 @@
+"""purge, verify-forgotten: out for good, and the proof of it."""
+
+import os
+import sys
+
+from store.base.errors import Declined, InvalidInput, NotFound
+from store.base.vocabulary import PURGEABLE
+from tui.commands import Outcome, Session
+from tui.render.plurals import count
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from store.memory import Memory
+    from store.purge import Done, Place, PurgePlan, Traces, Verdict
+    from tui.input.argument_parser import Given
+
+FOUND_LIMIT = 100_000  # hits of a search that may be purged at once
+NAMED = 10  # records that a question names
+
+
+def purge(session: Session, given: "Given") -> Outcome:
+    plan = planned(session.memory, given)
+    chosen = _scrubbed(plan, given.scrub, given.leave)
+    if given.dry_run:
+        return Outcome(lines=plan_lines(plan, chosen), data=lambda: plan_as_json(plan, chosen))
+    if not given.yes and not session.ask(_question(plan, chosen)):
+        raise Declined("Nothing was purged.")
+    done = session.memory.purge.run(plan, chosen)
+    traces = left_of(session.memory, plan, done)
+    return Outcome(
+        f"Purged {count(done.purged, 'record')} for good.",
+        lambda: done_as_json(plan, chosen, done, traces),
+        done_lines(done, traces),
+        status=0 if finished(done, traces) else 1,
+        error="" if finished(done, traces) else _unfinished(done),
+    )
+
+
+def _unfinished(done: "Done") -> str:
+    """Why what was to be purged is not gone, and what is to be done about it."""
+    if why := done.finished.pending:
+        return f"The purge is not finished: {why} Any later command that opens this memory finishes it."
+    return "The words are still in the files named above. Run memoranda doctor, then memoranda verify-forgotten."
+
+
+def left_of(memory: "Memory", plan: "PurgePlan", done: "Done") -> "Traces":
+    """What is left of the words that were purged, wherever text is kept."""
+    from store.purge import trace
+
+    return trace(memory.database, memory.documents, plan.texts, plan.names, erased=not done.finished.pending)
+
+
+def finished(done: "Done", traces: "Traces") -> bool:
+    """Whether all was done that was asked for: nothing is pending, and what still holds the words was left on purpose,
+    or is not Memoranda's to change and was named."""
+    return not done.finished.pending and (traces.none or bool(done.left))
+
+
+def verify(session: Session, given: "Given") -> Outcome:
+    from store.purge import OUT_OF_REACH, pending, trace
+
+    text = _text(session, given)
+    memory = session.memory
+    traces = trace(memory.database, memory.documents, [text])
+    holding = list(dict.fromkeys(place.citation for place in traces.places))
+    lines = [verdict_line(one, memory.database.path) for one in traces.verdicts]
+    if holding:
+        lines.append(f"The records that hold it: {', '.join(holding[:NAMED])}{_more(holding)}.")
+    if (traces.found or holding) and pending(memory.database):
+        lines.append("A purge is not finished: close what else has this memory open, and look again.")
+    where = f"Found in {len(traces.found):,} of" if traces.found else "No trace of it in"
+    if holding and not traces.found:
+        where = "Half of it stands in a place named below, all of it in none of"
+    files = count(len(traces.verdicts), "file")
+    return Outcome(
+        f"{where} {files}, {'read to the last byte' if not traces.unread else 'of which not all can be read'}.",
+        lambda: {
+            "found": bool(traces.found or holding),
+            "files": [{"file": one.file, "size": one.size, "found": list(one.found)} for one in traces.verdicts],
+            "records": holding,
+        },
+        [*lines, OUT_OF_REACH],
+        status=0 if traces.none else 1,
+    )
+
+
+def _text(session: Session, given: "Given") -> str:
+    text = " ".join(given.text)
+    if text == "-":
+        if session.memory.database.door == "app":
+            raise InvalidInput("There is no standard input here.", "Type the text itself: nothing keeps this line.")
+        text = sys.stdin.read()
+    if not text.strip():
+        raise InvalidInput("There is nothing to look for in an empty text.", "echo TEXT | memoranda verify-forgotten -")
+    return text
+
+
+# what is purged
+
+
+def planned(memory: "Memory", given: "Given") -> "PurgePlan":
+    """What would go of the records that were named, found, written by an origin or are older than a moment. Raises
+    InvalidInput, NotFound."""
+    from tui.commands import reference
+
+    if given.kind is not None and given.before is None:
+        raise InvalidInput("--kind says which records older than a time go.", "purge --before 90d --kind turn")
+    ways = [bool(given.ids), given.query is not None, given.origin is not None, given.before is not None]
+    if sum(ways) != 1:
+        raise InvalidInput("Name records, or a --query, an --origin, or --before a time: one of them.", "purge 12 D#3")
+    if given.before is not None:
+        return memory.purge.plan(_older(memory, given.before, given.kind), alone=True)
+    if given.origin is not None:
+        return memory.purge.plan(memory.purge.of_origin(given.origin))
+    if given.query is not None:
+        return memory.purge.plan(*_found(memory, given.query))
+    citations = [reference(text, "fact", *PURGEABLE) for text in given.ids]
+    return memory.purge.plan([(citation.kind, int(citation.target)) for citation in citations])
+
+
+def _older(memory: "Memory", before: str, kind: str | None) -> list[tuple[str, int]]:
+    from store.services.point_in_time import moment
+
+    at = moment(memory, before)
+    found = memory.purge.before(at.at, kind)
+    if not found:
+        raise NotFound(
+            f"Nothing that can be purged is older than {at.words}.", "memoranda timeline shows what there is."
+        )
+    return found
+
+
+def _found(memory: "Memory", query: str) -> tuple[list[tuple[str, int]], list[str]]:
+    """(what a search by keywords finds, among what can be purged: all that holds every word as it is, and nothing that
+    is only alike; the words themselves, which are to go as well)."""
+    from store.base.record_keys import unpack
+    from store.search.query_parser import parse
+
+    def words_of(text: str) -> set[str]:
+        return {word.casefold() for word in parse(text, memory.now).words}
+
+    words = words_of(query)
+    found = []
+    for hit in memory.search(query, FOUND_LIMIT, meaning=False).hits:
+        kind, number = unpack(hit.key)
+        said = memory.database.row("SELECT title, text FROM corpus WHERE id = ?", (hit.key,)) or ()
+        if kind in PURGEABLE and words <= words_of("\n".join(said)):
+            found.append((kind, number))
+    if not found:
+        raise NotFound("That search finds nothing that can be purged.", "Try it: memoranda search QUERY --keywords")
+    return found, [parse(query, memory.now).text]
+
+
+def _scrubbed(plan: "PurgePlan", only: list[str], leave: list[str]) -> frozenset[int]:
+    """The places that are scrubbed: all that can be, or `only` those that are named; but for those to `leave`. Raises
+    InvalidInput."""
+    chosen = _places(plan, only) if only else plan.proposed()
+    return chosen - _places(plan, leave)
+
+
+def _places(plan: "PurgePlan", named: list[str]) -> frozenset[int]:
+    found = frozenset[int]()
+    for word in (word.strip() for text in named for word in text.split(",")):
+        places = {index for index, place in enumerate(plan.places) if _named(word, place)}
+        if not places and word not in ("all", "files"):
+            raise InvalidInput("That is not among the places that hold the words.", "See them with --dry-run.")
+        if stuck := next((plan.places[index] for index in places if not plan.places[index].can), None):
+            raise InvalidInput(f"{stuck.citation} cannot be scrubbed: {stuck.what}.", "Leave it out.")
+        found |= places
+    return found
+
+
+def _named(word: str, place: "Place") -> bool:
+    """Whether a person means this place: by its citation, or its file's name; `all` is all that is in the memory,
+    `files` what can be cut out of their own files."""
+    if word in ("all", "files"):
+        return place.can and (place.table == "file") == (word == "files")
+    return word == place.citation or (place.table == "file" and word == place.key)
+
+
+def _question(plan: "PurgePlan", chosen: frozenset[int]) -> str:
+    names = [one.citation for one in plan.going]
+    staying = [place.citation for index, place in enumerate(plan.places) if index not in chosen]
+    files = dict.fromkeys(plan.places[index].key for index in sorted(chosen) if plan.places[index].table == "file")
+    scrubbed = f" {count(len(chosen), 'other place')} scrubbed." if chosen else ""
+    if files:
+        scrubbed += f" Sentences are cut out of your files {', '.join(files)}."
+    left = f" The words stay in {', '.join(staying[:NAMED])}{_more(staying)}." if staying else ""
+    return (
+        f"Purge {count(len(names), 'record')} for good, {', '.join(names[:NAMED])}{_more(names)}?{scrubbed}{left}"
+        " No undo brings them back."
+    )
+
+
+def _more(names: "Sequence[str]") -> str:
+    return f" and {len(names) - NAMED:,} more" if len(names) > NAMED else ""
+
+
+# what is said
+
+
+def plan_lines(plan: "PurgePlan", chosen: frozenset[int]) -> list[str]:
+    """What would go and what else holds the words, a line each."""
+    from tui.commands.record_lines import cut
+    from tui.theme.escape import visible
+
+    lines = [f"Would purge {count(len(plan.going), 'record')} for good:"]
+    for one in plan.going:
+        why = f"  ({one.why})" if one.why else ""
+        lines.append(f"  − {one.citation:<6}  {cut(visible(one.text))}{why}")
+    if plan.places:
+        lines.append("The same words stand in:")
+    for index, place in enumerate(plan.places):
+        what = f"{place.what}, would be cut" if place.table == "file" and index in chosen else place.what
+        what = f"{what}; {place.note}" if place.note else what
+        lines.append(f"  {box(place, index in chosen)} {visible(place.citation)}  {cut(visible(place.text))}  ({what})")
+    if any(place.can for place in plan.places):
+        files = ", --leave files all of your own files" if any(one.table == "file" for one in plan.places) else ""
+        lines.append(f"[x] is scrubbed too; --leave ID leaves one as it is{files}.")
+    return lines
+
+
+def box(place: "Place", chosen: bool) -> str:
+    return "[x]" if chosen else "[ ]" if place.can else "[-]"
+
+
+def plan_as_json(plan: "PurgePlan", chosen: frozenset[int]) -> "dict[str, Any]":
+    return {
+        "purge": [{"citation": one.citation, "kind": one.kind, "text": one.text, "why": one.why} for one in plan.going],
+        "elsewhere": [
+            {
+                "citation": p.citation,
+                "what": p.what,
+                "text": p.text,
+                "can": p.can,
+                "scrub": index in chosen,
+                "note": p.note,
+            }
+            for index, p in enumerate(plan.places)
+        ],
+    }
+
+
+def done_lines(done: "Done", traces: "Traces") -> list[str]:
+    """What else there is to say of a purge: what was scrubbed and what was left, what is pending, what nobody can reach
+    from here, and the proof."""
+    from store.purge import OUT_OF_REACH
+    from tui.theme.escape import visible
+
+    finished = done.finished
+    lines = []
+    if done.scrubbed:
+        lines.append(f"Scrubbed {count(done.scrubbed, 'other place')}.")
+    for path, note in done.files:
+        lines.append(f"Cut out of your file {visible(path)}{f'; {note}' if note else ''}.")
+    if finished.rewritten:
+        lines.append(f"Rewrote {count(len(finished.rewritten), 'backup')}.")
+    for name in finished.removed:
+        lines.append(f"Removed the backup {visible(name)}, which could not be rewritten; make a new one.")
+    for name in finished.unread:
+        lines.append(f"The backup {visible(name)} cannot be read: look at it yourself.")
+    for place in done.left[:50]:
+        lines.append(f"Still holds the words: {visible(place.citation)} ({place.what})")
+    if len(done.left) > 50:
+        lines.append(f"… and {len(done.left) - 50:,} more places.")
+    lines.append(OUT_OF_REACH)
+    for one in traces.unread:
+        lines.append(f"Cannot be read, so nothing is said of it: {visible(one.file)}.")
+    if finished.pending:
+        lines.append(f"Pending: {finished.pending}")
+    elif traces.none:
+        size = sum(one.size for one in traces.verdicts)
+        lines.append(f"Proved: no trace in {count(len(traces.verdicts), 'file')}, {size:,} bytes.")
+    for one in traces.found:
+        why = ", where what still holds the words is" if done.left else ""
+        lines.append(f"Found in {visible(one.file)}{why}: {', '.join(one.found)}.")
+    return lines
+
+
+def done_as_json(plan: "PurgePlan", chosen: frozenset[int], done: "Done", traces: "Traces") -> "dict[str, Any]":
+    return {
+        "purged": [one.citation for one in plan.going],
+        "scrubbed": [plan.places[index].citation for index in sorted(chosen) if not _left(plan.places[index], done)],
+        "left": [{"citation": place.citation, "what": place.what} for place in done.left],
+        "pending": done.finished.pending,
+        "backups": {"rewritten": list(done.finished.rewritten), "removed": list(done.finished.removed)},
+        "traces": [{"file": one.file, "found": list(one.found)} for one in traces.found],
+        "files": len(traces.verdicts),
+    }
+
+
+def _left(place: "Place", done: "Done") -> bool:
+    """Whether a place that was chosen was left all the same: a file that was changed meanwhile."""
+    return place.table == "file" and any((one.key, one.span) == (place.key, place.span) for one in done.left)
+
+
+def verdict_line(verdict: "Verdict", path: str) -> str:
+    """One file of a proof; below the memory's folder by its name there."""
+    from tui.theme.escape import visible
+
+    folder = os.path.join(os.path.dirname(path), "")
+    name = visible(verdict.file.removeprefix(folder))
+    if verdict.size < 0:
+        return f"unread  {name}: it cannot be read"
+    word, how = ("FOUND ", f"  {', '.join(verdict.found)}") if verdict.found else ("clean ", "")
+    return f"{word}  {name}  {verdict.size:,} bytes{how}"

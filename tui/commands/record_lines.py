@@ -1,0 +1,111 @@
+"""One line of plain text for each record: what the command line's lists are made of.
+
+Everything printed passes `tui.theme.escape` once more at the door; columns are separated by two spaces.
+"""
+
+from store.base.clock import ago, local_time
+from store.base.record_keys import unpack
+from tui.render.badges import FACT_BADGES, KIND_GLYPHS, fact_badge
+from tui.render.plurals import count
+from tui.theme.escape import visible
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from store.base.models import Checkpoint, Fact, Iteration, Proposal, Record, Step, Task
+    from store.history.restore_plan import Planned
+
+WORD = max(len(word) for _, word in FACT_BADGES.values() if word != "contradicted")
+
+
+def fact_line(fact: "Fact", now: str) -> str:
+    glyph, word = FACT_BADGES[fact_badge(fact, now)]
+    age = ago(now, fact.last_confirmed_at)
+    start = f"{glyph} {word:<{WORD}}  {fact.citation:<6}  {fact.domain:<11}  {age:>6}"
+    return f"{start}  {visible(fact.origin):<6}  {visible(fact.fact)}"
+
+
+def entry_line(kind: str, record: "Record") -> str:
+    """A line of the timeline or of search."""
+    from tui.render.summary_line import moment, summary
+
+    when = local_time(moment(record)).rjust(17)
+    text, extra = summary(record)
+    return f"{KIND_GLYPHS[kind]} {when}  {record.citation:<9}  {visible(text)}{f'  {extra}' if extra else ''}"
+
+
+def keyed_line(key: int, record: "Record") -> str:
+    return entry_line(unpack(key)[0], record)
+
+
+def task_line(task: "Task", now: str) -> str:
+    status = task.status.replace("_", " ")
+    return f"{task.citation:<6}  {status:<11}  {ago(now, task.updated_at):>6}  {visible(task.text)}"
+
+
+def proposal_line(found: "Proposal", now: str) -> str:
+    from tui.render.proposal_detail import WARNING, flagged
+
+    glyph = WARNING if flagged(found) else KIND_GLYPHS["proposal"]
+    start = f"{glyph} {found.citation:<6}  {found.kind:<9}  {ago(now, found.created_at):>6}"
+    return f"{start}  {visible(found.origin):<10}  {cut(found.text, 100)}"
+
+
+def iteration_line(iteration: "Iteration", decisions: int, commits: int) -> str:
+    """An iteration, and how much belongs to it."""
+    belongs = f"{count(decisions, 'decision')}, {count(commits, 'commit')}"
+    return f"{entry_line('iteration', iteration)}  {belongs}"
+
+
+def step_line(step: "Step") -> str:
+    state = f"  (taken back by {step.undone_by})" if step.undone_by else ""
+    start = f"{step.seq:>6}  {local_time(step.at):>17}  {visible(step.actor):<6}  {step.door:<6}"
+    return f"{start}  {visible(step.reason)}{state}"
+
+
+def checkpoint_line(found: "Checkpoint") -> str:
+    start = f"{found.citation:<6}  {local_time(found.created_at):>17}  step {found.seq:<6}"
+    extra = f"  ({found.level}, {found.why}, {found.tokens:,} tokens)" if found.by_itself else ""
+    return f"{start}  {cut(found.title, 80)}{extra}{'  recovered' if found.recovered_at else ''}"
+
+
+def cut(text: str, width: int = 60) -> str:
+    """A text on one line, made visible, and its end left out if it is long."""
+    shown = visible(text)
+    return shown if len(shown) <= width else shown[: width - 1] + "…"
+
+
+def before_and_after(old: "dict[str, Any]", new: "dict[str, Any]", names: "Iterable[str]") -> str:
+    """`pinned: 0 → 1, status: active → forgotten` for these columns; those that only follow others are left out."""
+    from store.history.change_summary import FOLLOWS
+
+    return ", ".join(
+        f"{name}: {_value(name, old[name])} → {_value(name, new[name])}" for name in names if name not in FOLLOWS
+    )
+
+
+def _value(name: str, value: object) -> str:
+    if name.endswith("_at") and isinstance(value, str):
+        return local_time(value)
+    return "none" if value is None or value == "" else cut(str(value))
+
+
+def planned_line(change: "Planned", chosen: bool) -> str:
+    """A line of what would change: sign, citation, text, effect, who and when; and why it is left out."""
+    by = f"  ({visible(change.by.actor)}, {local_time(change.by.at)})" if change.by else ""
+    why = "" if chosen else f"  left out{f': {reason}' if (reason := hindrance(change)) else ''}"
+    return f"{change.sign} {change.citation:<6}  {cut(change.title)}  {visible(change.says)}{by}{visible(why)}"
+
+
+def hindrance(change: "Planned") -> str:
+    """Why a change is not proposed."""
+    if change.blocked:
+        return change.blocked
+    return "it changed since" if change.clash else ""
+
+
+def left_out(rest: int, limit: int) -> list[str]:
+    """What a list says at its end when it did not show everything."""
+    return [f"… and more: --limit {limit * 4} shows them"] if rest > 0 else []

@@ -1,0 +1,109 @@
+"""Copying: through the terminal always, and besides through a program of the desktop where one can work.
+
+OSC 52 reaches the person's own terminal, over SSH too, but not every terminal takes it and none answers whether it did.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from tui.theme.escape import plain
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+SECONDS = 2.0  # for a program to take the text
+TERMINAL = "by the terminal (OSC 52)"
+
+
+class Tool(NamedTuple):
+    """A program that takes a text for the clipboard on standard input: its words, the encoding it wants, and the
+    package it comes in where that has another name."""
+
+    words: tuple[str, ...]
+    encoding: str = "utf-8"
+    package: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.words[0]
+
+
+PBCOPY = Tool(("pbcopy",))
+WL_COPY = Tool(("wl-copy",), package="wl-clipboard")
+XCLIP = Tool(("xclip", "-selection", "clipboard"))
+XSEL = Tool(("xsel", "--clipboard", "--input"))
+CLIP = Tool(("clip.exe",), "utf-16-le")  # as UTF-8 it takes every accent for two characters
+TERMUX = Tool(("termux-clipboard-set",), package="termux-api")
+
+
+async def copy(app: App[object], text: str) -> str:
+    """Put a text on the person's clipboard; how it went there, in words for a toast: "by the terminal (OSC 52) and
+    xclip".
+
+    What is copied is the visible form (`tui.theme.escape.plain`) and not the record's own characters: a hidden ESC,
+    pasted into a shell, would be obeyed. Line ends stay.
+    """
+    shown = plain(text)
+    app.copy_to_clipboard(shown)
+    return await asyncio.to_thread(hand_over, shown, tools(os.environ, sys.platform))
+
+
+def tools(environment: Mapping[str, str], platform: str) -> list[Tool]:
+    """The programs that could reach the clipboard of whoever sits here, the best first, installed or not.
+
+    Over SSH only a forwarded display leads to the person's own machine; the rest would fill the clipboard of the far
+    one.
+    """
+    near = not (environment.get("SSH_TTY") or environment.get("SSH_CONNECTION"))
+    found = []
+    if near and platform == "darwin":
+        found.append(PBCOPY)
+    if environment.get("WAYLAND_DISPLAY"):
+        found.append(WL_COPY)
+    if environment.get("DISPLAY"):
+        found += [XCLIP, XSEL]
+    if near and (environment.get("WSL_DISTRO_NAME") or environment.get("WSL_INTEROP")):
+        found.append(CLIP)
+    if near and environment.get("TERMUX_VERSION"):
+        found.append(TERMUX)
+    return found
+
+
+def hand_over(text: str, candidates: list[Tool]) -> str:
+    """Give a text to the first of the programs that takes it; the words for the toast. Blocks: for a thread."""
+    refused = []
+    for tool in candidates:
+        path = shutil.which(tool.name)
+        if path is None:
+            continue
+        if _takes(path, tool, text):
+            return f"{TERMINAL} and {tool.name}"
+        refused.append(tool.name)
+    if refused:
+        return f"{TERMINAL}; {' and '.join(refused)} did not take it"
+    if candidates:
+        return f"{TERMINAL}; if nothing arrives, install {candidates[0].package or candidates[0].name}"
+    return TERMINAL
+
+
+def _takes(path: str, tool: Tool, text: str) -> bool:
+    try:
+        subprocess.run(
+            [path, *tool.words[1:]],
+            input=text.encode(tool.encoding, "replace"),
+            stdout=subprocess.DEVNULL,  # xclip stays behind to serve the text, and would keep a pipe open
+            stderr=subprocess.DEVNULL,
+            timeout=SECONDS,
+            check=True,
+            start_new_session=True,  # it outlives the terminal that started it
+        )
+    except (OSError, subprocess.SubprocessError):
+        return False
+    return True

@@ -1,0 +1,496 @@
+"""The one table of keys: bindings, footer, `?`, the palette and docs/keys.md are made from it.
+
+What a key does is a verb of `verbs` wherever there is one; then its help is the verb's own summary. A person may give
+an id other keys in the configuration (`[keys]`); `remapped` says which keys an id has then.
+"""
+
+from collections.abc import Mapping
+
+from tui.input.command_table import BY_NAME
+
+# how a key is shown, where its name in Textual is not what stands on it
+NAMES = {
+    "slash": "/",
+    "colon": ":",
+    "question_mark": "?",
+    "number_sign": "#",
+    "backspace": "⌫",
+    "right": "→",
+    "left": "←",
+    "up": "↑",
+    "down": "↓",
+    "escape": "esc",
+    "pagedown": "PgDn",
+    "pageup": "PgUp",
+    "right_square_bracket": "]",
+    "left_square_bracket": "[",
+    "at": "@",
+    "minus": "-",
+    "equals_sign": "=",
+}
+
+
+def show(key: str) -> str:
+    """How one key is shown: `ctrl+r` as `^r`, `shift+tab` as `⇧tab`."""
+    prefix = ""
+    for word, sign in (("ctrl+", "^"), ("shift+", "⇧"), ("alt+", "⌥")):
+        if key.startswith(word):
+            key, prefix = key.removeprefix(word), prefix + sign
+    return prefix + NAMES.get(key, key)
+
+
+class Key:
+    """`id` is stable (for remapping), `keys` as Textual writes them, `action` a method of the screen; `label` is the
+    footer's word (empty: not in the footer) and `panes` where it belongs: the footer shows it there, and the palette
+    names it first there; `verb` is the verb it runs; `words` are
+    other words for the footer of some panes; `looks`: its act changes nothing, and may be done while the past is looked
+    at."""
+
+    __slots__ = ("_help", "action", "id", "keys", "label", "looks", "panes", "verb", "words")
+
+    def __init__(
+        self,
+        id: str,
+        keys: str,
+        action: str,
+        label: str = "",
+        help: str = "",
+        *,
+        verb: str = "",
+        panes: tuple[str, ...] = (),
+        words: Mapping[str, str] = {},
+        looks: bool = False,
+    ) -> None:
+        self.id = id
+        self.keys = keys
+        self.action = action
+        self.label = label
+        self.panes = panes
+        self.verb = verb
+        self.words = words
+        self.looks = looks
+        self._help = help
+
+    @property
+    def help(self) -> str:
+        """One line on what the key does."""
+        return self._help or BY_NAME[self.verb].summary
+
+    @property
+    def act(self) -> str:
+        """The act below `tui.actions` that it does; empty if it does none."""
+        name, _, rest = self.action.partition("('")
+        return rest.rstrip("')") if name in ("change", "ask_for") else ""
+
+    def shown(self, remapped: Mapping[str, str] = {}) -> str:
+        """Its first key, as footer and help show it; empty if another took its only one."""
+        return show(remapped.get(self.id, self.keys).split(",")[0])
+
+
+FACTS, TIMELINE, CHECKPOINTS, HISTORY, TASKS, INBOX, CONTEXT, LIBRARIAN, HEALTH = PANES = (
+    *("facts", "timeline", "checkpoints", "history", "tasks", "inbox", "context", "librarian", "health"),
+)
+NUMBERS = dict(zip(PANES, "123456789", strict=True))  # the keys that lead to them, as their tabs name them
+HITS, PREVIEW = "hits", "preview"
+LISTS = (*(pane for pane in PANES if pane != LIBRARIAN), HITS)
+OF_RECORDS = tuple(name for name in LISTS if name != HEALTH)
+RECORDS = (FACTS, TIMELINE, HITS, CONTEXT)  # the lists of what can be forgotten and corrected
+
+KEYS = (
+    Key(
+        "step.undo",
+        "U",
+        "change('history.take_back')",
+        "take back",
+        "Take back the step under the cursor, alone",
+        panes=(HISTORY,),
+    ),
+    Key(
+        "step.undo-all",
+        "W",
+        "change('history.take_back_all')",
+        "all they wrote",
+        "Take back everything that whoever made this step, or this fact, wrote",
+        panes=(HISTORY,),
+    ),
+    Key(
+        "checkpoint.restore",
+        "R",
+        "change('history.restore')",
+        "restore…",
+        "See what going back to the checkpoint would change, then choose",
+        panes=(CHECKPOINTS,),
+    ),
+    Key(
+        "checkpoint.recover",
+        "C",
+        "change('history.recover')",
+        "recover",
+        "Read what the checkpoint holds, to go on there; elsewhere the newest one",
+        panes=(CHECKPOINTS,),
+    ),
+    Key(
+        "task.move",
+        "m",
+        "change('tasks.move_task')",
+        "start, finish",
+        "Start the task, finish it, or open it again",
+        panes=(TASKS,),
+    ),
+    Key(
+        "record.forget",
+        "f",
+        "change('facts.forget')",
+        "forget",
+        "Hide facts or decisions, until undone; in the inbox, reject what is proposed",
+        verb="forget",
+        panes=(*RECORDS, INBOX),
+        words={INBOX: "reject"},
+    ),
+    Key("record.purge", "F", "change('purge.purge')", verb="purge", panes=(*RECORDS, TASKS)),
+    Key(
+        "record.correct",
+        "c",
+        "ask_for('correct.correct')",
+        "correct",
+        "Replace a text, the old one stays; in the inbox, accept a proposal in your own words",
+        verb="correct",
+        panes=(*RECORDS, TASKS, INBOX),
+        words={INBOX: "edit, accept"},
+    ),
+    Key(
+        "record.confirm",
+        "y",
+        "change('facts.confirm')",
+        "confirm",
+        "Say that facts still hold; in the inbox, accept what is proposed",
+        verb="confirm",
+        panes=(FACTS, HITS, CONTEXT, INBOX),
+        words={INBOX: "accept"},
+    ),
+    Key(
+        "record.merge",
+        "equals_sign",
+        "ask_for('inbox.merge')",
+        "merge",
+        "Make one of facts that say the same; of a proposal and the fact it is like",
+        panes=(INBOX,),
+    ),
+    Key(
+        "record.add",
+        "a",
+        "ask_for('facts.add')",
+        "add",
+        "Add a fact; in the timeline a decision, in checkpoints a checkpoint, in tasks a task",
+        panes=(FACTS, TIMELINE, CHECKPOINTS, TASKS),
+    ),
+    Key(
+        "record.pin",
+        "p",
+        "change('facts.pin')",
+        "pin",
+        "Pin the fact, so that it never ages; or unpin it",
+        panes=(FACTS, CONTEXT),
+    ),
+    Key(
+        "fact.mute",
+        "minus",
+        "change('context.mute')",
+        "mute",
+        "Keep the fact out of every context; or let it in again",
+        panes=(CONTEXT,),
+    ),
+    Key(
+        "context.ask",
+        "I",
+        "ask_for('context.ask')",
+        "question",
+        "What an agent would be sent for a question; empty for the last one",
+        panes=(CONTEXT,),
+        looks=True,
+    ),
+    Key(
+        "preview.follow",
+        "enter",
+        "open",
+        "open",
+        "Go into the preview, there open the citation; an answer's too, or ask; in the health, go where a figure leads",
+        panes=(TIMELINE, CHECKPOINTS, HISTORY, HITS, CONTEXT, LIBRARIAN, HEALTH),
+        words={LIBRARIAN: "open, ask", HEALTH: "go there"},
+    ),
+    Key("search.why", "w", "why", "why", "Why a hit is there: what each signal gave to its place", panes=(HITS,)),
+    Key("search.related", "r", "related", "related", "Search what is related to the record", panes=(HITS,)),
+    Key("preview.next", "right,l,]", "citation(1)", "next link", "The next citation", panes=(PREVIEW, LIBRARIAN)),
+    Key("preview.previous", "left,h,[", "citation(-1)", "", "The citation before"),
+    Key("preview.back", "backspace,shift+left", "back", "back", "Back to the record before", panes=(PREVIEW,)),
+    Key("preview.forward", "shift+right", "forward", "forward", "Forward again, after going back", panes=(PREVIEW,)),
+    Key("memory.undo", "u", "change('history.undo')", "undo", verb="undo", panes=(*LISTS, PREVIEW)),
+    Key("memory.redo", "ctrl+r", "change('history.redo')", "", verb="redo"),
+    Key("librarian.ask", "A", "ask_librarian", "ask", "Ask the librarian a question", panes=(LIBRARIAN,)),
+    Key("search.open", "slash", "search", "search", verb="search", panes=(*PANES, HITS, PREVIEW)),
+    Key("command.open", "colon", "command", "command", "Any verb, as on the command line", panes=(*PANES, HITS)),
+    Key("help.open", "question_mark,f1", "help", "help", "All keys and verbs", panes=(*PANES, HITS, PREVIEW)),
+    Key(
+        "palette.open",
+        "ctrl+p",
+        "app.command_palette",
+        "all",
+        "Find any key or verb by its name",
+        panes=(*PANES, HITS, PREVIEW),
+    ),
+    Key(
+        "mark.toggle",
+        "space",
+        "mark",
+        "mark",
+        "Mark the record and move on; verbs then act on all marked",
+        panes=OF_RECORDS,
+    ),
+    Key("mark.range", "v", "mark_range", "", "Mark from here to where the cursor goes; again to end it"),
+    Key("mark.all", "ctrl+a", "mark_all", "", "Mark all of the list, or none", panes=OF_RECORDS),
+    Key(
+        "record.copy",
+        "Y",
+        "change('copy_export.copy')",
+        "copy",
+        "Copy the citations; in the librarian's pane the last answer",
+        panes=(*OF_RECORDS, LIBRARIAN),
+        looks=True,
+    ),
+    Key("record.copy-text", "ctrl+y", "change('copy_export.copy_text')", "", "Copy the texts", panes=LISTS, looks=True),
+    Key(
+        "record.edit",
+        "E",
+        "change('correct.edit')",
+        "editor",
+        "Correct the text in your editor; in the inbox, decide many there",
+        panes=(FACTS, TIMELINE, TASKS, INBOX),
+    ),
+    Key(
+        "record.tag",
+        "number_sign",
+        "ask_for('facts.tag')",
+        "tag",
+        "Tag facts; a tag with - in front is taken away",
+        panes=(FACTS,),
+    ),
+    Key(
+        "record.link",
+        "L",
+        "ask_for('decisions.link')",
+        "link",
+        "Link a commit and a decision, or take their link away",
+        panes=(TIMELINE,),
+    ),
+    Key(
+        "record.supersede",
+        "S",
+        "ask_for('decisions.supersede')",
+        "supersede",
+        "Record a decision that takes the place of this one; let a proposal take a fact's place",
+        panes=(TIMELINE, INBOX),
+    ),
+    Key(
+        "iteration.turn",
+        "i",
+        "ask_for('tasks.iteration')",
+        "",
+        "Start an iteration, or end the one under way",
+        panes=(TIMELINE, TASKS),
+    ),
+    Key(
+        "history.since",
+        "D",
+        "ask_for('history.since')",
+        "changed since",
+        "Everything that changed since a moment, before and after; in the past, from then to now",
+        panes=(HISTORY, CHECKPOINTS),
+        looks=True,
+    ),
+    Key(
+        "past.look",
+        "at",
+        "ask_for('history.as_of')",
+        "as of",
+        "See everything as it stood at a moment: a day, a checkpoint, a step",
+        panes=(TIMELINE, CHECKPOINTS, HISTORY),
+        looks=True,
+    ),
+    Key("memory.checkpoint", "b", "ask_for('history.checkpoint')", "checkpoint", verb="checkpoint", panes=(HISTORY,)),
+    Key("memory.export", "x", "ask_for('copy_export.export')", "", verb="export"),
+    Key(
+        "list.sort", "s", "sort", "", "The next order of the facts: oldest, state, domain, newest, text", panes=(FACTS,)
+    ),
+    Key(
+        "list.filter",
+        "d",
+        "filter",
+        "",
+        "Only the next domain (in the timeline: the next kind), at last all again",
+        panes=(FACTS, TIMELINE),
+    ),
+    Key(
+        "list.origin",
+        "o",
+        "origin",
+        "",
+        "Only what the next origin wrote, at last all again",
+        panes=(FACTS, HISTORY, INBOX),
+        words={INBOX: "one source"},
+    ),
+    Key(
+        "inbox.duplicates",
+        "M",
+        "change('inbox.look')",
+        "look for more",
+        "Look for facts that say the same or contradict each other: what is found is proposed",
+        panes=(INBOX,),
+    ),
+    Key(
+        "list.hidden",
+        "H",
+        "hidden",
+        "",
+        "Show superseded and forgotten facts, tasks done, checkpoints taken by themselves; or hide them",
+        panes=(FACTS, CHECKPOINTS, TASKS),
+    ),
+    Key(
+        "list.day",
+        "t",
+        "ask_for('copy_export.day')",
+        "",
+        "To a day: 2026-10-01, yesterday, 3w",
+        panes=(TIMELINE, HISTORY),
+        looks=True,
+    ),
+    Key("search.next", "n", "hit(1)", "", "The next hit of the search"),
+    Key("search.previous", "N", "hit(-1)", "", "The hit before"),
+    Key("pane.facts", "1", "pane('facts')", "", "To the facts"),
+    Key("pane.timeline", "2", "pane('timeline')", "", "To the timeline"),
+    Key("pane.checkpoints", "3", "pane('checkpoints')", "", "To the checkpoints"),
+    Key("pane.history", "4", "pane('history')", "", "To the history"),
+    Key("pane.tasks", "5", "pane('tasks')", "", "To the tasks"),
+    Key("pane.inbox", "6", "pane('inbox')", "", "To the inbox"),
+    Key("pane.context", "7", "pane('context')", "", "To the context: what an agent would be sent"),
+    Key("pane.librarian", "8", "pane('librarian')", "", "To the librarian: ask about the past; there, to the question"),
+    Key("pane.health", "9", "pane('health')", "", "To the health: how the memory fares, in figures"),
+    Key("pane.next", "tab", "next_pane(1)", "", "To the next pane"),
+    Key("pane.previous", "shift+tab", "next_pane(-1)", "", "To the pane before"),
+    Key("preview.down", "J", "scroll_preview(1)", "", "Scroll the preview down"),
+    Key("preview.up", "K", "scroll_preview(-1)", "", "Scroll the preview up"),
+    Key("theme.choose", "T", "app.change_theme", "", "Choose the theme; it is kept"),
+    Key("memory.open", "O", "open_memory", "", "Open the memory of another project"),
+    Key("model.open", "P", "model", verb="model"),
+    Key(
+        "screen.leave",
+        "escape",
+        "leave",
+        "",
+        "Leave: a bar, marks, the search, the preview, the past, a filter; or stop reading git, then embedding",
+    ),
+    Key("app.quit", "q,ctrl+q", "app.quit", "", "Quit"),
+)
+# the keys of the screen that shows what would change
+PLAN = "plan"
+PLAN_KEYS = (
+    Key("plan.apply", "enter", "apply", "apply what is chosen", "Apply what is chosen", panes=(PLAN,)),
+    Key("plan.choose", "space,x", "choose", "choose", "Choose the record, or leave it as it is", panes=(PLAN,)),
+    Key("plan.all", "ctrl+a,a", "all", "all, none", "Choose all that can be chosen, or none", panes=(PLAN,)),
+    Key(
+        "plan.kind", "d", "kind", "one kind", "Choose only decisions, only facts, links, tasks; then all", panes=(PLAN,)
+    ),
+    Key("plan.strategy", "s", "strategy", "strategy", "Replace, keep what you changed, or only add", panes=(PLAN,)),
+    Key("plan.leave", "escape,q", "leave", "leave", "Leave; nothing is changed", panes=(PLAN,)),
+    Key("plan.down", "J", "scroll_preview(1)", "", "Scroll the preview down"),
+    Key("plan.up", "K", "scroll_preview(-1)", "", "Scroll the preview up"),
+)
+LOOKING_KEYS = (
+    Key("since.open", "enter", "apply", "open the record", "Open the record", panes=(PLAN,)),
+    *(key for key in PLAN_KEYS if key.id in ("plan.leave", "plan.down", "plan.up")),
+)
+PURGE_KEYS = (
+    Key("purge.apply", "enter", "apply", "purge for good", "Purge what is shown for good", panes=(PLAN,)),
+    Key("purge.choose", "space,x", "choose", "scrub too", "Scrub the place too, or leave it", panes=(PLAN,)),
+    Key("purge.all", "ctrl+a,a", "all", "all, none", "Scrub all places, or none", panes=(PLAN,)),
+    *(key for key in PLAN_KEYS if key.id in ("plan.leave", "plan.down", "plan.up")),
+)
+# what the lists answer to by themselves: (id, keys, action, help), in RecordList and in the help
+MOVES = (
+    Key("list.down", "down,j", "move(1)", help="To the next record"),
+    Key("list.up", "up,k", "move(-1)", help="To the record before"),
+    Key("list.page-down", "pagedown", "page(1)", help="One screen down"),
+    Key("list.page-up", "pageup", "page(-1)", help="One screen up"),
+    Key("list.half-down", "ctrl+d", "page(0.5)", help="Half a screen down"),
+    Key("list.half-up", "ctrl+u", "page(-0.5)", help="Half a screen up"),
+    Key("list.first", "g,home", "first", help="To the first record"),
+    Key("list.last", "G,end", "last", help="To the last record"),
+)
+BY_ID = {key.id: key for key in (*KEYS, *PLAN_KEYS, *MOVES)}
+# what a line to type in, or a list of choices, needs as it is
+FIXED = {
+    "ask.leave": "the line that asks", "ask.complete": "the line that asks", "ask.older": "the line that asks",
+    "ask.newer": "the line that asks", "list.open": "every list", "help.close": "the help",
+    "help.rekey": "the help", "doctor.close": "the doctor",
+    "question.older": "the line that asks", "question.newer": "the line that asks",
+    "recent.leave": "the list of memories", "recent.down": "the list of memories", "recent.up": "the list of memories",
+}  # fmt: skip
+"""The keys that cannot be others, and what needs them."""
+# what works whatever is remapped, so that nobody is locked out
+ALWAYS = {"app.quit": "ctrl+q", "palette.open": "ctrl+p"}
+# the keys that are heard at one time, in the order in which they keep a key that two of them want
+PLACES = ((*KEYS, *MOVES), (*PLAN_KEYS, *MOVES))
+
+_remapped: dict[str, str] = {}
+
+
+def remap(wanted: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+    """Give ids other keys, in all that names keys from now on; returns what `resolve` does."""
+    changed, problems = resolve(wanted)
+    _remapped.clear()
+    _remapped.update(changed)
+    return changed, problems
+
+
+def named(id: str) -> str:
+    """The key of this id as a sentence shows it, remapped or not; where to find it in the palette if it has none."""
+    return BY_ID[id].shown(_remapped) or f"{show(ALWAYS['palette.open'])} {id}"
+
+
+def resolve(wanted: Mapping[str, str]) -> tuple[dict[str, str], list[str]]:
+    """(the keys that ids have by `wanted`, where they are not their own; sentences about what could not be had).
+
+    Of two on one key in the same place the first in the table keeps it. ctrl+q and ctrl+p keep what they do.
+    """
+    if not wanted:
+        return {}, []
+    keys = {id: _split(wanted.get(id, key.keys)) for id, key in BY_ID.items()}
+    problems: list[str] = []
+    for owner, always in ALWAYS.items():
+        for id, own in keys.items():
+            if id != owner and always in own:
+                problems.append(f"{always} is {owner}, whatever else is set; {id} cannot have it.")
+                own.remove(always)
+        if always not in keys[owner]:
+            keys[owner].append(always)
+    for place in PLACES:
+        holders: dict[str, str] = {}
+        for key in place:
+            for one in keys[key.id].copy():
+                holder = holders.setdefault(one, key.id)
+                if holder != key.id and (holder in wanted or key.id in wanted):
+                    problems.append(f"{show(one)} would be {holder} and {key.id}; {holder} keeps it.")
+                    keys[key.id].remove(one)
+    for id in wanted:
+        if id in keys and not keys[id]:  # it has its own again, as far as nobody else has them
+            others = {one for place in PLACES if BY_ID[id] in place for key in place for one in keys[key.id]}
+            keys[id] = [one for one in _split(BY_ID[id].keys) if one not in others]
+    changed = {id: ",".join(own) for id, own in keys.items() if own != _split(BY_ID[id].keys)}
+    return changed, list(dict.fromkeys(problems))
+
+
+def _split(keys: str) -> list[str]:
+    """Keys as Textual names them: a sign is called by its name, so that `/` and `slash` are one key."""
+    return [_CODES.get(key, key) for key in keys.split(",")]
+
+
+_CODES = {sign: name for name, sign in NAMES.items() if len(sign) == 1 and sign.isascii()}

@@ -1,0 +1,232 @@
+"""What the context pane shows: what each part costs, the facts that are in and those that are not, and what else is
+sent, each with its reason or its cost at the right."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+
+from store.base import token_count
+from store.base.models import Fact, Record
+from store.base.record_keys import pack
+from tui.commands.context import bar
+from tui.lists.record_rows import BADGE_STYLES, WIDE, Pairs
+from tui.render.badges import FACT_BADGES, KIND_GLYPHS, fact_badge
+from tui.render.field_diff import Line
+from tui.render.plurals import count
+from tui.render.proposal_detail import WARNING
+from tui.theme.escape import visible
+from tui.theme.line_filters import fit
+
+if TYPE_CHECKING:
+    from store.context import Context
+    from store.context.budget import Part, Piece
+    from store.context.reasons import Considered
+
+WHOLE = "whole"  # the key of the row that stands for all of the text
+NAME, TOKENS = 9, 5  # cells of a part's name and of what it costs
+LONGEST = 24  # cells of the bar of the part that costs most
+HEADINGS = {"summaries": "summaries", "log": "today's log", "window": "the conversation", "tools": "tools"}
+# the reason in one word → how a narrow list says it; those that are not here say it themselves
+SHORT = {
+    "words": "by words",
+    "weak": "low confidence",
+    "low": "low priority",
+    "said": "just said",
+    "far": "far",
+    "unaccepted": "not accepted",
+    "session": "other session",
+    "beyond": "not in the 5",
+    "room": "no room",
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line: its key (None for a heading), its record if it has one, its glyph and the glyph's look, its citation
+    and text, and what stands at the right: in few words, and in all."""
+
+    key: Hashable
+    record: Record | None = None
+    glyph: str = ""
+    look: str = ""
+    citation: str = ""
+    text: str = ""
+    short: str = ""
+    why: str = ""
+    included: bool = True
+    flagged: bool = False  # it looks like an order to an agent
+    costs: tuple[tuple[str, int], ...] = ()  # of a line of bars: parts, and the tokens of each
+
+
+class ContextRows:
+    """A context, line by line. `records` are those beside the facts that are in it, by citation."""
+
+    near = 0
+    """As of KeyedRows."""
+
+    def __init__(self, built: Context, records: Mapping[str, Record], now: str) -> None:
+        self.built = built
+        self._rows = list(_rows(built, records, now))
+        self._places = {row.key: index for index, row in enumerate(self._rows) if row.key is not None}
+
+    def drop_pages(self) -> None:
+        """Nothing is read again here: a context is built anew."""
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def selectable(self, index: int) -> bool:
+        return self._rows[index].key is not None
+
+    def key(self, index: int) -> Hashable:
+        row = self._rows[index]
+        return row.key if row.key is not None else ("heading", index)
+
+    def index_of(self, key: Hashable) -> int | None:
+        return self._places.get(key)
+
+    def among(self, keys: Set[Hashable]) -> frozenset[Hashable]:
+        return frozenset(keys).intersection(self._places)
+
+    def record(self, index: int) -> Record | None:
+        """The record of a row; None for a heading, and for what has no record."""
+        return self._rows[index].record
+
+    def above(self, index: int) -> list[Line]:
+        """What the preview says of a row above its record: whether it is sent, and why."""
+        row = self._rows[index]
+        if row.key in (None, WHOLE):
+            return []
+        word = ("Sent", "added") if row.included else ("Not sent", "removed")
+        order: list[Line] = [[(f"{WARNING} reads like an order to an agent", "warning")]] if row.flagged else []
+        return [[word, (f"  {row.why}", "")], *order, []]
+
+    def whole(self) -> list[Line]:
+        """Everything as it is sent, its headings and fences told apart."""
+        lines: list[Line] = []
+        for part in self.built.parts:
+            if part.text:
+                cost = f"{part.name}  {part.tokens:,} tokens"
+                left = f", {part.left_out:,} left out" if part.left_out else ""
+                lines += [[(f"{cost}{left}", "heading")], *([(line, "")] for line in part.text.split("\n")), []]
+        return lines[:-1]
+
+    def _bars(self, row: Row, width: int) -> Pairs:
+        """Two parts a line, each with its name, what it costs, and a bar."""
+        half = (width - 1) // 2
+        longest = max(1, min(LONGEST, half - NAME - TOKENS - 2))
+        pairs: Pairs = [(" ", "")]
+        for name, cost in row.costs:
+            shown = bar(cost, max(part.tokens for part in self.built.parts), longest)
+            pairs += [
+                (f"{name:<{NAME}}", "dim"),
+                (f"{cost:>{TOKENS},} ", ""),
+                (fit(shown, half - NAME - TOKENS - 1), "accent"),
+            ]
+        return pairs
+
+    def segments(self, index: int, width: int) -> Pairs:
+        row = self._rows[index]
+        if row.key is None:
+            if row.costs:
+                return self._bars(row, width)
+            if row.look:
+                return [(fit(row.text, width), row.look)]
+            return [(f"{row.text} ", "dim"), ("─" * max(0, width - cell_len(row.text) - 2), "rule")]
+        citation = f"{visible(row.citation):<6} " if width >= 34 and row.citation else ""
+        if cell_len(citation) > width // 3:
+            citation = fit(citation.strip(), max(8, width // 3)) + " "
+        right = row.why if width >= WIDE else row.short
+        room = max(12, width // 2) if width >= WIDE else max(8, width // 3)
+        shown = fit(visible(right), min(cell_len(visible(right)), room))
+        warned = f"{WARNING} " if row.flagged else ""
+        body = max(4, width - 2 - cell_len(citation) - cell_len(warned) - cell_len(shown) - 1)
+        return [
+            (f"{row.glyph} ", row.look),
+            (citation, "dim"),
+            (warned, "warning"),
+            (fit(visible(row.text), body), "title" if row.key == WHOLE else "" if row.included else "dim"),
+            (f" {shown}", "accent" if row.included else "dim"),
+        ]
+
+
+def _rows(built: Context, records: Mapping[str, Record], now: str) -> list[Row]:
+    if not built.question and not built.considered and not any(part.pieces for part in built.parts):
+        return []
+    costs = [(part.name, part.tokens) for part in built.parts if part.tokens]
+    rows = [Row(None, costs=tuple(costs[at : at + 2])) for at in range(0, len(costs), 2)]
+    rows += [Row(None, text=f" ! {text}", look="warning") for text in (built.warning, *built.notes) if text]
+    question = " ".join(built.question.split())
+    rows.append(
+        Row(
+            WHOLE,
+            glyph="¶",
+            look="glyph-record",
+            text=f"“{question}”" if question else "no question yet",
+            short=f"{built.tokens:,}",
+            why=f"{built.tokens:,} of {built.limit:,} tokens",
+        )
+    )
+    inside = [one for one in built.considered if one.included]
+    outside = [one for one in built.considered if not one.included]
+    rows.append(Row(None, text=f"{count(len(inside), 'fact')} in"))
+    rows += [_fact(one, now) for one in inside]
+    if outside:
+        rows.append(Row(None, text=f"{count(len(outside), 'fact')} left out"))
+        rows += [_fact(one, now) for one in outside]
+    for part in built.parts:
+        pieces = [piece for piece in part.pieces if part.name != "facts" and piece.citation]
+        if pieces:
+            rows.append(Row(None, text=HEADINGS[part.name]))
+            if part.name == "log":  # its lines are one passage
+                pieces = [replace(pieces[0], text=" ".join(piece.text for piece in pieces))]
+            rows += [_piece(part, piece, records.get(piece.citation)) for piece in pieces]
+    return rows
+
+
+def _piece(part: Part, piece: Piece, record: Record | None) -> Row:
+    cost = count(part.tokens if part.name == "log" else token_count.count(piece.line), "token")
+    return Row(
+        piece.key if piece.key is not None else piece.citation,
+        record,
+        KIND_GLYPHS.get("turn" if part.name == "window" else "document" if part.name == "log" else part.name, "·"),
+        "rule",
+        piece.citation,
+        " ".join(piece.text.split()),
+        cost,
+        cost,
+        flagged=piece.flagged,
+    )
+
+
+def _fact(one: Considered, now: str) -> Row:
+    fact: Fact = one.fact
+    badge = fact_badge(fact, now)
+    near = "" if one.similarity is None else f"{one.similarity:.2f}".removeprefix("0")
+    short = SHORT.get(one.word, one.word)
+    if one.word in ("relevant", "far") and near:
+        short = near
+    elif one.word in ("aging", "low") and near and one.included:
+        short = f"{one.word} {near}"
+    why = f"{one.why}, {one.tokens} tokens" if one.included else one.why
+    return Row(
+        pack("fact", fact.id),
+        fact,
+        FACT_BADGES[badge][0],
+        BADGE_STYLES.get(badge, "glyph-gone"),
+        fact.citation,
+        fact.fact,
+        short,
+        why,
+        one.included,
+        one.flagged,
+    )
+
+
+def cited(built: Context) -> Sequence[str]:
+    """The citations of what is in a context beside the facts."""
+    return [piece.citation for part in built.parts if part.name != "facts" for piece in part.pieces if piece.citation]

@@ -1,0 +1,119 @@
+"""What the health pane shows: the figures of a memory under their headings, each with a small chart, and in the preview
+what it means, from how much it is known, and where Enter leads."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence, Set
+from typing import TYPE_CHECKING
+
+from rich.cells import cell_len
+
+from tui.commands.context import bar
+from tui.lists.record_rows import Pairs
+from tui.render.field_diff import Line
+from tui.render.metric import POOR, UNKNOWN, Figure, Section, steps
+from tui.render.summary_line import summary
+from tui.theme.escape import visible
+from tui.theme.line_filters import fit
+
+if TYPE_CHECKING:
+    from store.base.models import Record
+
+LABEL, VALUE = 11, 8  # cells of a figure's name and of the figure
+SHORT = 8  # cells of the name where there is little room
+LONGEST = 24  # cells of the longest bar
+NARROW = 44  # cells below which names are cut and notes give way to charts
+
+
+class HealthRows:
+    """Figures, line by line. `records` are those that figures name, by citation; `at` is when all of it was measured,
+    and `due` in how many seconds it may be measured again (0: this is as new as can be)."""
+
+    near = 0
+    """As of KeyedRows."""
+
+    def __init__(
+        self,
+        found: Sequence[Section],
+        records: Mapping[str, Record],
+        at: str,
+        due: float = 0,
+        notes: Sequence[str] = (),
+    ) -> None:
+        self.at = at
+        self.due = due
+        self._records = records
+        self._rows: list[Figure | str] = []
+        self._notes: dict[Hashable, int] = {}  # cells of the longest note beside a figure's chart and its neighbours'
+        for heading, figures in found:
+            self._rows += [heading, *figures]
+            drawn = [one for one in figures if not (one.wide or one.record or one.state == UNKNOWN)]
+            longest = max((cell_len(one.note) for one in drawn), default=0)
+            self._notes |= {one.key: longest for one in drawn}
+        self._rows += notes
+        self._places: dict[Hashable, int] = {
+            row.key: index for index, row in enumerate(self._rows) if isinstance(row, Figure)
+        }
+
+    def drop_pages(self) -> None:
+        """Nothing is read again here: figures are measured anew."""
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def selectable(self, index: int) -> bool:
+        return isinstance(self._rows[index], Figure)
+
+    def key(self, index: int) -> Hashable:
+        row = self._rows[index]
+        return row.key if isinstance(row, Figure) else ("heading", row)
+
+    def index_of(self, key: Hashable) -> int | None:
+        return self._places.get(key)
+
+    def among(self, keys: Set[Hashable]) -> frozenset[Hashable]:
+        return frozenset()
+
+    def record(self, index: int) -> Record | None:
+        """The record that a figure names, if it names one."""
+        row = self._rows[index]
+        return self._records.get(row.record) if isinstance(row, Figure) else None
+
+    def leads(self, index: int) -> str:
+        """The line of the `:` bar that shows what a figure is about; empty where nothing does."""
+        row = self._rows[index]
+        return row.leads if isinstance(row, Figure) else ""
+
+    def told(self, index: int) -> list[Line]:
+        """What the preview says of a figure, above its record if it has one."""
+        row = self._rows[index]
+        if not isinstance(row, Figure):
+            return []
+        lines: list[Line] = [[(row.label, "title"), (f"  {row.value}".rstrip(), "accent")], []]
+        for paragraph in row.says:
+            lines += [[(paragraph, "")], []]
+        if row.leads:
+            lines += [[("enter", "label"), (f"  {row.to}", "dim")], []]
+        return lines
+
+    def segments(self, index: int, width: int) -> Pairs:
+        row = self._rows[index]
+        if isinstance(row, str):
+            return [(f"{row} ", "dim"), ("─" * max(0, width - cell_len(row) - 2), "rule")]
+        glyph, label = (f"{row.glyph} ", row.look), visible(row.label)
+        name = LABEL if width >= NARROW else SHORT
+        room = width - 2 - name - 1  # behind the name
+        aside = min(self._notes.get(row.key, cell_len(row.note)), width // 2)
+        note = (f" {fit(visible(row.note), min(aside, cell_len(row.note))):>{aside}}", "dim")
+        if row.wide:
+            return [glyph, (fit(label, max(4, width - 3 - aside)), ""), note]
+        named = (fit(label, name) + " ", "dim")
+        if row.state == UNKNOWN:
+            return [glyph, named, (fit(visible(row.note), room), "dim")]
+        if record := self._records.get(row.record):
+            text = visible(" ".join(summary(record)[0].split()))
+            return [glyph, named, (fit(text, max(4, room - 1 - aside)), ""), note]
+        body = max(1, room - VALUE - 2 - aside)
+        value = (f"{visible(row.value):>{VALUE}} ", "warning" if row.state == POOR else "")
+        chart = steps(row.series, body) if row.share is None else bar(round(row.share * 1000), 1000, min(LONGEST, body))
+        return [glyph, named, value, (fit(chart, body), "accent"), note]

@@ -1,0 +1,177 @@
+"""What the screen of the model lists: who may name one, which there are, when it is asked; and how to get Ollama."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+
+from store.llm.endpoint import short
+from store.llm.model_selection import USUAL
+from store.llm.model_stats import Faring
+from store.llm.server_info import Installed
+from store.llm.status import Standing
+from tui.commands.model import BY_RULE, MODES, about, fares, installing, lacking, size
+from tui.lists.numbered_rows import NumberedRows
+from tui.lists.record_rows import Pairs
+from tui.render.field_diff import Line
+from tui.theme.escape import visible
+from tui.theme.line_filters import fit
+
+NAME = 20  # cells of what a row is called
+WHO = {
+    "$MEMORANDA_MODEL": "A variable of the environment, for one start: MEMORANDA_MODEL=llama3.2:1b memoranda",
+    "agent.model": "What you chose here, or with memoranda model use NAME. It stands in your file of settings.",
+    "qwen2.5": f"Where nobody chose: {USUAL} if it is there, else the first qwen2.5 that the server has.",
+    "any": "Where there is no qwen2.5: the first model of the server that can answer.",
+    "rules": BY_RULE,
+}
+NAMES = {"qwen2.5": "the first qwen2.5", "any": "any other model"}
+ANOTHER = "another …"
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row: its `key` (None for a heading), sign, name and words; `more` for the preview, and what Enter does there:
+    `enter` in a word, empty for nothing."""
+
+    key: str | None
+    name: str
+    sign: str = ""
+    look: str = ""
+    words: str = ""
+    more: tuple[Line, ...] = ()
+    enter: str = ""
+
+
+class ModelRows(NumberedRows):
+    """The rows; a row is known by its key."""
+
+    def __init__(self, rows: list[Row]) -> None:
+        self.rows = rows
+        self._places = {row.key: index for index, row in enumerate(rows) if row.key is not None}
+        self._name = max([NAME, *(len(row.name) for row in rows if row.key is not None)])
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def selectable(self, index: int) -> bool:
+        return self.rows[index].key is not None
+
+    def key(self, index: int) -> Hashable:
+        return self.rows[index].key or f"heading {index}"
+
+    def index_of(self, key: Hashable) -> int | None:
+        return self._places.get(key) if isinstance(key, str) else None
+
+    def row(self, key: Hashable) -> Row | None:
+        index = self.index_of(key)
+        return None if index is None else self.rows[index]
+
+    def segments(self, index: int, width: int) -> Pairs:
+        row = self.rows[index]
+        if row.key is None:
+            cells = len(row.name) + 2
+            return [(fit(row.name, cells), "heading"), (fit(visible(row.words), max(4, width - cells)), "dim")]
+        cells = min(self._name, max(NAME, width // 2))
+        quiet = "dim" if row.look == "dim" else ""
+        return [
+            (f"{row.sign} ", row.look),
+            (fit(visible(row.name), cells), quiet),
+            (fit(f"  {visible(row.words)}", max(4, width - 2 - cells)), "dim"),
+        ]
+
+
+def rows(found: Standing, fared: Faring) -> list[Row]:
+    """All rows, for how it stands, and how it fared until now."""
+    listed = _order(found)
+    if lacking(found):
+        return [*_install(), *listed, *_modes(found)]
+    return [*listed, *_models(found, fared), *_modes(found)]
+
+
+def start(found: Standing) -> str:
+    """The key of the row that the cursor begins on: the model that is asked, else what there is to be done."""
+    if found.model:
+        return f"model {found.model}"
+    if lacking(found):
+        return f"install {installing()[0][0]}"
+    return f"pull {USUAL}" if found.look.version and found.look.model(USUAL) is None else "order rules"
+
+
+def _order(found: Standing) -> list[Row]:
+    listed = [Row(None, "WHICH IS ASKED", words="the first of these that can be had")]
+    for step in found.steps:
+        more: list[Line] = [[(NAMES.get(step.who, step.who), "title")], [(f"{step.reason} {step.next}".strip(), "")]]
+        more += [[], [(WHO.get(step.who, ""), "dim")]]
+        sign, look = ("✓", "added") if step.taken else ("·", "dim")
+        listed.append(Row(f"order {step.who}", NAMES.get(step.who, step.who), sign, look, step.reason, tuple(more)))
+    return listed
+
+
+def _models(found: Standing, fared: Faring) -> list[Row]:
+    if found.trouble is not None or not found.look.version:
+        return []
+    where = short(found.look.address)
+    listed = [Row(None, "MODELS", words=f"that the Ollama at {where} has")]
+    listed += [_model(found, one, fared) for one in found.look.models]
+    if found.look.model(USUAL) is None:
+        more: tuple[Line, ...] = (
+            [(USUAL, "title")],
+            [("The model that Memoranda is made for: 1.9 GB to fetch, and some 3 GB of memory while it works.", "")],
+            [("qwen2.5:1.5b takes half of that, and gets more wrong. Ollama fetches it from its library.", "")],
+        )
+        listed.append(Row(f"pull {USUAL}", USUAL, "↓", "accent", "not there yet: 1.9 GB", more, "pulls it"))
+    other: tuple[Line, ...] = (
+        [("Another model", "title")],
+        [("Any that Ollama's library has, by its name: https://ollama.com/library", "")],
+    )
+    return [*listed, Row("pull", ANOTHER, "↓", "accent", "fetch one by its name", other, "asks for its name")]
+
+
+def _model(found: Standing, one: Installed, fared: Faring) -> Row:
+    more: list[Line] = [[(one.name, "title")], [(about(one), "")]]
+    enter = ""
+    if not one.talks:
+        told = "runs on other machines, and no text is sent there" if one.elsewhere else "makes vectors alone"
+        more.append([(f"It cannot be asked: it {told}.", "warning")])
+    elif one.name == found.model:
+        reason = f"It is the one that is asked: {found.taken.reason}"
+        more += [[(reason, "")], *([[(said, "")]] if (said := fares(fared)) else [])]
+        if found.taken.who != "agent.model":
+            enter = "keeps it"
+    else:
+        enter = "takes this one"
+    if size(one.size) and enter:
+        more.append([("Enter writes it to your settings as agent.model.", "dim")])
+    sign, look = ("●", "added") if one.name == found.model else ("○", "dim" if not one.talks else "")
+    return Row(f"model {one.name}", one.name, sign, look, about(one), tuple(more), enter)
+
+
+def _modes(found: Standing) -> list[Row]:
+    listed = [Row(None, "WHEN", words="the model is asked")]
+    for mode, words in MODES.items():
+        now = mode == found.mode
+        more: tuple[Line, ...] = (
+            [(mode, "title")],
+            [(f"{words[0].upper()}{words[1:]}. What it proposes waits in the inbox, whichever is set.", "")],
+            [("It stands in your file of settings as agent.mode.", "dim")],
+        )
+        sign, look, enter = ("●", "added", "") if now else ("○", "", "sets it")
+        listed.append(Row(f"mode {mode}", mode, sign, look, words, more, enter))
+    return listed
+
+
+def _install() -> list[Row]:
+    lines = installing()
+    words = "installed, and does not run" if len(lines) == 1 else "on this machine; all works by rule without it"
+    listed = [Row(None, "OLLAMA IS NOT THERE" if len(lines) > 1 else "OLLAMA", words=words)]
+    for where, line in lines:
+        more: tuple[Line, ...] = (
+            [(where, "title")],
+            [(line, "code")],
+            [],
+            [("Type it in a shell; enter copies it. Ollama then listens on this machine alone.", "")],
+            [(BY_RULE, "dim")],
+        )
+        listed.append(Row(f"install {where}", where, "$", "accent", line, more, "copies the line"))
+    return listed

@@ -1,0 +1,251 @@
+"""The `:` bar: a line as a verb, run by the pen, and what it gave shown where the app has a better place than text."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Protocol
+
+from store.base.errors import MemorandaError
+from tui.actions.host import ActionHost
+from tui.input.argument_parser import Given, Usage, help_text, read
+from tui.input.command_table import Verb, find
+from tui.input.completion import complete, split
+from tui.input.key_table import named
+
+if TYPE_CHECKING:
+    from tui.commands import Outcome
+
+
+class CommandHost(ActionHost, Protocol):
+    """A screen on which a line is run as a verb, and which shows what it gave."""
+
+    @property
+    def cwd(self) -> str: ...
+    def refuses(self) -> bool: ...
+    @property
+    def embed(self) -> Callable[[], object]: ...
+    def ask_librarian(self, question: str) -> None: ...
+    def open_citation(self, text: str) -> None: ...
+    def search_for(self, query: str) -> None: ...
+    def action_doctor(self, quick: bool = False) -> None: ...
+    def action_help(self) -> None: ...
+    def action_model(self, pull: str = "", trying: str | None = None) -> None: ...
+    def action_open_memory(self) -> None: ...
+
+
+# what may be asked while the past is looked at: what only reads, and what is not about the memory
+IN_THE_PAST = frozenset(
+    "facts decisions tasks iterations search show context timeline history as-of diff checkpoints stats open where"
+    " config completion model".split()
+)
+
+
+def run_line(screen: CommandHost, text: str, agreed: bool = False) -> None:
+    """Run a typed line, with or without its `/`."""
+    words = _words(text)
+    if words[0].removeprefix("/") in ("q", "quit", "exit"):
+        screen.app.exit()
+        return
+    if words[0].removeprefix("/") == "help":
+        screen.action_help()
+        return
+    found = find(words)
+    if found is None:
+        screen.say(f"There is no verb “{words[0][:40]}”. {named('help.open')} lists them all.", "warning")
+        return
+    verb, rest = found
+    if verb.name not in IN_THE_PAST and screen.refuses():
+        return
+    try:
+        given = read(verb.name, verb.arguments, rest)
+    except Usage as error:
+        if "--help" in rest:
+            screen.pane.read_out(help_text(verb.name, verb.summary, verb.arguments).split("\n"))
+        else:
+            screen.say(error.message, "warning")
+        return
+    if not _in_place(screen, verb, given):
+        _run(screen, verb, given, text, agreed)
+
+
+def hint(text: str) -> str:
+    """How the verb that is being typed is used, or what the word that is being typed may become, for the footer; empty
+    while no verb is known."""
+    found = find(text.split())
+    if found is None:
+        return ""
+    verb = found[0]
+    words, current = split(text)
+    options = [f"--{argument.name}" for argument in verb.arguments if argument.form in ("value", "list")]
+    if current.startswith("-") or (words and words[-1] in options):
+        candidates = [candidate.text for candidate in complete(words, current, everywhere=())]
+        if candidates:
+            return f" {'   '.join(candidates)}"
+    usage = " ".join(argument.usage for argument in verb.arguments)
+    return f" {verb.name} {usage}   {verb.summary}"
+
+
+def _words(text: str) -> list[str]:
+    """A line's words, quoted ones whole; an apostrophe that closes nothing is only an apostrophe."""
+    try:
+        return shlex.split(text) or [text]
+    except ValueError:
+        return text.split()
+
+
+def _in_place(screen: CommandHost, verb: Verb, given: Given) -> bool:
+    """Do what the screen does better than text; False if it does not."""
+    if verb.name == "facts" and not (given.status or given.tag):
+        _show_facts(screen, given)
+    elif verb.name == "demo":
+        from tui.commands.demo import HOW
+
+        screen.say(HOW, "warning")
+    elif verb.name == "doctor" and not given.head:
+        screen.action_doctor(given.quick)
+    elif verb.name == "model" and given.what in (None, "status", "pull", "test"):
+        _show_model(screen, given)
+    elif verb.name == "search":
+        screen.search_for(" ".join(given.query))
+    elif verb.name == "show" and not given.diff:
+        screen.open_citation(given.citation)
+    elif verb.name == "history" and not (given.record or given.since or given.changes):
+        screen.change_view(actor=given.actor)
+        screen.action_pane("history")
+    elif verb.name in ("tasks", "checkpoints") and not getattr(given, "status", None):
+        screen.change_view(hidden=given.all)
+        screen.action_pane(verb.name)
+    elif verb.name == "ask" and not given.no_model:
+        screen.ask_librarian(" ".join(given.question))
+    elif verb.name == "context":
+        screen.change_view(question=" ".join(given.query), session=given.session)
+        screen.action_pane(verb.name)
+    elif verb.name == "stats" and screen.moment is None:  # how much there was then is counted, and read out
+        screen.action_pane("health")
+    elif verb.name == "inbox" and given.state in (None, "", "waiting"):
+        screen.change_view(asker=given.origin)
+        screen.action_pane(verb.name)
+    elif verb.name == "timeline" and not (given.since or given.before) and len(given.kind) <= 1:
+        _show_timeline(screen, given)
+    elif verb.name == "diff":
+        screen.show_since(given.since, given.until or "now")
+    elif verb.name == "as-of":
+        screen.look_back(given.time)
+    elif verb.name == "restore" and not (given.yes or given.only or given.kind or given.dry_run):
+        _show_plan(screen, "checkpoint", given.checkpoint)
+    elif verb.name == "undo" and given.all_by and not given.yes:
+        screen.show_plan("origin", given.all_by)
+    elif verb.name == "undo" and given.seq and not (given.overwrite or given.keep or given.dry_run):
+        screen.show_plan("step", given.seq)
+    elif verb.name == "purge" and not (given.yes or given.dry_run or given.scrub or given.leave):
+        _show_purge(screen, given)
+    elif verb.name == "open" and given.place:
+        _open(screen, given.place)
+    elif verb.name == "open":
+        screen.action_open_memory()
+    else:
+        return False
+    return True
+
+
+def _show_model(screen: CommandHost, given: Given) -> None:
+    from store.llm.model_selection import USUAL
+
+    pull = (given.name or USUAL) if given.what == "pull" else ""
+    screen.action_model(pull, (given.name or "") if given.what == "test" else None)
+
+
+def _show_purge(screen: CommandHost, given: Given) -> None:
+    from tui.actions.purge import show
+    from tui.commands.purge import planned
+
+    show(screen, lambda memory: planned(memory, given))
+
+
+def _show_plan(screen: CommandHost, kind: str, text: str) -> None:
+    from tui.commands import number
+
+    try:
+        screen.show_plan(kind, number(text, kind))
+    except MemorandaError as error:
+        screen.say(str(error), "warning")
+
+
+def _show_timeline(screen: CommandHost, given: Given) -> None:
+    from tui.lists.view_state import KIND_ORDER
+
+    kind = given.kind[0] if given.kind else None
+    if kind not in KIND_ORDER:
+        screen.say(f"Kinds: {', '.join(filter(None, KIND_ORDER))}.", "warning")
+        return
+    screen.change_view(kind=kind)
+    screen.action_pane("timeline")
+
+
+def _open(screen: CommandHost, text: str) -> None:
+    from tui.commands.location import place
+
+    try:
+        location, folder = place(text, screen.cwd)
+    except MemorandaError as error:
+        screen.say(str(error), "warning")
+        return
+    screen.app.call_later(screen.app.open, location, folder)  # type: ignore[attr-defined]
+
+
+def _show_facts(screen: CommandHost, given: Given) -> None:
+    """Go to the facts, filtered."""
+    from store.base.vocabulary import DOMAINS
+    from store.records.facts import SORTS
+    from tui.commands.facts import filters
+
+    words, domain = filters(given)
+    if (domain is not None and domain not in DOMAINS) or given.sort not in SORTS:
+        screen.say(f"Domains: {', '.join(DOMAINS)}. Orders: {', '.join(SORTS)}.", "warning")
+        return
+    screen.change_view(domain=domain, origin=given.origin, words=words, hidden=given.all, sort=given.sort)
+    screen.action_pane("facts")
+
+
+def _run(screen: CommandHost, verb: Verb, given: Given, text: str, agreed: bool) -> None:
+    from tui.workers.writer import Asks
+
+    engine = screen.engine
+    if engine is None:
+        return
+    if verb.name == "export" and not given.file:
+        from tui.actions.copy_export import export_path
+
+        given.set("file", export_path(engine.location.name))
+
+    def done(result: object, error: MemorandaError | None) -> None:
+        screen.later(finish, result, error)
+
+    def finish(result: object, error: MemorandaError | None) -> None:
+        if isinstance(error, Asks):
+            if error.lines:
+                screen.pane.read_out(error.lines, focus=False)
+            screen.ask_first(error.message, lambda: run_line(screen, text, agreed=True))
+        elif error is not None:
+            screen.say(str(error), "error")
+        else:
+            _show(screen, verb, result)  # type: ignore[arg-type]
+
+    if verb.apart:
+        screen.say(f"{verb.name} goes on beside everything else; it says when it is done.")
+    engine.run(verb, given, agreed, done)
+
+
+def _show(screen: CommandHost, verb: Verb, outcome: Outcome) -> None:
+    if outcome.message:
+        screen.say(outcome.message, alone=True)
+    if outcome.lines:
+        screen.pane.read_out(outcome.lines)
+    if verb.name in ("config", "model"):
+        screen.app.configure_again()  # type: ignore[attr-defined]
+    elif not verb.reads:
+        screen.refresh_records()
+    if verb.name == "index" and screen.engine is not None:
+        screen.engine.embedder.resume()
+        screen.embed()

@@ -1,0 +1,55 @@
+"""Where a fact comes from, as lines: the citations it rests on, with the words of a turn in which it was said."""
+
+import re
+
+from store.base.citations import parse
+from store.base.errors import MemorandaError
+from store.base.models import Fact
+from store.memory import Memory
+from tui.render.field_diff import LABEL, Line
+
+QUOTED = 4  # pieces of evidence that are quoted; the rest is only cited
+WIDTH = 200  # characters of a quotation
+
+
+def evidence(memory: Memory, fact: Fact) -> list[Line]:
+    """The evidence of a fact. A turn that says it is quoted; one that is gone, or says it in other words, is cited."""
+    quoted: list[tuple[str, str]] = []
+    cited: list[str] = []
+    for place, citation in enumerate(fact.evidence):
+        words = _words(memory, citation, fact.fact) if place < QUOTED else ""
+        if words:
+            quoted.append((f"[{citation}]  ", f"“{words}”"))
+        else:
+            cited.append(f"[{citation}]")
+    if cited:
+        quoted.append((" ".join(cited), ""))
+    labels = ["Evidence", *[""] * len(quoted)]
+    return [
+        [(label.ljust(LABEL), "label"), (where, ""), (words, "dim")]
+        for label, (where, words) in zip(labels, quoted, strict=False)
+    ]
+
+
+def _words(memory: Memory, citation: str, fact: str) -> str:
+    """The sentence of a turn that says a fact, in its own words; empty if there is none."""
+    try:
+        found = parse(citation)
+        if found.kind != "turn":
+            return ""
+        text = memory.turns.get(int(found.target)).text
+    except MemorandaError:
+        return ""
+    return sentence_with(text, fact)
+
+
+def sentence_with(text: str, fact: str) -> str:
+    """The sentence of a text in which a fact is said, in whatever capitals; empty if none says it."""
+    plain = " ".join(text.split())
+    match = re.search(re.escape(fact), plain, re.IGNORECASE)
+    if match is None:
+        return ""
+    start = max((end.end() for end in re.finditer(r"[.!?…]\s", plain[: match.start()])), default=0)
+    end = re.compile(r"[.!?…](?=\s|$)").search(plain, match.end())
+    sentence = plain[start : end.end() if end else len(plain)].strip()
+    return sentence if len(sentence) <= WIDTH else sentence[: WIDTH - 1] + "…"

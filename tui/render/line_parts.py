@@ -1,0 +1,24 @@
+"""The lines that descriptions of records are made of: a head, a label with its value, a text, a time."""
+
+from store.base.clock import how_long_ago, local_time
+from store.base.models import Record
+from tui.render.field_diff import LABEL, Line
+
+
+def head(kind: str, record: Record, *words: str) -> Line:
+    extra = "".join(f" · {word}" for word in words if word)
+    return [(record.citation, "own"), (f"  {kind}{extra}", "dim")]
+
+
+def when(at: str, now: str) -> str:
+    return f"{local_time(at)} ({how_long_ago(now, at)})"
+
+
+def row(label: str, value: str, style: str = "") -> Line:
+    return [(label.ljust(LABEL), "label"), (value, style)]
+
+
+def words(text: str, style: str) -> list[Line]:
+    """A text of several lines; all but the first are indented, so that no line of it passes for one of ours."""
+    first, *rest = text.split("\n")
+    return [[(first, style)], *([("  " + line, style)] for line in rest)]

@@ -1,0 +1,60 @@
+"""Why a hit is where it is: what each signal gave to its score, as a small table with bars."""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from store.search import Hit
+    from tui.render.field_diff import Line
+
+MEANS = {
+    "text": "words of the question, the rarer the more",
+    "meaning": "what it says is near what was asked",
+    "speaker": "said by somebody the question names",
+    "answer": "said right after such a question",
+    "date": "of the time the question names",
+    "time": "says when, as was asked",
+    "session": "near, or beside something that is near",
+    "substance": "says little",
+    "new": "new; only parts equals",
+    "citation": "the record that was named",
+}
+BAR = 12  # cells of the largest signal's
+NOTHING = "0.0"
+HIGH = "█"
+PARTS = " ▏▎▍▌▋▊▉"  # of a cell, in eighths
+
+
+def rows(hit: "Hit") -> list[tuple[str, str, str]]:
+    """(signal, its part of the score, a bar of as many cells as it is worth), the largest first."""
+    most = max(hit.why.values(), default=0.0)
+    found = sorted(hit.why.items(), key=lambda item: -item[1])
+    return [(name, f"{value:.1f}", _bar(value / most if most > 0 else 0.0)) for name, value in found]
+
+
+def lines_of(hit: "Hit") -> list[str]:
+    """The table as text, and what the model thinks of it."""
+    lines = [f"{name:<10}{value:>4}  {bar:<{BAR}}  {MEANS.get(name, '')}".rstrip() for name, value, bar in rows(hit)]
+    return [*lines, *([similarity(hit)] if hit.similarity is not None else [])]
+
+
+def similarity(hit: "Hit") -> str:
+    """The calibrated similarity in words."""
+    return f"alike     {hit.similarity or 0.0:>4.2f}  0 is unrelated, 1 the same in other words"
+
+
+def table(hit: "Hit") -> "list[Line]":
+    """The same for the preview, which is narrow: without words, and without what gave next to nothing."""
+    lines: list[Line] = [[("Why it is here", "heading")]]
+    lines += [
+        [(f"{name:<10}{value:>4}  ", "label"), (bar, "accent")] for name, value, bar in rows(hit) if value != NOTHING
+    ]
+    if not hit.why:
+        lines.append([("It passes the filters; nothing else was asked.", "dim")])
+    if hit.similarity is not None:
+        lines.append([(f"{'alike':<10}{hit.similarity:>4.2f}", "label"), ("  of 1", "dim")])
+    return [*lines, []]
+
+
+def _bar(share: float) -> str:
+    eighths = round(share * BAR * 8)
+    whole, part = divmod(eighths, 8)
+    return HIGH * whole + (PARTS[part] if part else "" if whole else PARTS[1])

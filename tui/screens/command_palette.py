@@ -1,0 +1,68 @@
+"""The palette: every key and every verb by its name, from their tables; first what is about the list one is in."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from rich.text import Text
+from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.markup import escape
+from textual.widgets import Input
+
+from tui.input.command_table import VERBS
+from tui.input.key_table import HITS, KEYS, RECORDS, Key
+from tui.theme.escape import visible
+from tui.theme.line_filters import fit
+
+HIDDEN = ("palette.open", "mark.range")  # of no use from a palette
+GENERAL = ("memory.undo", "search.open", "command.open", "help.open")  # always in the footer
+NAME, KEY = 16, 5  # cells of the name and of the key
+EDGE = 8  # cells that the palette takes for itself
+
+
+def entries(remapped: dict[str, str], place: str = "") -> list[tuple[str, str, str, str]]:
+    """(name, key, help, what `action_palette` takes) of every key and verb; first what is about the records of the
+    list `place`."""
+    keys = [key for key in KEYS if key.id not in HIDDEN]
+    keys.sort(key=lambda key: not _about(key, place))
+    return [
+        *((key.label or key.id.replace(".", " "), key.shown(remapped), key.help, f"key:{key.id}") for key in keys),
+        *((f":{verb.name}", "", verb.summary, f"verb:{verb.name}") for verb in VERBS),
+    ]
+
+
+def _about(key: Key, place: str) -> bool:
+    """Whether a key is about the records of the list `place`; what is found may be anything."""
+    places = RECORDS if place == HITS else (place,)
+    return key.id not in GENERAL and any(name in key.panes for name in places)
+
+
+class Everything(Provider):
+    """Finds keys by what they do and verbs by their names. Nothing in them is markup, whatever a key is called."""
+
+    async def startup(self) -> None:
+        if self.app.animation_level == "none":
+            for line in self.app.screen.query(Input):
+                line.cursor_blink = False
+
+    async def discover(self) -> Hits:
+        room = self.app.size.width - EDGE
+        for name, key, text, target in self._entries:
+            line = Text(fit(f"{name:<{NAME}} {visible(key):<{KEY}} {text}", room))
+            line.stylize("dim not bold", NAME + 1)
+            yield DiscoveryHit(line, partial(self._do, target), text=name)
+
+    async def search(self, query: str) -> Hits:
+        matcher = self.matcher(query)
+        for name, key, text, target in self._entries:
+            score = max(matcher.match(name), matcher.match(text) * 0.9)
+            if score > 0:
+                shown = escape(f"{name}  {visible(key)}".rstrip())
+                yield Hit(score, matcher.highlight(shown), partial(self._do, target), text=name, help=escape(text))
+
+    @property
+    def _entries(self) -> list[tuple[str, str, str, str]]:
+        return entries(self.app.remapped, getattr(self.screen, "place", ""))  # type: ignore[attr-defined]
+
+    async def _do(self, target: str) -> None:
+        await self.screen.run_action(f"palette({target!r})")

@@ -1,0 +1,50 @@
+"""The model beside the search: its name, how it stands, how long its last answer took; in fewer words where there is
+less room."""
+
+from __future__ import annotations
+
+from store.llm.model_stats import Faring
+from tui.theme.pieces import Piece
+from tui.workers.model_worker import Modeller
+
+ACTION = "model"
+NAME = 18  # cells of a model's name
+
+
+def forms(modeller: Modeller, faring: Faring) -> list[list[Piece]]:
+    """The ways to say it, the longest first. Empty while nothing is known."""
+    pull, found = modeller.pull, modeller.standing
+    if pull is not None and not pull.ended:
+        far = f"{100 * pull.far.done // pull.far.total} %" if pull.far.total else "…"
+        return [
+            [(f"pulling {short(pull.name)} ", "$text-accent", ACTION), (far, "bold", ACTION)],
+            [(f"pulling {far}", "$text-accent", ACTION)],
+            [(f"↓ {far}", "$text-accent", ACTION)],
+        ]
+    if found is None:
+        return []
+    if not found.model:
+        return [[("rules", "$dim", ACTION)]]  # what waits for a model that may never come is no news
+    name = short(found.model)
+    state = "working" if faring.working or modeller.trying else found.state
+    look = {"working": "$text-accent", "ready": "$text-success"}.get(state, "$dim")
+    last = f"  {faring.seconds:.1f} s" if faring.seconds is not None else ""
+    queue = f"  {faring.queued:,} queued" if faring.queued else ""
+    rules = f"  {faring.by_rule:,} of {faring.asked:,} by rule" if faring.by_rule else ""
+    said: list[Piece] = [(f"{name} ", "", ACTION), (state, look, ACTION)]
+    return [
+        [*said, (last, "", ACTION), (f"{queue}{rules}", "$dim", ACTION)],
+        [*said, (last, "", ACTION), (queue, "$dim", ACTION)],
+        [*said, (last, "", ACTION)],
+        said,
+        [(name, look, ACTION)],
+        [(name.partition(":")[0], look, ACTION)],
+    ]
+
+
+def short(name: str) -> str:
+    """A model's name without whose it is and what it was trained for: `qwen2.5:3b` of `qwen2.5:3b-instruct`."""
+    name = name.rpartition("/")[2]
+    model, colon, size = name.partition(":")
+    name = model if size in ("", "latest") else f"{model}{colon}{size.partition('-')[0]}"
+    return name if len(name) <= NAME else f"{name[: NAME - 1]}…"

@@ -1,0 +1,15 @@
+"""Pieces of a line that can be clicked."""
+
+from collections.abc import Sequence
+
+from rich.cells import cell_len
+
+from tui.theme.escape import visible
+
+Piece = tuple[str, str] | tuple[str, str, str]
+"""A text, its style, and the screen's action that a click on it runs (or none)."""
+
+
+def width(pieces: Sequence[Piece]) -> int:
+    """How many cells pieces take."""
+    return sum(cell_len(visible(piece[0])) for piece in pieces)

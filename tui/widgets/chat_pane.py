@@ -1,0 +1,177 @@
+"""The librarian's pane: the conversation above, whose citations are links, and below it the line to ask in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal, Vertical
+from textual.message import Message
+from textual.widgets import Input
+
+from tui.input.key_table import LIBRARIAN
+from tui.theme.escape import visible
+from tui.widgets.bars import Bar, Split
+from tui.widgets.cached_lines import Kept
+from tui.widgets.field import Field
+from tui.widgets.preview import Preview
+
+if TYPE_CHECKING:
+    from store.librarian.rule_answer import Told
+    from tui.render.field_diff import Line
+    from tui.workers.librarian_worker import Exchange
+
+YOU, ANSWER, BESIDE = "you        ", "librarian  ", "           "
+WORDS = "words"  # the style of what is no link, whatever stands in it
+
+
+class Talk(Preview):
+    """The exchanges, the newest at the end and in sight."""
+
+    def show_talk(self, exchanges: Sequence[Exchange], empty: Sequence[Line]) -> None:
+        """Show these exchanges, or without any what can be asked. Who reads further up stays there."""
+        at_end = self.at_end
+        self.show([line for exchange in exchanges for line in lines_of(exchange)] or empty, stay=True)
+        if at_end:
+            self.to_end()
+
+    def _linked(self, text: str, style: str) -> list[tuple[str, str, int]]:
+        """A citation with its brackets, so that no line ends between them."""
+        if style == WORDS:
+            return [(visible(text), "", -1)]
+        pieces: list[tuple[str, str, int]] = []
+        for piece, look, index in super()._linked(text, style):
+            if index >= 0 and pieces and pieces[-1][0].endswith("["):
+                pieces[-1] = (pieces[-1][0][:-1], *pieces[-1][1:])
+                piece = f"[{piece}"
+            elif pieces and pieces[-1][0].startswith("[") and piece.startswith("]"):
+                pieces[-1] = (f"{pieces[-1][0]}]", *pieces[-1][1:])
+                piece = piece[1:]
+            pieces.append((piece, look, index))
+        return [piece for piece in pieces if piece[0]]
+
+    @property
+    def at_end(self) -> bool:
+        """Whether the last line is in sight."""
+        return round(self.scroll_offset.y) + self.size.height >= len(self._rows)
+
+    def to_end(self) -> None:
+        self.scroll_to(y=max(0, len(self._rows) - self.size.height), animate=False, force=True)
+
+    def select_last(self) -> bool:
+        """Select the first citation of the last answer, which `enter` then opens. False if it has none."""
+        asked = [y for y, row in enumerate(self._rows) if row and row[0][0] == YOU]
+        own = [index for row in self._rows[asked[-1] + 1 :] for _, _, index in row if index >= 0] if asked else []
+        if own:
+            self.selected = own[0]
+        return bool(own)
+
+
+def lines_of(exchange: Exchange) -> list[Line]:
+    """A question and its answer, as lines. A model's sentences make a paragraph, those of records a list."""
+    answer = exchange.answer
+    lines: list[Line] = [[(YOU, "label"), (exchange.question, "title")]]
+    said = [[(sentence, "")] for sentence in exchange.said] if answer is None else list(map(_pieces, answer.told))
+    if answer is not None and answer.by and not answer.nothing:
+        said = [[piece for place, told in enumerate(said) for piece in ([(" ", WORDS)] if place else []) + told]]
+    lines += [[(BESIDE if place else ANSWER, "label"), *told] for place, told in enumerate(said)]
+    start = BESIDE if said else ANSWER
+    if exchange.error:
+        lines.append([(start, "label"), (exchange.error, "warning")])
+    elif answer is None:
+        lines.append([(start, "label"), (exchange.status, "dim")])
+    else:
+        if answer.near is not None:
+            lines.append([(BESIDE, "label"), *_pieces(answer.near)])
+        lines.append([(start, "label"), (answer.line, "dim")])
+        if answer.note:
+            lines.append([(BESIDE, "label"), (answer.note, "dim")])
+    return [*lines, []]
+
+
+def _pieces(told: Told) -> Line:
+    """A sentence, of which the citations that it makes are links; those that stand in what it quotes are words."""
+    own = "|".join(re.escape(f"[{citation}]") for citation in told.citations)
+    parts = re.split(f"({own})", told.text) if own else [told.text]
+    return [(part, "" if place % 2 else WORDS) for place, part in enumerate(parts) if part]
+
+
+class Question(Field):
+    """The line to ask in: Enter asks, the arrows bring back what was asked before. Empty, Enter and down leave it for
+    what the last answer cites."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("up", "past(1)", "Older", show=False, id="question.older", tooltip="The question before"),
+        Binding("down", "past(-1)", "Newer", show=False, id="question.newer", tooltip="The question after"),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__(id="question", compact=True, select_on_focus=False)
+        self.placeholder = "ask about the past"
+        self._past: list[str] = []
+        self._place = 0
+        self._typed = ""
+
+    def keep(self, question: str) -> None:
+        """Remember what was asked, and be ready for the next."""
+        self._past.append(question)
+        self._place = 0
+        self.value = ""
+
+    def forget(self) -> None:
+        """Remember nothing of what was asked."""
+        if self._place:
+            self.value = ""
+        self._past.clear()
+        self._place, self._typed = 0, ""
+
+    def action_past(self, step: int) -> None:
+        if step < 0 and not self._place and not self.value:
+            self.post_message(TalkPane.Asked(""))
+        place = self._place + step
+        if 0 <= place <= len(self._past):
+            if not self._place:
+                self._typed = self.value
+            self._place = place
+            self.value = self._past[-place] if place else self._typed
+            self.cursor_position = len(self.value)
+
+
+class TalkPane(Kept, Vertical):
+    """The whole pane."""
+
+    DEFAULT_CSS = """
+    TalkPane {
+        & > #talk { height: 1fr; padding: 0 1; }
+        & > #ask-line { height: 1; background: $panel; padding: 0 1; }
+        & > #ask-line > #ask-label { width: auto; padding: 0 1 0 0; text-style: bold; color: $text-accent; }
+        & > #ask-line > Question { width: 1fr; height: 1; border: none; padding: 0; background: transparent; }
+    }
+    """
+
+    @dataclass
+    class Asked(Message):
+        """A question was asked, or Enter pressed without one."""
+
+        question: str
+
+    def compose(self) -> ComposeResult:
+        yield Split(id=f"{LIBRARIAN}-title", classes="pane-title")
+        with Vertical(id="talk"):
+            yield Talk(id=LIBRARIAN)
+        with Horizontal(id="ask-line"):
+            yield Bar("ask", id="ask-label")
+            yield Question()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        event.stop()
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        if event.value.strip():
+            self.query_one(Question).keep(event.value.strip())
+        self.post_message(self.Asked(event.value.strip()))

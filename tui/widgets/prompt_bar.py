@@ -1,0 +1,196 @@
+"""The line at the bottom in which the app asks: for a verb after `:`, for a text, or for a yes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from rich.cells import cell_len, set_cell_size
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Horizontal
+from textual.message import Message
+from textual.widgets import Input
+from textual.widgets.input import Selection
+
+from tui.theme.escape import visible
+from tui.theme.line_filters import content
+from tui.widgets.bars import Bar
+from tui.widgets.cached_lines import Kept
+from tui.widgets.field import Field
+
+ROOM = 16  # cells that a question leaves for its answer
+
+
+class Line(Field):
+    """The input of the ask bar: Escape leaves, Tab completes, the arrows bring back what was typed before."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,ctrl+c", "leave", "Leave", show=False, id="ask.leave", tooltip="Leave without an answer"),
+        Binding("tab", "complete", "Complete", show=False, id="ask.complete", tooltip="Complete the word"),
+        Binding("up", "past(1)", "Older", show=False, id="ask.older", tooltip="The line typed before"),
+        Binding("down", "past(-1)", "Newer", show=False, id="ask.newer", tooltip="The line typed after"),
+    ]
+
+    def __init__(self) -> None:
+        super().__init__(id="line", compact=True, select_on_focus=False)
+        self._past: list[str] = []
+        self._place = 0
+        self.verbs = False  # whether a verb is asked for, so that Tab completes and the past helps
+        self.live = False  # whether a question stands here that losing the focus leaves unanswered
+
+    def put(self, text: str) -> None:
+        self.value = text
+        self.cursor_position = len(text)
+
+    def keep(self) -> None:
+        """Remember the line that was just given."""
+        if self.verbs and self.value.strip():
+            self._past.append(self.value)
+        self._place = 0
+
+    def action_leave(self) -> None:
+        self.live = False
+        self.post_message(AskBar.Left())
+
+    def action_complete(self) -> None:
+        if self.verbs:
+            self.put(completed(self.value))
+
+    def action_past(self, step: int) -> None:
+        place = self._place + step
+        if self.verbs and 0 <= place <= len(self._past):
+            self._place = place
+            self.put(self._past[-place] if place else "")
+
+    def on_focus(self, event: events.Focus) -> None:
+        self.live = True
+
+    def on_blur(self, event: events.Blur) -> None:
+        if self.live:
+            self.live = False
+            self.post_message(AskBar.Left())
+
+
+class AskBar(Kept, Horizontal):
+    """Hidden until something is asked."""
+
+    DEFAULT_CSS = """
+    AskBar {
+        height: 1; display: none; background: $panel;
+        & > #label { width: auto; padding: 0 1; text-style: bold; color: $text-accent; }
+        & > Line { width: 1fr; height: 1; border: none; padding: 0; background: transparent; }
+        &.-asking { display: block; }
+    }
+    """
+
+    class Left(Message):
+        """The bar was left, with an answer or without; `answer` is to be called once the bar is gone."""
+
+        def __init__(self, answer: Callable[[], None] | None = None) -> None:
+            super().__init__()
+            self.answer = answer
+
+    class Typed(Message):
+        """A verb is being typed."""
+
+        def __init__(self, text: str) -> None:
+            super().__init__()
+            self.text = text
+
+    def __init__(self, *, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._answer: Callable[[str], None] = lambda text: None
+        self._one_key = False
+        self._start = ""  # what the text was when it was asked for
+
+    def compose(self) -> ComposeResult:
+        yield Bar("", id="label")
+        yield Line()
+
+    @property
+    def verbs(self) -> bool:
+        """Whether a verb is asked for."""
+        return self.query_one("#line", Line).verbs
+
+    def ask(
+        self,
+        label: str,
+        value: str,
+        answer: Callable[[str], None],
+        verbs: bool = False,
+        one_key: bool = False,
+        over: bool = False,
+    ) -> None:
+        """Wait for one line under `label`, starting from `value`, or with `one_key` for a single letter; `answer` gets
+        it. With `over` what is typed takes the place of `value`. Nothing is asked before start.
+
+        `value` is made visible to be edited, so that nothing hides in it; left as it was, it is given back as it was.
+        """
+        if not self.query("#line"):
+            return
+        shown, room = visible(label), self.app.size.width - ROOM
+        if cell_len(shown) > room:  # of a long question the end is what asks; of one for y or n the verb as well
+            first = room * 3 // 5 if one_key else 0
+            last = set_cell_size(shown[::-1], room - 1 - first)[::-1]
+            shown = f"{set_cell_size(shown, first)}…{last}"
+        self.query_one("#label", Bar).update(content(shown))
+        self.add_class("-asking")
+        line = self.query_one("#line", Line)
+        line.verbs, line.live, self._answer = verbs, self.screen.focused is line, answer  # its events may still come
+        self._start = value
+        self._one_key = False
+        line.put(visible(value))
+        self._one_key = one_key
+        if over:
+            line.selection = Selection(0, len(line.value))
+        self.screen.set_focus(line)  # at once: the next keys are for it
+        if verbs:
+            self.post_message(self.Typed(value))
+
+    def submit(self, text: str | None = None) -> None:
+        """Answer as Enter does, with `text` or with what stands in the line."""
+        line = self.query_one("#line", Line)
+        if text is not None:
+            line.value = text
+        line.post_message(Input.Submitted(line, line.value))
+
+    def complete(self) -> None:
+        """Complete a verb's word, as Tab does."""
+        self.query_one("#line", Line).action_complete()
+
+    def leave(self) -> None:
+        """Leave without an answer, as Escape does."""
+        self.query_one("#line", Line).action_leave()
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        event.stop()
+        if self._one_key and event.value:
+            self.submit()  # yes or no: one key says it
+        if self.query_one("#line", Line).verbs and self.has_class("-asking"):
+            self.post_message(self.Typed(event.value))
+
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        text, answer = event.value, self._answer
+        if text == visible(self._start):
+            text = self._start
+        elif "\n" in self._start:
+            text = text.replace(" ⏎ ", "\n")
+        line = self.query_one("#line", Line)
+        line.keep()
+        line.live = False
+        self.post_message(self.Left(lambda: answer(text)))
+
+
+def completed(text: str) -> str:
+    """What Tab makes of a line: the verb, option or value it begins, or as far as all that fit agree."""
+    from tui.input.completion import agreed, complete, split
+
+    words, current = split(text)
+    found = [candidate.text for candidate in complete(words, current, everywhere=())]
+    start = text[: len(text) - len(current)]
+    if len(found) == 1:
+        return start + found[0] + ("" if found[0].endswith("=") else " ")
+    return start + (agreed(found) or current)

@@ -1,0 +1,1 @@
+"""Work beside the screen: connections and threads of the application. No widget."""

@@ -1,0 +1,448 @@
+"""The app's hands: every touch of the memory happens here, on threads that are not the screen's.
+
+One thread, the pen, writes, and runs the verbs (`tui/workers/writer.py`); others seek, read the order of the lists,
+read git (`tui/workers/maintenance_worker.py`), embed. Each has its own connection, opened in it. What the screen reads
+itself, a page or a record at a time, takes a fraction of a millisecond, on a connection of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from array import array
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from time import monotonic
+
+from textual.cache import LRUCache
+
+from store.base.citations import Citation, cite, parse
+from store.base.clock import DAY_MS, Clock, from_ms, parse_moment, to_ms, utc_now
+from store.base.errors import MemorandaError
+from store.base.location import Location
+from store.base.models import Chunk, Commit, Record, Step
+from store.base.record_keys import pack
+from store.history.compression import every_row
+from store.history.history import KINDS
+from store.memory import Memory
+from store.search import lookup as records
+from tui.input.command_table import Verb
+from tui.input.key_table import CHECKPOINTS, CONTEXT, FACTS, HEALTH, HISTORY, INBOX, TASKS
+from tui.lists.decision_conflicts import Against
+from tui.lists.record_rows import FactRows, KeyedRows, TimelineRows, by_day
+from tui.lists.side_rows import checkpoint_segments, proposal_segments, step_segments, task_segments
+from tui.lists.view_state import View
+from tui.render.field_diff import Line
+from tui.render.record_detail import describe, describe_step
+from tui.workers import queries
+from tui.workers.document_worker import Reader
+from tui.workers.embedding_worker import Embedder
+from tui.workers.ingest_worker import Bringer
+from tui.workers.learning_worker import Learner
+from tui.workers.maintenance_worker import Upkeep
+from tui.workers.search_worker import Seeker
+from tui.workers.throttle import Pace
+from tui.workers.writer import Done, Pen
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from store.history.restore_plan import Plan
+    from store.services.as_of import Past, Then
+    from store.services.metrics import Measures
+    from tui.input.argument_parser import Given
+    from tui.lists.health_rows import HealthRows
+    from tui.workers.queries import SideRows, Target
+
+FIRST = 256  # rows of a list that are shown before its whole order is known
+DIFF_BYTES = 120_000
+CACHE = -256  # kB of the file that are kept while an order is read: each page is needed once
+M_MMAP_THRESHOLD, M_ARENA_MAX = -3, -8  # of mallopt(3)
+MEASURED_REST = 10  # times what measuring the health took: the pause before it is measured again
+LARGE = 1 << 19  # bytes of a block that is given back by itself
+
+
+@dataclass(frozen=True)
+class Lists:
+    """A reading of both lists; `whole` once the order of everything is known."""
+
+    facts: FactRows
+    timeline: TimelineRows
+    counts: dict[str, int]
+    entries: int
+    whole: bool
+    view: View
+    step: int  # of history, that was the newest before they were read
+    journal: tuple[tuple[int, int], ...]  # of the timeline, see there
+
+
+class Engine:
+    """The memory as the app uses it. Opened on a worker thread; closed when the app ends."""
+
+    def __init__(self, location: Location, cwd: str, clock: Clock = utc_now) -> None:
+        self.location = location
+        self.cwd = cwd
+        self.clock = self._clock = clock
+        self._present = self.screen = Memory(location, "app", clock)  # the screen's own, for reading
+        self.created = self.screen.created
+        self.past: Past | None = None  # what is looked at in the place of now
+        self.pen = Pen(location, cwd, clock)
+        self.upkeep = Upkeep(location, cwd, clock)
+        # always the same thread: each would keep the memory that it once needed for a million keys
+        self._reader = ThreadPoolExecutor(1, thread_name_prefix="lists")
+        self.seeker = Seeker(location, clock)
+        self._closed = False
+        self._measured: tuple[Measures, float] | None = None  # the last figures, and until when they do
+        self.subjects: LRUCache[int, str] = LRUCache(4096)  # what the steps of history that are on screen are about
+        self._steps: tuple[str | None, array[int]] = (None, array("I"))  # whose steps of history were read last
+        self._against = Against()
+        self.documents = Reader(location, clock)
+        self.pace = Pace()
+        self.embedder = Embedder(location, clock, self.pace)
+        self.bringer = Bringer(location, clock, self.embedder.unwanted)
+        gives_way, unwanted, closing = self.embedder.give_way, self.embedder.unwanted, self.embedder.closing
+        self.learner = Learner(location, clock, gives_way, unwanted, closing, self.pace)
+
+    def close(self) -> None:
+        """Let what is being written finish, then close."""
+        self._closed = True
+        self.upkeep.close()
+        self.documents.close()
+        self.embedder.close()
+        self.bringer.close()
+        self.seeker.interrupt()
+        self.pen.close()
+        self._reader.shutdown(wait=False, cancel_futures=True)
+
+    @property
+    def closed(self) -> bool:
+        return self._closed
+
+    @property
+    def present(self) -> Memory:
+        """The memory as it is now, for the screen to read, also while another moment is looked at."""
+        return self._present
+
+    @property
+    def now(self) -> str:
+        """This moment, also while another is looked at."""
+        return self._present.now
+
+    # the past
+
+    def look_back(self, text: str) -> tuple[Past, Then]:
+        """The memory as it stood at a moment; on a worker thread. Raises InvalidInput, NotFound, Conflict."""
+        from store.services.as_of import Then, read
+        from store.services.point_in_time import moment
+
+        with Memory(self.location, "app", self._clock, create=False) as memory:
+            past = read(memory, moment(memory, text))
+        return past, Then(self.location, "app", past)
+
+    def enter(self, past: Past, then: Then) -> None:
+        """Let the screen read `then` from now on."""
+        self.come_back()
+        self.past, self.screen = past, then
+        self.seeker.look(past)
+
+    def come_back(self) -> None:
+        """Let the screen read the memory of now again."""
+        if self.past is not None:
+            self.screen.close()
+            self.past, self.screen = None, self._present
+            self.seeker.look(None)
+        self.subjects.clear()
+
+    def _open(self, past: Past | None) -> Memory:
+        """The memory, for another thread to read: as it is, or as it stood."""
+        if past is None:
+            return Memory(self.location, "app", self._clock, create=False)
+        from store.services.as_of import Then
+
+        return Then(self.location, "app", past)
+
+    # the screen's own reading: a fraction of a millisecond each
+
+    def read_facts(self, numbers: Sequence[int]) -> dict[int, Record]:
+        return {fact.id: fact for fact in self.screen.facts.many(list(numbers))}
+
+    def read_entries(self, keys: Sequence[int]) -> dict[int, Record]:
+        return records.by_key(self.screen.database, list(keys))
+
+    def read_steps(self, numbers: Sequence[int]) -> dict[int, Step]:
+        steps = {step.seq: step for step in self.screen.history.many(list(numbers))}
+        for seq, text in self.screen.history.subjects(list(steps)).items():
+            self.subjects[seq] = text
+        return steps
+
+    def read_marked(self, name: str, marks: Iterable[Hashable]) -> list[Record | Step]:
+        """The records that are marked in the list `name`, the oldest first."""
+        keys = sorted(key for key in marks if isinstance(key, int))
+        found: Mapping[int, Record | Step]
+        if name == HISTORY:
+            found = self.read_steps(keys)
+        else:
+            found = self.read_facts(keys) if name == FACTS else self.read_entries(keys)
+        return [found[key] for key in keys if key in found]
+
+    def done_tasks(self) -> int:
+        """How many tasks are done."""
+        count: int = self.screen.database.value("SELECT count(*) FROM tasks WHERE status = 'done'")
+        return count
+
+    def waiting(self) -> int:
+        """How many proposals wait for a person."""
+        return self.screen.inbox.count()
+
+    def checkpoints_by_themselves(self) -> int:
+        """How many checkpoints nobody asked for."""
+        return self.screen.checkpoints.taken_by_itself()
+
+    def at_day(self, name: str, text: str, view: View) -> int | None:
+        """The key of the newest entry of a day, or of the first before it, in timeline or history. Raises
+        InvalidInput."""
+        start = parse_moment(text, self.screen.now)
+        end = from_ms(to_ms(start) + DAY_MS)
+        if name == HISTORY:
+            steps = self.screen.history.steps(actor=view.actor, before=end, limit=1)
+            return steps[0].seq if steps else None
+        return next((key for key, _ in self.screen.timeline.stream(view.kinds, before=end, limit=1)), None)
+
+    def same(self, record: Record | Step) -> Record | Step | None:
+        """A record as it is now."""
+        if isinstance(record, Step):
+            return next(iter(self.screen.history.many([record.seq])), None)
+        if isinstance(record, Chunk):
+            return self._same_lines(record)
+        found = records.many(self.screen.database, records.kind_of(record), [record.id])
+        return found[0] if found else None
+
+    def _same_lines(self, chunk: Chunk) -> Chunk:
+        """A document's lines as the index has them now: where the chunk went, or what stands in its place; else as they
+        were, and their description says what became of them."""
+        documents = self.screen.documents
+        moved = [found for found in documents.many([chunk.id]) if found.text == chunk.text]
+        try:
+            return moved[0] if moved else documents.cited(parse(chunk.citation))
+        except MemorandaError:
+            return chunk
+
+    def newest_step(self, memory: Memory | None = None) -> int:
+        """The number of history's newest step."""
+        return (memory or self.screen).database.value("SELECT max(seq) FROM history") or 0
+
+    def changed_elsewhere(self, since: int) -> tuple[int, set[int]]:
+        """(the newest step, the keys of what others changed after step `since`: other doors, and other windows of this
+        application; at most 200)."""
+        rows = self.screen.database.rows(
+            f"SELECT seq, tbl, json_extract(pk, '$[0]') FROM {every_row(self.screen.database)}"
+            " WHERE seq > ? AND tbl IN ('facts', 'decisions', 'tasks', 'proposals') ORDER BY seq DESC LIMIT 200",
+            (since,),
+        )
+        newest = max((seq for seq, _, _ in rows), default=since)
+        own = self.pen.own
+        changed = {pack(KINDS[table], number) for seq, table, number in rows if seq not in own}
+        return newest, changed
+
+    def links(self, record: Record) -> str:
+        """The decisions a commit is linked to, for its line in the timeline."""
+        if not isinstance(record, Commit):
+            return ""
+        rows = self.screen.database.rows(
+            "SELECT decision_id FROM commit_links WHERE commit_id = ? ORDER BY 1 LIMIT 3", (record.id,)
+        )
+        return " ".join(cite("decision", number) for (number,) in rows)
+
+    def describe(self, record: Record | Step) -> list[Line]:
+        """Everything the memory knows of a record, or of a step of history."""
+        return describe_step(self.screen, record) if isinstance(record, Step) else describe(self.screen, record)
+
+    def lookup(self, citation: Citation) -> Record:
+        """The record a citation means. Raises NotFound, Conflict, Unsupported."""
+        return records.lookup(self.screen.database, citation)
+
+    def welcome(self) -> list[str]:
+        """What the first start found and did, and what can be done now."""
+        return queries.welcome(self.screen, self.cwd)
+
+    # on worker threads
+
+    def describe_apart(self, record: Record) -> list[Line]:
+        """`describe`, for a record whose description takes longer than a frame."""
+        with self._open(self.past) as memory:
+            return describe(memory, record, coloured=True)
+
+    def lists(self, view: View, limit: int = -1, last: Lists | None = None, aged: bool = False) -> Lists:
+        """Read the order of facts and timeline, the first `limit` rows of each or all.
+
+        Of the `last` reading, the order of what did not change since is kept; `aged` when time has passed, which moves
+        facts from state to state by itself. What is written meanwhile may be read, and is read again next time.
+        """
+        return self._reader.submit(self._lists, view, limit, last, aged).result()
+
+    def _lists(self, view: View, limit: int, last: Lists | None, aged: bool) -> Lists:
+        if last is not None and not last.whole:
+            last = None
+            _give_back()
+        with self._open(view.past) as memory:
+            memory.database.connection.pragma("cache_size", CACHE)
+            now = memory.now
+            step = memory.database.value("SELECT max(seq) FROM history") or 0
+            journal = memory.timeline.journal() if limit < 0 else ()
+            changed = _changed(memory, last.step) if last is not None else set()
+            if last is not None and last.view == view and "facts" not in changed and not aged:
+                facts, counts = last.facts.anew(now), last.counts
+            else:
+                order = memory.facts.order(
+                    now,
+                    statuses=view.statuses,
+                    domain=view.domain,
+                    origin=view.origin,
+                    words=view.words,
+                    sort=view.sort,
+                    limit=limit,
+                )
+                facts = FactRows(order, self.read_facts, now)
+                counts = memory.facts.counts(now) if limit < 0 else {}
+            same_kind = last is not None and (last.view.kind, last.view.past) == (view.kind, view.past)
+            if last is not None and same_kind and last.journal == journal and "decisions" not in changed:
+                timeline, entries = last.timeline.anew(), last.entries
+            else:
+                keys, days = by_day(memory.timeline.stream(view.kinds, limit=limit))
+                timeline, entries = TimelineRows(keys, days, self.read_entries, self.links), len(keys)
+            return Lists(facts, timeline, counts, entries, limit < 0, view, step, journal)
+
+    def side(self, view: View, names: Sequence[str]) -> dict[str, SideRows]:
+        """Read the order of those of the other lists that are named."""
+        with self._open(view.past) as memory:
+            now, newest = memory.now, self.newest_step(memory)
+            lists: dict[str, SideRows] = {}
+            if HEALTH in names:
+                lists[HEALTH] = self._health(memory, view.past is not None)
+            if CONTEXT in names:
+                lists[CONTEXT] = queries.context(memory, view.question, view.session)
+            if CHECKPOINTS in names:
+                numbers = memory.checkpoints.ids(every=view.hidden)
+                keys = array("q", (pack("checkpoint", number) for number in numbers))
+                lists[CHECKPOINTS] = KeyedRows(
+                    keys, self.read_entries, lambda record, width: checkpoint_segments(record, width, now, newest)
+                )
+            if HISTORY in names:
+                keys = memory.history.keys(actor=view.actor) if view.past else self._step_order(memory, view.actor)
+                lists[HISTORY] = KeyedRows(
+                    keys,
+                    self.read_steps,
+                    lambda step, width: step_segments(step, self.subjects.get(step.seq, ""), width, now),
+                )
+            if TASKS in names:
+                keys = array("q", (pack("task", number) for number in memory.tasks.ids(statuses=view.task_statuses)))
+                lists[TASKS] = KeyedRows(
+                    keys, self.read_entries, lambda record, width: task_segments(record, width, now)
+                )
+            if INBOX in names:
+                numbers = memory.inbox.ids(origin=view.asker)
+                keys = array("q", (pack("proposal", number) for number in numbers))
+                against = {} if view.past else self._against.read(memory, numbers)
+                lists[INBOX] = KeyedRows(
+                    keys,
+                    self.read_entries,
+                    lambda record, width: proposal_segments(record, width, now, against.get(record.id, "")),
+                )
+            return lists
+
+    def _health(self, memory: Memory, past: bool) -> HealthRows:
+        """The figures; those of now not measured more often than takes a small part of the time."""
+        from store.services.metrics import measure
+
+        if past:
+            return queries.health(memory, measure(memory), True)
+        start = monotonic()
+        if self._measured is not None and start < self._measured[1]:
+            found, until = self._measured
+            return queries.health(memory, found, False, until - start)
+        found = measure(memory)
+        end = monotonic()
+        self._measured = (found, end + MEASURED_REST * (end - start))
+        return queries.health(memory, found, False)
+
+    def _step_order(self, memory: Memory, actor: str | None) -> array[int]:
+        """The numbers of the steps of history, newest first. Only what came since the last reading is read: a step
+        stays where it is."""
+        known = self._steps[1] if self._steps[0] == actor else array("I")
+        newer = memory.history.keys(actor=actor, after_seq=known[0] if known else 0)
+        if newer.typecode != known.typecode:
+            newer, known = array("q", newer), array("q", known)
+        self._steps = (actor, newer + known if newer else known)
+        return self._steps[1]
+
+    def origins(self, name: str) -> list[str]:
+        """Who wrote facts, or who made steps of history; those who wrote most first."""
+        with self._open(self.past) as memory:
+            if name == INBOX:
+                return [origin for origin, _ in memory.inbox.origins()]
+            if name == HISTORY:
+                return [actor for actor, _ in memory.history.actors()]
+            rows = memory.database.rows("SELECT origin FROM facts GROUP BY origin ORDER BY count(*) DESC, origin")
+            return [origin for (origin,) in rows]
+
+    def plan(self, kind: str, target: Target) -> tuple[Plan, str, str]:
+        """What would change, or did, and what to say about it; see `readings.plan`."""
+        with Memory(self.location, "app", self._clock, create=False) as memory:
+            return queries.plan(memory, kind, target)
+
+    def proposed(self, plan: Plan, strategy: str) -> frozenset[int]:
+        """Which changes of a plan are chosen at first."""
+        return self.screen.plans.proposed(plan, strategy)
+
+    def keeping_mine(self, plan: Plan) -> Plan:
+        """A plan of going back to a checkpoint, with what a person changed since kept, field by field."""
+        return self.screen.plans.keeping_mine(plan)
+
+    def diff(self, commit: Commit) -> list[Line]:
+        """A commit's diff, as coloured lines. Raises GitError."""
+        from store.services import maintenance
+        from tui.render.diff import coloured
+
+        with Memory(self.location, "app", self._clock, create=False) as memory:
+            source = maintenance.repository(memory, self.cwd)
+        if source is None:
+            return []
+        diff = source.diff(commit.sha, DIFF_BYTES)
+        lines = coloured(diff.text)
+        if diff.truncated:
+            lines.append([(f"… cut here; the rest: memoranda show {commit.citation} --diff", "dim")])
+        return lines
+
+    # the pen
+
+    def write(self, work: Callable[[Memory], object], done: Done) -> None:
+        """Do `work` with the pen's memory, or with the past that is looked at: `Pen.write`."""
+        self.pen.write(work, done, self.past)
+
+    def run(self, verb: Verb, given: Given, agreed: bool, done: Done) -> None:
+        """Run a verb: `Pen.run`."""
+        self.pen.run(verb, given, agreed, done, self.past)
+
+
+def _give_back() -> None:
+    """Tell the C library, where it is GNU's, to give large blocks back to the system as soon as they are free. By
+    itself it keeps them once the first was freed: the orders of a million rows, read twenty times, took 120 MB."""
+    import ctypes
+
+    with contextlib.suppress(OSError, AttributeError, TypeError):
+        library = ctypes.CDLL(None)
+        library.mallopt(M_MMAP_THRESHOLD, LARGE)
+        library.mallopt(M_ARENA_MAX, 1)  # no heap for each thread
+
+
+def _changed(memory: Memory, since: int) -> set[str]:
+    """The recorded tables that were changed after step `since`."""
+    source = every_row(memory.database)
+    return {table for (table,) in memory.database.rows(f"SELECT DISTINCT tbl FROM {source} WHERE seq > ?", (since,))}
+
+
+def touched(step: Step, memory: Memory, kind: str = "") -> int | None:
+    """The key of the first record that a step changed, to show it; of this `kind`, if it changed one."""
+    found = [change for change in memory.history.changes(step.seq, limit=64) if change.table in KINDS]
+    for change in sorted(found, key=lambda change: KINDS[change.table] != kind):
+        return pack(KINDS[change.table], int(change.key[0]))
+    return None

@@ -1,0 +1,123 @@
+"""What is read of an open memory for a screen of its own: a plan and its heading, a context, the welcome of a first
+start."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from store.base.citations import parse
+from store.base.clock import local_time
+from store.base.errors import MemorandaError
+from store.memory import Memory
+from store.search import lookup
+from store.services.point_in_time import Moment, moment
+from tui.input.key_table import named
+from tui.lists.context_rows import ContextRows, cited
+from tui.lists.health_rows import HealthRows
+from tui.lists.record_rows import KeyedRows
+from tui.render.metric_sections import sections
+from tui.render.plurals import count
+
+if TYPE_CHECKING:
+    from store.history.restore_plan import Plan
+    from store.services.metrics import Measures
+
+SideRows = KeyedRows | ContextRows | HealthRows  # what the lists beside facts and timeline show
+ORDER = "The model may put the facts into another order (agent.mode = smart); it is not asked for this list."
+Target = int | str | tuple[str | Moment, str]  # a checkpoint or a step; an origin; two moments to compare
+
+
+def plan(memory: Memory, kind: str, target: Target) -> tuple[Plan, str, str]:
+    """(what would change, a title, a note) of going back to a checkpoint, of taking a step back or all that an
+    origin wrote; or what did change from one moment to another. Raises NotFound, Conflict, InvalidInput."""
+    if isinstance(target, tuple):
+        return _compared(memory, *target)
+    plans, later = memory.plans, f"{named('memory.undo')} takes it all back"
+    if kind == "checkpoint":
+        found = memory.checkpoints.get(int(target))
+        title = f"RESTORE {found.citation} “{found.title}”   {local_time(found.created_at)}"
+        return plans.checkpoint(found.id), title, f"a checkpoint is taken first; {later}"
+    if kind == "step":
+        step = memory.history.step(int(target))
+        title = f"TAKE BACK step {step.seq}: {step.reason}   {local_time(step.at)}, by {step.actor}"
+        later = f"{named('memory.undo')} takes it back"
+        if step.undoes is not None:  # what undoes an undo is the redo, and u goes on to what was before it
+            later = f"{named('step.undo')} on the new step takes it back"
+        return plans.step(step.seq), title, later
+    return plans.origin(str(target)), f"TAKE BACK all that {target} wrote", f"a checkpoint is taken first; {later}"
+
+
+def _compared(memory: Memory, start: str | Moment, end: str) -> tuple[Plan, str, str]:
+    """What changed from one moment to another, `now` or an earlier one."""
+    first = moment(memory, start) if isinstance(start, str) else start
+    if end.strip() in ("", "now"):
+        return memory.plans.since(first.seq), f"CHANGED since {first.words}", "before and after"
+    last = moment(memory, end)
+    title = f"CHANGED from {first.words} to {last.words}"
+    return memory.plans.between(first.seq, last.seq), title, "before and after"
+
+
+def context(memory: Memory, question: str, session: str) -> ContextRows:
+    """What an agent would be sent, with the records that are in it."""
+    built = memory.context(question, session)
+    found = {}
+    for citation in cited(built):
+        try:
+            found[citation] = lookup.lookup(memory.database, parse(citation))
+        except MemorandaError:
+            continue  # a document that the index does not have yet
+    if memory.config["agent.mode"] == "smart":
+        built = replace(built, notes=(*built.notes, ORDER))
+    return ContextRows(built, found, memory.now)
+
+
+def health(memory: Memory, found: Measures, past: bool, due: float = 0) -> HealthRows:
+    """The figures, with the records that they name."""
+    shown = sections(found, past)
+    named = {}
+    for citation in (one.record for _, figures in shown for one in figures if one.record):
+        try:
+            named[citation] = lookup.lookup(memory.database, parse(citation))
+        except MemorandaError:
+            continue  # it went since it was counted
+    notes = ("the rest is of now: the past has none of it",) if past else ()
+    return HealthRows(shown, named, found.at, due, notes)
+
+
+def welcome(memory: Memory, cwd: str) -> list[str]:
+    """What the first start found and did, and what can be done now."""
+    commits, links = (memory.database.value(f"SELECT count(*) FROM {table}") for table in ("commits", "commit_links"))
+    add, days = named("record.add"), named("pane.timeline")
+    lines = [f"A memory for {memory.location.name}", ""]
+    if memory.location.project:
+        lines.append(f"It lies in {memory.location.path}, private, and git ignores it.")
+    if commits:
+        linked = f" {count(links, 'link')} to decisions came with them." if links else ""
+        lines.append(f"Read {count(commits, 'commit')} from git: {days} shows them by day.{linked}")
+    for name in ("MEMORY.md", "CLAUDE.md", "AGENTS.md"):
+        size = _lines(os.path.join(memory.location.project or cwd, name))
+        if size:
+            lines.append(f"Found {name}, {count(size, 'line')}; it was left as it is, and nothing was taken from it.")
+    return [
+        *lines,
+        "",
+        f"{add:<3} remember the first fact: what should not be forgotten here?",
+        f"{days:<3} the timeline: press {add} there to record a decision",
+        f"{named('search.open'):<3} search everything",
+        f"{named('help.open'):<3} all keys and verbs",
+        "",
+        "memoranda demo   opens an invented project to try everything on",
+    ]
+
+
+def _lines(path: str) -> int:
+    """How many lines a small text file has; 0 if there is none."""
+    try:
+        if os.path.getsize(path) > 1 << 20:
+            return 0
+        with open(path, "rb") as file:
+            return file.read().count(b"\n")
+    except OSError:
+        return 0

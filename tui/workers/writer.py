@@ -1,0 +1,101 @@
+"""The app's pen: the one thread that writes to the memory and runs the verbs, with a connection of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+
+from store.base.clock import Clock
+from store.base.errors import InvalidInput, MemorandaError
+from store.base.location import Location
+from store.database.connection import understood
+from store.memory import Memory
+from tui.commands import Outcome, Session, run
+from tui.input.command_table import Verb
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from store.services.as_of import Past
+    from tui.input.argument_parser import Given
+
+OWN = 200  # steps made here that are remembered as such
+
+Done = Callable[[object, "MemorandaError | None"], None]
+
+
+class Pen:
+    """Works with one memory, a piece of work at a time, in the order in which they come."""
+
+    def __init__(self, location: Location, cwd: str, clock: Clock) -> None:
+        self._location = location
+        self._cwd = cwd
+        self._clock = clock
+        self._memory: Memory | None = None
+        self._own: list[int] = []  # the last steps of history made here, which are no news to this screen
+        self.thread = ThreadPoolExecutor(1, thread_name_prefix="pen")
+        self.beside = ThreadPoolExecutor(1, thread_name_prefix="beside")  # waits for processes of their own
+
+    def close(self) -> None:
+        """Let what is being written finish."""
+        self.beside.shutdown(wait=False, cancel_futures=True)
+        self.thread.shutdown(wait=True)
+
+    @property
+    def own(self) -> set[int]:
+        """The last steps of history that were made here."""
+        return set(self._own[-OWN:])  # of a copy: the pen may be adding one
+
+    def write(self, work: Callable[[Memory], object], done: Done, past: Past | None) -> None:
+        """Do `work` with the memory, then call `done` with its result or its error, on this thread. While a `past` is
+        looked at there is only that to work with, and every change of it is an error."""
+        self.thread.submit(_told, lambda: self._worked(work, past), done, self._location.path)
+
+    def _worked(self, work: Callable[[Memory], object], past: Past | None) -> object:
+        if past is not None:
+            from store.services.as_of import Then
+
+            with Then(self._location, "app", past) as then:
+                return work(then)
+        if self._memory is None:
+            self._memory = Memory(self._location, "app", self._clock, create=False)
+        result = work(self._memory)
+        if (step := self._memory.database.last_step) is not None:
+            self._own.append(step)
+            del self._own[:-OWN]
+        return result
+
+    def run(self, verb: Verb, given: Given, agreed: bool, done: Done, past: Past | None) -> None:
+        """Run a verb. What asks first raises `Asks` with the question, unless it was `agreed` to."""
+
+        def ask(question: str, lines: Sequence[str] = ()) -> bool:
+            if not agreed:
+                raise Asks(question, lines)
+            return True
+
+        def work(memory: Memory | None) -> Outcome:
+            session = Session(self._location, memory, self._cwd, ask)
+            return run(session, verb.handler, given)
+
+        if verb.apart:
+            self.beside.submit(_told, lambda: work(None), done, self._location.path)
+        else:
+            self.write(work, done, past)
+
+
+def _told(work: Callable[[], object], done: Done, path: str) -> None:
+    """Do work, and call `done` with its result or its error."""
+    try:
+        result, error = work(), None
+    except Exception as failure:  # the thread outlives a defect, and says so; it would swallow it
+        result, error = None, understood(failure, path)
+    done(result, error)
+
+
+class Asks(InvalidInput):
+    """A verb wants an answer first: `message` is its question, `lines` are to be read before."""
+
+    code = "asks"
+
+    def __init__(self, question: str, lines: Sequence[str] = ()) -> None:
+        super().__init__(question)
+        self.lines = list(lines)
