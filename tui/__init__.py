@@ -1,1 +1,1 @@
-"""The front doors for people: the application and the command line."""
+"""The two ways in for people: the application and the command line."""

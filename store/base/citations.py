@@ -1,4 +1,4 @@
-"""Citations: the links of this world. One parser and one formatter for every form there is.
+"""Parses and formats citations, the links between records, such as F#12.
 
 `[F#12]` fact, `[G#12]` global fact, `[D#12]` decision, `[C#a1b2c3d]` commit, `[I#5]` iteration, `[E#42]` event,
 `[S#7]` summary, `[T#9]` turn, `[K#3]` checkpoint, `[A#5]` task, `[P#8]` proposal, `path#L10-L22` document.

@@ -1,4 +1,4 @@
-"""Time as the whole house writes it: UTC, ISO 8601 with milliseconds, as text that sorts as it reads.
+"""Time as it is written everywhere: UTC, ISO 8601 with milliseconds, as text that sorts as it reads.
 
 Rules never read the clock; they are given `now`. Only the front doors call `utc_now`. `datetime` is imported where
 it is used: a command that only writes does not need it.

@@ -1,7 +1,7 @@
 """What was sent: of each context that an agent was handed, the records in it and what they took. Operational, bounded.
 
 It tells which facts a session heard in its last turns, whether its last answer had the form that was asked for, and how
-many of the tokens were of use: those of records that the answer cited
+many of the tokens were of use: those of records that the answer cited.
 """
 
 import json

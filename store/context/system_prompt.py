@@ -1,7 +1,6 @@
 """The part of a context that is the same each time: who the agent works for, what a record is, how to answer.
 
-At most 400 tokens together `FORM` is left out while the session's last answer had the form it asks for
-
+At most 400 tokens together. `FORM` is left out while the session's last answer had the form it asks for.
 """
 
 WHO = """\

@@ -1,6 +1,6 @@
 """Whether somebody turns to another topic: a rule on what they say, how alike it is to what was said, and its domain.
 
-, with the negations of its review: "mismo tema, pero…" and "quick question about the same…" go on.
+"mismo tema, pero…" and "quick question about the same…" go on.
 """
 
 import re

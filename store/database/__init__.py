@@ -1,4 +1,4 @@
-"""The file: connection, private creation, schema, the one write door, history capture, leases."""
+"""The file: connection, private creation, schema, transactions, change capture, leases."""
 
 from store.database.database import Database, Json, Value, Verbatim, Write, clean, clean_tree, storable
 

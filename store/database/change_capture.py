@@ -1,4 +1,4 @@
-"""History: what a transaction changed, as rows of JSON by column name, chained by digests (HISTORY.md).
+"""History: what a transaction changed, as rows of JSON by column name, chained by digests.
 
 The session extension says what changed; names instead of positions keep a step readable after the schema moves on.
 `leaf = sha256(salt ‖ row)`, `rows_root = sha256(leaves)`, `digest = sha256(previous digest ‖ header ‖ rows_root)`:

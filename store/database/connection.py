@@ -1,4 +1,4 @@
-"""The connection recipe: what every connection to a memory is set to, and what is refused."""
+"""Opening a connection: what every connection to a memory is set to, and what is refused."""
 
 import os
 import sys

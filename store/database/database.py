@@ -1,4 +1,4 @@
-"""The one door through which a memory is written.
+"""Connections and write transactions.
 
 `with database.write(actor, reason) as write:` is one immediate transaction: the work, its redaction, its history.
 Whoever holds a `Write` cannot forget any of the three.

@@ -1,4 +1,4 @@
-"""The ballast: 128 KiB beside a memory that are given up when the disk is full, so that forgetting still works.
+"""A reserve of 128 KiB beside a memory, given up when the disk is full, so that forgetting still works.
 
 SQLite needs room to delete: the pages it changes go to the log first.
 """

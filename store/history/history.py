@@ -1,4 +1,4 @@
-"""History: who changed what, and how a change is taken back (HISTORY.md).
+"""History: who changed what, and how a change is taken back.
 
 A step is undone by applying the inverse of its rows as a new step; undoing that one is the redo. What a later step
 changed is never overwritten: such an undo is refused, and says which steps stand in its way.

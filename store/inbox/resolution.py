@@ -1,4 +1,4 @@
-"""What a person's yes does to the facts; called by the inbox alone, within its transaction.
+"""Applies an accepted proposal; called by the inbox alone, within its transaction.
 
 Everything that can refuse does so before anything is written.
 """

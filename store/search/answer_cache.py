@@ -1,4 +1,4 @@
-"""Answers that keep: what was answered to a question whose answer the records alone decide, for a day at most
+"""Answers that keep: what was answered to a question whose answer the records alone decide, for a day at most.
 
 An answer is given again only while all that it rests on is as it was: the records it cites (no step of history touched
 them since, and they say what they said), what a search for the question finds (nothing that it did not find then), and

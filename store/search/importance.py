@@ -44,7 +44,7 @@ class Accesses:
 
 
 def adaptive(now: str, opened: tuple[int, str] | None, near: float, importance: float = 1.0) -> float:
-    """The seed's score from 0 to 1: recency of the last opening, how often, and how `near` (0 to 1) the matter is to
+    """The score from 0 to 1: recency of the last opening, how often, and how `near` (0 to 1) the matter is to
     what is asked, times `importance`; 0 for what was never opened."""
     if opened is None:
         return 0.0

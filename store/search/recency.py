@@ -1,4 +1,4 @@
-"""The seed's decay, for whoever sets a half-life; our own form of recency is a signal of `ranking`.
+"""Exponential decay, for whoever sets a half-life; our own form of recency is a signal of `ranking`.
 
 A half-life of 30 days buries what was asked for (R@10 72 → 36): old answers are answers.
 """

@@ -1,4 +1,4 @@
-"""Meaning, for whoever holds a memory: the provider its configuration asks for, and embedding in the background."""
+"""Embedding in the background, by the provider that the configuration asks for."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Work behind the scenes: retention, the timeline's catching up with git, and the daily backup, by whichever process
+"""Retention, catching up with git, and the daily backup, by whichever process
 holds the lease."""
 
 import os

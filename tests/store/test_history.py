@@ -1,7 +1,7 @@
 """History: every change is kept, and every change can be taken back, exactly or not at all.
 
 The laws are checked against a second, slower account of what an undo is (`inverse` below), written without the
-session extension, and against digests recomputed from the formulas of HISTORY.md.
+session extension, and against digests recomputed from their formulas.
 """
 
 import hashlib

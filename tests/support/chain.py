@@ -1,4 +1,4 @@
-"""The chain of history: each step's digest seals its rows and all steps before it (HISTORY.md).
+"""The chain of history: each step's digest seals its rows and all steps before it.
 
 `leaf = sha256(salt ‖ row)`, `rows_root = sha256(leaves)`, `digest = sha256(previous digest ‖ header ‖ rows_root)`.
 """

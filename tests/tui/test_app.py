@@ -263,7 +263,7 @@ class TestFacts:
     @SIZES
     async def test_what_is_left_out_is_said(self, story: Story, size: tuple[int, int]) -> None:
         async with opened(story.folder, size) as person:
-            assert person.sees("hidden: H"), "a filtered list says what it leaves out (SCREENS)"
+            assert person.sees("hidden: H"), "a filtered list says what it leaves out"
             await person.press("H")
             assert person.sees("shown: H") or person.sees("all: H")
             assert [row for row in person.rows if "↷" in row] and [row for row in person.rows if "✕" in row]

@@ -1,4 +1,4 @@
-"""What the keys do to the memory: each act hands its work to the pen, says what was done, and shows it.
+"""Helpers of the actions: do work on the writer's thread, say what was done, and show it.
 
 An act is about the marked records, or about the one in the preview. More than MANY at once are asked about first.
 """

@@ -1,4 +1,4 @@
-"""The telling of the demo's year: every record of the tables, by the public writers, in the order it happened."""
+"""Writes the demo's year: every record of the tables, by the public writers, in the order it happened."""
 
 from __future__ import annotations
 

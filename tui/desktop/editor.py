@@ -1,4 +1,4 @@
-"""A text in the person's own editor, while the app stands aside."""
+"""A text in the person's own editor, while the application is suspended."""
 
 from __future__ import annotations
 

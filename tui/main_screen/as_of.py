@@ -1,4 +1,4 @@
-"""Looking back: the whole screen as the memory stood at a moment, read-only and marked as such, until escape.
+"""The whole screen as the memory was at a moment, read-only and marked as such, until escape.
 
 The lists, the preview and the search read another memory under the same names (`store.services.as_of`); what was on the
 screen before stands there again afterwards.

@@ -1,4 +1,5 @@
-"""The `:` bar: a line as a verb, run by the pen, and what it gave shown where the app has a better place than text."""
+"""The `:` bar: runs a line as a command on the writer's thread, and shows its result where there is a better place
+than text."""
 
 from __future__ import annotations
 

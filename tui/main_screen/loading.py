@@ -1,4 +1,4 @@
-"""The main screen's reading: opening the memory, the lists, what others write, and the lines that sum it up.
+"""Opens the memory and loads the lists; reloads them when another process wrote.
 
 Nothing here waits for the memory: workers read, and hand what they read to the screen.
 """

@@ -1,4 +1,4 @@
-"""The main screen's model: beside the search stands how it fares, and a screen of its own sets it up."""
+"""Status of the model beside the search bar; a screen of its own sets the model up."""
 
 from __future__ import annotations
 

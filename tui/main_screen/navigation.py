@@ -1,4 +1,4 @@
-"""Going about: panes and tabs, the preview that follows, marks, filters, jumps to a day."""
+"""Panes and tabs, the preview that follows the cursor, marks, filters, jumps to a day."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The main screen's looking after: documents, backups and git are kept up with, beside everything else."""
+"""Background work of the main screen: documents, backups and git."""
 
 from __future__ import annotations
 

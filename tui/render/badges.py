@@ -1,4 +1,4 @@
-"""The glyph and the word of every state and kind: the same everywhere, read from the left edge (SCREENS)."""
+"""The glyph and the word of every state and kind: the same everywhere, read from the left edge."""
 
 from store.records.ageing import state
 

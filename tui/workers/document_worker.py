@@ -1,4 +1,4 @@
-"""The app's reading of documents: at the start, when one changes, and now and then; never on the screen's thread."""
+"""Indexes documents: at the start, when one changes, and now and then; never on the screen's thread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The app's embedding: what waits for its vector gets it, on a thread that gives way to whoever presses keys."""
+"""Embeds what waits for its vector, on a thread that gives way to whoever presses keys."""
 
 from __future__ import annotations
 

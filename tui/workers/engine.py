@@ -1,6 +1,7 @@
-"""The app's hands: every touch of the memory happens here, on threads that are not the screen's.
+"""Owns the application's connections and threads: every read and write of the memory happens here, on threads that are
+not the screen's.
 
-One thread, the pen, writes, and runs the verbs (`tui/workers/writer.py`); others seek, read the order of the lists,
+One thread writes and runs the commands (`tui/workers/writer.py`); others seek, read the order of the lists,
 read git (`tui/workers/maintenance_worker.py`), embed. Each has its own connection, opened in it. What the screen reads
 itself, a page or a record at a time, takes a fraction of a millisecond, on a connection of its own.
 """

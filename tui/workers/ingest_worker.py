@@ -1,4 +1,4 @@
-"""The app's bringing in of conversations: in another process, when files that the configuration names grew."""
+"""Ingests conversations: in another process, when files that the configuration names grew."""
 
 from __future__ import annotations
 

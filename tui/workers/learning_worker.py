@@ -1,4 +1,4 @@
-"""The app's learning: what was said in conversations is read, and what was remembered compared with the rest, by rules
+"""Learns from conversations: what was said in them is read, and what was remembered compared with the rest, by rules
 on one thread that gives way to whoever presses keys; and, where there is one, by a model on another."""
 
 from __future__ import annotations

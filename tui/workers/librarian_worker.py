@@ -1,4 +1,4 @@
-"""The app's Librarian: each question is answered on a thread of its own, with a connection and a model of its own."""
+"""The Librarian's questions: each is answered on a thread of its own, with a connection and a model of its own."""
 
 from __future__ import annotations
 

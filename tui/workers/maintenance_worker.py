@@ -1,4 +1,4 @@
-"""What is looked after while the app is open: git, backups, checkpoints, what was left undone. On worker threads, each
+"""Maintenance while the application is open: git, backups, checkpoints, unfinished work. On worker threads, each
 with a memory of its own."""
 
 from __future__ import annotations

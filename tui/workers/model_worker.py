@@ -1,4 +1,4 @@
-"""What the app knows of the agent's model, and has done with it: looks, pulls and trials, each on a thread of its own.
+"""Status, pulls and trials of the model, each on a thread of its own.
 
 Threads that nobody joins: a server that hangs is not felt, not even when the app is left.
 """

@@ -1,4 +1,4 @@
-"""The app's searching: keywords at once, and beside them the whole search, which may wait for a model.
+"""Searches for the application: keywords at once, and beside them the whole search, which may wait for a model.
 
 Two connections, so that no letter ever waits for the model that answers the letters before it.
 """

@@ -1,4 +1,4 @@
-"""Work on threads of its own, where it ends in an error that nobody foresaw."""
+"""Threads whose unforeseen errors are told to the person."""
 
 from typing import TYPE_CHECKING
 

@@ -1,4 +1,4 @@
-"""How much of the time the work beside may take: all of it, or a small part while others write one thing after another.
+"""How much of the time background work may take: all of it, or a small part while others write one thing after another.
 
 What others write makes such work (vectors, questions about what is alike), so it would never be done with, and whoever
 writes at the same machine needs the time. Once they have paused, it is caught up with at full speed.

@@ -1,4 +1,4 @@
-"""The app's pen: the one thread that writes to the memory and runs the verbs, with a connection of its own."""
+"""The one thread that writes to the memory and runs commands, with a connection of its own."""
 
 from __future__ import annotations
 
