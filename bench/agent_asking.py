@@ -142,10 +142,10 @@ class Heard:
 
 
 def _asking(heard: Heard, task: str) -> Any:
-    from store.llm.structured_output import Asking
+    from store.llm.structured_output import ModelSession
 
     heard.task = task
-    return Asking(heard, SECONDS)
+    return ModelSession(heard, SECONDS)
 
 
 def _tried(heard: Heard, ask: Callable[[], Any]) -> Any:
@@ -208,12 +208,12 @@ def _extract_model(heard: Heard, case: Case, ruled: list[tuple[str, str]]) -> li
 @cache
 def _nothing_known() -> Any:
     """What a memory of nothing knows; it lives as long as the bench."""
-    from store.learning.fact_index import Known
+    from store.learning.fact_index import FactIndex
     from store.memory import Memory
 
     folder = tempfile.mkdtemp(prefix="memoranda-bench-")
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return Known(Memory.open(os.path.join(folder, "memory.db")).database)
+    return FactIndex(Memory.open(os.path.join(folder, "memory.db")).database)
 
 
 def _extract_score(case: Case, given: list[tuple[str, str]]) -> Counter[str]:

@@ -19,7 +19,7 @@ from bench.store import own as ours
 from bench.terminal import Terminal
 from store.base.errors import ModelFailed
 from store.config import Config
-from store.conversations import Said
+from store.conversations import NewTurn
 from store.llm import usage_stats
 from store.llm.model_selection import found
 from store.memory import Memory
@@ -53,7 +53,7 @@ def beside(heard: Heard | None) -> int:
             terminal.quiet(0.5)
             alone = _pressed(terminal)
             with Memory.open(own) as mine:
-                mine.turns.add("bench", [Said("user", _told(number)) for number in range(TURNS)])
+                mine.turns.add("bench", [NewTurn("user", _told(number)) for number in range(TURNS)])
             _asked(own)
             asking = _pressed(terminal)
             with _working() as pieces:

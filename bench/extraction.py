@@ -25,7 +25,7 @@ import tempfile
 import time
 from collections import Counter
 
-from store.conversations import Said
+from store.conversations import NewTurn
 from store.database import Json
 from store.database.tombstones import normal
 from store.learning import rule_pass
@@ -137,7 +137,7 @@ def _speed(said: list[str], facts: int) -> str:
                     tags=Json([]),
                 )
         for place in range(0, len(said), 50):
-            memory.turns.add("bench", [Said("user", text) for text in said[place : place + 50]])
+            memory.turns.add("bench", [NewTurn("user", text) for text in said[place : place + 50]])
         start = time.perf_counter()
         done = rule_pass.run(memory)
         took = time.perf_counter() - start

@@ -55,10 +55,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 start = time.perf_counter()
                 assert maintenance.catch_up(memory, source) == 0
                 nothing.append(time.perf_counter() - start)
-            seen = maintenance.stirred(memory, root, "")
+            seen = maintenance.git_changed(memory, root, "")
             for _ in range(11):
                 start = time.perf_counter()
-                assert maintenance.stirred(memory, root, seen or "") is None
+                assert maintenance.git_changed(memory, root, seen or "") is None
                 looks.append(time.perf_counter() - start)
             with memory.database.write("agent", "bench") as write:
                 write.execute("UPDATE meta SET value = '' WHERE key = ?", (maintenance.TIPS,))

@@ -32,7 +32,7 @@ from store.base.clock import from_ms, to_ms, utc_now
 from store.database import Verbatim
 from store.history import compression
 from store.memory import Memory
-from store.services.as_of import Then, read
+from store.services.as_of import PastMemory, read
 from store.services.point_in_time import moment
 
 FACTS = 10_000
@@ -117,7 +117,7 @@ def _views(paths: dict[str, str], rounds: int) -> None:
                 for _ in range(rounds):
                     begun = time.perf_counter()
                     past = read(memory, moment(memory, str(int(newest * share))))
-                    with Then(memory.location, "cli", past) as then:
+                    with PastMemory(memory.location, "cli", past) as then:
                         then.facts.many(then.facts.ids(then.now, limit=64))
                     times.append((time.perf_counter() - begun) * 1e3)
                 middle = statistics.median(times)

@@ -18,7 +18,7 @@ import sys
 import tempfile
 from collections import Counter
 
-from store.conversations import Said
+from store.conversations import NewTurn
 from store.database.tombstones import normal
 from store.learning import rule_pass
 from store.memory import Memory
@@ -75,8 +75,8 @@ def table(half: str, cases: list[dict], show: bool = False) -> str:
 def kept(case: dict) -> tuple[list[str], list[str]]:
     """(the facts, the proposals) that a case leaves in a new memory."""
     with tempfile.TemporaryDirectory() as folder, Memory.open(os.path.join(folder, "memory.db")) as memory:
-        said = [Said("assistant", case["previous"])] if case.get("previous") else []
-        memory.turns.add("case", [*said, Said("user", case["text"])])
+        said = [NewTurn("assistant", case["previous"])] if case.get("previous") else []
+        memory.turns.add("case", [*said, NewTurn("user", case["text"])])
         rule_pass.run(memory)
         facts = [fact.fact for fact in memory.facts.many(sorted(memory.facts.ids(memory.now)))]
         return facts, [one.text for one in memory.inbox.waiting()]

@@ -26,7 +26,7 @@ from contextlib import ExitStack
 
 from bench.datasets import ADVERSARIAL, CATEGORIES, Dialogue, Reading, dialogues, need, readings, recall
 from bench.store import heading, quantile
-from store.conversations import Said
+from store.conversations import NewTurn
 from store.memory import Memory
 from store.search.filters import Filters
 from store.search.query_parser import parse
@@ -45,11 +45,11 @@ class Remembered:
         self.names: dict[int, str] = {}
 
     def tell(self, dialogue: Dialogue) -> None:
-        sessions: dict[str, list[tuple[str, Said]]] = {}
+        sessions: dict[str, list[tuple[str, NewTurn]]] = {}
         speakers = list(dict.fromkeys(turn.speaker for turn in dialogue.turns))
         for turn in dialogue.turns:
             role = "user" if turn.speaker == speakers[0] else "assistant"
-            sessions.setdefault(turn.session, []).append((turn.name, Said(role, turn.text, turn.speaker, turn.at)))
+            sessions.setdefault(turn.session, []).append((turn.name, NewTurn(role, turn.text, turn.speaker, turn.at)))
         for session, said in sessions.items():
             ids = self.memory.turns.add(session, [turn for _, turn in said])
             self.names.update(zip(ids, (name for name, _ in said), strict=True))

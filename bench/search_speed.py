@@ -25,7 +25,7 @@ from store.embedding.calibration import calibration
 from store.memory import Memory
 from store.search import fts as keyword
 from store.search.filters import Filters
-from store.search.fts import Keywords
+from store.search.fts import FullTextIndex
 from store.search.query_parser import parse
 from store.services.background_embedding import open_provider
 
@@ -79,7 +79,7 @@ def prepared(count: int) -> str:
     return target
 
 
-def _fill(made: Memory, model: model_registry.Model) -> None:
+def _fill(made: Memory, model: model_registry.EmbeddingModel) -> None:
     """A vector for every row of the corpus, around the model's mean, as alike as real ones are; and their signs."""
     import numpy as np
 
@@ -130,7 +130,7 @@ def run(count: int, asked: dict[str, list[str]]) -> None:
     with Memory.open(path) as held:
         provider = open_provider(held).provider
         assert provider is not None
-        keywords = Keywords(held.database)
+        keywords = FullTextIndex(held.database)
         vectors = Vectors(held.database)
         start = time.perf_counter()
         vectors.warm()

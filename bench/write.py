@@ -28,7 +28,7 @@ from collections.abc import Callable, Sequence
 import apsw
 
 from bench.store import Writer, copy, heading, memory, quantile, verdict
-from store.database import Json, Verbatim, Write
+from store.database import Json, Transaction, Verbatim
 from store.database.connection import PRAGMAS
 from store.memory import Memory
 from store.records.facts import text_hash
@@ -50,7 +50,7 @@ PARTS = (
 AIMED = ("corpus", "history", "redaction")
 
 
-class Plain(Write):
+class Plain(Transaction):
     """A write whose session is taken and thrown away."""
 
     def _commit(self) -> None:
@@ -129,11 +129,11 @@ def _way(name: str, path: str, source: str | None) -> tuple[Callable[[str], obje
             write._connection.execute(INSERT, row(write.at, text))
 
     def history(text: str) -> None:
-        with Write(database, "user", "remember") as write:
+        with Transaction(database, "user", "remember") as write:
             write._connection.execute(INSERT, row(write.at, text))
 
     def redaction(text: str) -> None:
-        with Write(database, "user", "remember") as write:
+        with Transaction(database, "user", "remember") as write:
             fixed = {1, 9, 10, 11, 12, 13}  # the text, its numbers, the origin and the lists; the rest is ours
             values = [v if i in fixed else Verbatim(v) for i, v in enumerate(row(write.at, text))]
             values[12] = values[13] = Json([])

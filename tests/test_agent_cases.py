@@ -11,7 +11,7 @@ from bench.agent_asking import TASKS
 from bench.agent_scores import cited, grounds, has, refused, rests, says, without_citations
 from store.base.citations import parse
 from store.librarian.librarian import Answer
-from store.librarian.rule_answer import Told
+from store.librarian.rule_answer import CitedSentence
 from store.search import lookup
 
 CASES = [json.loads(line) for line in (Path(MEMORY).parent / "agent.jsonl").read_text(encoding="utf-8").splitlines()]
@@ -19,7 +19,7 @@ CONTENT = json.loads(Path(MEMORY).read_text(encoding="utf-8"))
 
 
 def answer(*sentences: str, nothing: bool = False) -> Answer:
-    told = tuple(Told(sentence, ()) for sentence in sentences)
+    told = tuple(CitedSentence(sentence, ()) for sentence in sentences)
     return Answer("q", "en", "decision", told, (), (), "", 0.1, nothing=nothing)
 
 

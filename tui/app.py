@@ -29,7 +29,7 @@ from tui.theme.glyphs import only_plain
 from tui.theme.line_filters import Ascii, Colourless, OwnColours, StripControls
 from tui.theme.styles import mended
 from tui.widgets.field import Field
-from tui.workers.model_worker import Modeller
+from tui.workers.model_worker import ModelWorker
 from tui.workers.threads import SaysDefects
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class Memoranda(SaysDefects, App[int]):
         self._asked = ""  # the theme that the configuration asks for
         self._unkept = ""  # a theme that was chosen and is not yet in the file
         self.config = config.load(location, BY_ID, FIXED)
-        self.modeller = Modeller(self._model_told)
+        self.modeller = ModelWorker(self._model_told)
         self._main = MainScreen(location, cwd, clock)
         self._configure()
 
@@ -262,5 +262,5 @@ class Memoranda(SaysDefects, App[int]):
     async def _close_engine(self) -> None:
         self._main.leave_answers()
         if self._main.engine is not None:
-            # on a thread: the pen may be waiting for this loop to show what it wrote, and would wait for ever
+            # on a thread: the writer may be waiting for this loop to show what it wrote, and would wait for ever
             await asyncio.to_thread(self._main.engine.close)

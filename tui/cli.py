@@ -14,7 +14,7 @@ from store.base import location
 from store.base.errors import DiskFull, InvalidInput, MemorandaError, NotOurs, StorageError
 from store.memory import Memory
 from tui.commands import Outcome, Session
-from tui.input.argument_parser import Given, Usage, help_text, read
+from tui.input.argument_parser import ParsedArguments, Usage, help_text, read
 from tui.input.command_table import BY_NAME, VERBS, Verb
 
 HELP = ("-h", "--help", "help")
@@ -114,7 +114,7 @@ def _open(place: location.Location, verb: Verb) -> Memory:
         return Memory(place, "cli")
 
 
-def _execute(verb: Verb, session: Session, given: Given) -> Outcome:
+def _execute(verb: Verb, session: Session, given: ParsedArguments) -> Outcome:
     from tui.commands import run as run_handler
 
     return run_handler(session, verb.handler, given)
@@ -286,7 +286,7 @@ def _keep_moments(memory: Memory, late: Callable[[], bool]) -> None:
     if late():
         return
     try:
-        automatic_checkpoints.tick(memory)
+        automatic_checkpoints.take_due_checkpoint(memory)
     except MemorandaError as error:
         _say(f"No checkpoint could be taken: {error}")
 

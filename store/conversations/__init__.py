@@ -1,5 +1,5 @@
 """Conversations: the turns that were said (a journal), the sessions they belong to, and their summaries."""
 
-from store.conversations.turns import Said, Turns
+from store.conversations.turns import NewTurn, Turns
 
-__all__ = ["Said", "Turns"]
+__all__ = ["NewTurn", "Turns"]

@@ -8,7 +8,7 @@ hundred at most, for a model may never come. Operational, of ids and numbers alo
 from collections.abc import Sequence
 
 from store.base.clock import from_ms, to_ms
-from store.database import Database, Verbatim, Write
+from store.database import Database, Transaction, Verbatim
 
 TASKS = ("extract_facts", "reconfirm")
 MODEL = "model."  # what the tasks of a model begin with
@@ -32,7 +32,7 @@ class Entry:
         self.attempts = attempts
 
 
-def put(write: Write, turn: int) -> None:
+def put(write: Transaction, turn: int) -> None:
     """Let a user's turn be read, in the transaction that adds it."""
     for task in TASKS:
         write.execute(
@@ -41,7 +41,7 @@ def put(write: Write, turn: int) -> None:
         )
 
 
-def put_for_model(write: Write, entry: "Entry") -> None:
+def put_for_model(write: Transaction, entry: "Entry") -> None:
     """Let a model read what a rule has, in the transaction that takes the rule's entry off; the oldest that wait for
     one give way."""
     write.execute(
@@ -55,7 +55,7 @@ def put_for_model(write: Write, entry: "Entry") -> None:
     )
 
 
-def take(write: Write, most: int, *, model: bool = False) -> list[Entry]:
+def take(write: Transaction, most: int, *, model: bool = False) -> list[Entry]:
     """The next entries that are due, counted as tried: whoever dies of one has tried it too. One that was tried before
     comes alone, so that it spoils no other's. Those for rules, or for a `model`, the newest first."""
     now = to_ms(write.at)
@@ -77,7 +77,7 @@ def taking(model: bool) -> str:
     return f"SELECT id, turn, task, attempts FROM pending_extraction WHERE {_due(model)} ORDER BY {order} LIMIT ?"
 
 
-def done(write: Write, entries: Sequence[Entry]) -> list[Entry]:
+def done(write: Transaction, entries: Sequence[Entry]) -> list[Entry]:
     """Take entries off, in the transaction that keeps what came of them; those that were still there. What somebody
     else did meanwhile is not to be done again."""
     taken = [
@@ -89,7 +89,7 @@ def done(write: Write, entries: Sequence[Entry]) -> list[Entry]:
     return taken
 
 
-def untouched(write: Write, entries: Sequence[Entry], later_ms: int = 0) -> None:
+def untouched(write: Transaction, entries: Sequence[Entry], later_ms: int = 0) -> None:
     """Give entries back that were taken and not tried: they are due as they were, or so much later."""
     at = from_ms(to_ms(write.at) + later_ms)
     for entry in entries:
@@ -99,7 +99,7 @@ def untouched(write: Write, entries: Sequence[Entry], later_ms: int = 0) -> None
         )
 
 
-def failed(write: Write, entry: Entry, error: str) -> None:
+def failed(write: Transaction, entry: Entry, error: str) -> None:
     """Say why an entry could not be done; `error` holds no record's text."""
     write.execute("UPDATE pending_extraction SET error = ? WHERE id = ?", (error, entry.id))
     _counted(write, FAILED, int(not entry.task.startswith(MODEL)))
@@ -143,7 +143,7 @@ def given_up(database: Database, limit: int) -> list[tuple[int, str]]:
     )
 
 
-def _counted(write: Write, name: str, more: int) -> None:
+def _counted(write: Transaction, name: str, more: int) -> None:
     if more:
         write.execute(
             "INSERT INTO meta(key, value) VALUES (?1, ?2) ON CONFLICT(key) DO UPDATE SET value = value + ?2",

@@ -19,7 +19,7 @@ from typing import Any, Protocol
 
 from store.base.errors import Busy, InvalidInput, MemorandaError, Purged, StorageError
 from store.base.installation import sign, signed
-from store.conversations import Said, Turns
+from store.conversations import NewTurn, Turns
 from store.database import Database, clean_tree
 from store.records.decisions import Decisions
 from store.records.events import Events
@@ -217,7 +217,7 @@ def _event(database: Database, arguments: Mapping[str, Any], actor: str, key: st
 
 
 def _turns(database: Database, arguments: Mapping[str, Any], actor: str, key: str) -> list[int]:
-    said = [Said(**turn) for turn in arguments["turns"]]
+    said = [NewTurn(**turn) for turn in arguments["turns"]]
     return Turns(database).add(arguments["session"], said, actor, key=key)
 
 

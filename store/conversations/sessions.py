@@ -3,7 +3,7 @@
 from store.base.citations import cite
 from store.base.clock import from_ms, to_ms
 from store.base.errors import NotFound
-from store.database import Database, Verbatim, Write, clean
+from store.database import Database, Transaction, Verbatim, clean
 from store.records.checkpoint_levels import QUIET_MS
 
 TYPE_CHECKING = False
@@ -50,7 +50,7 @@ class Sessions:
         """Those that are not over, and in which something was said since a moment."""
         return self._read(f"WHERE s.ended_at IS NULL AND {LAST.format('t.at')} >= ?", since)
 
-    def start(self, write: Write, name: str, cwd: str) -> None:
+    def start(self, write: Transaction, name: str, cwd: str) -> None:
         """Say that a session begins, or goes on that was over."""
         write.execute(
             "INSERT INTO sessions(id, started_at, cwd) VALUES (?, ?, ?)"
@@ -69,7 +69,7 @@ class Sessions:
         return [Session(*row) for row in rows]
 
 
-def end(write: Write, name: str, at: str = "") -> None:
+def end(write: Transaction, name: str, at: str = "") -> None:
     """Say that a session is over, since `at` or now, inside a transaction. The facts that were told for it alone end
     with it: a step of history, whose reason names them, and which can be undone."""
     write.execute("UPDATE sessions SET ended_at = ? WHERE id = ?", (Verbatim(at or write.at), name))

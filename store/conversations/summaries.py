@@ -10,7 +10,7 @@ from itertools import takewhile
 from store.base.citations import cite
 from store.base.errors import NotFound
 from store.base.vocabulary import MODEL, PERSON, RULES
-from store.database import Database, Json, Verbatim, Write, clean
+from store.database import Database, Json, Transaction, Verbatim, clean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -132,7 +132,7 @@ class Summaries:
         return [Summary(*map(_read, range(len(row)), row)) for row in rows]
 
 
-def drop(write: Write, turns: Sequence[int]) -> None:
+def drop(write: Transaction, turns: Sequence[int]) -> None:
     """Take the summaries away that stand for these turns, whose words are to go: a summary may hold a part of them."""
     write.execute(
         "DELETE FROM summaries WHERE EXISTS (SELECT 1 FROM turns t WHERE t.id IN (SELECT value FROM json_each(?))"
@@ -141,7 +141,7 @@ def drop(write: Write, turns: Sequence[int]) -> None:
     )
 
 
-def _stand(write: Write, part: "Sequence[Turn]") -> bool:
+def _stand(write: Transaction, part: "Sequence[Turn]") -> bool:
     """Whether turns still say what was read of them: one may have been purged since, or scrubbed."""
     numbers = Json([turn.id for turn in part])
     rows = write.rows("SELECT id, text FROM turns WHERE id IN (SELECT value FROM json_each(?))", (numbers,))
@@ -152,7 +152,7 @@ def _read(place: int, value: "Any") -> "Any":
     return tuple(json.loads(value)) if place in LISTS else value
 
 
-def put(write: Write, session: str, first: int, last: int, one: "Summarised") -> int | None:
+def put(write: Transaction, session: str, first: int, last: int, one: "Summarised") -> int | None:
     """Write the summary of the turns `first` to `last` down, inside a transaction, unless they have one; its id."""
     from store.base import token_count
     from store.base.models import line

@@ -7,7 +7,7 @@ from store.base.citations import cite
 from store.base.errors import InvalidInput, NotFound
 from store.base.vocabulary import PERSON, ROLES
 from store.conversations import extraction_queue
-from store.database import Database, Verbatim, Write, clean
+from store.database import Database, Transaction, Verbatim, clean
 from store.text.entities import one_line
 
 TYPE_CHECKING = False
@@ -25,7 +25,7 @@ WINDOW_TOKENS = 2_000
 CONTEXT = 2  # turns before and after that a turn is found by, and shown with
 
 
-class Said:
+class NewTurn:
     """One turn to be added: who said what. `role` is user or assistant, `speaker` a name where there is one, `at` when
     (now, if empty)."""
 
@@ -45,14 +45,14 @@ class Turns:
         self._database = database
 
     def add(
-        self, session: str, turns: "Iterable[Said | tuple[str, str, str]]", origin: str = "agent", *, key: str = ""
+        self, session: str, turns: "Iterable[NewTurn | tuple[str, str, str]]", origin: str = "agent", *, key: str = ""
     ) -> list[int]:
         """Add turns, `Said` or (role, text, at), to the end of a session, all or none; their ids. With a `key` that
         was given before nothing is written, and the answer is the one of then. Raises InvalidInput."""
         from store.base.clock import parse_moment
 
         name = named(session)
-        said = [turn if isinstance(turn, Said) else Said(turn[0], turn[1], at=turn[2]) for turn in turns]
+        said = [turn if isinstance(turn, NewTurn) else NewTurn(turn[0], turn[1], at=turn[2]) for turn in turns]
         for turn in said:
             if turn.role not in ROLES:
                 raise InvalidInput("There is no such role.", f"Choose among: {', '.join(ROLES)}.")
@@ -144,7 +144,7 @@ def named(session: str) -> str:
 
 
 def put(
-    write: Write, session: str, said: "Iterable[Said]", source: str = "", cwd: str = "", origin: str = ""
+    write: Transaction, session: str, said: "Iterable[NewTurn]", source: str = "", cwd: str = "", origin: str = ""
 ) -> list[int]:
     """Put turns at the end of a session, inside a transaction: their ids. Each has its moment, `at`, by now; the
     session is there if it was not, and is under way again. `origin` is the writer's unless it is given."""

@@ -1,7 +1,7 @@
 """Connections and write transactions.
 
 `with database.write(actor, reason) as write:` is one immediate transaction: the work, its redaction, its history.
-Whoever holds a `Write` cannot forget any of the three.
+Whoever holds a `Transaction` cannot forget any of the three.
 """
 
 import os
@@ -208,15 +208,15 @@ class Database:
         row = self.row(sql, parameters)
         return row[0] if row else None
 
-    def one_moment(self) -> "Moment":
+    def one_moment(self) -> "ReadSnapshot":
         """What is read inside is of one moment, whoever writes meanwhile. To be short: a reader that stays keeps the
         log from being emptied."""
-        return Moment(self.connection)
+        return ReadSnapshot(self.connection)
 
-    def write(self, actor: str, reason: str, key: str = "") -> "Write":
+    def write(self, actor: str, reason: str, key: str = "") -> "Transaction":
         """One transaction by `actor` (an origin: user, agent, import:x …) because of `reason` (a verb, no text). A
-        writer that may ask twice gives a `key`; see `Write.answer`."""
-        return Write(self, actor, reason, key)
+        writer that may ask twice gives a `key`; see `Transaction.answer`."""
+        return Transaction(self, actor, reason, key)
 
     def refuse_unwritable(self) -> None:
         """Raise NotOurs, NewerFile or StorageError if this file may only be read."""
@@ -258,7 +258,7 @@ class Database:
         self.connection.close()
 
 
-class Moment:
+class ReadSnapshot:
     """A reading transaction, unless one is under way already. A class, for `contextlib` costs a command 2 ms."""
 
     __slots__ = ("_connection", "_own")
@@ -278,7 +278,7 @@ class Moment:
             self._connection.execute("ROLLBACK" if kind else "COMMIT")
 
 
-class Write:
+class Transaction:
     """A transaction under way. `at` is its moment, `seq` the step of history it became (None if nothing recorded)."""
 
     __slots__ = (
@@ -314,7 +314,7 @@ class Write:
         self._cuts: dict[Place, int] = {}
         self._discards = False
 
-    def __enter__(self) -> "Write":
+    def __enter__(self) -> "Transaction":
         database = self.database
         if database.moment:
             raise ThePast(database.moment)

@@ -8,7 +8,7 @@ import os
 
 from store.base.clock import from_ms, to_ms
 from store.base.errors import MemorandaError
-from store.database.database import Database, Verbatim, Write
+from store.database.database import Database, Transaction, Verbatim
 
 DURATION_MS = 5_000
 
@@ -32,7 +32,7 @@ class Lease:
         with self._database.write("agent", "lease") as write:
             return self._claim(write)
 
-    def renew(self, write: Write) -> None:
+    def renew(self, write: Transaction) -> None:
         """Hold it for a while longer, in the transaction that does the work. Raises LeaseLost."""
         if not self._claim(write):
             raise LeaseLost("Another process took this work over.")
@@ -43,7 +43,7 @@ class Lease:
             mine = (Verbatim(self._name), Verbatim(self._holder))
             write.execute("DELETE FROM leases WHERE name = ? AND holder = ?", mine)
 
-    def _claim(self, write: Write) -> bool:
+    def _claim(self, write: Transaction) -> bool:
         now = to_ms(write.at)
         row = write.execute("SELECT holder, expires_at FROM leases WHERE name = ?", (Verbatim(self._name),)).get
         if row and row[0] != self._holder:

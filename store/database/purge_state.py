@@ -3,7 +3,7 @@ it, and a note while one is not finished."""
 
 import os
 
-from store.database import Database, Verbatim, Write
+from store.database import Database, Transaction, Verbatim
 
 KEY = "purge.key"
 KEY_BYTES = 32
@@ -15,7 +15,7 @@ def pending(database: Database) -> bool:
     return database.value("SELECT 1 FROM meta WHERE key = ?", (NOTE,)) is not None
 
 
-def made_key(write: Write) -> bytes:
+def made_key(write: Transaction) -> bytes:
     """The key of this memory, made when it is needed first."""
     key = key_of(write.database)
     if key is None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from unicodedata import combining, normalize
 
 from store.base.hashing import sha256
-from store.database import Database, Write
+from store.database import Database, Transaction
 from store.database.purge_state import key_of, made_key
 
 BYTES = 16  # of a digest here; that of a whole record has 32
@@ -92,7 +92,7 @@ def _from(words: Sequence[str], place: int, told: Told) -> Iterator[tuple[str, i
 # in the file
 
 
-def bury(write: Write, texts: Iterable[str], names: Iterable[str] = ()) -> None:
+def bury(write: Transaction, texts: Iterable[str], names: Iterable[str] = ()) -> None:
     """Leave the digests of texts, and of names that nothing but them said."""
     key = made_key(write)
     found = {form: None for text in texts for form in forms(text)}
@@ -101,7 +101,7 @@ def bury(write: Write, texts: Iterable[str], names: Iterable[str] = ()) -> None:
         write.execute("INSERT OR IGNORE INTO tombstones(hash, at) VALUES (?, '')", (_digest(key, form),))
 
 
-def dig_up(write: Write, text: str) -> None:
+def dig_up(write: Transaction, text: str) -> None:
     """Take the digests of a text away, which a person wants back."""
     key = made_key(write)
     for form in forms(text):

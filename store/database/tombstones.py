@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 
 from store.base.errors import Purged
 from store.base.hashing import sha256
-from store.database import Database, Verbatim, Write
+from store.database import Database, Transaction, Verbatim
 from store.database.purge_state import key_of, made_key
 
 TIMES = "purge.times"
@@ -26,7 +26,7 @@ def normal(text: str) -> str:
     return words.rstrip(".!;, ") or words
 
 
-def bury(write: Write, texts: Iterable[str]) -> None:
+def add_tombstones(write: Transaction, texts: Iterable[str]) -> None:
     """Leave a tombstone for each of these texts; the first makes the key."""
     key = made_key(write)
     for text in texts:
@@ -36,7 +36,7 @@ def bury(write: Write, texts: Iterable[str]) -> None:
         )
 
 
-def cut_out(write: Write) -> None:
+def cut_out(write: Transaction) -> None:
     """Note that a text is taken out of this memory for good."""
     write.execute(
         "INSERT INTO meta(key, value) VALUES (?, '1') ON CONFLICT(key) DO UPDATE SET value = value + 1",
@@ -68,7 +68,7 @@ def buried(database: Database) -> Buried:
     return lambda text: key is not None and _hash(key, text) in hashes
 
 
-def refuse(write: Write, text: str, again: bool) -> None:
+def refuse(write: Transaction, text: str, again: bool) -> None:
     """Let a text into the memory that was never purged, or, with `again`, one that a person wants back: its tombstone
     goes. Raises Purged."""
     at = purged_at(write.database, text)
@@ -84,7 +84,7 @@ def refuse(write: Write, text: str, again: bool) -> None:
     purged_words.dig_up(write, text)
 
 
-def keyed(write: Write, text: str) -> str:
+def keyed(write: Transaction, text: str) -> str:
     """32 hexadecimal figures that tell one text from another in this memory, and nothing to whoever guesses at it from
     elsewhere. As it is written: whoever wants `normal` says so."""
     key = made_key(write)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from store.base.citations import Citation
     from store.base.models import Chunk
     from store.documents.indexer import Scan
-    from store.documents.paths import Places
+    from store.documents.paths import DocumentRoots
 
 
 class Passage:
@@ -46,12 +46,12 @@ def _never() -> bool:
 class Documents:
     """The documents of one memory; without `places` only what the index holds of them."""
 
-    def __init__(self, database: Database, places: "Callable[[], Places] | None" = None) -> None:
+    def __init__(self, database: Database, places: "Callable[[], DocumentRoots] | None" = None) -> None:
         self._database = database
         self._find_places = places
 
     @property
-    def places(self) -> "Places":
+    def places(self) -> "DocumentRoots":
         """Where the documents lie, by the configuration."""
         if self._find_places is None:
             raise RuntimeError("these documents were opened without their places")

@@ -10,10 +10,10 @@ import time
 
 from store.base.clock import from_ms
 from store.base.hashing import sha256
-from store.database import Database, Value, Verbatim, Write, clean
+from store.database import Database, Transaction, Value, Verbatim, clean
 from store.database.lease import Lease, LeaseLost
 from store.documents.chunking import Piece, chunks, lines_of
-from store.documents.paths import LARGEST_FILE, Found, Places, Unreadable, decoded, read_bytes, reason, shut
+from store.documents.paths import LARGEST_FILE, DocumentRoots, OpenedFile, Unreadable, decoded, read_bytes, reason, shut
 from store.redaction import findings
 from store.redaction.allowlist import allowed
 
@@ -78,13 +78,13 @@ class _Read:
         self.pieces: list[Piece] | None = []
 
 
-def scan(database: Database, places: Places, progress: "Progress", cancelled: "Cancelled") -> Scan:
+def scan(database: Database, places: DocumentRoots, progress: "Progress", cancelled: "Cancelled") -> Scan:
     """See `Documents.scan`."""
     result = Scan()
     if database.read_only:
         return result
     troubles: dict[str, str] = {}
-    there: dict[str, Found] = {}
+    there: dict[str, OpenedFile] = {}
 
     def trouble(name: str, why: str) -> None:
         troubles.setdefault(clean(_storable(name)), why)
@@ -129,7 +129,7 @@ def scan(database: Database, places: Places, progress: "Progress", cancelled: "C
 def _read_all(
     database: Database,
     lease: Lease,
-    stale: "list[Found]",
+    stale: "list[OpenedFile]",
     known: dict[str, _Known],
     result: Scan,
     progress: "Progress",
@@ -181,7 +181,7 @@ def _read_all(
         write()
 
 
-def _read(found: Found, before: _Known | None) -> _Read:
+def _read(found: OpenedFile, before: _Known | None) -> _Read:
     """What a file says now. Raises FileNotFoundError."""
     path = found.place.name
     if found.size > LARGEST_FILE:
@@ -248,7 +248,7 @@ def _moment(path: str, modified_ns: int, read: _Read) -> str:
     return day or from_ms(min(max(modified_ns // 1_000_000, 0), LATEST_MS))
 
 
-def _put(write: Write, read: _Read, before: _Known | None, result: Scan, whole: bool = True) -> int:
+def _put(write: Transaction, read: _Read, before: _Known | None, result: Scan, whole: bool = True) -> int:
     """Write a document's own row, and return its id; not `whole`, so that it is read again if the rest never comes."""
     columns: dict[str, Value] = {
         "size": read.size,
@@ -324,7 +324,7 @@ def _sweep(
     database: Database,
     lease: Lease,
     known: dict[str, _Known],
-    there: dict[str, Found],
+    there: dict[str, OpenedFile],
     troubles: dict[str, str],
     result: Scan,
 ) -> None:
@@ -358,14 +358,14 @@ def _known(database: Database) -> dict[str, _Known]:
     return {row[0]: _Known(*row[1:]) for row in rows}
 
 
-def _same(found: Found, row: _Known | None) -> bool:
+def _same(found: OpenedFile, row: _Known | None) -> bool:
     if row is None or found.size != row.size:
         return False
     # what could not be opened is tried again: a permission that is given changes neither
     return found.modified_ns == row.modified_ns or (not row.modified_ns and bool(row.problem) and shut(found.place))
 
 
-def _due(known: dict[str, _Known], there: dict[str, Found], troubles: dict[str, str]) -> bool:
+def _due(known: dict[str, _Known], there: dict[str, OpenedFile], troubles: dict[str, str]) -> bool:
     """Whether anything is gone, or is to be said of the places that is not said yet."""
     return any(name not in there and troubles.get(name) != row.problem for name, row in known.items()) or any(
         name not in known for name in troubles

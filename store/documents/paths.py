@@ -52,7 +52,7 @@ class Root:
         return os.path.join(self.anchor, *self.steps)
 
 
-class Found:
+class OpenedFile:
     """A file that a walk came by."""
 
     __slots__ = ("modified_ns", "place", "size")
@@ -63,7 +63,7 @@ class Found:
         self.modified_ns = modified_ns
 
 
-class Places:
+class DocumentRoots:
     """The roots of one memory's documents: `MEMORY.md` and `memory` below `base`, and the `extra` paths."""
 
     def __init__(self, base: str, extra: "tuple[str, ...]" = ()) -> None:
@@ -106,7 +106,7 @@ class Places:
             f"There are {MEMORY_FILE}, {MEMORY_FOLDER}/**/*{SUFFIX}, and what documents.extraPaths names.",
         )
 
-    def walk(self, trouble: "Callable[[str, str], None]") -> "Iterator[Found]":
+    def walk(self, trouble: "Callable[[str, str], None]") -> "Iterator[OpenedFile]":
         """Every document there is, each once; `trouble` is told (name, why) of what is passed over."""
         seen: set[str] = set()
         looked = 0
@@ -123,7 +123,7 @@ class Places:
                         trouble(root.name or self.base, f"more than {MOST_FILES:,} documents: the rest is left out")
                         return
                     seen.add(place.name)
-                    yield Found(place, status.st_size, status.st_mtime_ns)
+                    yield OpenedFile(place, status.st_size, status.st_mtime_ns)
                 if looked > MOST_ENTRIES:
                     trouble(root.name or self.base, f"more than {MOST_ENTRIES:,} files: the rest is left out")
                     return
@@ -181,10 +181,10 @@ def _unheard(name: str, why: str) -> None:
     """The scan tells it."""
 
 
-def places(location: Location, config: "Config") -> Places:
+def places(location: Location, config: "Config") -> DocumentRoots:
     """Where the documents of a memory lie: below its project, else below the folder that the file itself is in."""
     base = location.project or os.path.dirname(location.path)
-    return Places(os.path.abspath(base), tuple(config["documents.extraPaths"]))
+    return DocumentRoots(os.path.abspath(base), tuple(config["documents.extraPaths"]))
 
 
 def hidden(name: str) -> bool:

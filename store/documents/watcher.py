@@ -9,7 +9,7 @@ little where nothing changed.
 import os
 import threading
 
-from store.documents.paths import SUFFIX, Places, hidden
+from store.documents.paths import SUFFIX, DocumentRoots, hidden
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ class Watch:
     """Calls `changed` on a thread of its own when a document may have changed, and once soon after the start, until
     `stop`. `trouble` is told, at most once, why watching does not work here; then the thread is through."""
 
-    def __init__(self, places: Places, changed: "Callable[[], None]", trouble: "Callable[[str], None]") -> None:
+    def __init__(self, places: DocumentRoots, changed: "Callable[[], None]", trouble: "Callable[[str], None]") -> None:
         self._places = places
         self._changed = changed
         self._trouble = trouble

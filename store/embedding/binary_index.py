@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from store.database import Database
 from store.database.integer_list import integers
-from store.embedding.model_registry import Model
+from store.embedding.model_registry import EmbeddingModel
 
 if TYPE_CHECKING:
     from typing import Any
@@ -125,7 +125,7 @@ def _planes(asked: "Vector", mean: bytes) -> "list[Words]":
     return [_pack((cut >> plane) & 1).view("<u8") for plane in range(PLANES)]
 
 
-def scan(database: Database, model: Model) -> Matrix:
+def scan(database: Database, model: EmbeddingModel) -> Matrix:
     """The signs of the stored vectors themselves, where nobody keeps them up; without those that go while it reads."""
     import numpy as np
 

@@ -9,11 +9,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from store.database import Database, Verbatim, Write
+from store.database import Database, Transaction, Verbatim
 from store.database.lease import Lease, LeaseLost
 from store.embedding import binary_index, model_registry, turn_stats, vector_backends
 from store.embedding.input_text import digest, form
-from store.embedding.model_registry import Model
+from store.embedding.model_registry import EmbeddingModel
 from store.embedding.provider import LONGEST, PROBE, EmbeddingError, Provider, ProviderDown
 
 if TYPE_CHECKING:
@@ -129,7 +129,7 @@ class _Run:
         self.progress = progress
         self.cancelled = cancelled
         self.lease = Lease(database, LEASE)
-        self.model: Model
+        self.model: EmbeddingModel
         self.embedded = self.reused = self.refused = 0
         self.reason = ""
         self.keeper = vector_backends.keeper(database.connection, by)
@@ -149,7 +149,7 @@ class _Run:
                 self.lease.renew(write)
                 vector_backends.drop(write, [slot])
 
-    def keeps(self, model: Model) -> bool:
+    def keeps(self, model: EmbeddingModel) -> bool:
         """Whether the signs of a model's vectors are kept where they are to be, and as the vectors are now."""
         there = model_registry.noted(self.database, vector_backends.marker(model.slot))
         return there == vector_backends.kept(self.keeper, model, model_registry.changes(self.database))
@@ -160,7 +160,7 @@ class _Run:
             if not self.keeps(model):
                 self._fill(model)
 
-    def _fill(self, model: Model) -> None:
+    def _fill(self, model: EmbeddingModel) -> None:
         import numpy as np
 
         with self.database.write("agent", "index") as write:
@@ -288,7 +288,7 @@ class _Run:
             raise ProviderDown(error.message, error.next) from None
 
     def _put(
-        self, write: Write, batch: Sequence[_Text], vectors: "dict[bytes, Vector]", refused: dict[bytes, str]
+        self, write: Transaction, batch: Sequence[_Text], vectors: "dict[bytes, Vector]", refused: dict[bytes, str]
     ) -> int:
         """Store what was made, for the rows that are still what they were; how many of the queue are done."""
         ids = ", ".join(str(text.id) for text in batch)
@@ -335,7 +335,7 @@ class _Run:
         self.refused += len(bad)
         return len(done)
 
-    def _store(self, write: Write, name: bytes, vector: "Vector | None") -> int | None:
+    def _store(self, write: Transaction, name: bytes, vector: "Vector | None") -> int | None:
         """The row of a vector, stored if it is new; None if it was to be there, and was trimmed meanwhile."""
         if vector is None:
             self.reused += 1
@@ -352,7 +352,7 @@ class _Run:
         return new
 
     def _keep_up(
-        self, write: Write, held: Sequence[tuple[int, int]], gone: Sequence[int], before: int, after: int
+        self, write: Transaction, held: Sequence[tuple[int, int]], gone: Sequence[int], before: int, after: int
     ) -> None:
         """Keep the packed signs in step, in the same transaction."""
         import numpy as np
@@ -368,7 +368,7 @@ class _Run:
                 self._keep(write, model, [(id, vectors[row]) for id, row in held])
             self._mark(write, model, after)
 
-    def _keep(self, write: Write, model: Model, held: "Sequence[tuple[int, Vector]]") -> None:
+    def _keep(self, write: Transaction, model: EmbeddingModel, held: "Sequence[tuple[int, Vector]]") -> None:
         import numpy as np
 
         if held:
@@ -377,10 +377,10 @@ class _Run:
                 write, model.slot, ids, binary_index.signs(np.stack([vector for _, vector in held]), model.mean)
             )
 
-    def _mark(self, write: Write, model: Model, change: int) -> None:
+    def _mark(self, write: Transaction, model: EmbeddingModel, change: int) -> None:
         model_registry.note(write, vector_backends.marker(model.slot), vector_backends.kept(self.keeper, model, change))
 
-    def _remember(self, write: Write, bad: Sequence[int], good: Sequence[int]) -> None:
+    def _remember(self, write: Transaction, bad: Sequence[int], good: Sequence[int]) -> None:
         before = model_registry.refused(self.database)
         after = [id for id in before if id not in set(good) and id not in set(bad)] + list(bad)
         if after != before:
@@ -401,7 +401,7 @@ def rebuild(database: Database) -> int:
         return count
 
 
-def forget_cache(write: Write) -> int:
+def forget_cache(write: Transaction) -> int:
     """Take away the vectors that no text refers to: how many there were."""
     gone = write.execute(
         "DELETE FROM embeddings WHERE NOT EXISTS (SELECT 1 FROM vectors v WHERE v.embedding = embeddings.id)"

@@ -26,7 +26,7 @@ GROWTH = 1.1
 LANGUAGES = ("", "en", "es")
 
 
-class Space:
+class MeanRemoval:
     """`centres` by language, each of the model's dimension, and `turn`, the matrix that does the shrinking."""
 
     def __init__(self, centres: "Matrix", turn: "Matrix") -> None:
@@ -42,7 +42,7 @@ class Space:
         return unit
 
 
-def load(database: Database, slot: int, fingerprint: str, dimension: int) -> Space | None:
+def load(database: Database, slot: int, fingerprint: str, dimension: int) -> MeanRemoval | None:
     """The space of the vectors in this slot; None where it was not made yet."""
     row = database.row(
         "SELECT centres, turn FROM meaning_space WHERE slot = ? AND fingerprint = ?", (slot, fingerprint)
@@ -51,7 +51,7 @@ def load(database: Database, slot: int, fingerprint: str, dimension: int) -> Spa
         return None
     import numpy as np
 
-    return Space(
+    return MeanRemoval(
         np.frombuffer(row[0], "<f4").reshape(len(LANGUAGES), dimension),
         np.frombuffer(row[1], "<f4").reshape(dimension, dimension),
     )
@@ -94,13 +94,13 @@ def refresh(database: Database) -> bool:
     return True
 
 
-def made(blobs: Sequence[bytes], languages: Sequence[str]) -> Space:
+def made(blobs: Sequence[bytes], languages: Sequence[str]) -> MeanRemoval:
     """The space of these vectors alone, 32-bit floats each, of texts in these languages: to measure with."""
     import numpy as np
 
     size = len(blobs[0]) // 4
     centres, turn = (np.frombuffer(blob, "<f4").reshape(-1, size) for blob in _statistics(blobs, languages))
-    return Space(centres, turn)
+    return MeanRemoval(centres, turn)
 
 
 def _statistics(blobs: Sequence[bytes], languages: Sequence[str]) -> tuple[bytes, bytes]:

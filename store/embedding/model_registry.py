@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from store.database import Database, Verbatim, Write
+from store.database import Database, Transaction, Verbatim
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ SWEEP = 5_000  # rows of one transaction: some 30 ms
 
 
 @dataclass(frozen=True)
-class Model:
+class EmbeddingModel:
     """A model as the memory knows it. `zero` and `one` are for `calibrated`, `mean` is little-endian 32-bit floats."""
 
     slot: int
@@ -29,19 +29,19 @@ class Model:
     serving: bool
 
 
-def models(database: Database) -> list[Model]:
+def models(database: Database) -> list[EmbeddingModel]:
     """Those that there are, the serving one first."""
     found = database.rows(
         "SELECT slot, fingerprint, dimension, zero, one, mean, serving FROM embedding_models ORDER BY serving DESC"
     )
-    return [Model(*row) for row in found]
+    return [EmbeddingModel(*row) for row in found]
 
 
-def serving(database: Database) -> Model | None:
+def serving(database: Database) -> EmbeddingModel | None:
     return next((model for model in models(database) if model.serving), None)
 
 
-def note(write: Write, key: str, value: str) -> None:
+def note(write: Transaction, key: str, value: str) -> None:
     """Keep a word about the vectors in `meta`; an empty one goes."""
     if value:
         write.execute(
@@ -61,7 +61,7 @@ def changes(database: Database) -> int:
     return int(noted(database, CHANGES) or 0)
 
 
-def changed(write: Write) -> int:
+def changed(write: Transaction) -> int:
     """Count this write among the changes; the number it got."""
     number = changes(write.database) + 1
     note(write, CHANGES, str(number))
@@ -73,13 +73,13 @@ def refused(database: Database) -> list[int]:
     return [int(word) for word in noted(database, REFUSED).split()]
 
 
-def fill_queue(write: Write) -> None:
+def fill_queue(write: Transaction) -> None:
     """Everything is to be embedded."""
     write.execute("INSERT OR IGNORE INTO embedding_queue(id) SELECT id FROM corpus")
     note(write, REFUSED, "")
 
 
-def settle(write: Write, provider: "Provider", calibration: "Calibration | None") -> Model:
+def settle(write: Transaction, provider: "Provider", calibration: "Calibration | None") -> EmbeddingModel:
     """The slot in which this provider's vectors are to be made; there must be nothing left in it (see `sweep`).
 
     Where no model serves, this one does at once, and grows while it serves. Where it served before, and another was
@@ -116,7 +116,7 @@ def settle(write: Write, provider: "Provider", calibration: "Calibration | None"
     return next(model for model in models(database) if model.slot == slot)
 
 
-def switch(write: Write, model: Model) -> bool:
+def switch(write: Transaction, model: EmbeddingModel) -> bool:
     """Let `model` serve from now on, if nothing is left to be embedded; whether it does."""
     if write.execute("SELECT 1 FROM embedding_queue LIMIT 1").get is not None:
         return False
@@ -136,7 +136,7 @@ def leftovers(database: Database, keep: str = "") -> list[int]:
     ]
 
 
-def sweep(write: Write, slot: int, after: int) -> int | None:
+def sweep(write: Transaction, slot: int, after: int) -> int | None:
     """Take some vectors of a slot away, those behind the key `after`; the last one's key, None when all are gone."""
     if write.execute("SELECT 1 FROM embedding_models WHERE slot = ? AND serving = 1", (slot,)).get is not None:
         return None

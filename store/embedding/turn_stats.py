@@ -10,9 +10,9 @@ import time
 from collections.abc import Callable, Sequence
 
 from store.base.record_keys import NUMBERS, unpack
-from store.database import Database, Json, Verbatim, Write
+from store.database import Database, Json, Transaction, Verbatim
 from store.embedding.calibration import calibrated
-from store.embedding.model_registry import Model
+from store.embedding.model_registry import EmbeddingModel
 from store.embedding.provider import Provider
 
 TURNS, SECONDS = 64, 0.2  # of one batch of counting, at most
@@ -26,7 +26,7 @@ WHERE t.id IN (SELECT value FROM json_each(?1)) OR p.id IN (SELECT value FROM js
 """
 
 
-def link(write: Write, model: Model, keys: Sequence[int]) -> int:
+def link(write: Transaction, model: EmbeddingModel, keys: Sequence[int]) -> int:
     """Note how the turns among these rows of the corpus, whose vectors were just stored, go on from the turn before,
     and the turns after them from these, as calibrated similarity; how many."""
     numbers = [number for kind, number in map(unpack, keys) if kind == KIND]

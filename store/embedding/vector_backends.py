@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Protocol
 import apsw
 
 from store.base.feature_flags import without
-from store.database import Database, Verbatim, Write
+from store.database import Database, Transaction, Verbatim
 from store.database.integer_list import integers
 from store.embedding import binary_index
-from store.embedding.model_registry import Model
+from store.embedding.model_registry import EmbeddingModel
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,16 +40,16 @@ class Keeper(Protocol):
 
     name: str
 
-    def begin(self, write: Write, model: Model) -> None:
+    def begin(self, write: Transaction, model: EmbeddingModel) -> None:
         """Keep nothing yet."""
 
-    def put(self, write: Write, slot: int, ids: "Ids", packed: "Packed") -> None:
+    def put(self, write: Transaction, slot: int, ids: "Ids", packed: "Packed") -> None:
         """Keep these signs (`bits.signs`), instead of what stood there under their ids."""
 
-    def discard(self, write: Write, slot: int, ids: "Ids") -> None:
+    def discard(self, write: Transaction, slot: int, ids: "Ids") -> None:
         """Keep the signs of these no longer."""
 
-    def drop(self, write: Write, slot: int) -> None:
+    def drop(self, write: Transaction, slot: int) -> None:
         """Keep nothing any more, and leave no byte of it."""
 
 
@@ -58,19 +58,19 @@ class Blocks:
 
     name = NUMPY
 
-    def begin(self, write: Write, model: Model) -> None:
+    def begin(self, write: Transaction, model: EmbeddingModel) -> None:
         self.drop(write, model.slot)
 
-    def drop(self, write: Write, slot: int) -> None:
+    def drop(self, write: Transaction, slot: int) -> None:
         write.execute("DELETE FROM vector_blocks WHERE id & 1 = ?", (slot,))
 
-    def put(self, write: Write, slot: int, ids: "Ids", packed: "Packed") -> None:
+    def put(self, write: Transaction, slot: int, ids: "Ids", packed: "Packed") -> None:
         self._change(write, slot, ids, packed)
 
-    def discard(self, write: Write, slot: int, ids: "Ids") -> None:
+    def discard(self, write: Transaction, slot: int, ids: "Ids") -> None:
         self._change(write, slot, ids, None)
 
-    def _change(self, write: Write, slot: int, ids: "Ids", packed: "Packed | None") -> None:
+    def _change(self, write: Transaction, slot: int, ids: "Ids", packed: "Packed | None") -> None:
         import numpy as np
 
         blocks = (ids >> (RECORDS + 4)) << 4 | (ids & 15)
@@ -91,7 +91,7 @@ class Blocks:
                 write.execute("DELETE FROM vector_blocks WHERE id = ?", (key,))
 
     @staticmethod
-    def read(database: Database, model: Model) -> binary_index.Matrix:
+    def read(database: Database, model: EmbeddingModel) -> binary_index.Matrix:
         """All of them. To be called in a reading transaction."""
         import numpy as np
 
@@ -108,12 +108,12 @@ class Vec0:
 
     name = VEC0
 
-    def begin(self, write: Write, model: Model) -> None:
+    def begin(self, write: Transaction, model: EmbeddingModel) -> None:
         self.drop(write, model.slot)
         columns = f"id integer primary key, bits bit[{binary_index.width(model.dimension)}]"
         write.execute(f"CREATE VIRTUAL TABLE {_table(model.slot)} USING vec0({columns})")
 
-    def drop(self, write: Write, slot: int) -> None:
+    def drop(self, write: Transaction, slot: int) -> None:
         """Where the extension cannot be had, the table stays, emptied."""
         name = _table(slot)
         if write.execute("SELECT 1 FROM sqlite_schema WHERE name = ?", (name,)).get is None:
@@ -126,19 +126,19 @@ class Vec0:
             if not part.endswith("_info"):
                 write.execute(f'DELETE FROM "{part}"')
 
-    def put(self, write: Write, slot: int, ids: "Ids", packed: "Packed") -> None:
+    def put(self, write: Transaction, slot: int, ids: "Ids", packed: "Packed") -> None:
         self.discard(write, slot, ids)
         for id, row in zip(ids.tolist(), packed, strict=True):
             write.execute(f"INSERT INTO {_table(slot)}(id, bits) VALUES (?, vec_bit(?))", (id, row.tobytes()))
 
-    def discard(self, write: Write, slot: int, ids: "Ids") -> None:
+    def discard(self, write: Transaction, slot: int, ids: "Ids") -> None:
         for id in ids.tolist():  # `vec0` knows no other way of replacing a row
             write.execute(f"DELETE FROM {_table(slot)} WHERE id = ?", (id,))
 
     @staticmethod
     def nearest(
         database: Database,
-        model: Model,
+        model: EmbeddingModel,
         vector: "Vector",
         count: int,
         among: "Ids | None",
@@ -203,12 +203,12 @@ def marker(slot: int) -> str:
     return f"embedding.bits.{slot}"
 
 
-def kept(keeper: Keeper, model: Model, change: int) -> str:
+def kept(keeper: Keeper, model: EmbeddingModel, change: int) -> str:
     """The marker's value when it keeps what the vectors of `model` were at that change."""
     return f"{keeper.name} {binary_index.width(model.dimension)} {change}"
 
 
-def drop(write: Write, slots: Iterable[int] = SLOTS) -> None:
+def drop(write: Transaction, slots: Iterable[int] = SLOTS) -> None:
     """Leave no byte of any signs of these slots; they are made anew from the vectors when those are next indexed."""
     for slot in slots:
         for one in KEEPERS:
@@ -216,7 +216,7 @@ def drop(write: Write, slots: Iterable[int] = SLOTS) -> None:
         write.execute("DELETE FROM meta WHERE key = ?", (Verbatim(marker(slot)),))
 
 
-def forget(write: Write) -> None:
+def forget(write: Transaction) -> None:
     """Leave no byte of the signs of vectors that are gone, as part of a purge."""
     if write.execute("SELECT 1 FROM sqlite_schema WHERE name GLOB 'vector_bits_[01]'").get is not None:
         drop(write)  # cheaper than to look for them through `vec0`, and certain where it does not load

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from store.database import Database, Write
+from store.database import Database, Transaction
 from store.database.integer_list import integers
 from store.embedding import binary_index, model_registry, vector_backends
-from store.embedding.model_registry import Model
+from store.embedding.model_registry import EmbeddingModel
 from store.embedding.provider import EmbeddingError, Provider
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Vectors:
         self._database = database
 
     @property
-    def serving(self) -> Model | None:
+    def serving(self) -> EmbeddingModel | None:
         """The model whose vectors are searched: a question must be embedded by a provider of its fingerprint."""
         return model_registry.serving(self._database)
 
@@ -151,13 +151,13 @@ class Vectors:
         if model is not None and not self.in_vec0(model):
             self.signs(model)
 
-    def in_vec0(self, model: Model) -> bool:
+    def in_vec0(self, model: EmbeddingModel) -> bool:
         """Whether `vec0` looks for the nearest, so that no signs need be in memory."""
         there = vector_backends.kept(vector_backends.IN_VEC0, model, model_registry.changes(self._database))
         marked = model_registry.noted(self._database, vector_backends.marker(model.slot)) == there
         return marked and vector_backends.load(self._database.connection)
 
-    def signs(self, model: Model) -> binary_index.Matrix:
+    def signs(self, model: EmbeddingModel) -> binary_index.Matrix:
         """The signs as of the last change of the vectors, by whichever process; to be looked at on any thread."""
         try:
             status = os.stat(self._database.path)
@@ -175,7 +175,7 @@ class Vectors:
                 del _loaded[next(iter(_loaded))]
         return known[2]
 
-    def _load(self, model: Model) -> tuple[str, int, binary_index.Matrix]:
+    def _load(self, model: EmbeddingModel) -> tuple[str, int, binary_index.Matrix]:
         """The packed blocks where they are kept up, as of one moment; else of the vectors themselves, which takes long
         and so is no transaction: what changes meanwhile counts as a change after it."""
         with self._database.one_moment():
@@ -221,7 +221,7 @@ class Vectors:
 
         return rebuild(self._database)
 
-    def forget_cache(self, write: Write) -> int:
+    def forget_cache(self, write: Transaction) -> int:
         """Take away the vectors of texts that are no longer in the memory, as part of a purge: how many there were.
 
         A vector tells much of its text. To be called when the records themselves are gone.

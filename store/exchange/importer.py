@@ -9,7 +9,7 @@ and its checkpoints stay in the document. Importing twice changes nothing.
 import os
 
 from store.base.errors import Conflict, InvalidInput
-from store.database import Database, Write
+from store.database import Database, Transaction
 from store.exchange.export_reader import open_source
 from store.exchange.export_schema import TABLES
 from store.exchange.merge import ENDS, STATE, STAY, TOLD, Merge, empty
@@ -183,7 +183,7 @@ class Import:
             )
         return write.seq
 
-    def _adopt(self, write: Write) -> None:
+    def _adopt(self, write: Transaction) -> None:
         write.adopt()
         write.execute("PRAGMA defer_foreign_keys = ON")
         for table in TABLES:

@@ -14,7 +14,7 @@ import json
 
 from store.base.citations import cite, find
 from store.base.vocabulary import LETTERS
-from store.database import Database, Verbatim, Write
+from store.database import Database, Transaction, Verbatim
 from store.database.tombstones import buried
 from store.exchange.export_schema import TABLES
 from store.exchange.staging import NAME, Staged
@@ -202,7 +202,7 @@ class Merge:
 
     # doing it
 
-    def apply(self, write: Write, replace: bool, origin: str) -> None:
+    def apply(self, write: Transaction, replace: bool, origin: str) -> None:
         """Bring what is not here, and with `replace` the states that differ. The new records' origin is `origin`: what
         a document says of itself is no witness of who wrote it."""
 
@@ -224,7 +224,7 @@ class Merge:
         ):
             self._insert(write, table, origin)
 
-    def _take_over(self, write: Write, table: str, names: tuple[str, ...]) -> None:
+    def _take_over(self, write: Transaction, table: str, names: tuple[str, ...]) -> None:
         changed = ", ".join(names)
         values = ", ".join(f"d.{name}" for name in names)
         ends = ENDS.get(table, {})
@@ -235,7 +235,7 @@ class Merge:
             f" FROM (SELECT {keys}, {values} {self.differing(table)}) AS new WHERE {same}"
         )
 
-    def _insert(self, write: Write, table: str, origin: str) -> None:
+    def _insert(self, write: Transaction, table: str, origin: str) -> None:
         names, values = [], []
         parameters: list[Value] = []
         for column in self._staged.columns[table]:

@@ -15,12 +15,12 @@ from store.base.clock import Clock, utc_now
 from store.base.errors import DamagedFile, Defect, MemorandaError, NotOurs
 from store.base.location import Location
 from store.health import components, filesystem, hash_chain, integrity, record_history, timestamps, wal
-from store.health.finding import NOTE, OK, WRONG, Finding, Progress, Visit, quiet, salvage
+from store.health.finding import NOTE, OK, WRONG, CheckContext, Finding, Progress, quiet, salvage
 from store.memory import Memory
 
 __all__ = ["NOTE", "OK", "WRONG", "Finding", "examine", "quiet"]
 
-CHECKS: tuple[tuple[str, Callable[[Visit], Iterator[Finding]]], ...] = (
+CHECKS: tuple[tuple[str, Callable[[CheckContext], Iterator[Finding]]], ...] = (
     ("versions", components.versions),
     ("file", integrity.file),
     ("log", wal.length),
@@ -82,10 +82,10 @@ def examine(
         yield _of("file", error, path)
         return
     with memory:
-        yield from _checks(Visit(memory, quick, head, progress), cancelled, damaged=bool(damage))
+        yield from _checks(CheckContext(memory, quick, head, progress), cancelled, damaged=bool(damage))
 
 
-def _checks(visit: Visit, cancelled: Callable[[], bool], damaged: bool) -> Iterator[Finding]:
+def _checks(visit: CheckContext, cancelled: Callable[[], bool], damaged: bool) -> Iterator[Finding]:
     connection = visit.database.connection
     # were the log of another file beside this one, closing it would write it in for good
     connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)

@@ -3,10 +3,10 @@
 import platform
 from collections.abc import Iterator
 
-from store.health.finding import NOTE, OK, SHOWN, WRONG, Finding, Visit
+from store.health.finding import NOTE, OK, SHOWN, WRONG, CheckContext, Finding
 
 
-def versions(visit: Visit) -> Iterator[Finding]:
+def versions(visit: CheckContext) -> Iterator[Finding]:
     """What reads and writes this file, and whether it can do all that is asked of it."""
     import apsw
 
@@ -26,7 +26,7 @@ def versions(visit: Visit) -> Iterator[Finding]:
         yield Finding("versions", OK, f"{said}.")
 
 
-def extension(visit: Visit) -> Iterator[Finding]:
+def extension(visit: CheckContext) -> Iterator[Finding]:
     """The vector extension."""
     from store.embedding import vector_backends
 
@@ -37,7 +37,7 @@ def extension(visit: Visit) -> Iterator[Finding]:
         yield Finding("vec0", NOTE, says, "pip install sqlite-vec")
 
 
-def model(visit: Visit) -> Iterator[Finding]:
+def model(visit: CheckContext) -> Iterator[Finding]:
     """Which model makes vectors, why no other does, and what waits for it."""
     from store.embedding import Vectors, provider_selection
 
@@ -66,7 +66,7 @@ def model(visit: Visit) -> Iterator[Finding]:
         yield Finding("vectors", NOTE if missing else WRONG, says, "memoranda index", "index")
 
 
-def agent(visit: Visit) -> Iterator[Finding]:
+def agent(visit: CheckContext) -> Iterator[Finding]:
     """Which model the agent asks, and why not another; without one rules answer, and nothing is wrong."""
     from store.llm.endpoint import short
     from store.llm.model_selection import ORDER
@@ -91,7 +91,7 @@ def agent(visit: Visit) -> Iterator[Finding]:
             yield Finding("agent", NOTE, f"{step.who}: {step.reason}", step.next, "model")
 
 
-def documents(visit: Visit) -> Iterator[Finding]:
+def documents(visit: CheckContext) -> Iterator[Finding]:
     """The documents that could not be read."""
     found = visit.memory.documents
     problems = found.problems()
@@ -105,7 +105,7 @@ def documents(visit: Visit) -> Iterator[Finding]:
         yield Finding("documents", WRONG, says, "memoranda scan names all.", "scan")
 
 
-def backups(visit: Visit) -> Iterator[Finding]:
+def backups(visit: CheckContext) -> Iterator[Finding]:
     """How old the newest backup is, and whether the last look found all of them whole."""
     from store.exchange.backup import standing
 
@@ -115,7 +115,7 @@ def backups(visit: Visit) -> Iterator[Finding]:
     yield Finding("backups", state, says, step, "backup" if step else "")
 
 
-def purges(visit: Visit) -> Iterator[Finding]:
+def purges(visit: CheckContext) -> Iterator[Finding]:
     """A purge that could not clean up to its end; it is finished here, if it can be now."""
     from store.purge import finish, pending
 
@@ -130,7 +130,7 @@ def purges(visit: Visit) -> Iterator[Finding]:
         yield Finding("purge", OK, "A purge that was not finished is finished now.")
 
 
-def learning(visit: Visit) -> Iterator[Finding]:
+def learning(visit: CheckContext) -> Iterator[Finding]:
     """What was said and could not be learned from, or still waits to be."""
     from store.conversations import extraction_queue as pending
 

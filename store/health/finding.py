@@ -29,7 +29,7 @@ def quiet(what: str, done: int, total: int) -> None:
     """Nobody looks."""
 
 
-class Visit:
+class CheckContext:
     """What a check looks with: an open memory, how thorough to be, and whom to tell how far it is.
 
     `head` is a digest that history must hold, as an earlier visit gave it; empty if none was given.

@@ -14,7 +14,7 @@ from typing import Any
 from store.base.hashing import sha256
 from store.database import Database
 from store.database.change_capture import framed
-from store.health.finding import NOTE, OK, WRONG, Finding, Visit, named, salvage
+from store.health.finding import NOTE, OK, WRONG, CheckContext, Finding, named, salvage
 from store.history.compression import every_row
 
 SLICE = 500  # steps that are read in one moment
@@ -38,7 +38,7 @@ def lost(database: Database) -> tuple[set[int], set[int]]:
     return set(known.get("steps", ())), set(known.get("rows", ()))
 
 
-def history(visit: Visit) -> Iterator[Finding]:
+def history(visit: CheckContext) -> Iterator[Finding]:
     """Every digest of history, from the first step to the last; with `quick`, of the newest."""
     database = visit.database
     newest, count = database.rows("SELECT coalesce(max(seq), 0), count(*) FROM history")[0]
@@ -89,7 +89,7 @@ def history(visit: Visit) -> Iterator[Finding]:
     yield from _against(visit, count, newest)
 
 
-def _against(visit: Visit, count: int, newest: int) -> Iterator[Finding]:
+def _against(visit: CheckContext, count: int, newest: int) -> Iterator[Finding]:
     """The head that was given, or the one that there is, to be written down."""
     database = visit.database
     digest: bytes = database.value("SELECT digest FROM history ORDER BY seq DESC LIMIT 1") or b""
@@ -130,7 +130,7 @@ def _leaves(database: Database, first: int, last: int) -> dict[int, tuple[int, b
     return found
 
 
-def _undone(visit: Visit) -> Iterator[Finding]:
+def _undone(visit: CheckContext) -> Iterator[Finding]:
     """`undone_by` is no part of the digest: it follows from what each undo took back."""
     database = visit.database
     with visit.database.one_moment():

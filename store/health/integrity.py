@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from store.base.errors import ForeignFile
 from store.base.record_keys import NUMBERS
 from store.database.tables import DERIVED
-from store.health.finding import NOTE, OK, SHOWN, WRONG, Finding, Visit, named, salvage
+from store.health.finding import NOTE, OK, SHOWN, WRONG, CheckContext, Finding, named, salvage
 
 MOST = 20  # complaints that SQLite is asked for
 REBUILD = ("memoranda index rebuild makes it again.", "index rebuild")
@@ -19,7 +19,7 @@ LIMIT {most}
 """
 
 
-def file(visit: Visit) -> Iterator[Finding]:
+def file(visit: CheckContext) -> Iterator[Finding]:
     """Every page of the file, and every index against its table; with `quick`, without the indexes."""
     check = "quick_check" if visit.quick else "integrity_check"
     visit.progress("every page of the file", 0, 0)
@@ -35,7 +35,7 @@ def file(visit: Visit) -> Iterator[Finding]:
         yield Finding("file", NOTE, warning)
 
 
-def references(visit: Visit) -> Iterator[Finding]:
+def references(visit: CheckContext) -> Iterator[Finding]:
     """Each record that another names is there."""
     visit.progress("references between records", 0, 0)
     broken: dict[str, int] = {}
@@ -52,7 +52,7 @@ def references(visit: Visit) -> Iterator[Finding]:
         yield Finding("links", OK, "Every record that another names is there.")
 
 
-def keywords(visit: Visit) -> Iterator[Finding]:
+def keywords(visit: CheckContext) -> Iterator[Finding]:
     """The index against the corpus, and the corpus against the records."""
     from store.search import corpus
 

@@ -16,7 +16,7 @@ from store.base.citations import cite
 from store.database import Database
 from store.database.change_capture import columns
 from store.database.tables import RECORDED
-from store.health.finding import OK, SHOWN, WRONG, Finding, Visit, named, salvage
+from store.health.finding import OK, SHOWN, WRONG, CheckContext, Finding, named, salvage
 from store.history import compression
 from store.history.history import KINDS
 from store.history.row_edits import primary_key
@@ -32,7 +32,7 @@ NEXT = "SELECT DISTINCT pk FROM history_row WHERE tbl = ? AND pk > ? ORDER BY pk
 
 
 @dataclass
-class Told:
+class ReconstructedRecord:
     """What a record's steps say it is: the columns that they `state`, whether that is `whole`, whether it is `gone`,
     and the newest of these steps. What was erased says nothing (`silent`)."""
 
@@ -50,7 +50,7 @@ class Told:
         return all(name not in row or row[name] == value for name, value in self.stated.items())
 
 
-def records(visit: Visit) -> Iterator[Finding]:
+def records(visit: CheckContext) -> Iterator[Finding]:
     """Every recorded row, and that none is there without a step that made it."""
     if visit.quick:
         return
@@ -76,7 +76,7 @@ def records(visit: Visit) -> Iterator[Finding]:
         yield Finding("records", OK, f"{total:,} record{'' if total == 1 else 's'}, each as history says.")
 
 
-def walk(database: Database, table: str) -> Iterator[tuple[str, Told, Row | None]]:
+def walk(database: Database, table: str) -> Iterator[tuple[str, ReconstructedRecord, Row | None]]:
     """(key, what its steps say, its row) of every record that history knows, a slice of them at a time. Keys are
     JSON lists, as history writes them."""
     keys = primary_key(database.connection, table)
@@ -104,9 +104,9 @@ def walk(database: Database, table: str) -> Iterator[tuple[str, Told, Row | None
         last = end
 
 
-def _told(steps: Iterable[Sequence[Any]]) -> Told:
+def _told(steps: Iterable[Sequence[Any]]) -> ReconstructedRecord:
     """What steps, newest first, say."""
-    told = Told()
+    told = ReconstructedRecord()
     for _, seq, _, op, after, purged in steps:
         if purged:
             told.silent = True

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from store.base.citations import cite
 from store.base.clock import from_ms, local_time, to_ms
-from store.health.finding import NOTE, OK, WRONG, Finding, Visit, named, salvage
+from store.health.finding import NOTE, OK, WRONG, CheckContext, Finding, named, salvage
 from store.history.checkpoint_payload import torn
 
 AHEAD = 120_000  # milliseconds that two machines' clocks may be apart
@@ -33,7 +33,7 @@ WHERE h.at < p.at AND unixepoch(p.at) - unixepoch(h.at) > 60
 """
 
 
-def clocks(visit: Visit) -> Iterator[Finding]:
+def clocks(visit: CheckContext) -> Iterator[Finding]:
     """Records of a time to come, and the steps before which the clock was set back."""
     database, now = visit.database, visit.memory.now
     visit.progress("times", 0, 0)
@@ -66,7 +66,7 @@ def _told(moment: str) -> str:
         return "no day of the calendar"
 
 
-def values(visit: Visit) -> Iterator[Finding]:
+def values(visit: CheckContext) -> Iterator[Finding]:
     """Times that are times, lists that are lists, numbers that are none below zero, origins that are known."""
     if visit.quick:
         return

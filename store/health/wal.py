@@ -13,7 +13,7 @@ from array import array
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from store.health.finding import NOTE, OK, WRONG, Finding, Visit, salvage
+from store.health.finding import NOTE, OK, WRONG, CheckContext, Finding, salvage
 
 LONG = 8 << 20  # bytes of the log: eight times what it is cut to when nobody reads
 PAUSE = 0.05  # seconds after which a log that seemed damaged is read again: it may have been in the making
@@ -111,7 +111,7 @@ def _damage(path: str) -> tuple[str, str]:
     return WRONG, f"The log beside the file is damaged: SQLite does not read the last {log.after:,} of its pages."
 
 
-def length(visit: Visit) -> Iterator[Finding]:
+def length(visit: CheckContext) -> Iterator[Finding]:
     """Whether a program that reads an old state keeps the log from being emptied."""
     import apsw
 

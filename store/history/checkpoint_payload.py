@@ -15,7 +15,7 @@ from store.base.hashing import sha256
 from store.base.vocabulary import PERSON
 from store.conversations import Turns
 from store.conversations.rule_summary import said_in
-from store.database import Database, Json, Verbatim, Write
+from store.database import Database, Json, Transaction, Verbatim
 from store.records.decisions import Decisions
 from store.records.tasks import Tasks
 from store.text import entities as names
@@ -60,7 +60,7 @@ class Contents:
 
 
 def mark(
-    write: Write, name: str, trigger: str, level: str = "macro", session: str = "", used: int | None = None
+    write: Transaction, name: str, trigger: str, level: str = "macro", session: str = "", used: int | None = None
 ) -> int:
     """Take a checkpoint of the moment at which this transaction begins: its id. `session` is the one whose turns it
     holds, the newest unless named."""
@@ -88,7 +88,7 @@ def mark(
     return number
 
 
-def seal(write: Write, number: int) -> None:
+def seal(write: Transaction, number: int) -> None:
     """Keep the digest of what a checkpoint holds, after whatever wrote it: nothing else in the memory says it twice."""
     text = write.execute(f"SELECT {SEALED} FROM checkpoints WHERE id = ?", (number,)).get
     if text is not None:

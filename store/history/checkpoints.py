@@ -8,7 +8,7 @@ from store.base.clock import days_before, from_ms, to_ms
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.base.record_keys import pack
 from store.base.vocabulary import BY_ITSELF, PERSON
-from store.database import Database, Verbatim, Write, clean
+from store.database import Database, Transaction, Verbatim, clean
 from store.records import open_counts
 from store.records.checkpoint_levels import MINUTE_MS, USAGE, WINDOW, due, percent, threshold
 
@@ -130,7 +130,7 @@ class Checkpoints:
         )
         return due(now, taken, start)
 
-    def take_due(self, level: str = "", *, claim: Callable[[Write], None] = lambda write: None) -> int | None:
+    def take_due(self, level: str = "", *, claim: Callable[[Transaction], None] = lambda write: None) -> int | None:
         """Take the checkpoint that time has made due, or one of this `level` whether it is due or not, unless nothing
         changed: its id, or None. `claim` is called inside the transaction, to hold a lease on the work."""
         from store.history.checkpoint_payload import mark

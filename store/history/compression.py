@@ -16,7 +16,7 @@ import apsw
 
 from store.base.clock import days_before
 from store.base.errors import DamagedFile
-from store.database import Database, Verbatim, Write
+from store.database import Database, Transaction, Verbatim
 from store.database.lease import Lease, LeaseLost
 from store.history.block_table import (
     COLUMNS,
@@ -229,7 +229,7 @@ def pack(
     return made
 
 
-def unpack(write: Write, records: Collection[tuple[str, str]]) -> int:
+def unpack(write: Transaction, records: Collection[tuple[str, str]]) -> int:
     """Put every packed row of these records (table, key as history writes it, `[12]`) back into history_row; how many
     there were. Their blocks are written again without them, and of the old ones no byte stays."""
     numbers = {hashed(table, pk) for table, pk in records}
@@ -250,7 +250,7 @@ def unpack(write: Write, records: Collection[tuple[str, str]]) -> int:
     return count
 
 
-def _put(write: Write, found: list[Row]) -> None:
+def _put(write: Transaction, found: list[Row]) -> None:
     marks = ", ".join("?" * (PURGED + 1))
     for row in found:
         values = [Verbatim(value) if isinstance(value, str) else value for value in row]
@@ -290,6 +290,6 @@ def _oldest(database: Database, horizon: int, count: int) -> list[Row]:
     )
 
 
-def _keep(write: Write, block: Row) -> None:
+def _keep(write: Transaction, block: Row) -> None:
     names = "first_seq, last_seq, rows, purged, records, directory, texts, salts"
     write.execute(f"INSERT INTO history_block({names}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", block)

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from store.base.citations import cite
 from store.base.errors import Conflict, NotFound
 from store.base.vocabulary import PERSON
-from store.database import Database, Write
+from store.database import Database, Transaction
 from store.history.compression import every_row, of_step, whole
 from store.history.row_edits import apply
 
@@ -256,7 +256,7 @@ class History:
             write.reason = f"redo {row[1]}"
         return self.step(row[1])
 
-    def _take_back(self, write: Write, step: "Step") -> None:
+    def _take_back(self, write: Transaction, step: "Step") -> None:
         if step.undone_by is not None:
             raise Conflict(f"Step {step.seq} was taken back already, by step {step.undone_by}.", "Redo brings it back.")
         every = of_step(self._database, step.seq, step.changes)

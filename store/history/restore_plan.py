@@ -13,7 +13,7 @@ from store.base.citations import cite
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.base.models import Step
 from store.base.vocabulary import PERSON
-from store.database import Database, Write
+from store.database import Database, Transaction
 from store.database.tables import RECORDED
 from store.history import compression, rewind
 from store.history.change_summary import KINDS, moved, sign, title, would
@@ -31,7 +31,7 @@ STRATEGIES = ("replace", "mine", "add")
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedChange:
     """One record that would change: what it is now and what it would be.
 
     `kind` and `citation` say which (`C#a1b2c3d D#12` for a link), `table` and `key` its row; `now` and `then` are whole
@@ -71,7 +71,7 @@ class Plan:
     """
 
     reason: str
-    changes: tuple[Planned, ...]
+    changes: tuple[PlannedChange, ...]
     at: int
     since: int
     undoes: int | None = None
@@ -88,7 +88,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Applied:
+class AppliedPlan:
     """What an applied plan became: a step of history, so many records, and the checkpoint taken just before."""
 
     seq: int
@@ -189,7 +189,7 @@ class Plans:
 
     # doing
 
-    def apply(self, plan: Plan, chosen: Collection[int], *, actor: str = PERSON) -> Applied:
+    def apply(self, plan: Plan, chosen: Collection[int], *, actor: str = PERSON) -> AppliedPlan:
         """Make the chosen changes, by their indexes, as one new step; all of them or none.
 
         Raises InvalidInput for a choice that is empty or lacks what it needs, Conflict for what is blocked or was
@@ -203,9 +203,9 @@ class Plans:
             if apply(write, [_edit(change) for change in picked]):
                 raise Conflict("That met a record that refers to what would go.", "Nothing was changed; look again.")
         assert write.seq is not None
-        return Applied(write.seq, len(picked), checkpoint)
+        return AppliedPlan(write.seq, len(picked), checkpoint)
 
-    def _still_so(self, write: Write, plan: Plan, picked: list[Planned]) -> None:
+    def _still_so(self, write: Transaction, plan: Plan, picked: list[PlannedChange]) -> None:
         """Raise Conflict unless each record is what the person was shown, and its old text is still to be had."""
         if plan.undoes is not None:
             _in_force(History(self._database).step(plan.undoes))
@@ -254,7 +254,7 @@ class Plans:
             shown = one.now or one.then
             assert shown is not None
             changes.append(
-                Planned(
+                PlannedChange(
                     kind=KINDS[one.table],
                     citation=cited[one.table, key],
                     table=one.table,
@@ -326,7 +326,7 @@ def _in_force(step: Step) -> None:
         raise Conflict(f"Step {step.seq} was taken back already, by step {step.undone_by}.", "Redo brings it back.")
 
 
-def checked(plan: Plan, chosen: Collection[int]) -> list[Planned]:
+def checked(plan: Plan, chosen: Collection[int]) -> list[PlannedChange]:
     """The chosen changes, in the plan's order, if they can be made together. Raises InvalidInput, Conflict."""
     wanted = set(chosen)
     if not plan.reason:
@@ -347,7 +347,7 @@ def checked(plan: Plan, chosen: Collection[int]) -> list[Planned]:
     return [plan.changes[index] for index in sorted(wanted)]
 
 
-def _edit(change: Planned) -> "Edit":
+def _edit(change: PlannedChange) -> "Edit":
     key, now, then = list(change.key), change.now, change.then
     if now is None or then is None:
         return change.table, key, now, then

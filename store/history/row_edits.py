@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import apsw
 
-from store.database import Write
+from store.database import Transaction
 from store.database.change_capture import columns
 from store.database.tables import RECORDED
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 INSERT, UPDATE, DELETE = range(3)  # in the order that keeps references whole
 
 
-def apply(write: Write, edits: "Sequence[Edit]") -> "list[tuple[str, Key]]":
+def apply(write: Transaction, edits: "Sequence[Edit]") -> "list[tuple[str, Key]]":
     """Turn each row from its first state into its second, all in the write's transaction.
 
     Where both are there they name only the columns that change. Columns that the table no longer has are passed over,

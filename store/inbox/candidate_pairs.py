@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from store.embedding.model_registry import Model
+from store.embedding.model_registry import EmbeddingModel
 from store.embedding.provider import prefixes
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ def by_words(words: Sequence[Iterable[str]]) -> Iterator[tuple[int, int]]:
                 yield other, place
 
 
-def centred(vectors: "Matrix", model: Model) -> "Matrix":
+def centred(vectors: "Matrix", model: EmbeddingModel) -> "Matrix":
     """Unit vectors without what all texts have in common: of these a product tells how alike two texts are."""
     import numpy as np
 
@@ -56,7 +56,7 @@ def centred(vectors: "Matrix", model: Model) -> "Matrix":
     return np.asarray(moved / lengths, np.float32)
 
 
-def paraphrase(model: Model) -> float:
+def paraphrase(model: EmbeddingModel) -> float:
     """The product of two centred vectors that paraphrases have: 1 on the calibrated scale, whose 0 is 0.
 
     With the mean m taken off, (cosine - m²) / (1 - m²) is left, and m² is the median of unrelated texts.

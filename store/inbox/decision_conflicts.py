@@ -14,7 +14,7 @@ from store.base.models import Decision
 from store.database import Database
 from store.inbox.candidate_pairs import BEGINNING
 from store.records.decisions import Decisions
-from store.text.contradiction import AGAINST, ALIKE, APART, SAME, Said, compare, taken_apart
+from store.text.contradiction import AGAINST, ALIKE, APART, SAME, ParsedSentence, compare, taken_apart
 
 if TYPE_CHECKING:
     from store.base.models import Fact
@@ -31,7 +31,7 @@ _INSTEAD = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Met:
+class DecisionMatch:
     """A decision that a text meets, and how: a word of `cues`."""
 
     decision: Decision
@@ -42,13 +42,13 @@ class Met:
         return self.how == AGAINST
 
 
-def met(database: Database, text: str) -> list[Met]:
+def find_matches(database: Database, text: str) -> list[DecisionMatch]:
     """The active decisions that a text speaks against or says again, the former first; a millisecond or two."""
     said = taken_apart(text)
     found = []
     for decision in Decisions(database).many(_sharing(database, 1, _words([said]), CANDIDATES)):
         if decision.status == "active" and (how := _judged(said, decision)) != APART:
-            found.append(Met(decision, how))
+            found.append(DecisionMatch(decision, how))
     return sorted(found, key=lambda one: (one.how != AGAINST, -one.decision.id))
 
 
@@ -70,7 +70,7 @@ def facts_against(database: Database, facts: "Facts") -> Iterator[tuple["Fact", 
                 yield fact, decision
 
 
-def _judged(said: Said, decision: Decision) -> str:
+def _judged(said: ParsedSentence, decision: Decision) -> str:
     """How a text meets a decision."""
     from rapidfuzz.fuzz import ratio
 
@@ -87,7 +87,7 @@ def _judged(said: Said, decision: Decision) -> str:
     return next((how for how in (AGAINST, SAME, ALIKE) if how in ways), APART)
 
 
-def _takes(said: Said, option: str, claim: str, chosen: Said, decision: Decision) -> bool:
+def _takes(said: ParsedSentence, option: str, claim: str, chosen: ParsedSentence, decision: Decision) -> bool:
     """Whether a text takes an option that was not taken: it names it, without a no and without what was chosen, is
     about what the decision is about, or the option is a name, and says little else."""
     other = taken_apart(option)
@@ -116,7 +116,7 @@ def _is_name(word: str) -> bool:
     return any(letter.isupper() for letter in word)
 
 
-def _words(said: Iterable[Said]) -> list[str]:
+def _words(said: Iterable[ParsedSentence]) -> list[str]:
     """Words that a search for what meets these texts may find."""
     found = dict.fromkeys(
         word for one in said for word in (*one.words, *(value for value in one.values if value[0] != "="))

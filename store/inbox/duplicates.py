@@ -24,7 +24,7 @@ from store.inbox.inbox import Inbox
 from store.inbox.merge_text import summed_up
 from store.inbox.proposal_basis import Question
 from store.records.open_counts import counted_since
-from store.text.contradiction import AGAINST, ALIKE, APART, CLOSE, SAME, Said, compare, taken_apart
+from store.text.contradiction import AGAINST, ALIKE, APART, CLOSE, SAME, ParsedSentence, compare, taken_apart
 from store.text.language import foreign, language
 
 if TYPE_CHECKING:
@@ -189,7 +189,7 @@ def about_new(database: Database, facts: "Facts", fact: Fact) -> Question | None
     return _question(Pair(likes[0].fact, fact, likes[0].how, likes[0].score)) if likes else None
 
 
-def sharing(database: Database, said: Said) -> list[int]:
+def sharing(database: Database, said: ParsedSentence) -> list[int]:
     """The facts that share words with a text, the rarest words counting most."""
     words = [word for word in (*said.words, *(one for one in said.values if not one.startswith("="))) if word.isalnum()]
     if not words:
@@ -230,7 +230,7 @@ def _near(database: Database, known: Sequence[Fact]) -> dict[tuple[int, int], fl
 
 
 def placed(
-    database: Database, model: model_registry.Model, stored: "Matrix", texts: Sequence[str]
+    database: Database, model: model_registry.EmbeddingModel, stored: "Matrix", texts: Sequence[str]
 ) -> "tuple[Matrix, float]":
     """(stored vectors as they can be compared with each other, the product that is 1 on the calibrated scale).
 

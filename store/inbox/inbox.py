@@ -13,7 +13,7 @@ from store.base.citations import cite
 from store.base.errors import Conflict, InvalidInput, MemorandaError, NotFound
 from store.base.models import Proposal
 from store.base.vocabulary import PERSON, PROPOSAL_KINDS, PROPOSAL_STATES
-from store.database import Database, Json, Verbatim, Write, tombstones
+from store.database import Database, Json, Transaction, Verbatim, tombstones
 from store.database.change_capture import PURGED
 from store.documents import Documents
 from store.inbox import proposal_basis
@@ -114,7 +114,7 @@ class Inbox:
             write.answered(*(number for number, _ in asked))
             return [number for number, _ in asked]
 
-    def ask(self, write: Write, question: Question) -> tuple[int, bool]:
+    def ask(self, write: Transaction, question: Question) -> tuple[int, bool]:
         """`propose`, as part of a transaction: (the proposal's id, whether it is a new one). It raises before it
         writes."""
         kind, target = question.kind, question.target
@@ -338,7 +338,7 @@ class Inbox:
         return Decided(made, tuple(rejected), left)
 
 
-def _carried_out(write: Write, proposal: Proposal, choice: Choice, anyway: bool) -> int | None:
+def _carried_out(write: Transaction, proposal: Proposal, choice: Choice, anyway: bool) -> int | None:
     accepting = Accepting(write, proposal, choice.edited, anyway)
     if choice.verb == "accept":
         return accepting.accept()
@@ -347,14 +347,14 @@ def _carried_out(write: Write, proposal: Proposal, choice: Choice, anyway: bool)
     return accepting.merge(choice.fact) if choice.verb == "merge" else accepting.supersede(choice.fact)
 
 
-def _settle(write: Write, number: int, state: str, fact: int | None) -> None:
+def _settle(write: Transaction, number: int, state: str, fact: int | None) -> None:
     write.execute(
         "UPDATE proposals SET state = ?, decided_at = ?, made = ? WHERE id = ?",
         (Verbatim(state), Verbatim(write.at), fact, number),
     )
 
 
-def _still_waiting(write: Write, proposal: Proposal) -> None:
+def _still_waiting(write: Transaction, proposal: Proposal) -> None:
     state = write.execute("SELECT state FROM proposals WHERE id = ?", (proposal.id,)).get
     if state is None:
         raise _missing(proposal.id)

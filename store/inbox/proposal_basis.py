@@ -9,7 +9,7 @@ from typing import Any
 from store.base.citations import cite, parse
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.base.vocabulary import CONFIDENCES, DOMAINS
-from store.database import Verbatim, Write, tombstones
+from store.database import Transaction, Verbatim, tombstones
 
 MAX_QUOTE = 1_000  # characters of a quoted span; what is longer is told by its beginning
 
@@ -29,7 +29,7 @@ class Question:
     anyone: bool = False
 
 
-def holding(write: Write, number: int) -> tuple[str, str, str]:
+def holding(write: Transaction, number: int) -> tuple[str, str, str]:
     """(text, status, last confirmed) of a fact that holds today. Raises NotFound, Conflict."""
     row: tuple[str, str, str] | None = write.execute(
         "SELECT fact, status, last_confirmed_at FROM facts WHERE id = ?", (number,)
@@ -41,7 +41,7 @@ def holding(write: Write, number: int) -> tuple[str, str, str]:
     return row
 
 
-def based_on(write: Write, about: Sequence[Sequence[str]]) -> str:
+def based_on(write: Transaction, about: Sequence[Sequence[str]]) -> str:
     """Of the texts and states of the facts that a proposal is about; empty without any."""
     if not about:
         return ""
@@ -49,7 +49,7 @@ def based_on(write: Write, about: Sequence[Sequence[str]]) -> str:
 
 
 def asked(
-    write: Write,
+    write: Transaction,
     kind: str,
     text: str,
     target: int | None,
@@ -69,7 +69,7 @@ def asked(
     return tombstones.keyed(write, json.dumps(told, ensure_ascii=False))
 
 
-def asked_before(write: Write, asked: str, kind: str, question: Question) -> int | None:
+def asked_before(write: Transaction, asked: str, kind: str, question: Question) -> int | None:
     """The proposal that asked this and still counts: it waits, a person said no to it (and not the thing itself since),
     or what came of their yes is there. A fact that they forgot later is a no as well."""
     row = write.execute(

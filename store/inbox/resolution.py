@@ -11,7 +11,7 @@ from store.base.citations import cite, parse
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.base.models import Proposal
 from store.base.vocabulary import CONFIDENCES
-from store.database import Json, Verbatim, Write, tombstones
+from store.database import Json, Transaction, Verbatim, tombstones
 from store.database.change_capture import PURGED
 from store.records.facts import checked, insert, same
 from store.records.mutes import hand_on
@@ -26,7 +26,7 @@ class Accepting:
     """A proposal that was accepted, as it was asked or in a person's own words (`edited`). `again` lets a text that was
     purged come back."""
 
-    def __init__(self, write: Write, proposal: Proposal, edited: str | None, again: bool) -> None:
+    def __init__(self, write: Transaction, proposal: Proposal, edited: str | None, again: bool) -> None:
         self._write = write
         self._proposal = proposal
         self._own = edited is not None and edited.strip() != proposal.text
@@ -252,7 +252,7 @@ def _session(rows: Sequence[dict[str, Any]]) -> str:
     return str(rows[0]["session"]) if _widest(rows) == "session" else ""
 
 
-def _row(write: Write, fact: int) -> dict[str, Any]:
+def _row(write: Transaction, fact: int) -> dict[str, Any]:
     names = ("domain", "confidence", "scope", "session", "importance", "pinned", "evidence", "tags")
     values = write.execute(f"SELECT {', '.join(names)} FROM facts WHERE id = ?", (fact,)).get
     if values is None:

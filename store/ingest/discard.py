@@ -3,14 +3,14 @@ looks for it, and no way to a search or a prompt.
 """
 
 from store.base.clock import DAY_MS, days_before, from_ms, to_ms
-from store.database import Database, Verbatim, Write
+from store.database import Database, Transaction, Verbatim
 
 KEPT_DAYS = 1
 WHY = {"talk": "a greeting, thanks or the like", "tool": "what a tool wrote"}
 LONGEST = 2_000  # characters that are kept of one
 
 
-def keep(write: Write, session: str, role: str, kind: str, text: str, at: str) -> None:
+def keep(write: Transaction, session: str, role: str, kind: str, text: str, at: str) -> None:
     """Put what is discardable where it may be looked at for a day after it was said; older is gone at once."""
     if at < days_before(write.at, KEPT_DAYS):
         return

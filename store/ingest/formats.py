@@ -7,7 +7,7 @@ from typing import BinaryIO
 
 from store.ingest import claude, ignored_lines, plain
 from store.ingest.parsed_line import Broken, Line
-from store.ingest.source_file import Place, Raw
+from store.ingest.source_file import Raw, SourceOffset
 
 
 @dataclass(slots=True)
@@ -15,7 +15,7 @@ class Entry:
     """What was read up to `place`: `said`, or the `trouble` with line `number`; `waiting` for the last line of a file,
     which is still being written, and is read again the next time. `size` in bytes."""
 
-    place: Place
+    place: SourceOffset
     number: int
     said: list[Line] = field(default_factory=list)
     trouble: str = ""
@@ -31,7 +31,7 @@ def is_json(file: BinaryIO) -> bool:
     return head.startswith(b"{")
 
 
-def entries(raws: Iterable[Raw], place: Place, session: str, growing: bool, as_json: bool) -> Iterator[Entry]:
+def entries(raws: Iterable[Raw], place: SourceOffset, session: str, growing: bool, as_json: bool) -> Iterator[Entry]:
     """What the lines from `place` on say; of a `role: text` file all of its lines are given. `growing`: it is a file
     whose last line may not be whole yet."""
     return _json(raws, session, growing) if as_json else _plain(raws, place, session, growing)
@@ -40,7 +40,7 @@ def entries(raws: Iterable[Raw], place: Place, session: str, growing: bool, as_j
 def _json(raws: Iterable[Raw], session: str, growing: bool) -> Iterator[Entry]:
     cwd = ""
     for raw in raws:
-        entry = Entry(Place(raw.after, raw.number), raw.number, size=len(raw.data))
+        entry = Entry(SourceOffset(raw.after, raw.number), raw.number, size=len(raw.data))
         try:
             if raw.long:
                 raise Broken("it is too long")
@@ -74,7 +74,7 @@ def _parsed(data: bytes) -> object:
     return value
 
 
-def _plain(raws: Iterable[Raw], place: Place, session: str, growing: bool) -> Iterator[Entry]:
+def _plain(raws: Iterable[Raw], place: SourceOffset, session: str, growing: bool) -> Iterator[Entry]:
     """Turns that go on until the next begins. They are read from the beginning of the source, so that whose words go on
     at `place`, and whether they stand in a fence, is known; what stands before it is not said again."""
     said: list[str] = []
@@ -100,13 +100,15 @@ def _plain(raws: Iterable[Raw], place: Place, session: str, growing: bool) -> It
             first = first or raw.number
             said.append("" if raw.long else text)
         elif text.strip():
-            yield Entry(Place(raw.after, raw.number), raw.number, trouble="nobody says it: there is no `role:` yet")
+            yield Entry(
+                SourceOffset(raw.after, raw.number), raw.number, trouble="nobody says it: there is no `role:` yet"
+            )
         size += len(raw.data)
-        before = Place(raw.after, raw.number)
+        before = SourceOffset(raw.after, raw.number)
     if first:
         yield _turn(session, role, said, first, before, size)
 
 
-def _turn(session: str, role: str, said: list[str], first: int, place: Place, size: int) -> Entry:
+def _turn(session: str, role: str, said: list[str], first: int, place: SourceOffset, size: int) -> Entry:
     text = "\n".join(said).strip()
     return Entry(place, first, [Line(session, role, text, doubtful=True)] if text else [], size=size)

@@ -17,14 +17,14 @@ from typing import BinaryIO
 from store.base.clock import from_ms, parse_moment, to_ms
 from store.base.errors import InvalidInput
 from store.base.hashing import sha256
-from store.conversations.turns import Said, put
-from store.database import Database, Verbatim, Write, clean
+from store.conversations.turns import NewTurn, put
+from store.database import Database, Transaction, Verbatim, clean
 from store.database.tombstones import buried
 from store.ingest import claude, formats, source_file
 from store.ingest.discard import expire, keep
 from store.ingest.formats import Entry
 from store.ingest.parsed_line import LONGEST, Line
-from store.ingest.source_file import Place
+from store.ingest.source_file import SourceOffset
 from store.text.entities import one_line
 from store.text.small_talk import small_talk
 
@@ -134,7 +134,7 @@ class _Run:
         self._weight = 0
 
     def work(self, session: str, progress: Progress, cancelled: Cancelled) -> None:
-        place, size, as_json, growing = Place(), 0, None, False
+        place, size, as_json, growing = SourceOffset(), 0, None, False
         if self._path:
             size = os.fstat(self._file.fileno()).st_size
             as_json = formats.is_json(self._file)
@@ -148,7 +148,7 @@ class _Run:
         start = place.offset
         if as_json is False:
             self._file.seek(0)
-        raws = source_file.lines(self._file, place if as_json else Place())
+        raws = source_file.lines(self._file, place if as_json else SourceOffset())
         if as_json is None:
             raws, as_json = _peeked(raws)
         for entry in formats.entries(raws, place, session, growing, as_json):
@@ -233,7 +233,7 @@ class _Run:
 
     # writing
 
-    def _write(self, place: Place) -> None:
+    def _write(self, place: SourceOffset) -> None:
         """Write down what waits, and how far the source was read, in one transaction."""
         if not self._batch and not self._weight:
             return
@@ -257,7 +257,7 @@ class _Run:
         if seen != self._purges:
             self._purges, self._buried = seen, buried(self._database)
 
-    def _is_new(self, write: Write, line: Line, key: bytes, report: "_Counts") -> bool:
+    def _is_new(self, write: Transaction, line: Line, key: bytes, report: "_Counts") -> bool:
         write.execute("INSERT OR IGNORE INTO ingested(key) VALUES (?)", (key,))
         if not write.database.connection.changes() or self._is_there(write, line):
             report.known += 1
@@ -267,7 +267,7 @@ class _Run:
             return False
         return True
 
-    def _is_there(self, write: Write, line: Line) -> bool:
+    def _is_there(self, write: Transaction, line: Line) -> bool:
         """Whether a turn that came by another road, an import say, is this one."""
         if line.kind or not line.at:
             return False
@@ -279,7 +279,7 @@ class _Run:
         said = [text for (text,) in rows]
         return bool(said) and clean(line.text[:LONGEST]) in said
 
-    def _put(self, write: Write, session: str, lines: list[Line], added: set[str], report: "_Counts") -> None:
+    def _put(self, write: Transaction, session: str, lines: list[Line], added: set[str], report: "_Counts") -> None:
         turns = []
         for line in lines:
             at = _moment(line.at, write.at) if line.at else self._at or write.at
@@ -287,7 +287,7 @@ class _Run:
                 keep(write, session, line.role, line.kind, line.text, at)
                 report.discarded += 1
             else:
-                turns.append(Said(line.role, line.text[:LONGEST], line.speaker, at))
+                turns.append(NewTurn(line.role, line.text[:LONGEST], line.speaker, at))
                 report.cut += len(line.text) > LONGEST
         if turns:
             source = source_file.name(self._path) if self._path else ""

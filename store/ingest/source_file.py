@@ -7,14 +7,14 @@ from typing import BinaryIO
 
 from store.base.errors import StorageError
 from store.base.hashing import sha256
-from store.database import Database, Verbatim, Write, clean
+from store.database import Database, Transaction, Verbatim, clean
 
 ENDS = 4096  # bytes of the beginning and of the end of what was read that tell a file from another
 LONGEST = 32 << 20  # bytes of one line
 
 
 @dataclass(slots=True)
-class Place:
+class SourceOffset:
     """Up to where a source was read: `offset` in bytes, `line` counted from 1; 0 and 0 at its beginning."""
 
     offset: int = 0
@@ -33,7 +33,7 @@ class Raw:
     long: bool = False
 
 
-def lines(file: BinaryIO, place: Place) -> Iterator[Raw]:
+def lines(file: BinaryIO, place: SourceOffset) -> Iterator[Raw]:
     """The lines of a source from a place on, one at a time in memory."""
     number, offset = place.line, place.offset
     while data := file.readline(LONGEST):
@@ -65,21 +65,21 @@ def name(path: str) -> str:
     return clean(os.fsencode(path).decode("utf-8", "backslashreplace"))
 
 
-def resume(database: Database, path: str, file: BinaryIO) -> tuple[Place, bool]:
+def resume(database: Database, path: str, file: BinaryIO) -> tuple[SourceOffset, bool]:
     """(where to go on, whether the file is another one than it was: rotated, truncated or written anew). The file
     stands there."""
     row = database.row("SELECT size, lines, mark FROM sources WHERE path = ?", (name(path),))
     if row is None:
-        return Place(), False
+        return SourceOffset(), False
     size, number, mark = row
     if os.fstat(file.fileno()).st_size < size or mark != _mark(file, size):
         file.seek(0)
-        return Place(), True
+        return SourceOffset(), True
     file.seek(size)
-    return Place(size, number), False
+    return SourceOffset(size, number), False
 
 
-def remember(write: Write, path: str, file: BinaryIO, place: Place) -> None:
+def remember(write: Transaction, path: str, file: BinaryIO, place: SourceOffset) -> None:
     """Keep how far a file was read, in the transaction that keeps what was read."""
     here = file.tell()
     mark = _mark(file, place.offset)

@@ -11,17 +11,17 @@ from store.base.citations import cite
 from store.base.errors import MemorandaError
 from store.base.models import Turn
 from store.base.vocabulary import TALK
-from store.database import Database, Json, Verbatim, Write
+from store.database import Database, Json, Transaction, Verbatim
 from store.database.tombstones import purged_at
 from store.history.history import History
 from store.inbox.inbox import Inbox
 from store.inbox.proposal_basis import Question
 from store.ingest.runner import ORIGIN
 from store.learning import reconfirm_rules
-from store.learning.extract_rules import Found, extract
-from store.learning.fact_index import Known
-from store.learning.nearest_fact import Meant
-from store.learning.reconfirm_rules import CONFIRM, NONE, PROPOSE, SUPERSEDE, Words
+from store.learning.extract_rules import ExtractedFact, extract
+from store.learning.fact_index import FactIndex
+from store.learning.nearest_fact import NearestFact
+from store.learning.reconfirm_rules import CONFIRM, NONE, PROPOSE, SUPERSEDE, ComparedText
 from store.learning.sentences import Sentence, fold, sentences
 from store.records.facts import insert, same, text_hash
 
@@ -30,19 +30,19 @@ INGESTED = ORIGIN  # … but for a person's own transcripts
 
 
 @dataclass(frozen=True, slots=True)
-class Lesson:
+class LearningAction:
     """One thing to be written: a fact to `remember`, one to `confirm`, or a question to `ask`, of the kind of proposal
     that it becomes; `target` is the fact it is about, `found` what was said, `why` the reason of a question."""
 
     act: str
-    found: Found
+    found: ExtractedFact
     target: int | None = None
     kind: str = ""
     why: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Learned:
+class LearningResult:
     """What was written: ids of new facts, of confirmed ones, and of proposals."""
 
     facts: tuple[int, ...] = ()
@@ -58,7 +58,7 @@ def origin(turn: Turn) -> str:
     return TALK + turn.session
 
 
-def lessons(task: str, turn: Turn, known: Known, meant: Meant) -> list[Lesson]:
+def plan_actions(task: str, turn: Turn, known: FactIndex, meant: NearestFact) -> list[LearningAction]:
     """What a task finds in a turn. Writes nothing."""
     if turn.role != "user":
         return []
@@ -71,36 +71,40 @@ def is_own(turn: Turn) -> bool:
     return turn.origin == INGESTED or not turn.origin.startswith(STRANGERS)
 
 
-def _as_question(lesson: Lesson) -> Lesson:
+def _as_question(lesson: LearningAction) -> LearningAction:
     """A lesson from a turn that somebody else may have written."""
     if lesson.act == "ask":
         return lesson
     kind = "add" if lesson.act == "remember" else "confirm"
-    return Lesson("ask", lesson.found, lesson.target, kind, "it came with a conversation that was brought in")
+    return LearningAction("ask", lesson.found, lesson.target, kind, "it came with a conversation that was brought in")
 
 
-def _extracted(turn: Turn, known: Known) -> Iterator[Lesson]:
+def _extracted(turn: Turn, known: FactIndex) -> Iterator[LearningAction]:
     for found in extract(turn.role, turn.text).facts:
         if (still := known.goes_on(fold(found.text))) and not found.explicit:
-            yield Lesson("confirm", found, still) if found.own else Lesson("ask", found, still, "confirm", found.why)
+            yield (
+                LearningAction("confirm", found, still)
+                if found.own
+                else LearningAction("ask", found, still, "confirm", found.why)
+            )
             continue
-        words = Words(fold(found.text))
+        words = ComparedText(fold(found.text))
         verdict, target = judged(words, known)
         if verdict == CONFIRM and found.own:
-            yield Lesson("confirm", found, target)
+            yield LearningAction("confirm", found, target)
         elif verdict == CONFIRM:
-            yield Lesson("ask", found, target, "confirm", found.why)
+            yield LearningAction("ask", found, target, "confirm", found.why)
         elif verdict == SUPERSEDE:
-            yield Lesson("ask", found, target, "supersede", disagrees(target))
+            yield LearningAction("ask", found, target, "supersede", disagrees(target))
         elif (alike := known.alike(found.text)) is not None:
-            yield Lesson("ask", found, alike, "correct", f"it is much like {cite('fact', alike)}")
+            yield LearningAction("ask", found, alike, "correct", f"it is much like {cite('fact', alike)}")
         elif found.explicit:
-            yield Lesson("remember", found)
+            yield LearningAction("remember", found)
         else:
-            yield Lesson("ask", found, None, "add", found.why)
+            yield LearningAction("ask", found, None, "add", found.why)
 
 
-def _said_again(turn: Turn, known: Known, meant: Meant) -> Iterator[Lesson]:
+def _said_again(turn: Turn, known: FactIndex, meant: NearestFact) -> Iterator[LearningAction]:
     taken = {found.quote for found in extract(turn.role, turn.text).facts}  # the other task's
     touched = set[int]()
     for sentence in sentences(turn.text):
@@ -121,15 +125,15 @@ def _said_again(turn: Turn, known: Known, meant: Meant) -> Iterator[Lesson]:
         touched.add(target)
         found = _as_found(sentence)
         if verdict == CONFIRM and not sentence.later:
-            yield Lesson("confirm", found, target)
+            yield LearningAction("confirm", found, target)
         elif verdict == SUPERSEDE:
-            yield Lesson("ask", found, target, "supersede", disagrees(target))
+            yield LearningAction("ask", found, target, "supersede", disagrees(target))
         else:
             why = "it means much the same" if by_meaning else "it says much the same"
-            yield Lesson("ask", found, target, "confirm", f"{why} as {cite('fact', target)}")
+            yield LearningAction("ask", found, target, "confirm", f"{why} as {cite('fact', target)}")
 
 
-def judged(words: Words, known: Known) -> tuple[str, int | None]:
+def judged(words: ComparedText, known: FactIndex) -> tuple[str, int | None]:
     """What a sentence does to the fact that it speaks of: the first that it confirms, else the first it touches."""
     best: tuple[str, int | None] = (NONE, None)
     for number in known.touched(words):
@@ -146,12 +150,12 @@ def disagrees(target: int | None) -> str:
     return f"it does not agree with {cite('fact', target or 0)}"
 
 
-def _as_found(sentence: Sentence) -> Found:
+def _as_found(sentence: Sentence) -> ExtractedFact:
     text = sentence.text.rstrip(".!;,… ")
-    return Found(text[:1].upper() + text[1:], "", "medium", sentence.quote, False, True, "")
+    return ExtractedFact(text[:1].upper() + text[1:], "", "medium", sentence.quote, False, True, "")
 
 
-def keep(write: Write, turn: Turn, planned: Sequence[Lesson], inbox: Inbox) -> Learned:
+def apply_actions(write: Transaction, turn: Turn, planned: Sequence[LearningAction], inbox: Inbox) -> LearningResult:
     """Write what was learned, as part of the transaction that takes the entry off. What does not hold any more by now,
     was purged, or is older than what the person did since, is left out."""
     facts, confirmed, proposed = list[int](), list[int](), list[int]()
@@ -160,7 +164,7 @@ def keep(write: Write, turn: Turn, planned: Sequence[Lesson], inbox: Inbox) -> L
         if lesson.act == "remember":
             known = same(write, lesson.found.text)
             if known is not None:
-                lesson = Lesson("confirm", lesson.found, known)
+                lesson = LearningAction("confirm", lesson.found, known)
             elif not _settled(database, turn, lesson.found.text):
                 facts.append(_remember(write, turn, lesson.found))
         if lesson.act == "confirm" and lesson.target is not None and _confirm(write, turn, lesson.target):
@@ -169,12 +173,12 @@ def keep(write: Write, turn: Turn, planned: Sequence[Lesson], inbox: Inbox) -> L
             question = _dated(write, turn, lesson)
             asked = question and _ask(write, turn, question, inbox)
             proposed += [asked] if asked else []
-    learned = Learned(tuple(facts), tuple(confirmed), tuple(proposed))
+    learned = LearningResult(tuple(facts), tuple(confirmed), tuple(proposed))
     write.reason = _reason(turn, learned)
     return learned
 
 
-def _remember(write: Write, turn: Turn, found: Found) -> int:
+def _remember(write: Transaction, turn: Turn, found: ExtractedFact) -> int:
     return insert(
         write,
         found.text,
@@ -191,7 +195,7 @@ def _remember(write: Write, turn: Turn, found: Found) -> int:
     )
 
 
-def _confirm(write: Write, turn: Turn, number: int) -> bool:
+def _confirm(write: Transaction, turn: Turn, number: int) -> bool:
     """Let a fact's clock start again when the turn was said, if that is news."""
     write.execute(
         "UPDATE facts SET last_confirmed_at = ?1 WHERE id = ?2 AND status = 'active' AND last_confirmed_at < ?1",
@@ -200,7 +204,7 @@ def _confirm(write: Write, turn: Turn, number: int) -> bool:
     return bool(write.database.connection.changes())
 
 
-def _ask(write: Write, turn: Turn, lesson: Lesson, inbox: Inbox) -> int | None:
+def _ask(write: Transaction, turn: Turn, lesson: LearningAction, inbox: Inbox) -> int | None:
     """Put a question into the inbox; its id, None if it was asked before, in whatever conversation, and the person did
     not ask for it in so many words since."""
     found = lesson.found
@@ -239,7 +243,7 @@ def _settled(database: Database, turn: Turn, text: str) -> bool:
     return not steps or turn.at <= steps[0].at
 
 
-def _dated(write: Write, turn: Turn, lesson: Lesson) -> Lesson | None:
+def _dated(write: Transaction, turn: Turn, lesson: LearningAction) -> LearningAction | None:
     """A question as it is to be asked now: what was said before the fact that it is about was last confirmed does not
     speak against that one. It is a fact of its own, if it was asked to be remembered; else there is nothing to ask."""
     if lesson.target is None:
@@ -250,10 +254,10 @@ def _dated(write: Write, turn: Turn, lesson: Lesson) -> Lesson | None:
     if not lesson.found.explicit:
         return None
     why = f"it was said before {cite('fact', lesson.target)} was, and does not agree with it"
-    return Lesson("ask", lesson.found, None, "add", why)
+    return LearningAction("ask", lesson.found, None, "add", why)
 
 
-def _reason(turn: Turn, learned: Learned) -> str:
+def _reason(turn: Turn, learned: LearningResult) -> str:
     """The step of history, in verbs and citations."""
     said = []
     for verb, kind, numbers in (

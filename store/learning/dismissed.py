@@ -7,7 +7,7 @@ from store.database.tombstones import normal
 from store.history.compression import every_row
 
 
-class Settled:
+class DismissedTexts:
     """What of one memory was done away with, and when; what is done meanwhile is seen."""
 
     def __init__(self, database: Database) -> None:

@@ -30,7 +30,7 @@ LATER = "it stands behind a paragraph or a log, and may have been pasted with it
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ExtractedFact:
     """One thing to remember. `quote` is the sentence as it stands in the turn; `explicit`: it was asked to be
     remembered, and nobody needs to be asked about it; `own`: the person surely said it themselves; `why` says in words
     what it rests on, or why it is to be asked about."""
@@ -48,7 +48,7 @@ class Found:
 class Extraction:
     """What was found in a turn, and who answered: `rules`, or the name of a model."""
 
-    facts: tuple[Found, ...]
+    facts: tuple[ExtractedFact, ...]
     by: str = "rules"
 
 
@@ -62,7 +62,7 @@ def extract(role: str, text: str) -> Extraction:
     return Extraction(tuple(found[:MOST]))
 
 
-def _every(said: Sequence[Sentence]) -> Iterable[Found]:
+def _every(said: Sequence[Sentence]) -> Iterable[ExtractedFact]:
     """All that a turn asks for or tells: what is marked, and what is told in the sentences that hold none of it."""
     marked = list(requests(said))
     held = {request.sentence for request in marked}
@@ -85,7 +85,7 @@ def _every(said: Sequence[Sentence]) -> Iterable[Found]:
         yield found
 
 
-def _marked(sentence: Sentence, request: Request) -> Found | None:
+def _marked(sentence: Sentence, request: Request) -> ExtractedFact | None:
     why = WHY[request.kind]
     found = _found(sentence, request.start, "", why, request.sure, request.end)
     if found is None or request.kind in REQUESTS:
@@ -98,11 +98,13 @@ def _marked(sentence: Sentence, request: Request) -> Found | None:
     return _found(sentence, request.start, rule.domain, rule.why, end=request.end)
 
 
-def _asked(found: Found, why: str) -> Found:
-    return Found(found.text, found.domain, "medium", found.quote, False, False, why) if found.explicit else found
+def _asked(found: ExtractedFact, why: str) -> ExtractedFact:
+    return (
+        ExtractedFact(found.text, found.domain, "medium", found.quote, False, False, why) if found.explicit else found
+    )
 
 
-def _told(sentence: Sentence) -> Found | None:
+def _told(sentence: Sentence) -> ExtractedFact | None:
     """What one sentence tells without asking for memory."""
     if sentence.question or sentence.passed:
         return None
@@ -135,7 +137,7 @@ def _tells(trigger: Trigger, said: str) -> re.Match[str] | None:
 
 def _found(
     sentence: Sentence, start: int, domain: str, why: str, explicit: bool = True, end: int | None = None
-) -> Found | None:
+) -> ExtractedFact | None:
     """The sentence from `start` to `end` as a fact; None where too little is left."""
     text = sentence.text[start:end].strip().rstrip(".!;,… ").strip()
     if len(text.split()) < WORDS:
@@ -143,4 +145,4 @@ def _found(
     text = text[0].upper() + text[1:]
     hedged = pattern("hedged").search(sentence.folded, start)
     confidence = "high" if explicit and not hedged else "medium"
-    return Found(text, domain or classify(text).name, confidence, sentence.quote, explicit, True, why)
+    return ExtractedFact(text, domain or classify(text).name, confidence, sentence.quote, explicit, True, why)

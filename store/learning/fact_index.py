@@ -8,7 +8,7 @@ from math import ceil
 from store.database import Database
 from store.database.tombstones import normal
 from store.history.compression import every_row
-from store.learning.reconfirm_rules import TOUCHED, Words, goes_on
+from store.learning.reconfirm_rules import TOUCHED, ComparedText, goes_on
 from store.learning.sentences import fold
 from store.text import contradiction
 
@@ -16,7 +16,7 @@ KEY = 3  # letters by which a word is looked up: kin words begin with as many
 ALIKE = 80  # percent: texts as alike as that are a question, and no second fact
 
 
-class Known:
+class FactIndex:
     """The active facts of one memory: those that this process changes it is told of, those of others it finds in
     history."""
 
@@ -25,7 +25,7 @@ class Known:
         self._step = 0
         self._seen: int | None = None
         self._texts: dict[int, str] = {}  # normalised
-        self._words: dict[int, Words] = {}
+        self._words: dict[int, ComparedText] = {}
         self._keys: dict[int, frozenset[str]] = {}  # the beginnings of its words
         self._often = Counter[str]()  # facts that a beginning stands in
         # a beginning → the facts to be found by it, each by so many of its rarest that one of them is shared if TOUCHED
@@ -58,7 +58,7 @@ class Known:
             sql = "SELECT id, fact FROM facts WHERE status = 'active' AND id IN (SELECT value FROM json_each(?))"
             self._add(self._database.rows(sql, (json.dumps(list(numbers)),)))
 
-    def words(self, number: int) -> Words:
+    def words(self, number: int) -> ComparedText:
         """A fact's words."""
         return self._words[number]
 
@@ -66,12 +66,12 @@ class Known:
         """A fact's text, normalised."""
         return self._texts[number]
 
-    def share(self, words: Words, number: int) -> float:
+    def share(self, words: ComparedText, number: int) -> float:
         """How many of an active fact's words a sentence has, from 0 to 1; 0 of any other fact."""
         keys = self._keys.get(number)
         return len(keys & {word[:KEY] for word in words.words}) / len(keys) if keys else 0.0
 
-    def touched(self, words: Words) -> list[int]:
+    def touched(self, words: ComparedText) -> list[int]:
         """The facts that share so many words with a sentence that it may speak of them; most first."""
         keys = {word[:KEY] for word in words.words}
         near = {}
@@ -83,7 +83,7 @@ class Known:
 
     def goes_on(self, folded: str) -> int | None:
         """The one fact that a sentence says is still so; None if there is none, or more."""
-        near = {number for word in Words(folded).words for number in self._of.get(word[:KEY], ())}
+        near = {number for word in ComparedText(folded).words for number in self._of.get(word[:KEY], ())}
         found = [number for number in near if goes_on(folded, self._words[number])]
         return found[0] if len(found) == 1 else None
 
@@ -106,7 +106,7 @@ class Known:
     def _add(self, rows: Sequence[tuple[int, str]]) -> None:
         for number, text in rows:
             self._texts[number] = normal(text)
-            self._words[number] = Words(fold(text))
+            self._words[number] = ComparedText(fold(text))
             self._keys[number] = frozenset(word[:KEY] for word in self._words[number].words)
             self._often.update(self._keys[number])
             for key in self._keys[number]:

@@ -13,7 +13,7 @@ from store.learning.grammar import pattern
 from store.learning.sentences import fold
 from store.text import contradiction
 from store.text.language import foreign, language
-from store.text.word_order import Ordered
+from store.text.word_order import WordOrder
 from store.text.words import DENIED, SLIGHT, WORD, akin, named, parts, same, stem
 
 FEWEST = 2  # words that tell something, of a part of what is told
@@ -72,7 +72,7 @@ class Ground:
         self._values = contradiction.taken_apart(said).values
         self._language = language(said)
         self._clauses = list(_clauses(folded))
-        self._order = Ordered(said)
+        self._order = WordOrder(said)
 
     def holds(self, told: str) -> bool:
         """Whether what is told rests on it."""

@@ -14,7 +14,10 @@ def due(memory: Memory) -> bool:
     database, config = memory.database, memory.config
     if database.read_only or not config["enabled"] or not extraction_queue.due(database, memory.now, model=True):
         return False
-    if model_selection.barred(config) is not None or circuit_breaker.of(endpoint.of(config)).tripped() is not None:
+    if (
+        model_selection.why_disabled(config) is not None
+        or circuit_breaker.of(endpoint.of(config)).tripped() is not None
+    ):
         return False
     return room(database) > 0
 

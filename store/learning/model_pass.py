@@ -19,20 +19,20 @@ from store.database import Database
 from store.database.lease import Lease, LeaseLost
 from store.database.tombstones import normal
 from store.inbox import duplicates
-from store.learning.actions import Lesson, disagrees, is_own, judged, keep
+from store.learning.actions import LearningAction, apply_actions, disagrees, is_own, judged
 from store.learning.candidate_filter import worth
-from store.learning.dismissed import Settled
-from store.learning.extract_rules import Found, extract
-from store.learning.fact_index import ALIKE, Known
+from store.learning.dismissed import DismissedTexts
+from store.learning.extract_rules import ExtractedFact, extract
+from store.learning.fact_index import ALIKE, FactIndex
 from store.learning.grounding import Ground
 from store.learning.model_due import due, room
-from store.learning.nearest_fact import Meant
-from store.learning.reconfirm_rules import CONFIRM, NONE, SUPERSEDE, Words, kin, said
+from store.learning.nearest_fact import NearestFact
+from store.learning.reconfirm_rules import CONFIRM, NONE, SUPERSEDE, ComparedText, kin, said
 from store.learning.requests import REVISES
 from store.learning.rule_pass import RENEW_SECONDS, stands
 from store.learning.sentences import Sentence, fold
 from store.llm import model_selection
-from store.llm.structured_output import Asking
+from store.llm.structured_output import ModelSession
 from store.memory import Memory
 from store.text import contradiction
 
@@ -52,7 +52,7 @@ LATER = ("refused", "unloaded")  # … and those after which another turn is tri
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
+class ModelPassResult:
     """What a run did: turns' entries that were `read`, the ids of the questions it `asked`, entries that `failed`, how
     many turns are `left`; `by` which model, and the `trouble` that ended it, empty if nothing did; `broken_off`: a
     question was taken back on its way."""
@@ -73,20 +73,20 @@ def run(
     entries: int | None = None,
     cancelled: Callable[[], bool] = lambda: False,
     loading: Callable[[], None] = lambda: None,
-) -> Added:
+) -> ModelPassResult:
     """Let the model read the turns that wait for it, until none is due, so many `entries` of theirs were read,
     `seconds` have passed or it is `cancelled`.
     Nothing is done where there is no model, or where another process is at it. Raises StorageError."""
     if not due(memory):
-        return Added(left=_left(memory))
+        return ModelPassResult(left=_left(memory))
     lease = Lease(memory.database, LEASE)
     if not lease.take():
-        return Added(left=_left(memory))
+        return ModelPassResult(left=_left(memory))
     reading = _Reading(memory, lease, cancelled, None if seconds is None else time.monotonic() + seconds)
     try:
         chat = model_selection.found(memory.config, cancelled=reading.ends, loading=loading)
         if chat is None:
-            return Added(left=_left(memory))
+            return ModelPassResult(left=_left(memory))
         try:
             return reading.all(chat, entries)
         finally:
@@ -107,9 +107,9 @@ class _Reading:
         self._until = until
         self._renewed = time.monotonic()
         self._lost = False
-        self._known = Known(memory.database)
-        self._meant = Meant(memory.database, memory.config, memory.now)
-        self._settled = Settled(memory.database)
+        self._known = FactIndex(memory.database)
+        self._meant = NearestFact(memory.database, memory.config, memory.now)
+        self._settled = DismissedTexts(memory.database)
         self._asked = list[int]()
         self._read = self._failed = 0
         self._name = ""
@@ -128,11 +128,11 @@ class _Reading:
             self._renewed = time.monotonic()
         return False
 
-    def all(self, chat: "OllamaChat", most: int | None) -> Added:
+    def all(self, chat: "OllamaChat", most: int | None) -> ModelPassResult:
         """Read one entry after the other, `most` of them."""
         memory = self._memory
         self._name = chat.name
-        asking = Asking(chat, float(memory.config["agent.patience"]), memory.database)
+        asking = ModelSession(chat, float(memory.config["agent.patience"]), memory.database)
         while not self.ends() and due(memory) and len(self._asked) < MOST and self._tried() != most:
             with memory.database.write("agent", "extraction") as write:
                 self._lease.renew(write)
@@ -156,11 +156,11 @@ class _Reading:
                 self._fail(entry, error.code if isinstance(error, MemorandaError) else type(error).__name__)
         return self.told("")
 
-    def _one(self, asking: Asking, entry: Entry) -> None:
+    def _one(self, asking: ModelSession, entry: Entry) -> None:
         """Read one entry, and write what came of it in the transaction that takes it off."""
         memory = self._memory
         turn = next(iter(memory.turns.many([entry.turn])), None)  # a turn that was purged is read by nobody
-        planned = list[Lesson]()
+        planned = list[LearningAction]()
         if turn is not None and is_own(turn):
             self._known.refresh()
             if entry.task == extraction_queue.MODEL + "extract_facts":
@@ -173,7 +173,7 @@ class _Reading:
             if turn is None or not stands(write, turn):
                 planned = []  # it was purged while the model thought
             while turn and planned and (left := min(MOST - len(self._asked), room(memory.database))) > 0:
-                self._asked += keep(write, turn, planned[:left], memory.inbox).proposed
+                self._asked += apply_actions(write, turn, planned[:left], memory.inbox).proposed
                 planned = planned[left:]
             if planned:
                 extraction_queue.untouched(write, [entry])  # the rest is asked when there is room
@@ -193,39 +193,41 @@ class _Reading:
             self._lease.renew(write)
             extraction_queue.failed(write, entry, why)
 
-    def told(self, trouble: str, broken_off: bool = False) -> Added:
+    def told(self, trouble: str, broken_off: bool = False) -> ModelPassResult:
         left = _left(self._memory)
-        return Added(self._read, tuple(self._asked), self._failed, left, self._name, trouble, broken_off)
+        return ModelPassResult(self._read, tuple(self._asked), self._failed, left, self._name, trouble, broken_off)
 
 
-def added(asking: Asking, turn: "Turn", known: Known) -> list[Lesson]:
+def added(asking: ModelSession, turn: "Turn", known: FactIndex) -> list[LearningAction]:
     """What a model finds in a turn and rules did not. Writes nothing. Raises ModelFailed."""
     from store.learning.tasks import extract_facts
 
-    rules = [(one.quote, Words(fold(one.text)).words) for one in extract(turn.role, turn.text).facts]
+    rules = [(one.quote, ComparedText(fold(one.text)).words) for one in extract(turn.role, turn.text).facts]
     planned = []
     for found in extract_facts.ask(asking, turn.role, turn.text).facts:
-        words = Words(fold(found.text))
+        words = ComparedText(fold(found.text))
         if any(quote == found.quote and _within(words.words, theirs) for quote, theirs in rules):
             continue
         verdict, target = judged(words, known)
         if verdict == SUPERSEDE:
-            planned.append(Lesson("ask", found, target, "supersede", disagrees(target)))
+            planned.append(LearningAction("ask", found, target, "supersede", disagrees(target)))
             continue
         alike = known.alike(found.text)
         if verdict != CONFIRM and (alike is None or not _same(normal(found.text), known.text(alike))):
-            planned.append(Lesson("ask", found, None, "add", found.why))
+            planned.append(LearningAction("ask", found, None, "add", found.why))
     return planned
 
 
-def said_again(asking: Asking, turn: "Turn", known: Known, meant: Meant, database: Database) -> list[Lesson]:
+def said_again(
+    asking: ModelSession, turn: "Turn", known: FactIndex, meant: NearestFact, database: Database
+) -> list[LearningAction]:
     """Which facts a model says that a turn says again, or speaks against, where rules left it open. Writes nothing.
     Raises ModelFailed."""
     from store.learning.tasks import reconfirm
 
     # a correction speaks of a fact that is known, and rules know only its form
     taken = {found.quote for found in extract(turn.role, turn.text).facts if found.why not in REVISES}
-    planned, touched = list[Lesson](), set[int]()
+    planned, touched = list[LearningAction](), set[int]()
     for sentence in [one for one in worth(turn.role, turn.text) if one.quote not in taken][:SENTENCES]:
         words = said(sentence)
         if judged(words, known)[0] != NONE:
@@ -241,12 +243,14 @@ def said_again(asking: Asking, turn: "Turn", known: Known, meant: Meant, databas
     return planned
 
 
-def _asked_again(sentence: Sentence, number: int, verdict: str, by: str) -> Lesson:
+def _asked_again(sentence: Sentence, number: int, verdict: str, by: str) -> LearningAction:
     text = sentence.text.rstrip(".!;,… ")
-    found = Found(text[:1].upper() + text[1:], "", "medium", sentence.quote, False, False, "")
+    found = ExtractedFact(text[:1].upper() + text[1:], "", "medium", sentence.quote, False, False, "")
     if verdict == SUPERSEDE:
-        return Lesson("ask", found, number, "supersede", f"{disagrees(number)}, as {by} reads it")
-    return Lesson("ask", found, number, "confirm", f"it says the same as {cite('fact', number)}, as {by} reads it")
+        return LearningAction("ask", found, number, "supersede", f"{disagrees(number)}, as {by} reads it")
+    return LearningAction(
+        "ask", found, number, "confirm", f"it says the same as {cite('fact', number)}, as {by} reads it"
+    )
 
 
 def _within(words: Sequence[str], others: Sequence[str]) -> bool:
@@ -254,7 +258,7 @@ def _within(words: Sequence[str], others: Sequence[str]) -> bool:
     return all(any(kin(word, other) for other in others) for word in words)
 
 
-def _new(memory: Memory, turn: "Turn", planned: list[Lesson]) -> list[Lesson]:
+def _new(memory: Memory, turn: "Turn", planned: list[LearningAction]) -> list[LearningAction]:
     """What of it nobody asked yet: not in other words, not about that fact with this turn, and not once a person said
     no."""
     from rapidfuzz.fuzz import ratio, token_set_ratio
@@ -296,7 +300,7 @@ def _same(one: str, other: str) -> bool:
 
 def _reworded(one: str, other: str) -> bool:
     """Whether each of two texts says the other, with its words in other forms or places."""
-    words, others = Words(fold(one)).words, Words(fold(other)).words
+    words, others = ComparedText(fold(one)).words, ComparedText(fold(other)).words
     if not (_within(words, others) and _within(others, words)):
         return False
     return Ground(one).holds(other) and Ground(other).holds(one)

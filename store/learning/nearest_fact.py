@@ -6,11 +6,11 @@ from store.base.record_keys import NUMBERS, unpack
 from store.config import Config
 from store.database import Database
 from store.learning.grammar import pattern
-from store.learning.reconfirm_rules import Words
+from store.learning.reconfirm_rules import ComparedText
 from store.learning.sentences import Sentence
 from store.search.filters import Filters
 from store.search.query_parser import parse
-from store.search.semantic import Meaning
+from store.search.semantic import SemanticIndex
 
 NEAR = 0.75  # calibrated similarity
 WORDS = 3  # that tell something, of a sentence worth asking a model about
@@ -18,17 +18,17 @@ RECENT_DAYS = 30  # of a turn: what was said longer ago confirms nothing by its 
 MOST = 200  # sentences of one run that a model is asked about
 
 
-class Meant:
+class NearestFact:
     """Looks sentences up by meaning, where a model's vectors are there; at most MOST of them."""
 
     def __init__(self, database: Database, config: Config, now: str) -> None:
         self._database = database
-        self._meaning = Meaning(database, config)
+        self._meaning = SemanticIndex(database, config)
         self._since = days_before(now, RECENT_DAYS)
         self._filters = Filters(database, parse("kind:fact", now))
         self._left = MOST if self._meaning.serves else 0
 
-    def nearest(self, turn: Turn, sentence: Sentence, words: Words) -> int | None:
+    def nearest(self, turn: Turn, sentence: Sentence, words: ComparedText) -> int | None:
         """The active fact that means most nearly what a sentence says; None if none is near."""
         if (
             not self._left

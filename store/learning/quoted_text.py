@@ -83,7 +83,7 @@ _SENTENCE = re.compile(r"[.!?…]\s")
 _PATCH = re.compile(r"^(?:diff --git|@@ |\+\+\+ )", re.MULTILINE)
 
 
-class Marks:
+class QuotedSpans:
     """Of each character of a text whose it is (`own`), and from where on (`later`) a paragraph or a log went before:
     what somebody says in passing, "always …", is asked about there."""
 

@@ -14,7 +14,7 @@ from store.learning.sentences import Sentence, fold
 NEAR = 0.75  # of a fact's words that a sentence has, for a question whether it says the same
 TOUCHED = 0.6  # the same, where something in the sentence speaks against the fact
 LONGEST_KIN = 3  # letters that two forms of a word begin with, at least
-SLIPS = 6  # letters of a word in which a slip of the pen is told from another word
+SLIPS = 6  # letters of a word in which a typo is told from another word
 
 _ARTICLES = frozenset("el la los las un una unos unas the an".split())
 # words that are others with two letters exchanged, in Spanish and English
@@ -51,7 +51,7 @@ _USING = frozenset(
 CONFIRM, PROPOSE, SUPERSEDE, NONE = "confirm", "propose", "supersede", "none"
 
 
-class Words:
+class ComparedText:
     """A text as it is compared: `text` folded, `every` word of it but articles, `words` those that tell something, in
     order; `negated`."""
 
@@ -65,23 +65,23 @@ class Words:
         self.words = [word for word in every if word not in _HOLLOW and word not in _NEGATIONS]
 
 
-def said(sentence: Sentence) -> Words:
+def said(sentence: Sentence) -> ComparedText:
     """What a sentence says, without what stands before it and without the asking to remember it."""
     folded = sentence.folded
     start = leads().match(folded).end()  # type: ignore[union-attr]
     asked = pattern("asked").match(folded, start, start + WINDOW)
-    return Words(folded[asked.end() if asked else start :])
+    return ComparedText(folded[asked.end() if asked else start :])
 
 
 def compare(sentence: Sentence, fact: str) -> str:
     """What a sentence does to a fact: `confirm` it, `propose` to, `supersede` it (to be proposed), or `none`."""
     if sentence.question:
         return NONE
-    verdict = judge(said(sentence), Words(fold(fact)))
+    verdict = judge(said(sentence), ComparedText(fold(fact)))
     return PROPOSE if verdict == CONFIRM and sentence.doubt else verdict
 
 
-def judge(one: Words, fact: Words) -> str:
+def judge(one: ComparedText, fact: ComparedText) -> str:
     """`compare`, of what is parted into words already."""
     if not fact.words or not one.words:
         return NONE
@@ -102,28 +102,28 @@ def judge(one: Words, fact: Words) -> str:
     return PROPOSE if share >= NEAR and len(one.words) <= 2 * len(fact.words) else NONE
 
 
-def goes_on(folded: str, fact: Words) -> bool:
+def goes_on(folded: str, fact: ComparedText) -> bool:
     """Whether a sentence says that what a fact holds is still so: "sigo usando Kimi". All that it tells besides stands
     in the fact, and nothing speaks against it."""
     match = _STILL.match(folded)
     if match is None:
         return False
-    rest = Words(folded[match.end() :])
+    rest = ComparedText(folded[match.end() :])
     telling = [word for word in rest.words if word not in _USING]
     if not telling or against(rest, fact) or _HYPOTHETICAL.search(rest.text):
         return False
     return all(any(_alike(word, other) for other in fact.words) for word in telling)
 
 
-def same(one: Words, fact: Words) -> bool:
-    """Whether two texts say the same: word by word, but for articles, a plural, and one slip of the pen."""
+def same(one: ComparedText, fact: ComparedText) -> bool:
+    """Whether two texts say the same: word by word, but for articles, a plural, and one typo."""
     if len(one.every) != len(fact.every):
         return False
     others = [pair for pair in zip(one.every, fact.every, strict=True) if not _alike(*pair)]
     return not others or (len(others) == 1 and _exchanged(*others[0]))
 
 
-def against(one: Words, fact: Words) -> bool:
+def against(one: ComparedText, fact: ComparedText) -> bool:
     """Whether something in a sentence about a fact speaks against it: a negation, an end, another number, another
     thing instead."""
     if one.negated != fact.negated:

@@ -7,7 +7,7 @@ words here are few and plain, and a turn counts once.
 import re
 
 from store.base.models import Turn
-from store.database import Database, Verbatim, Write
+from store.database import Database, Transaction, Verbatim
 from store.text.folding import fold
 
 ASKED, KEPT = "requests.asked", "requests.kept"  # in meta
@@ -30,7 +30,7 @@ def asks(turn: Turn) -> bool:
     return any(not _QUESTION.search(text[max(0, one.start() - 12) : one.start()]) for one in _REQUEST.finditer(text))
 
 
-def count(write: Write, kept: bool) -> None:
+def count(write: Transaction, kept: bool) -> None:
     """One more turn that asks, in the transaction that takes it off the queue."""
     for name, more in ((ASKED, 1), (KEPT, int(kept))):
         write.execute(

@@ -13,14 +13,14 @@ from store.base.errors import MemorandaError
 from store.base.models import Turn
 from store.conversations import extraction_queue
 from store.conversations.extraction_queue import Entry
-from store.database import Write
+from store.database import Transaction
 from store.database.lease import Lease, LeaseLost
 from store.learning import request_counts
-from store.learning.actions import Learned, Lesson, is_own, keep, lessons, origin
+from store.learning.actions import LearningAction, LearningResult, apply_actions, is_own, origin, plan_actions
 from store.learning.candidate_filter import worth
-from store.learning.dismissed import Settled
-from store.learning.fact_index import Known
-from store.learning.nearest_fact import Meant
+from store.learning.dismissed import DismissedTexts
+from store.learning.fact_index import FactIndex
+from store.learning.nearest_fact import NearestFact
 from store.memory import Memory
 
 BATCH = 50  # entries that are taken at once
@@ -30,25 +30,27 @@ RECENT_DAYS = 14  # that a turn is worth a model's time
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class RulePassResult:
     """What a run did: entries that were `read`, what was learned from them, those that `failed` and will be tried again
     or were given up, and how many turns are `left`. `busy`: another process is at it."""
 
     read: int = 0
-    learned: Learned = field(default_factory=Learned)
+    learned: LearningResult = field(default_factory=LearningResult)
     failed: int = 0
     left: int = 0
     busy: bool = False
 
 
-def run(memory: Memory, *, seconds: float | None = None, cancelled: Callable[[], bool] = lambda: False) -> Read:
+def run(
+    memory: Memory, *, seconds: float | None = None, cancelled: Callable[[], bool] = lambda: False
+) -> RulePassResult:
     """Read the turns that wait, until none is due, `seconds` have passed or it is `cancelled`. Raises StorageError."""
     database = memory.database
     if database.read_only or not memory.config["enabled"] or not extraction_queue.due(database, memory.now):
-        return Read(left=_left(memory))
+        return RulePassResult(left=_left(memory))
     lease = Lease(database, LEASE)
     if not lease.take():
-        return Read(left=_left(memory), busy=True)
+        return RulePassResult(left=_left(memory), busy=True)
     ends = None if seconds is None else time.monotonic() + seconds
     reading = _Reading(memory, lease)
     try:
@@ -67,12 +69,12 @@ class _Reading:
     def __init__(self, memory: Memory, lease: Lease) -> None:
         self._memory = memory
         self._lease = lease
-        self._known = Known(memory.database)
-        self._settled = Settled(memory.database)
-        self._meant = Meant(memory.database, memory.config, memory.now)
+        self._known = FactIndex(memory.database)
+        self._settled = DismissedTexts(memory.database)
+        self._meant = NearestFact(memory.database, memory.config, memory.now)
         self._read = self._failed = 0
         self._renewed = time.monotonic()
-        self._learned = Learned()
+        self._learned = LearningResult()
         self._last = (0, False)
         off = memory.config["agent.mode"] == "off"
         self._since = "9" if off else days_before(memory.now, RECENT_DAYS)
@@ -93,7 +95,7 @@ class _Reading:
             turn = turns.get(entry.turn)
             try:
                 self._known.refresh()
-                planned = lessons(entry.task, turn, self._known, self._meant) if turn else []
+                planned = plan_actions(entry.task, turn, self._known, self._meant) if turn else []
                 if turn and planned:
                     planned = [one for one in planned if not self._settled.after(turn, one.found.text)]
                 if turn and self._for_model(turn):
@@ -125,19 +127,19 @@ class _Reading:
                 self._lease.renew(write)
             self._renewed = time.monotonic()
 
-    def _keep(self, entry: Entry, turn: Turn, planned: list[Lesson], for_model: bool) -> None:
+    def _keep(self, entry: Entry, turn: Turn, planned: list[LearningAction], for_model: bool) -> None:
         with self._memory.database.write(origin(turn), "extraction") as write:
             self._lease.renew(write)
             if not extraction_queue.done(write, [entry]) or not stands(write, turn):
                 return
-            learned = keep(write, turn, planned, self._memory.inbox)
+            learned = apply_actions(write, turn, planned, self._memory.inbox)
             if _asks(entry, turn):
                 request_counts.count(write, kept=bool(learned.facts or learned.confirmed))
             if for_model:
                 extraction_queue.put_for_model(write, entry)
         self._known.changed(learned.facts)
         self._read += 1
-        self._learned = Learned(
+        self._learned = LearningResult(
             self._learned.facts + learned.facts,
             self._learned.confirmed + learned.confirmed,
             self._learned.proposed + learned.proposed,
@@ -160,8 +162,8 @@ class _Reading:
             self._lease.renew(write)
             extraction_queue.failed(write, entry, why)
 
-    def told(self, busy: bool = False) -> Read:
-        return Read(self._read, self._learned, self._failed, _left(self._memory), busy)
+    def told(self, busy: bool = False) -> RulePassResult:
+        return RulePassResult(self._read, self._learned, self._failed, _left(self._memory), busy)
 
 
 def _asks(entry: Entry, turn: Turn | None) -> bool:
@@ -169,7 +171,7 @@ def _asks(entry: Entry, turn: Turn | None) -> bool:
     return entry.task == extraction_queue.TASKS[0] and turn is not None and is_own(turn) and request_counts.asks(turn)
 
 
-def stands(write: Write, turn: Turn) -> bool:
+def stands(write: Transaction, turn: Turn) -> bool:
     """Whether a turn still says what was read of it: it may have been purged since, or scrubbed."""
     return bool(write.execute("SELECT text FROM turns WHERE id = ?", (turn.id,)).get == turn.text)
 

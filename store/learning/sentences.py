@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from store.learning.quoted_text import DOUBTED, OWN, PASSED, STRUCK, Marks
+from store.learning.quoted_text import DOUBTED, OWN, PASSED, STRUCK, QuotedSpans
 from store.text.clauses import quotes_whole, spans
 from store.text.folding import fold as fold
 
@@ -64,7 +64,7 @@ def sentences(turn: str) -> list[Sentence]:
 def _sentences(turn: str, long: bool) -> Iterator[Sentence]:
     text, places = _seen(turn)
     hidden = len(text) < len(turn)
-    marks = Marks(text)
+    marks = QuotedSpans(text)
     for start, end in spans(quotes_whole(text)):
         level = marks.own[start]
         if level == STRUCK:
@@ -89,7 +89,7 @@ def _sentences(turn: str, long: bool) -> Iterator[Sentence]:
         )
 
 
-def _own(marks: Marks, text: str, start: int, end: int) -> int:
+def _own(marks: QuotedSpans, text: str, start: int, end: int) -> int:
     """How many letters of a sentence come before what is no more the person's own, up to its end."""
     place = end
     while place > start and marks.own[place - 1] < OWN:

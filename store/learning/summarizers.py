@@ -14,7 +14,7 @@ from store.conversations import session_snapshot
 from store.conversations.rule_summary import Summarised, by_rule
 from store.inbox.merge_text import summed_up
 from store.llm import model_selection
-from store.llm.structured_output import Asking
+from store.llm.structured_output import ModelSession
 from store.memory import Memory
 
 if TYPE_CHECKING:
@@ -40,14 +40,14 @@ def by_model(memory: Memory, cancelled: Callable[[], bool]) -> "Iterator[Summari
 
 
 @contextmanager
-def before_an_answer(memory: Memory) -> Iterator[Asking | None]:
+def before_an_answer(memory: Memory) -> Iterator[ModelSession | None]:
     """A model that may be asked while a person waits; None where they did not want that, or there is none. A cold one
     is not waited for: the rule answers. Looking for it and all that is asked of it have `agent.seconds` from now."""
     seconds = float(memory.config["agent.seconds"])
     smart = memory.config["agent.mode"] == "smart"
     chat = model_selection.found(memory.config, loading=None, seconds=seconds) if smart else None
     try:
-        yield Asking(chat, seconds, memory.database) if chat else None
+        yield ModelSession(chat, seconds, memory.database) if chat else None
     finally:
         if chat is not None:
             chat.close()
@@ -99,7 +99,7 @@ class _Maker:
         from store.learning.tasks import summarize
 
         self._left -= 1
-        asking = Asking(self._chat, float(self._memory.config["agent.patience"]), self._memory.database)
+        asking = ModelSession(self._chat, float(self._memory.config["agent.patience"]), self._memory.database)
         return summarize.answer(asking, turns)
 
     def close(self) -> None:

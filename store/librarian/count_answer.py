@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 from store.base.citations import KINDS, Citation
 from store.base.models import Commit, Event, Fact, Iteration, Record, Task
 from store.database import Database
-from store.librarian.question import COUNTED, Asked
+from store.librarian.question import COUNTED, ParsedQuestion
 from store.librarian.relevance import Relevance
 from store.librarian.sources import moment
 from store.librarian.time_range import by_agent
 from store.memory import Memory
 from store.records.ageing import state
 from store.search import lookup as records
-from store.search.fts import Keywords
+from store.search.fts import FullTextIndex
 from store.search.pipeline import body
 from store.text.question_similarity import words
 
@@ -108,13 +108,13 @@ class Tally:
     unused: tuple[str, ...] = ()
 
 
-def tally(memory: Memory, asked: Asked, before: Asked | None = None) -> Tally:
+def tally(memory: Memory, asked: ParsedQuestion, before: ParsedQuestion | None = None) -> Tally:
     """Count what a question counts; what it leaves open is as in the question `before` it, where it goes on."""
     kind, database = asked.counted, memory.database
     status, negated = _state(asked)
     if status == "superseded" and any(citation.kind == "decision" for citation in asked.cited):
         status, negated = "", False  # “how many decisions replaced D#1?”
-    keywords = Keywords(database)
+    keywords = FullTextIndex(database)
     judge = Relevance(asked, keywords)
     wanted, about = _wanted(asked), _about(asked, judge)
     if before is not None:
@@ -171,7 +171,7 @@ def ends(counted: Tally) -> Sequence[Record]:
     return those if len(those) <= FEW else (those[0], those[-1])
 
 
-def told_of(memory: Memory, counted: Asked, last: Sequence[str]) -> Tally | None:
+def told_of(memory: Memory, counted: ParsedQuestion, last: Sequence[str]) -> Tally | None:
     """What the answer with these citations counted, `counted` being the question that it went on from."""
     kind = KINDS.get(last[0][:1], "") if last else ""
     for name in ("", *_FOR.get(kind, ())):
@@ -182,7 +182,7 @@ def told_of(memory: Memory, counted: Asked, last: Sequence[str]) -> Tally | None
     return None
 
 
-def _state(asked: Asked) -> tuple[str, bool]:
+def _state(asked: ParsedQuestion) -> tuple[str, bool]:
     """(the state that a question counts, whether it counts what is not in it)."""
     told = words(asked.text)
     for at, word in enumerate(told):
@@ -206,7 +206,7 @@ def _states(kind: str, word: str) -> str:
     return next((name for name in _FOR.get(kind, ()) if word in _STATES[name].split()), "")
 
 
-def _wanted(asked: Asked) -> list[str]:
+def _wanted(asked: ParsedQuestion) -> list[str]:
     """The words of a question that may narrow its count."""
     return [
         word
@@ -215,7 +215,7 @@ def _wanted(asked: Asked) -> list[str]:
     ]
 
 
-def _about(asked: Asked, judge: Relevance) -> list[str]:
+def _about(asked: ParsedQuestion, judge: Relevance) -> list[str]:
     """The words that a count is narrowed by: names, who did it, what stands after “about” or before what is counted."""
     plain = " ".join(words(asked.text))
     asks = next((match.end() for match in re.finditer(r"\b(?:how many|cuant[oa]s|number of)\b", plain)), 0)
@@ -225,13 +225,13 @@ def _about(asked: Asked, judge: Relevance) -> list[str]:
     return [word for word in _wanted(asked) if word in (*judge.names, *after, *doers, *_between(asked))]
 
 
-def _between(asked: Asked) -> list[str]:
+def _between(asked: ParsedQuestion) -> list[str]:
     """The words between “how many” and what is counted."""
     match = re.search(rf"\bhow many ((?:[\w'-]+ ){{1,3}}?)(?:{'|'.join(COUNTED)})\b", " ".join(words(asked.text)))
     return words(match[1]) if match else []
 
 
-def _belonging(database: Database, asked: Asked, citation: Citation) -> frozenset[int] | None:
+def _belonging(database: Database, asked: ParsedQuestion, citation: Citation) -> frozenset[int] | None:
     """The ids of the records of the kind that is counted that belong to the one cited; None where none can."""
     kind, target = asked.counted, citation.target
     if citation.kind == "iteration" and kind in ("decision", "commit", "event", "task"):

@@ -20,13 +20,13 @@ _POINTING = re.compile(
 _THIS_ONE = re.compile(r"\besta(?:$| (?:decision|iteracion|tarea|opcion|eleccion|regla|idea|nota|respuesta)\b)")
 
 
-def leans(plain: str, text: str, own: tuple[str, ...]) -> bool:
+def is_follow_up(plain: str, text: str, own: tuple[str, ...]) -> bool:
     """Whether a question leans: `plain` is it without capitals and accents, `text` as it was typed, `own` the words
     that say what it is about."""
-    return not own or (len(own) <= FEW and (goes_on(plain) or _points(plain, text)))
+    return not own or (len(own) <= FEW and (continues(plain) or _points(plain, text)))
 
 
-def goes_on(plain: str) -> bool:
+def continues(plain: str) -> bool:
     """Whether a question begins as one that goes on: “and when?”."""
     return bool(_GOES_ON.search(plain))
 

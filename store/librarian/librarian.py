@@ -16,10 +16,10 @@ from store.context.result import Context
 from store.context.selection import accepted
 from store.librarian import prompt, relevance_model
 from store.librarian.checks.sentence_check import Check
-from store.librarian.checks.sufficiency import enough
-from store.librarian.question import Asked, read, spoken
-from store.librarian.retrieval import Found, chosen, find
-from store.librarian.rule_answer import NOTHING, Told, attributed, compose, nearest
+from store.librarian.checks.sufficiency import is_sufficient
+from store.librarian.question import ParsedQuestion, read, spoken
+from store.librarian.retrieval import Retrieval, chosen, find
+from store.librarian.rule_answer import NOTHING, CitedSentence, attributed, compose, nearest
 from store.librarian.sentence_stream import Sentences
 from store.librarian.sources import Source
 from store.llm import usage_stats
@@ -45,7 +45,7 @@ class Answer:
     question: str
     language: str
     kind: str
-    told: tuple[Told, ...]
+    told: tuple[CitedSentence, ...]
     citations: tuple[str, ...]
     sources: tuple[str, ...]
     by: str
@@ -56,7 +56,7 @@ class Answer:
     note: str = ""
     nothing: bool = False
     cancelled: bool = False
-    near: Told | None = None
+    near: CitedSentence | None = None
 
     @property
     def sentences(self) -> tuple[str, ...]:
@@ -122,7 +122,7 @@ class _Asking:
     ) -> None:
         self._memory, self._chat, self._last = memory, chat, last
         self._said, self._cancelled, self._waiting = said, cancelled, waiting
-        self._told: list[Told] = []
+        self._told: list[CitedSentence] = []
         self._shown = 0  # sentences that were handed on
         self._citations: dict[str, None] = {}
         self._doubts: list[str] = []
@@ -132,7 +132,7 @@ class _Asking:
         memory, last = self._memory, self._last
         asked = read(question, memory.now, last.topic if last else "")
         by, note, nothing = "", "", False
-        found = Found(())
+        found = Retrieval(())
         if self._chat is not None and (known := self._known(self._chat, asked)):
             by, note = self._chat.name, known.note or "given before, and nothing of it has changed"
             for sentence in _sentences(known.answer):
@@ -149,7 +149,7 @@ class _Asking:
                     self._say(told)
                 nothing = not self._told
         if nothing:
-            self._say(Told(NOTHING[asked.language], ()))
+            self._say(CitedSentence(NOTHING[asked.language], ()))
         return Answer(
             asked.text,
             asked.language,
@@ -168,11 +168,11 @@ class _Asking:
             nearest(found.near or found.sources, asked.language) if nothing else None,
         )
 
-    def _say(self, told: Told) -> None:
+    def _say(self, told: CitedSentence) -> None:
         self._hold(told)
         self._show()
 
-    def _hold(self, told: Told) -> None:
+    def _hold(self, told: CitedSentence) -> None:
         self._told.append(told)
         self._citations.update(dict.fromkeys(told.citations))
 
@@ -182,7 +182,7 @@ class _Asking:
             self._said(told.text)
         self._shown = len(self._told)
 
-    def _known(self, chat: Chat, asked: Asked) -> Kept | None:
+    def _known(self, chat: Chat, asked: ParsedQuestion) -> Kept | None:
         """What this model answered before, in the language of the question."""
         if asked.follows:
             return None
@@ -192,7 +192,9 @@ class _Asking:
 
     # with a model
 
-    def _by_model(self, chat: Chat, asked: Asked, found: Found, newest: int) -> tuple[Found, str, str, bool]:
+    def _by_model(
+        self, chat: Chat, asked: ParsedQuestion, found: Retrieval, newest: int
+    ) -> tuple[Retrieval, str, str, bool]:
         """Let a model say which records answer, and answer from these: (those it goes by, its name, what a person
         should know, whether it says that nothing is recorded). Nothing is said where nothing of it stands."""
         began = time.monotonic()
@@ -237,7 +239,7 @@ class _Asking:
             memory.answers.keep(asked.text, text, list(self._citations), seq=newest, by=chat.name)
         return found, chat.name, note, nothing and not self._told
 
-    def _judged(self, chat: Chat, asked: Asked, found: Found) -> Found:
+    def _judged(self, chat: Chat, asked: ParsedQuestion, found: Retrieval) -> Retrieval:
         """What answers, where no rule is sure of it, by a model that reads each record by itself: those it is for, and
         beside them those that it did not read and that are near enough by rule. Raises ModelFailed."""
         if found.sure:
@@ -252,7 +254,7 @@ class _Asking:
             return chosen(self._memory, asked, [*yes, *beside], sure)
         return replace(found, sources=(), near=found.near or found.sources)
 
-    def _hearing(self, asked: Asked, found: Found, given: Sequence[Source]) -> Callable[[str], bool]:
+    def _hearing(self, asked: ParsedQuestion, found: Retrieval, given: Sequence[Source]) -> Callable[[str], bool]:
         """What takes each sentence of a model: it holds what stands, shows it once that answers, and tells whether the
         sentence says that nothing is recorded."""
         check, stands = Check(given), dict[str, None]()
@@ -263,8 +265,8 @@ class _Asking:
             if checked.text and checked.text not in stands:
                 stands[checked.text] = None
                 those = [source for source in given if source.citation in checked.cited]
-                self._hold(Told(attributed(checked.text, those, asked.language), checked.cited))
-                if self._shown or enough(asked, found, list(stands), list(self._citations), list(first)):
+                self._hold(CitedSentence(attributed(checked.text, those, asked.language), checked.cited))
+                if self._shown or is_sufficient(asked, found, list(stands), list(self._citations), list(first)):
                     self._show()
             elif not checked.text and not checked.nothing and checked.why != "empty":
                 self._doubts.append(checked.why)
@@ -272,7 +274,7 @@ class _Asking:
 
         return heard
 
-    def _before(self, asked: Asked, given: Sequence[Source]) -> tuple[str, Sequence[Told]]:
+    def _before(self, asked: ParsedQuestion, given: Sequence[Source]) -> tuple[str, Sequence[CitedSentence]]:
         """The exchange that a question leans on, as far as a model may hear it: of the answer what rests on records
         that it is given now."""
         last, may = self._last, {source.citation for source in given}
@@ -332,6 +334,6 @@ def _sentences(text: str) -> list[str]:
     return [*whole.add(f"{text} "), *filter(None, [whole.rest()])]
 
 
-def _as_kept(sentence: str, citations: Sequence[str]) -> Told:
+def _as_kept(sentence: str, citations: Sequence[str]) -> CitedSentence:
     """A sentence of an answer that was kept, with those of its citations that it makes."""
-    return Told(sentence, tuple(one for one in citations if f"[{one}]" in sentence) or tuple(citations))
+    return CitedSentence(sentence, tuple(one for one in citations if f"[{one}]" in sentence) or tuple(citations))

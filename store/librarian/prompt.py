@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from store.base import token_count
 from store.context.budget import Part, Piece
 from store.context.result import Context
-from store.librarian.question import Asked
-from store.librarian.rule_answer import Told
+from store.librarian.question import ParsedQuestion
+from store.librarian.rule_answer import CitedSentence
 from store.librarian.sources import Source
 from store.text.fence import fenced, harmless
 
@@ -36,7 +36,9 @@ BEGAN, ANSWERED = "asked before", "answered before"  # parts of a context
 Message = tuple[str, str]
 
 
-def context(asked: Asked, sources: Sequence[Source], before: str = "", answered: Sequence[Told] = ()) -> Context:
+def context(
+    asked: ParsedQuestion, sources: Sequence[Source], before: str = "", answered: Sequence[CitedSentence] = ()
+) -> Context:
     """The records and the question as they are sent, as many records as there is room for, the best first; and the
     question `before` with what was `answered` to it, where this one leans on that. What is answered rests on these
     sources."""
@@ -59,7 +61,7 @@ def context(asked: Asked, sources: Sequence[Source], before: str = "", answered:
     return Context(asked.text, SESSION, 0, text, token_count.count(text), parts, (), (), 0.0)
 
 
-def _exchange(before: str, answered: Sequence[Told], keys: Mapping[str, int | None]) -> Iterator[Part]:
+def _exchange(before: str, answered: Sequence[CitedSentence], keys: Mapping[str, int | None]) -> Iterator[Part]:
     """The question before, and as much of its answer as there is room for; nothing where there is none of it."""
     pieces: list[Piece] = []
     for told in answered:

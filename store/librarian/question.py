@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 
 from store.base.citations import Citation, find
-from store.librarian.follow_up import POINTS, goes_on, leans
+from store.librarian.follow_up import POINTS, continues, is_follow_up
 from store.librarian.ordinal import IDLE, Order, ordered
 from store.search.query_parser import STOP
 from store.text.dates import period, weekly
@@ -139,7 +139,7 @@ _SHA = re.compile(r"\bcommit(?: number| numero)? #?((?=[a-f]*\d)(?=\d*[a-f]|\d{7
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ParsedQuestion:
     """A question, read. `kind` is one of the four, `aspect` what of a record it wants to know, `words` those that say
     what it is about, `counted` the kind of record that is counted, `since` and `before` the time it names (empty
     without one) and `dated` the words that name it, `kinds` the only kinds of record it asks for, `agents` whether for
@@ -168,7 +168,7 @@ class Asked:
         return self.kind == CHRONOLOGY and bool(self.since or self.before or self.cited or self.agents)
 
 
-def read(question: str, now: str, before: str = "") -> Asked:
+def read(question: str, now: str, before: str = "") -> ParsedQuestion:
     """Read a question; `before` is the one asked before it, empty for the first. Never raises: every text is one."""
     text = " ".join(question.split())[:LONGEST]
     told = words(text)
@@ -209,16 +209,16 @@ def read(question: str, now: str, before: str = "") -> Asked:
             listing = bool(told_before.counted and _WHICH.search(plain))
             standing = bool(content) and not listing and _STANDING.issuperset(content)
             content = () if standing else content
-            if content and all(COUNTED.get(word) in LISTED for word in content) and goes_on(plain):
+            if content and all(COUNTED.get(word) in LISTED for word in content) and continues(plain):
                 kinds, content = tuple(COUNTED[word] for word in content), ()  # “and facts?”
-            follows = not (cited or limited) and (listing or leans(plain, text, content))
+            follows = not (cited or limited) and (listing or is_follow_up(plain, text, content))
             own, standing = content if follows else own, standing and follows
     order = None
     if not (cited or counted or follows):
         order = ordered(told, (word for word in own if word not in _RECORDS and word not in COUNTED), dated, _LISTED)
     if order:
         own, kinds = tuple(word for word in own if word not in IDLE), kinds or (order.kind,)
-    return Asked(
+    return ParsedQuestion(
         text,
         spoken(text, before),
         _kind(
@@ -284,7 +284,7 @@ def _counted(plain: str, naming: frozenset[str]) -> str:
 def _counts_on(plain: str, says: bool) -> bool:
     """Whether a question after a count, which `says` something, goes on counting: “and how many are superseded?”, “and
     facts?”."""
-    return bool(_HOW_MANY.search(plain)) or (goes_on(plain) and says and not _ASKS.search(plain))
+    return bool(_HOW_MANY.search(plain)) or (continues(plain) and says and not _ASKS.search(plain))
 
 
 def _kinds(plain: str) -> tuple[str, ...]:

@@ -11,8 +11,8 @@ import re
 from collections.abc import Iterable
 
 from store.base.models import Decision
-from store.librarian.question import DECISION, Asked
-from store.search.fts import Keywords, Words
+from store.librarian.question import DECISION, ParsedQuestion
+from store.search.fts import FullTextIndex, QueryTerms
 from store.search.query_parser import STOP, implied
 from store.text.contradiction import folded
 from store.text.language import foreign, language
@@ -62,7 +62,7 @@ def names(text: str) -> list[str]:
 class Relevance:
     """Judges records for one question."""
 
-    def __init__(self, asked: Asked, keywords: Keywords) -> None:
+    def __init__(self, asked: ParsedQuestion, keywords: FullTextIndex) -> None:
         self._keywords = keywords
         self._language = asked.language
         self.names = [
@@ -71,7 +71,7 @@ class Relevance:
         self.words = [word for word in asked.words if word not in self.names]
         self._implied = [folded(word) for word in implied(asked.text)]
         self._denied = not _DENIALS.isdisjoint(words(asked.text))
-        self._counts = counts = keywords.counts(Words([*self.names, *self.words], None, {}))
+        self._counts = counts = keywords.counts(QueryTerms([*self.names, *self.words], None, {}))
         total = keywords.total()
         self._weights = {word: math.log1p(total / max(RARE, counts[word])) for word in self.words}
         sorts = [word for word in self.words if word in _SORTS]

@@ -19,7 +19,7 @@ from store.librarian.question import (
     STATISTICS,
     WHAT,
     WHY,
-    Asked,
+    ParsedQuestion,
     read,
 )
 from store.librarian.relevance import Relevance
@@ -27,7 +27,7 @@ from store.librarian.sources import Source, moment, sources
 from store.librarian.time_range import TOLD, in_order, of_time
 from store.memory import Memory
 from store.search import lookup
-from store.search.fts import Keywords
+from store.search.fts import FullTextIndex
 from store.search.query_parser import STOP
 from store.search.results import Hit
 from store.text.question_similarity import words
@@ -48,7 +48,7 @@ _BELONG = ("decisions", "commits", "events")  # to an iteration
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Retrieval:
     """The sources of an answer, the best first: `direct` of them answer, the rest is linked to those; `sure` that
     they do, whatever a small model makes of them; or what was counted. Where they are a list, of a time or of what was
     counted before, `of` says how many there are in all. `near` is what comes nearest where none answers; `candidates`
@@ -79,14 +79,14 @@ class _Searched(NamedTuple):
     strange: frozenset[str]
 
 
-def find(memory: Memory, asked: Asked, last: Sequence[str] = (), question: str = "") -> Found:
+def find(memory: Memory, asked: ParsedQuestion, last: Sequence[str] = (), question: str = "") -> Retrieval:
     """What there is on a question. `last` are the citations of the answer before it and `question` what was asked then;
     they count only where the new question leans on them. Some 30 ms, more where a model must be loaded."""
     if asked.kind == STATISTICS:
         before = read(question, memory.now) if asked.follows else None
         counted = tally(memory, asked, before)
         named = sources(memory.database, ends(counted), memory.now)
-        return Found(tuple(named), len(named), True, counted, ruled=True)
+        return Retrieval(tuple(named), len(named), True, counted, ruled=True)
     if asked.cited:
         those, of = _with_belonging(memory, lookup.there(memory.database, asked.cited))
         return _found(memory, asked, those, sure=True, of=of)
@@ -111,7 +111,7 @@ def find(memory: Memory, asked: Asked, last: Sequence[str] = (), question: str =
     return _with_candidates(memory, found, asked, searched, asked.text)
 
 
-def chosen(memory: Memory, asked: Asked, those: Sequence[Source], sure: bool) -> Found:
+def chosen(memory: Memory, asked: ParsedQuestion, those: Sequence[Source], sure: bool) -> Retrieval:
     """These sources as those that answer, with what they are linked to."""
     answering = [source.record for source in those]
     if asked.order:
@@ -119,7 +119,7 @@ def chosen(memory: Memory, asked: Asked, those: Sequence[Source], sure: bool) ->
     return _found(memory, asked, answering, sure=sure)
 
 
-def _linked(memory: Memory, asked: Asked, every: list[Source]) -> list[Source]:
+def _linked(memory: Memory, asked: ParsedQuestion, every: list[Source]) -> list[Source]:
     """What was found, and where commits are asked for those of the first decisions beside them."""
     if asked.kind != IMPLEMENTATION:
         return every
@@ -128,7 +128,9 @@ def _linked(memory: Memory, asked: Asked, every: list[Source]) -> list[Source]:
     return [*every[:FIRST], *beside, *every[FIRST:]]
 
 
-def _with_candidates(memory: Memory, found: Found, asked: Asked, searched: _Searched, about: str) -> Found:
+def _with_candidates(
+    memory: Memory, found: Retrieval, asked: ParsedQuestion, searched: _Searched, about: str
+) -> Retrieval:
     every = searched.every
     near = (source for source, similarity in every if source.kind in NEARBY and similarity >= NEAR)
     candidates = [*found.sources[: found.direct], *_linked(memory, asked, [source for source, _ in every])]
@@ -143,8 +145,8 @@ def _with_candidates(memory: Memory, found: Found, asked: Asked, searched: _Sear
 
 
 def _found(
-    memory: Memory, asked: Asked, those: Sequence[Record], most: int = MOST, sure: bool = False, of: int = 0
-) -> Found:
+    memory: Memory, asked: ParsedQuestion, those: Sequence[Record], most: int = MOST, sure: bool = False, of: int = 0
+) -> Retrieval:
     """These records as sources, with what they are linked to where the question is about that."""
     found = sources(memory.database, those[:most], memory.now)
     beside: list[Record] = []
@@ -160,10 +162,10 @@ def _found(
     if asked.kind == IMPLEMENTATION and not any(isinstance(source.record, Commit) for source in found[:2]):
         every.sort(key=lambda source: not isinstance(source.record, Commit))  # a link says it, where no message does
         direct = len(every)
-    return Found(tuple(every), direct, sure, of=of)
+    return Retrieval(tuple(every), direct, sure, of=of)
 
 
-def _searched(memory: Memory, asked: Asked, text: str) -> _Searched:
+def _searched(memory: Memory, asked: ParsedQuestion, text: str) -> _Searched:
     """What a search for a text finds, and further searches for the kinds of record that are likely to answer."""
     query = " ".join(text.replace(":", " ").split())
     ranked: dict[int, tuple[int, Hit]] = {}  # by key: its best rank in any of the searches, and as it was found first
@@ -173,7 +175,7 @@ def _searched(memory: Memory, asked: Asked, text: str) -> _Searched:
             best, first = ranked.get(hit.key, (rank, hit))
             ranked[hit.key] = min(best, rank), first
     hits = [hit for _, hit in sorted(ranked.values(), key=itemgetter(0))]
-    judge = Relevance(asked, Keywords(memory.database))
+    judge = Relevance(asked, FullTextIndex(memory.database))
     likely = LIKELY.get(asked.kind, {})
     found = sources(memory.database, [hit.record for hit in hits], memory.now)
     scored = []
@@ -202,17 +204,17 @@ def _holding_first(those: list[Record], judge: Relevance) -> list[Record]:
     return [*chose, *holding] or [*gone]
 
 
-def _saying(memory: Memory, asked: Asked) -> tuple[list[Record], float]:
+def _saying(memory: Memory, asked: ParsedQuestion) -> tuple[list[Record], float]:
     """What says the time that a question names, whenever it was written: “from Tuesday to Thursday”."""
     time = tuple(word for word in asked.dated if word not in STOP and word not in ASKING)
     undated = replace(asked, since="", before="", dated=frozenset(), words=(*asked.words, *time))
     found, best, *_ = _searched(memory, undated, asked.text)
-    judge = Relevance(undated, Keywords(memory.database))
+    judge = Relevance(undated, FullTextIndex(memory.database))
     told = sources(memory.database, found, memory.now)
     return [one.record for one in told if all(judge.stands(word, one.text) for word in time)], best
 
 
-def _closer(asked: Asked, query: str) -> Iterable[tuple[str, tuple[str, ...], str]]:
+def _closer(asked: ParsedQuestion, query: str) -> Iterable[tuple[str, tuple[str, ...], str]]:
     """What else is searched, where one kind is what answers: (the words, the kinds of record, their status if not any
     that holds). What was decided and holds no longer is an answer to when, and to why it was."""
     if asked.kind == IMPLEMENTATION:
@@ -225,7 +227,7 @@ def _closer(asked: Asked, query: str) -> Iterable[tuple[str, tuple[str, ...], st
         yield " ".join(asked.words), ("decision",), "superseded"
 
 
-def _following(memory: Memory, asked: Asked, last: Sequence[str], question: str) -> Found:
+def _following(memory: Memory, asked: ParsedQuestion, last: Sequence[str], question: str) -> Retrieval:
     """What answers a question that leans on the one before it: what was counted then; or what that answer rested on,
     and what a search for both finds, of either only what holds the words, and is of the kinds, of the new one."""
     topic = read(question, memory.now)
@@ -237,7 +239,7 @@ def _following(memory: Memory, asked: Asked, last: Sequence[str], question: str)
         return _found(memory, asked, [one for one in those if lookup.kind_of(one) in asked.kinds])
     if not asked.words:
         return _found(memory, asked, before)
-    judge = Relevance(asked, Keywords(memory.database))
+    judge = Relevance(asked, FullTextIndex(memory.database))
     near = [
         source.record for source in sources(memory.database, before, memory.now) if judge.score(source.text, None) >= 0
     ]
@@ -246,7 +248,7 @@ def _following(memory: Memory, asked: Asked, last: Sequence[str], question: str)
     return _with_candidates(memory, _found(memory, asked, [*near, *searched.those]), asked, searched, both)
 
 
-def _of_state(memory: Memory, asked: Asked) -> Found | None:
+def _of_state(memory: Memory, asked: ParsedQuestion) -> Retrieval | None:
     """The newest records in the state that a question names, where that is all that it says of them: “which iteration
     is open?”, “what is left to do?”."""
     if to_do(asked.text):
@@ -259,13 +261,13 @@ def _of_state(memory: Memory, asked: Asked) -> Found | None:
     return _newest(memory, tally(memory, replace(asked, counted=kind)))
 
 
-def _newest(memory: Memory, counts: Tally) -> Found:
+def _newest(memory: Memory, counts: Tally) -> Retrieval:
     """The newest of what was counted."""
     those = counts.records[::-1][:TOLD]
-    return Found(tuple(sources(memory.database, those, memory.now)), len(those), True, of=len(counts.records))
+    return Retrieval(tuple(sources(memory.database, those, memory.now)), len(those), True, of=len(counts.records))
 
 
-def _listed(memory: Memory, asked: Asked, topic: Asked, last: Sequence[str]) -> Found | None:
+def _listed(memory: Memory, asked: ParsedQuestion, topic: ParsedQuestion, last: Sequence[str]) -> Retrieval | None:
     """The newest of what was counted, or of those in the state that a question names: “which ones?”, “which are
     open?”."""
     counts = tally(memory, replace(asked, counted=topic.counted), topic) if asked.words else None

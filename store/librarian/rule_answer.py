@@ -26,8 +26,8 @@ from store.base.models import (
 )
 from store.base.vocabulary import PERSON
 from store.librarian.count_answer import FEW, Tally
-from store.librarian.question import CHRONOLOGY, IMPLEMENTATION, WHEN, WHO, WHY, Asked
-from store.librarian.retrieval import Found
+from store.librarian.question import CHRONOLOGY, IMPLEMENTATION, WHEN, WHO, WHY, ParsedQuestion
+from store.librarian.retrieval import Retrieval
 from store.librarian.sources import Source, moment
 from store.librarian.time_range import TOLD
 from store.records.ageing import state
@@ -80,14 +80,14 @@ _LINKS = {
 _NO_NAME = re.compile(r"(?<!\b\w)[.!?:;,]\s|[\[\]#“”«»\"]")  # with this in it, it could pass for words of ours
 
 
-class Told(NamedTuple):
+class CitedSentence(NamedTuple):
     """A sentence of an answer, and the citations that it makes itself: not those that stand in what it quotes."""
 
     text: str
     citations: tuple[str, ...]
 
 
-def compose(asked: Asked, found: Found, now: str) -> list[Told]:
+def compose(asked: ParsedQuestion, found: Retrieval, now: str) -> list[CitedSentence]:
     """The sentences that answer, each with its citation; none where nothing does."""
     if found.tally is not None:
         return _counted(found.tally, asked)
@@ -106,17 +106,17 @@ def compose(asked: Asked, found: Found, now: str) -> list[Told]:
     return [*dict.fromkeys(sentences), *_left_out(told, found.of, asked)]
 
 
-def nearest(near: Sequence[Source], language: str) -> Told | None:
+def nearest(near: Sequence[Source], language: str) -> CitedSentence | None:
     """What comes nearest to a question that nothing answers, in one line; None where nothing is near."""
     those = [one for one in near if not one.hostile][:NEAREST]
     if not those:
         return None
     listed = "; ".join(_listed(one.record, language) for one in those)
     text = f"Lo más cercano: {listed}." if language == "es" else f"The nearest: {listed}."
-    return Told(text, tuple(one.citation for one in those))
+    return CitedSentence(text, tuple(one.citation for one in those))
 
 
-def _left_out(told: Sequence[Source], of: int, asked: Asked) -> Iterator[Told]:
+def _left_out(told: Sequence[Source], of: int, asked: ParsedQuestion) -> Iterator[CitedSentence]:
     """That a list goes on, where it does."""
     if not len(told) < of:
         return
@@ -127,7 +127,7 @@ def _left_out(told: Sequence[Source], of: int, asked: Asked) -> Iterator[Told]:
         text = f"Son {'lo más reciente, ' if newest else ''}{len(told)} de {of}, {ends}."
     else:
         text = f"These are {'the newest ' if newest else ''}{len(told)} of {of}, {ends}."
-    yield Told(text, (first.citation, last.citation))
+    yield CitedSentence(text, (first.citation, last.citation))
 
 
 def attributed(sentence: str, those: Sequence[Source], language: str) -> str:
@@ -163,7 +163,7 @@ def quoted(text: str, language: str, most: int = QUOTED) -> str:
     return f"«{said}»" if language == "es" else f"“{said}”"
 
 
-def _told(source: Source, asked: Asked, now: str) -> Iterator[Told]:
+def _told(source: Source, asked: ParsedQuestion, now: str) -> Iterator[CitedSentence]:
     """What a source says to this question, a sentence at a time."""
     record, spanish = source.record, asked.language == "es"
     said = list(_decision(record, asked)) if isinstance(record, Decision) else [_said(record, asked.language, now)]
@@ -177,19 +177,19 @@ def _told(source: Source, asked: Asked, now: str) -> Iterator[Told]:
                 yield _cited(f"{sentence}{by}{_flag(suspicious(link.title), asked.language)}", link.citation)
 
 
-def _cited(sentence: str, citation: str) -> Told:
-    return Told(f"{sentence} [{citation}].", (citation,))
+def _cited(sentence: str, citation: str) -> CitedSentence:
+    return CitedSentence(f"{sentence} [{citation}].", (citation,))
 
 
 def _flag(hostile: bool, language: str) -> str:
     return f" ({_HOSTILE[language]})" if hostile else ""
 
 
-def _wants_links(asked: Asked) -> bool:
+def _wants_links(asked: ParsedQuestion) -> bool:
     return asked.kind == IMPLEMENTATION or asked.aspect in (WHY, WHEN) or asked.standing
 
 
-def _decision(record: Decision, asked: Asked) -> Iterator[str]:
+def _decision(record: Decision, asked: ParsedQuestion) -> Iterator[str]:
     language, spanish = asked.language, asked.language == "es"
     when, title = date(record.decided_at, language), quoted(record.title, language)
     gone = {"superseded": (", since superseded", ", ya reemplazada"), "forgotten": (", forgotten", ", olvidada")}
@@ -315,7 +315,7 @@ def _end(record: Iteration, language: str) -> str:
     return f" and was {record.status} on {when}"
 
 
-def _counted(tally: Tally, asked: Asked) -> list[Told]:
+def _counted(tally: Tally, asked: ParsedQuestion) -> list[CitedSentence]:
     """How many there are, in one sentence that names the first and the last, or each of a few."""
     number, language = len(tally.records), asked.language
     if not number:
@@ -348,9 +348,11 @@ def _counted(tally: Tally, asked: Asked) -> list[Told]:
         start = f"There {'is' if number == 1 else 'are'} {number} {' '.join(filter(None, parts))}"
     if number <= FEW:
         listed = ", ".join(_listed(record, language) for record in tally.records)
-        return [Told(f"{start}: {listed}.", (*of, *(record.citation for record in tally.records)))]
+        return [CitedSentence(f"{start}: {listed}.", (*of, *(record.citation for record in tally.records)))]
     first, last = tally.records[0], tally.records[-1]
-    return [Told(f"{start}, {_from(first, language)} {_to(last, language)}.", (*of, first.citation, last.citation))]
+    return [
+        CitedSentence(f"{start}, {_from(first, language)} {_to(last, language)}.", (*of, first.citation, last.citation))
+    ]
 
 
 def _written(word: str, text: str) -> str:

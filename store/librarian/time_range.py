@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from store.base.models import Record
 from store.base.record_keys import NUMBERS
 from store.librarian.ordinal import Order
-from store.librarian.question import Asked
+from store.librarian.question import ParsedQuestion
 from store.memory import Memory
 from store.records.timeline import STREAM
 from store.search import lookup
@@ -22,7 +22,7 @@ _FIRST = (("decision", "event", "iteration"), ("commit",), ("fact", "task"))
 _AGENTS = "(origin IN ('agent', 'hook') OR origin LIKE 'mcp:%')"
 
 
-def of_time(memory: Memory, asked: Asked) -> tuple[list[Record], int]:
+def of_time(memory: Memory, asked: ParsedQuestion) -> tuple[list[Record], int]:
     """What there is of the time that a question names, newest first of what comes first; and how many there are in all.
     Only of the kinds that it asks for, and where it asks for agents only what they wrote: no commit says that."""
     keys: list[int] = []
@@ -35,7 +35,7 @@ def of_time(memory: Memory, asked: Asked) -> tuple[list[Record], int]:
     return [those[key] for key in keys if key in those], count
 
 
-def in_order(memory: Memory, asked: Asked, order: Order) -> list[Record]:
+def in_order(memory: Memory, asked: ParsedQuestion, order: Order) -> list[Record]:
     """The newest records of a kind, or the oldest, of the time that a question names if it names one."""
     keys, _ = _newest(memory, [order.kind], asked, order.most, order.oldest)
     those = lookup.by_key(memory.database, keys)
@@ -48,7 +48,7 @@ def by_agent(origin: str) -> bool:
 
 
 def _newest(
-    memory: Memory, kinds: Sequence[str], asked: Asked, limit: int, oldest: bool = False
+    memory: Memory, kinds: Sequence[str], asked: ParsedQuestion, limit: int, oldest: bool = False
 ) -> tuple[list[int], int]:
     arms = []
     for kind in kinds:

@@ -10,10 +10,10 @@ GONE = ("absent", "missing")  # kinds of failure of which one is enough, and whi
 FIRST, LONGEST = 30.0, 300.0  # seconds that it is left alone: the first time, and at most
 COUNTED = (*GONE, "busy", "slow", "cut", "broken", "refused", "unloaded")  # that are the server's
 
-_breakers: dict[str, "Breaker"] = {}
+_breakers: dict[str, "CircuitBreaker"] = {}
 
 
-class Breaker:
+class CircuitBreaker:
     """Of one server. `clock` tells seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -56,9 +56,9 @@ class Breaker:
         return ModelFailed(self._last.kind, self._last.message, f"{self._last.next} {again}".strip())
 
 
-def of(address: str) -> Breaker:
+def of(address: str) -> CircuitBreaker:
     """The breaker of a server, in this process."""
-    return _breakers.setdefault(address, Breaker())
+    return _breakers.setdefault(address, CircuitBreaker())
 
 
 def reset() -> None:

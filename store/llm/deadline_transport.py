@@ -21,15 +21,15 @@ MOST = 8 << 20  # bytes of one answer
 Result = TypeVar("Result")
 
 
-class TimeUp(Exception):
+class DeadlineExceeded(Exception):
     """The call has had its seconds."""
 
 
-class Stopped(Exception):
+class Cancelled(Exception):
     """Nobody wants the answer any more."""
 
 
-class TooMuch(Exception):
+class ResponseTooLarge(Exception):
     """No answer is that long."""
 
 
@@ -57,10 +57,10 @@ class Call:
     def seconds(self) -> float:
         """How many it has left. Raises TimeUp, Stopped."""
         if self._cancelled():
-            raise Stopped
+            raise Cancelled
         left = self._ends - time.monotonic()
         if left <= 0:
-            raise TimeUp
+            raise DeadlineExceeded
         return left
 
     def wait(self, seconds: float) -> None:
@@ -86,7 +86,7 @@ class Call:
         Thread(target=run, name="call", daemon=True).start()
         while not done.wait(min(SLICE, self.seconds)):
             if time.monotonic() >= until:
-                raise TimeUp
+                raise DeadlineExceeded
         if error:
             raise error[0]
         return result[0]
@@ -95,7 +95,7 @@ class Call:
         """So many bytes of the answer came. Raises TooMuch."""
         self._left -= size
         if self._left < 0:
-            raise TooMuch
+            raise ResponseTooLarge
 
 
 class _Stream:
@@ -122,7 +122,7 @@ class _Stream:
         try:
             self._stream.write(buffer, self._call.seconds)
         except httpcore.WriteTimeout:
-            raise TimeUp from None
+            raise DeadlineExceeded from None
 
     def close(self) -> None:
         self._stream.close()
@@ -162,7 +162,7 @@ class _Network:
 
         try:
             return _Stream(self._call.beside(connect, CONNECT), self._call)
-        except TimeUp:
+        except DeadlineExceeded:
             if self._call.over:
                 raise
             raise httpcore.ConnectTimeout from None

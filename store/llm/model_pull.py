@@ -62,7 +62,7 @@ _TROUBLES: tuple[tuple[tuple[str, ...], str, str, str], ...] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Pulled:
+class PullResult:
     """How far a pull is: what the server is at, and how many bytes of how many are there; 0 of 0 until it knows."""
 
     status: str
@@ -70,14 +70,14 @@ class Pulled:
     total: int = 0
 
 
-class Fetcher(OllamaChat):
+class ModelPuller(OllamaChat):
     """Has the server fetch models, on one thread; whoever makes it closes it. It ends within a twentieth of a second
     once `cancelled`, which is asked as often. Raises ModelFailed: no client is installed, or that is no address."""
 
     def __init__(self, address: str, cancelled: Callable[[], bool]) -> None:
         super().__init__(address, Call(cancelled), None)
 
-    def pull(self, name: str, silence: float = SILENCE) -> Iterator[Pulled]:
+    def pull(self, name: str, silence: float = SILENCE) -> Iterator[PullResult]:
         """Let the server fetch a model, and tell how far it is until it is there.
 
         Raises ModelFailed: `stopped`, and whatever else keeps the model from coming, `silence` seconds without a word
@@ -93,11 +93,11 @@ class Fetcher(OllamaChat):
                     self._call.begin(silence)
                     if line.status == "success":
                         there = sum(size for _, size in layers.values())
-                        yield Pulled("success", there, there)
+                        yield PullResult("success", there, there)
                         return
                     if line.digest and (total := figure(line.total)):
                         layers[line.digest] = (min(figure(line.completed), total), total)
-                    yield Pulled(_brief(line.status or ""), *map(sum, zip(*layers.values(), strict=True)))
+                    yield PullResult(_brief(line.status or ""), *map(sum, zip(*layers.values(), strict=True)))
         except Exception as error:
             raise self._resumable(self._told(error), silence) from None
         raise ModelFailed("cut", f"The server broke off before {name} was there.", RESUMES)
@@ -128,7 +128,7 @@ def _brief(said: str) -> str:
     return line if len(line) <= SAID else f"{line[: SAID - 1]}…"
 
 
-class Pace:
+class RateMeter:
     """How quickly bytes come, over the last seconds. `told` takes how many are there, of how many; `clock` tells
     seconds."""
 

@@ -29,7 +29,7 @@ ORDER = (f"${VARIABLE}", "agent.model", FAMILY, "any", "rules")
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class SelectionStep:
     """One model that was looked for, by `who` named it: `taken`, or why not and what would mend it."""
 
     who: str
@@ -62,7 +62,7 @@ def found(
     """
     where = endpoint.of(config)
     asked = circuit_breaker.of(where)
-    if barred(config) is not None or asked.tripped() is not None:
+    if why_disabled(config) is not None or asked.tripped() is not None:
         return None
     from store.llm import server_info
     from store.llm.deadline_transport import Call
@@ -80,40 +80,40 @@ def found(
         return None
 
 
-def barred(config: "Config") -> Step | None:
+def why_disabled(config: "Config") -> SelectionStep | None:
     """Why no model is asked, whatever the server has; None where one may be."""
     if without(SWITCH):
-        return Step("rules", True, f"Switched off by {WITHOUT}.")
+        return SelectionStep("rules", True, f"Switched off by {WITHOUT}.")
     if config["agent.mode"] == "off":
-        return Step("rules", True, "Set so: agent.mode is off.", "memoranda model fast")
+        return SelectionStep("rules", True, "Set so: agent.mode is off.", "memoranda model fast")
     return None
 
 
-def choose(config: "Config", installed: "Sequence[Installed]") -> tuple[str, list[Step]]:
+def choose(config: "Config", installed: "Sequence[Installed]") -> tuple[str, list[SelectionStep]]:
     """(the first model of the order that the server has, empty if there is none; the steps to it)."""
     from store.llm.server_info import cloud
 
-    steps = list[Step]()
+    steps = list[SelectionStep]()
     for who, wanted in named(config).items():
         if not wanted:
             continue
         one = next((one for one in installed if one.name in (wanted, f"{wanted}:latest")), None)
         if one is not None and not one.elsewhere:
-            return one.name, [*steps, Step(who, True, f"{one.name}, named by {who}.")]
+            return one.name, [*steps, SelectionStep(who, True, f"{one.name}, named by {who}.")]
         if one is not None or cloud(wanted):
-            steps.append(Step(who, False, f"{wanted} runs on other machines, and no text is sent there."))
+            steps.append(SelectionStep(who, False, f"{wanted} runs on other machines, and no text is sent there."))
         else:
-            steps.append(Step(who, False, f"Ollama has no model {wanted}.", f"ollama pull {wanted}"))
+            steps.append(SelectionStep(who, False, f"Ollama has no model {wanted}.", f"ollama pull {wanted}"))
     talkers = [one.name for one in installed if one.talks]
     ours = [name for name in talkers if name.startswith(FAMILY)]
     if ours:
         name = USUAL if USUAL in ours else ours[0]
-        return name, [*steps, Step(FAMILY, True, f"{name}, the first {FAMILY} that Ollama has.")]
-    steps.append(Step(FAMILY, False, f"Ollama has no {FAMILY}.", f"ollama pull {USUAL}"))
+        return name, [*steps, SelectionStep(FAMILY, True, f"{name}, the first {FAMILY} that Ollama has.")]
+    steps.append(SelectionStep(FAMILY, False, f"Ollama has no {FAMILY}.", f"ollama pull {USUAL}"))
     if talkers:
-        return talkers[0], [*steps, Step("any", True, f"{talkers[0]}, the first model that Ollama has.")]
+        return talkers[0], [*steps, SelectionStep("any", True, f"{talkers[0]}, the first model that Ollama has.")]
     said = "Ollama has no model that answers here" if installed else "Ollama has no model"
-    return "", [*steps, Step("rules", True, f"{said}; rules answer.", f"ollama pull {USUAL}")]
+    return "", [*steps, SelectionStep("rules", True, f"{said}; rules answer.", f"ollama pull {USUAL}")]
 
 
 def named(config: "Config") -> dict[str, str]:

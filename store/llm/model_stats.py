@@ -9,7 +9,7 @@ LEASE = "model"  # of whoever asks it for the turns that wait
 
 
 @dataclass(frozen=True, slots=True)
-class Faring:
+class ModelStats:
     """`seconds` of its last answer (None before the first), how many turns are `queued` for it, how often it was
     `asked`, how often rules had to answer in its place, and whether it is `working` right now, for whatever process."""
 
@@ -20,14 +20,14 @@ class Faring:
     working: bool = False
 
 
-def faring(database: Database, now: str) -> Faring:
+def model_stats(database: Database, now: str) -> ModelStats:
     """The figures as they are now: a few hundred rows at the most are counted."""
     queued: int = database.value(
         "SELECT count(DISTINCT turn) FROM pending_extraction WHERE task GLOB 'model.*' AND attempts < 3"
     )
     working = database.value("SELECT 1 FROM leases WHERE name = ? AND expires_at > ?", (LEASE, now)) is not None
-    every = usage_stats.altogether(database)
+    every = usage_stats.total(database)
     if every is None or not (every.asked or every.fell_back):
-        return Faring(None, queued, working=working)
+        return ModelStats(None, queued, working=working)
     seconds = every.seconds if every.asked else None
-    return Faring(seconds, queued, max(every.asked, every.fell_back), every.fell_back, working)
+    return ModelStats(seconds, queued, max(every.asked, every.fell_back), every.fell_back, working)

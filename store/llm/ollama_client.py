@@ -13,7 +13,7 @@ from store.base.errors import ModelFailed
 from store.llm import circuit_breaker, server_errors
 from store.llm import endpoint as addresses
 from store.llm.chat import CONTEXT, SAID, Message
-from store.llm.deadline_transport import Call, Stopped, TimeUp, TooMuch
+from store.llm.deadline_transport import Call, Cancelled, DeadlineExceeded, ResponseTooLarge
 
 if TYPE_CHECKING:
     from ollama import ChatResponse
@@ -103,7 +103,7 @@ class OllamaChat:
         if tripped := server.tripped():
             raise tripped
         if _tokens(messages) + predict > CONTEXT:
-            raise server_errors.long(self.name)
+            raise server_errors.prompt_too_long(self.name)
         self._warm()
         self._call.begin(seconds)
         for pause in (*BACKOFF, 0.0):
@@ -167,7 +167,7 @@ class OllamaChat:
         """Whether the whole question was read, and the whole answer said."""
         assert self._end is not None
         if (self._end.prompt_eval_count or 0) + predict > CONTEXT:
-            raise server_errors.long(self.name)
+            raise server_errors.prompt_too_long(self.name)
         if self._end.done_reason == "length" and not first:
             raise ModelFailed("cut", f"{self.name} had more to say than there was room for.", server_errors.LESS)
 
@@ -209,29 +209,29 @@ class OllamaChat:
         match error:
             case ModelFailed():
                 return error
-            case Stopped():
+            case Cancelled():
                 return server_errors.stopped()
-            case TimeUp():
-                return server_errors.slow(self.name or "Ollama")
+            case DeadlineExceeded():
+                return server_errors.timed_out(self.name or "Ollama")
             case ollama.ResponseError():
                 return self._refusal(error.status_code, error.error)
             case ConnectionError() | httpcore.ConnectError() | httpcore.ConnectTimeout():
-                return server_errors.absent(self._address)
+                return server_errors.server_unreachable(self._address)
             case httpcore.NetworkError() | httpcore.RemoteProtocolError() | httpcore.TimeoutException():
-                return server_errors.cut(self._address)
+                return server_errors.truncated(self._address)
             case (
                 ValueError()
                 | TypeError()
                 | AttributeError()
                 | RecursionError()
-                | TooMuch()
+                | ResponseTooLarge()
                 | httpcore.UnsupportedProtocol()
                 | httpcore.LocalProtocolError()
                 | httpx.HTTPError()
                 | httpx.InvalidURL()
                 | ollama.RequestError()
             ):
-                return server_errors.strange(self._address)
+                return server_errors.unexpected_reply(self._address)
         raise error
 
     def _refusal(self, status: int, said: str) -> ModelFailed:

@@ -14,7 +14,7 @@ from store.llm.deadline_transport import Call
 from store.llm.model_selection import USUAL
 from store.llm.ollama_client import KEEP, LOADING, LONGEST, OllamaChat
 from store.llm.server_info import figure
-from store.llm.status import Standing
+from store.llm.status import ModelStatus
 from store.text.fence import plain
 
 QUESTION = "In one short sentence: what is a memory good for?"
@@ -24,7 +24,7 @@ NANO = 1e9
 
 
 @dataclass(frozen=True, slots=True)
-class Tried:
+class ProbeResult:
     """What came of it: the answer, `seconds` in all, of which `loading` the model took so many, and how many `tokens`
     were written, at `rate` a second (None where the server does not tell)."""
 
@@ -41,13 +41,13 @@ class Tried:
         return self.loading >= COLD
 
 
-class Trier(OllamaChat):
+class ModelProbe(OllamaChat):
     """Asks a model of the server, on one thread; whoever makes it closes it."""
 
     def __init__(self, address: str, name: str, cancelled: Callable[[], bool]) -> None:
         super().__init__(address, Call(cancelled), None, name)
 
-    def ask(self, seconds: float = LOADING) -> Tried:
+    def ask(self, seconds: float = LOADING) -> ProbeResult:
         """One small question, loading included, within so many seconds. Raises ModelFailed."""
         started, said, last = monotonic(), "", None
         room = PREDICT * LONGEST
@@ -78,16 +78,18 @@ class Trier(OllamaChat):
         tokens = figure(last.eval_count)
         rate = tokens / spent if tokens and spent else None
         loading = figure(last.load_duration) / NANO
-        return Tried(self.name, " ".join(plain(said).split()), monotonic() - started, loading, tokens, rate)
+        return ProbeResult(self.name, " ".join(plain(said).split()), monotonic() - started, loading, tokens, rate)
 
 
-def try_out(config: Config, found: Standing, name: str = "", cancelled: Callable[[], bool] = lambda: False) -> Tried:
+def probe(
+    config: Config, found: ModelStatus, name: str = "", cancelled: Callable[[], bool] = lambda: False
+) -> ProbeResult:
     """Try the model that is asked, or the one of this name. Raises ModelFailed: there is none, or whatever kept it from
     answering."""
     if not (name or found.model):
         trouble = found.trouble
         raise trouble or ModelFailed("missing", "There is no model to be tried.", f"memoranda model pull {USUAL}")
-    trier = Trier(address.of(config), name or found.model, cancelled)
+    trier = ModelProbe(address.of(config), name or found.model, cancelled)
     try:
         return trier.ask()
     finally:

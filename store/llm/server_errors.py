@@ -9,11 +9,11 @@ SMALLER = "Take a smaller one: memoranda config agent.model qwen2.5:1.5b"
 LESS = "Ask about less at a time."
 
 
-def absent(address: str) -> ModelFailed:
+def server_unreachable(address: str) -> ModelFailed:
     return ModelFailed("absent", f"Nothing answers at {short(address)}.", "Start Ollama: ollama serve")
 
 
-def slow(who: str) -> ModelFailed:
+def timed_out(who: str) -> ModelFailed:
     return ModelFailed("slow", f"{who} did not answer in time.", LOOK)
 
 
@@ -21,16 +21,16 @@ def stopped() -> ModelFailed:
     return ModelFailed("stopped", "The question was taken back.")
 
 
-def cut(address: str) -> ModelFailed:
+def truncated(address: str) -> ModelFailed:
     return ModelFailed("cut", f"The connection to {short(address)} broke.", LOOK)
 
 
-def strange(address: str) -> ModelFailed:
+def unexpected_reply(address: str) -> ModelFailed:
     says = f"What answers at {short(address)} does not talk like Ollama."
     return ModelFailed("broken", says, "memoranda config agent.host names another address.")
 
 
-def long(name: str) -> ModelFailed:
+def prompt_too_long(name: str) -> ModelFailed:
     return ModelFailed("long", f"The question is longer than {name} reads.", LESS)
 
 
@@ -48,12 +48,12 @@ def status(address: str, number: int, said: str = "", name: str = "") -> ModelFa
         return ModelFailed("refused", f"Ollama has not enough memory for {name}.", SMALLER)
     if number == 404:
         if not name:
-            return strange(address)
+            return unexpected_reply(address)
         return ModelFailed("missing", f"Ollama has no model {name}.", f"ollama pull {name}")
     if number in (408, 429, 502, 503, 504):
         return ModelFailed("busy", f"{where} is too busy (status {number}).", LOOK)
     if number in (413, 414, 422, 431):
-        return long(name or where)
+        return prompt_too_long(name or where)
     if 300 <= number < 500:
         return ModelFailed("refused", f"{short(address)} would not answer (status {number}).", LOOK)
     return ModelFailed("broken", f"{where} met an error of its own (status {number}).", LOOK)

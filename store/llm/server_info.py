@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from store.base.errors import ModelFailed
 from store.llm import endpoint as addresses
 from store.llm import server_errors
-from store.llm.deadline_transport import Call, Stopped, TimeUp
+from store.llm.deadline_transport import Call, Cancelled, DeadlineExceeded
 
 if TYPE_CHECKING:
     from http.client import HTTPConnection
@@ -55,7 +55,7 @@ class Installed:
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class ServerInfo:
     """What a look at the server found; `trouble` is why it found nothing, None where it answered."""
 
     address: str
@@ -68,20 +68,20 @@ class Look:
         return next((model for model in self.models if model.name in (name, f"{name}:latest")), None)
 
 
-def look(address: str, seconds: float = LOOK_SECONDS) -> Look:
+def look(address: str, seconds: float = LOOK_SECONDS) -> ServerInfo:
     """What the server at `address` is and has; each of its three answers may take so many seconds. Never raises: why it
     does not answer is in the look."""
     call = Call(lambda: False)
     try:
         version = _get(address, "/api/version", seconds, call).get("version")
         if not isinstance(version, str):
-            raise server_errors.strange(address)
+            raise server_errors.unexpected_reply(address)
         found = models(address, call, seconds)
         running = _get(address, "/api/ps", seconds, call).get("models")
     except ModelFailed as error:
-        return Look(address, trouble=error)
+        return ServerInfo(address, trouble=error)
     awake = {_name(entry) for entry in (running if isinstance(running, list) else [])}
-    return Look(address, version[:FEW], tuple(replace(model, loaded=model.name in awake) for model in found))
+    return ServerInfo(address, version[:FEW], tuple(replace(model, loaded=model.name in awake) for model in found))
 
 
 def models(address: str, call: Call, seconds: float = LOOK_SECONDS) -> list[Installed]:
@@ -89,7 +89,7 @@ def models(address: str, call: Call, seconds: float = LOOK_SECONDS) -> list[Inst
     ModelFailed."""
     listed = _get(address, "/api/tags", seconds, call).get("models")
     if not isinstance(listed, list):
-        raise server_errors.strange(address)
+        raise server_errors.unexpected_reply(address)
     return [_installed(entry) for entry in listed if _name(entry)]
 
 
@@ -132,28 +132,28 @@ def _get(address: str, path: str, seconds: float, call: Call) -> dict[str, Any]:
         if answer.status != 200:
             raise server_errors.status(address, answer.status)
         if answer.length:
-            raise server_errors.cut(address)
+            raise server_errors.truncated(address)
         return body
 
     connection = kind(parts.hostname or "", parts.port, timeout=seconds)
     call.begin(seconds)
     try:
         found = json.loads(call.beside(talk))
-    except Stopped:
+    except Cancelled:
         raise server_errors.stopped() from None
-    except (TimeUp, TimeoutError):
-        raise server_errors.slow(f"Ollama at {addresses.short(address)}") from None
+    except (DeadlineExceeded, TimeoutError):
+        raise server_errors.timed_out(f"Ollama at {addresses.short(address)}") from None
     except (RemoteDisconnected, IncompleteRead, ConnectionResetError, BrokenPipeError):
-        raise server_errors.cut(address) from None
+        raise server_errors.truncated(address) from None
     except OSError:
-        raise server_errors.absent(address) from None
+        raise server_errors.server_unreachable(address) from None
     except (HTTPException, ValueError, RecursionError):
-        raise server_errors.strange(address) from None
+        raise server_errors.unexpected_reply(address) from None
     finally:
         over = True
         _break_off(connection)
     if not isinstance(found, dict):
-        raise server_errors.strange(address)
+        raise server_errors.unexpected_reply(address)
     return found
 
 

@@ -6,18 +6,18 @@ from store.base.errors import ModelFailed
 from store.base.feature_flags import without
 from store.config import Config
 from store.llm import circuit_breaker, endpoint, server_info
-from store.llm.model_selection import ORDER, SWITCH, Step, barred, choose, named
+from store.llm.model_selection import ORDER, SWITCH, SelectionStep, choose, named, why_disabled
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ModelStatus:
     """The model that is asked (empty: none, and rules answer), by which of the ORDER, `mode` fast, smart or off, and
     what the look at the server found."""
 
     model: str
     mode: str
-    steps: tuple[Step, ...]
-    look: server_info.Look
+    steps: tuple[SelectionStep, ...]
+    look: server_info.ServerInfo
 
     @property
     def state(self) -> str:
@@ -28,7 +28,7 @@ class Standing:
         return "ready" if installed is not None and installed.loaded else "cold"
 
     @property
-    def taken(self) -> Step:
+    def taken(self) -> SelectionStep:
         """The step that led to it."""
         return next(step for step in self.steps if step.taken)
 
@@ -38,40 +38,40 @@ class Standing:
         return self.look.trouble
 
 
-def standing(config: Config, seconds: float = server_info.LOOK_SECONDS) -> Standing:
+def standing(config: Config, seconds: float = server_info.LOOK_SECONDS) -> ModelStatus:
     """Look at the server and say what is asked, with a step for each of the ORDER. Never raises.
 
     Switched off (MEMORANDA_WITHOUT=agent) nothing is looked at. A server that was gone, or had no model, is asked again
     at once when a look finds it; one that failed otherwise is not: that it has a list says nothing of its answers.
     """
     where, mode = endpoint.of(config), str(config["agent.mode"])
-    nobody = barred(config)
+    nobody = why_disabled(config)
     if without(SWITCH) and nobody is not None:
-        return Standing("", mode, _whole([nobody], config, "Nobody looks."), server_info.Look(where))
+        return ModelStatus("", mode, _whole([nobody], config, "Nobody looks."), server_info.ServerInfo(where))
     look = server_info.look(where, seconds)
     if nobody is not None:
-        return Standing("", mode, _whole([nobody], config, "Nobody is asked."), look)
+        return ModelStatus("", mode, _whole([nobody], config, "Nobody is asked."), look)
     if look.trouble is not None:
-        reason = Step("rules", True, look.trouble.message, look.trouble.next)
-        return Standing("", mode, _whole([reason], config, "There is no list to look at."), look)
+        reason = SelectionStep("rules", True, look.trouble.message, look.trouble.next)
+        return ModelStatus("", mode, _whole([reason], config, "There is no list to look at."), look)
     name, steps = choose(config, look.models)
     if name:
         circuit_breaker.of(where).there()
-    return Standing(name, mode, _whole(steps, config, "Ollama has none that answers."), look)
+    return ModelStatus(name, mode, _whole(steps, config, "Ollama has none that answers."), look)
 
 
-def _whole(found: list[Step], config: Config, otherwise: str) -> tuple[Step, ...]:
+def _whole(found: list[SelectionStep], config: Config, otherwise: str) -> tuple[SelectionStep, ...]:
     """A step for each of the ORDER, also for those that were not come to; `otherwise` is why nothing came of them."""
     by_name = {step.who: step for step in found}
     wanted = named(config)
-    steps: list[Step] = []
+    steps: list[SelectionStep] = []
     for who in ORDER:
         if who in by_name:
             steps.append(by_name[who])
         elif any(step.taken for step in steps):
-            steps.append(Step(who, False, "Not needed."))
+            steps.append(SelectionStep(who, False, "Not needed."))
         elif not wanted.get(who, "-"):
-            steps.append(Step(who, False, "Not set."))
+            steps.append(SelectionStep(who, False, "Not set."))
         else:
-            steps.append(Step(who, False, f"{wanted[who]}. {otherwise}" if who in wanted else otherwise))
+            steps.append(SelectionStep(who, False, f"{wanted[who]}. {otherwise}" if who in wanted else otherwise))
     return tuple(steps)

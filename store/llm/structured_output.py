@@ -24,7 +24,7 @@ Result = TypeVar("Result")
 LONGEST = 1_800  # tokens of what one question is about
 
 
-class Asking:
+class ModelSession:
     """A model, how many seconds it has for an answer, and the memory in which it is counted what came of it."""
 
     def __init__(self, chat: Chat, seconds: float, database: Database | None = None) -> None:

@@ -9,7 +9,7 @@ COLUMNS = "task, asked, valid, fell_back, last_ms, total_ms, kind, model, at"
 
 
 @dataclass(frozen=True, slots=True)
-class Use:
+class TaskUsage:
     """One task, or all together: how often it was `asked`, how many answers were `valid`, how often a rule answered in
     its place; the seconds of the last and of all; the `kind` of the last failure, empty where the last answer was good;
     the `model` of the last, and when it was asked."""
@@ -51,18 +51,18 @@ def fell_back(database: Database, task: str) -> None:
         )
 
 
-def by_task(database: Database) -> list[Use]:
+def by_task(database: Database) -> list[TaskUsage]:
     """Every task that was asked, by name."""
     return [_use(row) for row in database.rows(f"SELECT {COLUMNS} FROM model_use ORDER BY task")]
 
 
-def altogether(database: Database) -> Use | None:
+def total(database: Database) -> TaskUsage | None:
     """All tasks as one, the last of them as its last; None before the first."""
     every = by_task(database)
     if not every:
         return None
     last = max(every, key=lambda one: one.at)
-    return Use(
+    return TaskUsage(
         "all",
         sum(one.asked for one in every),
         sum(one.valid for one in every),
@@ -75,6 +75,6 @@ def altogether(database: Database) -> Use | None:
     )
 
 
-def _use(row: tuple[str, int, int, int, int, int, str, str, str]) -> Use:
+def _use(row: tuple[str, int, int, int, int, int, str, str, str]) -> TaskUsage:
     task, asked, valid, fell, last_ms, total_ms, kind, model, at = row
-    return Use(task, asked, valid, fell, last_ms / 1000, total_ms / 1000, kind, model, at)
+    return TaskUsage(task, asked, valid, fell, last_ms / 1000, total_ms / 1000, kind, model, at)

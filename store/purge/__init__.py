@@ -6,7 +6,7 @@ row and every byte. Every place that keeps text stands in `registry`.
 """
 
 from store.database.purge_state import pending
-from store.purge.column_scan import Place
+from store.purge.column_scan import RemainingMatch
 from store.purge.finalize import Finished
 from store.purge.proof import OUT_OF_REACH, Traces, Verdict, prove, trace
 from store.purge.purge import SAID, Done, Going, Purge, PurgePlan, finish
@@ -18,9 +18,9 @@ __all__ = [
     "Done",
     "Finished",
     "Going",
-    "Place",
     "Purge",
     "PurgePlan",
+    "RemainingMatch",
     "Traces",
     "Verdict",
     "finish",

@@ -38,7 +38,7 @@ NAMED = "a name, which is not changed"
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class RemainingMatch:
     """A place that holds words which are purged elsewhere.
 
     `citation` names it, `table` and `key` are its row, or ("file", its path). `what` says what it is, `text` what
@@ -70,11 +70,11 @@ class Elsewhere:
             (table, kept, keys) for table, kept in tables(database) if (keys := primary_key(database.connection, table))
         ]
 
-    def records(self) -> list[Place]:
+    def records(self) -> list[RemainingMatch]:
         """The records."""
         return self._in((RECORD,), self._words)
 
-    def rest(self, records: Iterable[Place], copies: Copies, dropped: bool) -> list[Place]:
+    def rest(self, records: Iterable[RemainingMatch], copies: Copies, dropped: bool) -> list[RemainingMatch]:
         """These records, and all else: of what Memoranda copied from others every row that holds the `copies` of the
         words, what says so in its history or by a name, and with `dropped` what a purge drops anyway."""
         copied = (COPY, INPUT, DROPPED) if dropped else (COPY, INPUT)
@@ -84,32 +84,32 @@ class Elsewhere:
         for table, key in _past(self._database, self._words, self._going):
             if (table, key) not in seen:
                 cited = _cited(self._database, table, key)
-                places.append(Place(cited, table, key, "what it said before", "in its history"))
+                places.append(RemainingMatch(cited, table, key, "what it said before", "in its history"))
         return [*places, *self._named()]
 
-    def _in(self, become: Collection[str], words: Words) -> list[Place]:
-        found: list[Place] = []
+    def _in(self, become: Collection[str], words: Words) -> list[RemainingMatch]:
+        found: list[RemainingMatch] = []
         for table, kept, keys in self._tables:
             if kept.becomes in become:
                 for key, texts in _rows(self._database, table, kept, keys, words, self._going):
                     text = next((text for text in texts if words.inside(text)), texts[0])
                     cited = _cited(self._database, table, key)
-                    found.append(Place(cited, table, key, _what(table), words.around(text)))
+                    found.append(RemainingMatch(cited, table, key, _what(table), words.around(text)))
         return found
 
-    def _named(self) -> Iterator[Place]:
+    def _named(self) -> Iterator[RemainingMatch]:
         for table, kept, keys in self._tables:
             if kept.names and kept.becomes in (RECORD, COPY, NONE):
                 for key, text in _named(self._database, table, kept, keys, self._words):
                     if (table, key) not in self._going:
                         around = self._words.around(text)
                         cited = f"{_cited(self._database, table, key)} by {around}"
-                        yield Place(cited, table, key, NAMED, around, can=False)
+                        yield RemainingMatch(cited, table, key, NAMED, around, can=False)
 
 
 def elsewhere(
     database: Database, words: Words, copies: Copies, going: Collection[Ref], dropped: bool = True
-) -> list[Place]:
+) -> list[RemainingMatch]:
     """Every row in the memory that holds the words, and of what Memoranda copied from others every one that holds the
     `copies` of them; but for the records that are `going`, and for what a purge drops anyway unless that counts too."""
     if not copies:

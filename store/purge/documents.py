@@ -17,12 +17,12 @@ from store.base.hashing import sha256
 from store.base.location import checkout_root
 from store.base.record_keys import pack
 from store.conversations import session_snapshot
-from store.database import Database, Verbatim, Write, clean
+from store.database import Database, Transaction, Verbatim, clean
 from store.documents.atomic_write import owned, replace
-from store.documents.paths import Places, Root, Unreadable, decoded, read_bytes
+from store.documents.paths import DocumentRoots, Root, Unreadable, decoded, read_bytes
 from store.exchange.export_schema import FORMAT
 from store.purge import registry
-from store.purge.column_scan import Place, likely
+from store.purge.column_scan import RemainingMatch, likely
 from store.purge.pattern import Words
 
 IN_GIT = "git's history keeps what was ever committed of it, out of reach"
@@ -35,13 +35,13 @@ _END = re.compile(
 )  # in CJK no space follows
 
 
-def places(database: Database, lie: Places, words: Words) -> list[Place]:
+def places(database: Database, lie: DocumentRoots, words: Words) -> list[RemainingMatch]:
     """All that stands in files: what can be cut out of documents, and what is only named."""
     found = list(documents(database, lie, words))
     return [*found, *named(database.path, lie.base, words)] if words else found
 
 
-def documents(database: Database, places: Places, words: Words) -> Iterator[Place]:
+def documents(database: Database, places: DocumentRoots, words: Words) -> Iterator[RemainingMatch]:
     """What stands in documents, each sentence or line a place. A file is read if the index finds the words in it, or
     does not have it as it is now."""
     known = {
@@ -58,7 +58,7 @@ def documents(database: Database, places: Places, words: Words) -> Iterator[Plac
                 continue  # `memoranda scan` names what it cannot read
 
 
-def _in(place: Root, places: Places, words: Words) -> Iterator[Place]:
+def _in(place: Root, places: DocumentRoots, words: Words) -> Iterator[RemainingMatch]:
     raw, _ = read_bytes(place)
     text, _ = decoded(raw)
     if not words.inside(text):
@@ -76,7 +76,7 @@ def _in(place: Root, places: Places, words: Words) -> Iterator[Place]:
         cut = " ".join(clean(text[start:end]).split())
         what = f"your file: edit it, for {why}" if why else "your file"
         cited = str(Citation("document", place.name, first, last))
-        yield Place(cited, "file", place.name, what, cut, not why, note=git, span=(start, end), digest=digest)
+        yield RemainingMatch(cited, "file", place.name, what, cut, not why, note=git, span=(start, end), digest=digest)
 
 
 def stretches(text: str, words: Words) -> list[tuple[int, int]]:
@@ -118,12 +118,12 @@ def _around(text: str, start: int, end: int) -> tuple[int, int]:
     return said, until
 
 
-def cut(places: Places, chosen: Iterable[Place]) -> dict[Place, str]:
+def cut(places: DocumentRoots, chosen: Iterable[RemainingMatch]) -> dict[RemainingMatch, str]:
     """Cut these places, all `found` as "file", out of their files; why some were left, by place."""
-    by_path: dict[str, list[Place]] = {}
+    by_path: dict[str, list[RemainingMatch]] = {}
     for one in chosen:
         by_path.setdefault(one.key, []).append(one)
-    left: dict[Place, str] = {}
+    left: dict[RemainingMatch, str] = {}
     for path, some in by_path.items():
         try:
             place = places.named(path)
@@ -155,7 +155,7 @@ def indexed(database: Database, words: Words) -> list[str]:
     return list(dict.fromkeys(path for path, *said in rows if any(map(words.inside, said))))
 
 
-def drop(write: Write, paths: Collection[str]) -> set[int]:
+def drop(write: Transaction, paths: Collection[str]) -> set[int]:
     """Take documents out of the index, to be read again; the vectors that were made of them."""
     vectors = set[int]()
     for path in paths:
@@ -175,7 +175,7 @@ def drop(write: Write, paths: Collection[str]) -> set[int]:
 # what is only named
 
 
-def named(path: str, base: str | None, words: Words) -> Iterator[Place]:
+def named(path: str, base: str | None, words: Words) -> Iterator[RemainingMatch]:
     """The files of the registry that a purge cannot reach by itself, if they hold the words."""
     for file, files in registry.of_person(path, base):
         try:
@@ -183,7 +183,7 @@ def named(path: str, base: str | None, words: Words) -> Iterator[Place]:
         except (OSError, EOFError, UnicodeDecodeError):
             continue  # broken, or no text: the proof reads every byte of it
         if text is not None:
-            yield Place(os.path.basename(file), "export", file, files.what, words.around(text), can=False)
+            yield RemainingMatch(os.path.basename(file), "export", file, files.what, words.around(text), can=False)
 
 
 def _lines(path: str) -> Iterator[str]:

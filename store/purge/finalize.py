@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from store.base.errors import Busy, DiskFull
 from store.conversations import hook_spool
-from store.database import Database, Verbatim, Write, tombstones
+from store.database import Database, Transaction, Verbatim, tombstones
 from store.database.purge_state import NOTE
 from store.purge import interrupted
 from store.purge.backups import backups_of, in_backups
@@ -37,7 +37,7 @@ class Finished:
     unread: tuple[str, ...] = ()
 
 
-def note(write: Write, left: Iterable[tuple[str, str]]) -> None:
+def note(write: Transaction, left: Iterable[tuple[str, str]]) -> None:
     """Say, in the purge's own transaction, what is to follow; `left` are the rows that a person left as they are, in
     the backups too. Those whose key is a text are not noted: it would be kept here."""
     left = [(table, key) for table, key in left if table != "file" and _numbers(key)]

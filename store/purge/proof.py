@@ -15,7 +15,7 @@ from store.conversations import hook_spool
 from store.database import Database, storable
 from store.documents import Documents
 from store.purge import documents as files
-from store.purge.column_scan import Place, elsewhere
+from store.purge.column_scan import RemainingMatch, elsewhere
 from store.purge.pattern import Copies, Words
 from store.purge.registry import of_person, of_store
 from store.records.facts import text_hash
@@ -42,7 +42,7 @@ class Traces:
     """What is left of texts: a verdict on every file, and the `places` that hold them, in the memory and in files."""
 
     verdicts: tuple[Verdict, ...]
-    places: tuple[Place, ...]
+    places: tuple[RemainingMatch, ...]
 
     @property
     def found(self) -> tuple[Verdict, ...]:
@@ -78,7 +78,7 @@ def trace(
     places = elsewhere(database, words, copies, ())
     stored = bool(places)
     if words and hook_spool.holding(database.path, words):
-        places.append(Place("spool", "spool", "[]", "not brought in yet", ""))
+        places.append(RemainingMatch("spool", "spool", "[]", "not brought in yet", ""))
     places += files.places(database, documents.places, words)
     sought = [*texts, *names]
     every = files_of(database, documents)

@@ -5,13 +5,13 @@ import json
 from collections.abc import Collection, Iterable
 
 from store.base.citations import cite
-from store.database import Verbatim, Write
+from store.database import Transaction, Verbatim
 from store.database.change_capture import PURGED
 
 DIGESTS = ("asked", "based_on")  # columns of a proposal that say nothing but whether a text was this one
 
 
-def about(write: Write, facts: Collection[int]) -> set[str]:
+def about(write: Transaction, facts: Collection[int]) -> set[str]:
     """The keys of the proposals that are about these facts."""
     cited = [cite("fact", number) for number in facts]
     rows = write.rows(
@@ -22,7 +22,7 @@ def about(write: Write, facts: Collection[int]) -> set[str]:
     return {key for (key,) in rows}
 
 
-def drop_digests(write: Write, keys: Collection[str]) -> None:
+def drop_digests(write: Transaction, keys: Collection[str]) -> None:
     """Take the digests, of their own texts and of the facts that they are about, out of proposals and their history."""
     among = "IN (SELECT value FROM json_each(?))"
     told = (Verbatim(json.dumps(sorted(keys))),)
@@ -36,7 +36,7 @@ def drop_digests(write: Write, keys: Collection[str]) -> None:
     )
 
 
-def close_emptied(write: Write, keys: Iterable[str]) -> None:
+def close_emptied(write: Transaction, keys: Iterable[str]) -> None:
     """Of these proposals nobody has to decide those of which nothing is left: they count as rejected."""
     for key in sorted(keys):
         write.execute(

@@ -18,7 +18,7 @@ from store.documents import Documents
 from store.history.compression import every_row, unpack
 from store.purge import documents as files
 from store.purge import finalize, proposals, row_eraser
-from store.purge.column_scan import Elsewhere, Place, Ref, elsewhere
+from store.purge.column_scan import Elsewhere, Ref, RemainingMatch, elsewhere
 from store.purge.pattern import Copies, Words
 from store.purge.unique_words import distinct, said_elsewhere
 
@@ -65,7 +65,7 @@ class PurgePlan:
     those that supersede them; `unsought` are then the texts that others say who stay."""
 
     going: tuple[Going, ...]
-    places: tuple[Place, ...]
+    places: tuple[RemainingMatch, ...]
     texts: tuple[str, ...] = field(repr=False)
     names: tuple[str, ...] = field(repr=False, default=())
     alone: bool = False
@@ -87,7 +87,7 @@ class Done:
 
     purged: int
     scrubbed: int
-    left: tuple[Place, ...]
+    left: tuple[RemainingMatch, ...]
     finished: finalize.Finished
     files: tuple[tuple[str, str], ...] = ()
 
@@ -127,7 +127,7 @@ class Purge:
         places = search.rest(holding, copies, dropped=False) if copies else []
         if count := hook_spool.holding(self._database.path, words) if words else 0:
             where = "1 line" if count == 1 else f"{count:,} lines"
-            places.append(Place("spool", "spool", "[]", "not brought in yet", where))
+            places.append(RemainingMatch("spool", "spool", "[]", "not brought in yet", where))
         if words and self._documents is not None:
             places += files.places(self._database, self._documents.places, words)
         return PurgePlan(tuple(going), tuple(places), tuple(texts), tuple(names), alone, tuple(unsought))
@@ -197,7 +197,7 @@ class Purge:
         told = dict.fromkeys((one.key, one.note) for one in were_cut if one not in refused)
         return Done(len(plan.going), len(picked) - len(refused), left, finished, tuple(told))
 
-    def _cut_files(self, places: Iterable[Place]) -> dict[Place, str]:
+    def _cut_files(self, places: Iterable[RemainingMatch]) -> dict[RemainingMatch, str]:
         """Cut the words out of files; why some were left."""
         chosen = [place for place in places if place.table == "file"]
         if not chosen or self._documents is None:
@@ -288,7 +288,7 @@ class Purge:
 
     # doing
 
-    def _erase(self, plan: PurgePlan, chosen: Sequence[Place], stay: Collection[str], actor: str) -> None:
+    def _erase(self, plan: PurgePlan, chosen: Sequence[RemainingMatch], stay: Collection[str], actor: str) -> None:
         """`stay` are the files whose words, and what the index has of them, stay as they are."""
         words = Words(plan.texts)
         copies = Copies(plan.texts, plan.names)
@@ -302,7 +302,7 @@ class Purge:
             told = {one.text for one in plan.going}.union(plan.texts, plan.unsought)
             if {(one.table, one.key) for one in still} != gone or not told.issuperset(texts):
                 raise Conflict("Something changed while you looked; nothing was purged.", "Look again.")
-            tombstones.bury(write, _graves(self._rows_of(plan), plan))
+            tombstones.add_tombstones(write, _graves(self._rows_of(plan), plan))
             purged_words.bury(write, plan.texts, () if left else plan.names)
             tombstones.cut_out(write)
             write.execute("DELETE FROM answers_cache")  # an answer may say it in other words

@@ -7,12 +7,12 @@ from typing import Any
 
 from store.base.record_keys import pack
 from store.conversations import summaries
-from store.database import Verbatim, Write
+from store.database import Transaction, Verbatim
 from store.database.change_capture import TEXTS, masked
 from store.embedding import vector_backends
 from store.embedding.input_text import digest, form
 from store.history.checkpoint_payload import seal
-from store.purge.column_scan import NAMES, Place, Ref, where_key, words_of
+from store.purge.column_scan import NAMES, Ref, RemainingMatch, where_key, words_of
 from store.purge.pattern import Copies, Words
 from store.purge.proposals import DIGESTS
 from store.purge.registry import DROPPED, INPUT, RECORD, TABLES, Table
@@ -27,7 +27,7 @@ def by_table(refs: Iterable[Ref]) -> dict[str, list[str]]:
     return found
 
 
-def mask_history(write: Write, table: str, keys: list[str]) -> None:
+def mask_history(write: Transaction, table: str, keys: list[str]) -> None:
     """Take the words out of what history says of these records; that something was there, stays."""
     if table in TEXTS:
         write.rewrite(
@@ -37,7 +37,7 @@ def mask_history(write: Write, table: str, keys: list[str]) -> None:
         )
 
 
-def delete(write: Write, table: str, keys: list[str]) -> None:
+def delete(write: Transaction, table: str, keys: list[str]) -> None:
     """Take records out, with their links, their counters, what is noted of secrets cut out of them, the summaries of
     turns, and all that is told of sessions of which no turn is left."""
     ids = Verbatim(json.dumps([int(key[1:-1]) for key in keys]))
@@ -65,7 +65,7 @@ def delete(write: Write, table: str, keys: list[str]) -> None:
         write.execute(f"DELETE FROM mutes WHERE fact_id {among}", (ids,))
 
 
-def successors(write: Write, gone: Collection[Ref]) -> set[Ref]:
+def successors(write: Transaction, gone: Collection[Ref]) -> set[Ref]:
     """The records that stay and supersede one that goes."""
     found = set[Ref]()
     for table in ("facts", "decisions"):
@@ -77,7 +77,7 @@ def successors(write: Write, gone: Collection[Ref]) -> set[Ref]:
     return found - set(gone)
 
 
-def unlink(write: Write, refs: Iterable[Ref]) -> None:
+def unlink(write: Transaction, refs: Iterable[Ref]) -> None:
     """Let these records supersede nothing, in their history either: what they superseded goes."""
     for table, key in refs:
         write.rewrite(f"UPDATE {table} SET supersedes = NULL WHERE json_array(id) = ?", (Verbatim(key),))
@@ -92,7 +92,7 @@ def unlink(write: Write, refs: Iterable[Ref]) -> None:
 # scrubbing
 
 
-def scrub(write: Write, place: Place, words: Words, copies: Copies) -> None:
+def scrub(write: Transaction, place: RemainingMatch, words: Words, copies: Copies) -> None:
     """Cut the words from a row, of a copy the `copies` of them, and from what history says of it; a row whose key they
     are in goes."""
     database, table = write.database, place.table
@@ -122,7 +122,7 @@ def scrub(write: Write, place: Place, words: Words, copies: Copies) -> None:
         _scrub_history(write, place, words)
 
 
-def _scrub_history(write: Write, place: Place, words: Words) -> None:
+def _scrub_history(write: Transaction, place: RemainingMatch, words: Words) -> None:
     """The same words in the past of the same record: it can still be taken back, without them."""
     at = (Verbatim(place.table), Verbatim(place.key))
     for seq, n, *states in list(
@@ -157,7 +157,7 @@ def _changed(table: str, row: dict[str, Any], words: Words) -> dict[str, Any]:
 # vectors
 
 
-def keys_of(places: Iterable[Place]) -> Iterator[tuple[str, int]]:
+def keys_of(places: Iterable[RemainingMatch]) -> Iterator[tuple[str, int]]:
     """The records among these places that can be found, and so have vectors."""
     for place in places:
         kind = NAMES.get(place.table) or ("commit" if place.table == "commits" else "")
@@ -165,7 +165,7 @@ def keys_of(places: Iterable[Place]) -> Iterator[tuple[str, int]]:
             yield kind, int(json.loads(place.key)[0])
 
 
-def embeddings(write: Write, records: Iterable[tuple[str, int]]) -> set[int]:
+def embeddings(write: Transaction, records: Iterable[tuple[str, int]]) -> set[int]:
     """The vectors that were made of these records."""
     keys = [pack(kind, number) * 2 + slot for kind, number in records for slot in (0, 1)]
     rows = write.rows(
@@ -174,7 +174,7 @@ def embeddings(write: Write, records: Iterable[tuple[str, int]]) -> set[int]:
     return {number for (number,) in rows}
 
 
-def cached(write: Write, texts: Iterable[str]) -> set[int]:
+def cached(write: Transaction, texts: Iterable[str]) -> set[int]:
     """The vectors that were made of these very texts once, for whichever record."""
     models = [model for (model,) in write.rows("SELECT fingerprint FROM embedding_models")]
     names = [digest(model, form("fact", "", text)) for model in models for text in texts]
@@ -182,7 +182,7 @@ def cached(write: Write, texts: Iterable[str]) -> set[int]:
     return {number for number in found if number is not None}
 
 
-def drop_unused(write: Write, vectors: Iterable[int]) -> None:
+def drop_unused(write: Transaction, vectors: Iterable[int]) -> None:
     """Of these vectors, those that no record has any more, and the signs of all that are gone."""
     for number in vectors:
         write.execute(

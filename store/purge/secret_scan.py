@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from store.base.citations import Citation, cite
 from store.base.errors import StorageError
 from store.conversations import hook_spool, summaries
-from store.database import Database, Verbatim, Write, tombstones
+from store.database import Database, Transaction, Verbatim, tombstones
 from store.database.tables import JOURNAL, RECORDED
 from store.history.checkpoint_payload import seal
 from store.history.compression import every_row, unpack
@@ -217,7 +217,7 @@ def _scrub_too(backup: Database, scanner: Scanner) -> bool:
     return bool(leaks)
 
 
-def _scrub_record(write: Write, table: str, key: "tuple[Any, ...]", fields: set[str], scanner: Scanner) -> None:
+def _scrub_record(write: Transaction, table: str, key: "tuple[Any, ...]", fields: set[str], scanner: Scanner) -> None:
     if table == "queries":
         write.execute("DELETE FROM queries WHERE text = ?", tuple(map(Verbatim, key)))
         return
@@ -242,7 +242,7 @@ def _scrub_record(write: Write, table: str, key: "tuple[Any, ...]", fields: set[
             seal(write, key[0])
 
 
-def _scrub_step(write: Write, table: str, seq: int, n: int, scanner: Scanner) -> None:
+def _scrub_step(write: Transaction, table: str, seq: int, n: int, scanner: Scanner) -> None:
     """Cut in the row of a step, drop its salt and keep its leaf: the chain of digests stays whole without the text."""
     lists = {name for name, as_json in _columns(write.database, table) if as_json}
     rows = list(write.rows("SELECT before, after FROM history_row WHERE seq = ? AND n = ?", (seq, n)))

@@ -8,7 +8,7 @@ from store.database import Database
 from store.database.purged_words import fold, spans_of, tokens_of
 from store.history.compression import every_row
 from store.history.row_edits import primary_key
-from store.purge.column_scan import Place, Ref, likely
+from store.purge.column_scan import Ref, RemainingMatch, likely
 from store.purge.pattern import Find, Words, automaton, hits_of
 from store.purge.registry import COPY, DROPPED, HISTORY, INPUT, REBUILT, RECORD, tables
 from store.search.query_parser import STOP
@@ -20,7 +20,9 @@ TOGETHER = 1_000  # texts of which the words are taken at once
 MANY = 40  # names from which on all of history is read for them, and no row is sought for each
 
 
-def distinct(database: Database, texts: Collection[str], going: Collection[Ref], places: Iterable[Place]) -> list[str]:
+def distinct(
+    database: Database, texts: Collection[str], going: Collection[Ref], places: Iterable[RemainingMatch]
+) -> list[str]:
     """Those words and names of these texts that no record holds which stays, not even within a longer word; in `places`
     the texts are cut. Reads all that the memory holds, some 0.1 s for a megabyte."""
     names = {name.casefold(): name for name in named(texts, MOST)}

@@ -6,7 +6,7 @@ from store.base.citations import SHORT_SHA, cite
 from store.base.clock import parse_moment
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.base.vocabulary import LINK_TYPES, PERSON
-from store.database import Database, Verbatim, Write
+from store.database import Database, Transaction, Verbatim
 from store.records.iterations import joined
 
 TYPE_CHECKING = False
@@ -148,7 +148,7 @@ class Commits:
         ]
 
 
-def _link(write: Write, commit: int, sha: str, decision: int, link_type: str) -> bool:
+def _link(write: Transaction, commit: int, sha: str, decision: int, link_type: str) -> bool:
     """Link a commit and a decision inside a transaction; False if they were linked so before."""
     if write.execute("SELECT 1 FROM decisions WHERE id = ?", (decision,)).get is None:
         raise NotFound(f"There is no decision {cite('decision', decision)}.", "See `memoranda decisions`.")
@@ -167,7 +167,7 @@ def _link(write: Write, commit: int, sha: str, decision: int, link_type: str) ->
 
 
 def add(
-    write: Write,
+    write: Transaction,
     sha: str,
     message: str,
     author: str,
@@ -199,7 +199,7 @@ def add(
     return bool(write.database.connection.changes())
 
 
-def reserve(write: Write, count: int) -> int:
+def reserve(write: Transaction, count: int) -> int:
     """Set `count` ids aside, so that commits read newest first can be numbered oldest first: the highest of them.
 
     Commits of the same second (a rebase makes many) then stand in the timeline in the order of history.
@@ -227,7 +227,7 @@ def reachable(database: Database) -> set[str]:
     return {sha for (sha,) in rows}
 
 
-def mark(write: Write, shas: Iterable[str], reachable: bool) -> None:
+def mark(write: Transaction, shas: Iterable[str], reachable: bool) -> None:
     """Say of these commits whether a branch leads to them. A journal's word: it is not recorded history."""
     import json
 

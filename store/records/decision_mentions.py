@@ -7,7 +7,7 @@ decision recorded after the commit was read is not linked to it: `memoranda link
 from collections.abc import Sequence
 
 from store.base.citations import cite, find
-from store.database import Verbatim, Write
+from store.database import Transaction, Verbatim
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def mentioned(message: str, titles: dict[str, list[int]]) -> dict[int, str]:
     return found
 
 
-def link(write: Write, commits: "Sequence[CommitInfo]") -> int:
+def link(write: Transaction, commits: "Sequence[CommitInfo]") -> int:
     """Link commits that were just added to the decisions their messages name, in the same transaction; how many links.
 
     Each commit is read once in its life, so a link that a person took away does not come back. A number that no

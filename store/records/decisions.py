@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from store.base.citations import cite
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.base.vocabulary import DECISION_STATUSES, IMPACTS, PERSON
-from store.database import Database, Json, Verbatim, Write, tombstones
+from store.database import Database, Json, Transaction, Verbatim, tombstones
 from store.database.disk_reserve import with_room
 from store.records.iterations import joined
 
@@ -150,7 +150,7 @@ class Decisions:
         )
         return found
 
-    def _active(self, write: Write, number: int) -> None:
+    def _active(self, write: Transaction, number: int) -> None:
         status = write.execute("SELECT status FROM decisions WHERE id = ?", (number,)).get
         if status is None:
             raise _missing(number)

@@ -6,7 +6,7 @@ from store.base.citations import cite
 from store.base.errors import Conflict, InvalidInput, NotFound, Unsupported
 from store.base.hashing import sha256
 from store.base.vocabulary import CONFIDENCES, DOMAINS, FACT_STATUSES, PERSON, SCOPES, SOURCES, TALK
-from store.database import Database, Json, Verbatim, Write, clean, tombstones
+from store.database import Database, Json, Transaction, Verbatim, clean, tombstones
 from store.database.disk_reserve import with_room
 
 TYPE_CHECKING = False
@@ -337,10 +337,10 @@ class Facts:
 
     # the rules that writing shares
 
-    def _touch(self, write: Write, number: int) -> None:
+    def _touch(self, write: Transaction, number: int) -> None:
         write.execute("UPDATE facts SET last_confirmed_at = ? WHERE id = ?", (Verbatim(write.at), number))
 
-    def _retag(self, write: Write, numbers: Sequence[int], change: "Callable[[list[str]], list[str]]") -> bool:
+    def _retag(self, write: Transaction, numbers: Sequence[int], change: "Callable[[list[str]], list[str]]") -> bool:
         """Change the tags of each fact; whether any is different now."""
         import json
 
@@ -353,7 +353,7 @@ class Facts:
                 changed = True
         return changed
 
-    def _present(self, write: Write, numbers: Iterable[int]) -> None:
+    def _present(self, write: Transaction, numbers: Iterable[int]) -> None:
         """Raise unless each of these facts exists and is not forgotten."""
         for number in numbers:
             status = write.execute("SELECT status FROM facts WHERE id = ?", (number,)).get
@@ -362,7 +362,7 @@ class Facts:
             if status == "forgotten":
                 raise Conflict(f"{cite('fact', number)} is forgotten already.", "Undo brings it back.")
 
-    def _active(self, write: Write, numbers: Iterable[int]) -> None:
+    def _active(self, write: Transaction, numbers: Iterable[int]) -> None:
         """Raise unless each of these facts is the one that holds today."""
         numbers = list(numbers)
         self._present(write, numbers)
@@ -374,7 +374,7 @@ class Facts:
                 raise Conflict(f"{cite('fact', number)} is {status}.", follow)
 
 
-def same(write: Write, fact: str) -> int | None:
+def same(write: Transaction, fact: str) -> int | None:
     """The active fact that says the same, however it is written."""
     found: int | None = write.execute(
         "SELECT id FROM facts WHERE text_hash = ? AND status = 'active' ORDER BY id LIMIT 1",
@@ -384,7 +384,7 @@ def same(write: Write, fact: str) -> int | None:
 
 
 def insert(
-    write: Write,
+    write: Transaction,
     fact: str,
     *,
     domain: str,
@@ -423,7 +423,7 @@ def insert(
     )
 
 
-def _session(write: Write, named: str) -> str:
+def _session(write: Transaction, named: str) -> str:
     """The session that a fact belongs to which is told for one: the one that is named, else that of the conversation
     that tells it, else the one that is open; empty if none is. Raises NotFound, Conflict."""
     name = clean(named.strip())

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from store.base.citations import cite
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.base.vocabulary import PERSON
-from store.database import Database, Json, Verbatim, Write
+from store.database import Database, Json, Transaction, Verbatim
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -111,13 +111,13 @@ class Iterations:
         return _iteration(row) if row else None
 
 
-def active(write: Write) -> int | None:
+def active(write: Transaction) -> int | None:
     """The id of the active iteration, inside a transaction."""
     found: int | None = write.execute("SELECT id FROM iterations WHERE status = 'active' ORDER BY id DESC LIMIT 1").get
     return found
 
 
-def joined(write: Write, number: int | None) -> int | None:
+def joined(write: Transaction, number: int | None) -> int | None:
     """The iteration a new record belongs to: the one named, else the active one. Raises NotFound."""
     if number is None:
         return active(write)

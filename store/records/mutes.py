@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from store.base.citations import cite
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.base.vocabulary import PERSON
-from store.database import Database, Verbatim, Write
+from store.database import Database, Transaction, Verbatim
 
 
 class Mutes:
@@ -49,7 +49,7 @@ class Mutes:
         return frozenset(number for (number,) in rows)
 
 
-def hand_on(write: Write, old: Iterable[int], new: int) -> None:
+def hand_on(write: Transaction, old: Iterable[int], new: int) -> None:
     """A fact that takes the place of others is muted where one of them is, as part of the same transaction."""
     write.execute(
         "INSERT INTO mutes(fact_id, at, origin) SELECT ?1, ?2, ?3"

@@ -5,12 +5,12 @@ A person opens a record in the application or with `show`; an agent by being sen
 
 from collections.abc import Iterable
 
-from store.database import Database, Verbatim, Write
+from store.database import Database, Transaction, Verbatim
 
 SINCE = "openings.since"  # when the first was counted
 
 
-def count(write: Write, keys: Iterable[int]) -> None:
+def count(write: Transaction, keys: Iterable[int]) -> None:
     """Count one opening of each of these records (store/base/record_keys.py), inside a transaction."""
     write.execute("INSERT OR IGNORE INTO meta(key, value) VALUES (?, ?)", (Verbatim(SINCE), Verbatim(write.at)))
     for key in keys:

@@ -13,7 +13,7 @@ def denied(session: str, rules: Sequence[str], default: str) -> str:
 
     A rule is `allow` or `deny` and one condition, `chatType=` one of CHAT_TYPES or `keyPrefix=` how the key begins;
     the first that fits counts, else `default` (allow or deny). A rule that cannot be read denies what follows it: a
-    slip of the pen opens nothing.
+    typo opens nothing.
     """
     if not session:
         return ""

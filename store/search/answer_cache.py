@@ -26,7 +26,7 @@ from store.history.compression import every_row
 from store.records.ageing import state
 from store.search import Hit, Search
 from store.search import lookup as records
-from store.search.fts import Keywords, Words
+from store.search.fts import FullTextIndex, QueryTerms
 from store.search.query_parser import STOP
 from store.text.contradiction import contrary
 from store.text.question_similarity import deterministic, may_be_same, normal, words
@@ -194,11 +194,11 @@ class Answers:
         before = json.loads(row[6])
         if not found or not before or found[0].key != before[0]:
             return False
-        keywords = Keywords(self._database)
+        keywords = FullTextIndex(self._database)
         spoken = keywords.stems(f"{row[1]}\n{row[2]}\n{found[0].snippet}")
         own = [word for word in words(question) if word not in STOP and word.isalpha()]
         strange = [word for word in own if not keywords.stems(word) <= spoken]
-        known = keywords.counts(Words(strange, None, {}))
+        known = keywords.counts(QueryTerms(strange, None, {}))
         return not any(known.values())
 
     def _holds(self, row: "tuple[Any, ...]", found: "list[Hit] | None", by: str) -> bool:

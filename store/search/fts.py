@@ -24,7 +24,7 @@ MAX_TEXT = 8_000  # characters of one that is looked through for stems
 POOL = 64  # hits ranked beyond those asked for, so that of equals the newest come first
 
 
-class Found:
+class FullTextResult:
     """What the keywords found: `scores` (key → bm25, larger is better) best first, how many match in `total`, how many
     more that hold no longer in `left_out`."""
 
@@ -36,7 +36,7 @@ class Found:
         self.left_out = left_out
 
 
-class Words:
+class QueryTerms:
     """The words of one query that are looked for: `kept`, and of them the `prefix` that is still being typed; `counts`
     says of those that were counted in how many memories they stand."""
 
@@ -53,7 +53,7 @@ class Words:
         return self.kept == [self.prefix] and len(self.kept[0]) == 1
 
 
-class Keywords:
+class FullTextIndex:
     """The keyword index of one memory."""
 
     def __init__(self, database: Database) -> None:
@@ -64,7 +64,7 @@ class Keywords:
         """The index's own: stems, letters without accents."""
         return self._database.connection.fts5_tokenizer(*TOKENIZER)
 
-    def words(self, asked: Query) -> Words:
+    def words(self, asked: Query) -> QueryTerms:
         """What of a query is looked for: without what says nothing, and without what a large part of the memory
         holds."""
         words = list(dict.fromkeys(asked.words))[:MAX_WORDS]
@@ -74,9 +74,9 @@ class Keywords:
         if len(kept) > 1:
             kept = self._uncommon(kept, counts) or kept
         kept = [*kept, *implied(asked.text)]
-        return Words(kept, last, counts)
+        return QueryTerms(kept, last, counts)
 
-    def counts(self, words: Words) -> dict[str, int]:
+    def counts(self, words: QueryTerms) -> dict[str, int]:
         """In how many memories each of these words stands."""
         return {word: self._count(word, words.counts) for word in words.kept}
 
@@ -110,10 +110,10 @@ class Keywords:
         ceiling = max(COMMON_FLOOR, COMMON_SHARE * self.total())
         return [word for word in words if counts[word] <= ceiling]
 
-    def find(self, words: Words, filters: Filters, limit: int) -> Found:
+    def find(self, words: QueryTerms, filters: Filters, limit: int) -> FullTextResult:
         """The best `limit` of what holds any of the words; without words, the newest that pass the filters."""
         if not words.kept:
-            return self._newest(filters, limit) if filters else Found({}, 0, 0)
+            return self._newest(filters, limit) if filters else FullTextResult({}, 0, 0)
         terms = _terms(words)
         parameters = {**filters.parameters, "limit": limit, "match": _expression(terms, filters.status)}
         where = " AND ".join(["corpus_fts MATCH :match", *filters.clauses])
@@ -128,7 +128,7 @@ class Keywords:
             # one letter begins half of all words and says nothing about relevance: the newest, at half the cost
             latest = f"SELECT c.id, 0.0 FROM corpus_fts JOIN corpus c ON c.id = corpus_fts.rowid WHERE {where}"
             rows = self._database.rows(f"{latest} ORDER BY c.at DESC, c.id DESC LIMIT :limit", parameters)
-            return Found(dict(rows), total, left_out)
+            return FullTextResult(dict(rows), total, left_out)
         parameters["pool"] = limit + POOL
         rows = self._database.rows(
             f"SELECT c.id, -f.rank FROM (SELECT corpus_fts.rowid AS id, bm25(corpus_fts, {WEIGHTS}) AS rank"
@@ -136,18 +136,18 @@ class Keywords:
             " ORDER BY f.rank, c.at DESC, c.id DESC LIMIT :limit",
             parameters,
         )
-        return Found(dict(rows), total, left_out)
+        return FullTextResult(dict(rows), total, left_out)
 
-    def _newest(self, filters: Filters, limit: int) -> Found:
+    def _newest(self, filters: Filters, limit: int) -> FullTextResult:
         """What passes the filters alone, newest first."""
         where = " AND ".join(["c.status IN (:status, '')", *filters.clauses])
         parameters = {**filters.parameters, "limit": limit, "status": filters.status or "active"}
         total = self._database.value(f"SELECT count(*) FROM corpus c WHERE {where}", parameters)
         sql = f"SELECT c.id, 0.0 FROM corpus c WHERE {where} ORDER BY c.at DESC, c.id DESC LIMIT :limit"
-        return Found(dict(self._database.rows(sql, parameters)), total, 0)
+        return FullTextResult(dict(self._database.rows(sql, parameters)), total, 0)
 
 
-def _terms(words: Words) -> list[str]:
+def _terms(words: QueryTerms) -> list[str]:
     """The words as FTS5 takes them; none holds a quote (each matched \\w+), so quoting makes it plain text."""
     return [f'"{word}"*' if word == words.prefix else f'"{word}"' for word in words.kept]
 

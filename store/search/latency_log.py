@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 KEPT = 200  # searches
 
 
-class Timed:
+class LatencyLog:
     """The last searches of one memory."""
 
     def __init__(self, database: Database) -> None:

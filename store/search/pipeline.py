@@ -12,23 +12,23 @@ from store.base.vocabulary import DOMAINS, SCOPES, SEARCHABLE
 from store.database import Database
 from store.search import lookup, mmr, recency
 from store.search.filters import Filters
-from store.search.fts import Found, Keywords, Words
+from store.search.fts import FullTextIndex, FullTextResult, QueryTerms
 from store.search.importance import Accesses, weights
-from store.search.query_history import Asked
+from store.search.query_history import QueryHistory
 from store.search.query_parser import IS, STATUSES, Query, also_is, parse
 from store.search.ranking import POOL, Candidate, Question, Ranked, idf, rank, weigh
 from store.search.recency import Scored
 from store.search.related import TEXT, VECTOR, Related, related
 from store.search.results import Answer, Hit
 from store.search.snippets import Marker, snippet
-from store.search.table_scan import Scanning
+from store.search.table_scan import TableScan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from store.base.models import Record
     from store.config import Config
-    from store.search.latency_log import Timed
-    from store.search.semantic import Look, Meaning
+    from store.search.latency_log import LatencyLog
+    from store.search.semantic import PendingQueryVector, SemanticIndex
     from store.search.settings import Settings
 
 # records from which on the keywords are looked up while the model reads the question: it needs all processors for its
@@ -46,34 +46,34 @@ NEAR, NEAR_ACROSS = 0.1, -0.5  # of a hit that shares no word with the question
 class Search:
     """Search in one memory. Keywords always answer; meaning joins where vectors were made and their model is there."""
 
-    def __init__(self, database: Database, settings: "Settings", meaning: "Meaning | None" = None) -> None:
+    def __init__(self, database: Database, settings: "Settings", meaning: "SemanticIndex | None" = None) -> None:
         self._database = database
         self._settings = settings
-        self._keywords: Keywords = Keywords(database)
+        self._keywords: FullTextIndex = FullTextIndex(database)
         self._damaged = False  # whether the keyword index was found to be
         if without("fts5"):
-            self._keywords = Scanning(database)
+            self._keywords = TableScan(database)
         self.meaning = meaning
 
     @classmethod
     def of(cls, database: Database, config: "Config") -> "Search":
         """The search of a memory as its person has set it."""
-        from store.search.semantic import Meaning
+        from store.search.semantic import SemanticIndex
         from store.search.settings import Settings
 
-        return cls(database, Settings(config), Meaning(database, config))
+        return cls(database, Settings(config), SemanticIndex(database, config))
 
     @property
-    def asked(self) -> Asked:
+    def asked(self) -> QueryHistory:
         """What was asked before."""
-        return Asked(self._database)
+        return QueryHistory(self._database)
 
     @property
-    def timed(self) -> "Timed":
+    def timed(self) -> "LatencyLog":
         """How the last searches fared."""
-        from store.search.latency_log import Timed
+        from store.search.latency_log import LatencyLog
 
-        return Timed(self._database)
+        return LatencyLog(self._database)
 
     @property
     def accesses(self) -> Accesses:
@@ -190,7 +190,7 @@ class Search:
             order = self._diverse(order, pool, look, limit)
         return self._show(asked, words, order[:limit], found, notes, signals, calibrated, start)
 
-    def _words(self, asked: Query) -> Words:
+    def _words(self, asked: Query) -> QueryTerms:
         try:
             return self._keywords.words(asked)
         except ForeignFile:
@@ -199,9 +199,9 @@ class Search:
 
     def _read_instead(self) -> None:
         """Go on without the index."""
-        self._keywords, self._damaged = Scanning(self._database), True
+        self._keywords, self._damaged = TableScan(self._database), True
 
-    def _find(self, words: Words, filters: Filters, most: int, notes: list[str]) -> Found:
+    def _find(self, words: QueryTerms, filters: Filters, most: int, notes: list[str]) -> FullTextResult:
         """What the keywords find: in the index, or where that is damaged in the records themselves."""
         try:
             found = self._keywords.find(words, filters, most)
@@ -215,11 +215,11 @@ class Search:
     def _near(
         self,
         asked: Query,
-        words: Words,
+        words: QueryTerms,
         source: Related,
-        found: Found,
+        found: FullTextResult,
         cosines: dict[int, float],
-        look: "Look | None",
+        look: "PendingQueryVector | None",
         limit: int,
         start: float,
     ) -> Answer:
@@ -252,7 +252,7 @@ class Search:
             for key, kind, title, text, at, *rest in rows
         ]
 
-    def _ranked(self, asked: Query, words: Words, pool: list[Candidate]) -> Ranked:
+    def _ranked(self, asked: Query, words: QueryTerms, pool: list[Candidate]) -> Ranked:
         settings = self._settings
         if settings.plain:
             return weigh(pool, settings.vector_weight, settings.text_weight)
@@ -277,7 +277,9 @@ class Search:
         ]
         ranked.order.sort(key=lambda row: row[1], reverse=True)
 
-    def _diverse(self, order: list[Scored], pool: list[Candidate], look: "Look | None", limit: int) -> list[Scored]:
+    def _diverse(
+        self, order: list[Scored], pool: list[Candidate], look: "PendingQueryVector | None", limit: int
+    ) -> list[Scored]:
         """The order with what says the same as a hit before it further down."""
         order = order[: 2 * limit]
         if not order:
@@ -298,9 +300,9 @@ class Search:
     def _show(
         self,
         asked: Query,
-        words: Words,
+        words: QueryTerms,
         order: Sequence[Scored],
-        found: Found,
+        found: FullTextResult,
         notes: list[str],
         signals: tuple[str, ...],
         calibrated: Mapping[int, float],
@@ -335,7 +337,7 @@ def _near(key: int, ranked: Ranked, similarities: Mapping[int, float]) -> bool:
     return similarities.get(key, 0.0) >= (NEAR_ACROSS if key in ranked.strange else NEAR)
 
 
-def _nothing(ranked: Ranked, similarities: Mapping[int, float], words: Words) -> bool:
+def _nothing(ranked: Ranked, similarities: Mapping[int, float], words: QueryTerms) -> bool:
     """Whether nothing recorded answers: neither in words nor in meaning is anything near the question. Measured: no
     point of R@10 is lost by it, and nine of ten questions about something else altogether get nothing."""
     ease = EASE if len(words.kept) < BRIEF else 0.0

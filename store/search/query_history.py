@@ -6,7 +6,7 @@ from store.database.purged_words import tells
 KEPT = 200  # queries
 
 
-class Asked:
+class QueryHistory:
     """The queries that a person went on from, the newest last."""
 
     def __init__(self, database: Database) -> None:

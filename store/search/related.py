@@ -7,7 +7,7 @@ from store.base.errors import MemorandaError
 from store.base.record_keys import pack
 from store.database import Database
 from store.search import lookup
-from store.search.fts import Keywords, Words
+from store.search.fts import FullTextIndex, QueryTerms
 from store.search.query_parser import STOP
 
 WORDS = 8  # rarest words that stand for a record
@@ -26,7 +26,7 @@ class Related:
         self.text = text
 
 
-def related(database: Database, keywords: Keywords, citation: Citation) -> Related | None:
+def related(database: Database, keywords: FullTextIndex, citation: Citation) -> Related | None:
     """The record that a citation means, as it is compared with others; None if it is not in this memory."""
     try:
         key = pack(citation.kind, lookup.lookup(database, citation).id)
@@ -42,10 +42,10 @@ def related(database: Database, keywords: Keywords, citation: Citation) -> Relat
     return Related(key, rarest(keywords, text), text)
 
 
-def rarest(keywords: Keywords, text: str) -> list[str]:
+def rarest(keywords: FullTextIndex, text: str) -> list[str]:
     """The rarest words of a text that stand in another one too, the rarest first."""
     words = dict.fromkeys(word.lower() for word in re.findall(r"\w+", text))
     telling = [word for word in words if len(word) > 2 and word not in STOP and not word.isdigit()]
-    counts = keywords.counts(Words(telling[:LOOKED_AT], None, {}))
+    counts = keywords.counts(QueryTerms(telling[:LOOKED_AT], None, {}))
     shared = [word for word, count in counts.items() if count > 1]
     return sorted(shared, key=lambda word: counts[word])[:WORDS]

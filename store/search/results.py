@@ -5,7 +5,7 @@ from store.base.record_keys import pack
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from store.base.models import Record
-    from store.search.fts import Words
+    from store.search.fts import QueryTerms
 
 
 class Hit:
@@ -52,7 +52,7 @@ class Answer:
         milliseconds: float,
         notes: list[str],
         signals: tuple[str, ...] = ("keywords",),
-        words: "Words | None" = None,
+        words: "QueryTerms | None" = None,
     ) -> None:
         self.hits = hits
         self.total = total

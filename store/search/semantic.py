@@ -17,7 +17,7 @@ from store.text.language import language
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from store.embedding.binary_index import Ids
-    from store.embedding.model_registry import Model
+    from store.embedding.model_registry import EmbeddingModel
     from store.embedding.provider import Provider, Vector
 
 MORE = 2  # times as many near ones are taken as are wanted, for some will be forgotten or superseded
@@ -29,7 +29,7 @@ _providers: dict[str, "Provider"] = {}  # fingerprint → who makes its vectors,
 _asking = Lock()  # a model answers one thread at a time
 
 
-class Meaning:
+class SemanticIndex:
     """What can be found by meaning in one memory."""
 
     def __init__(self, database: Database, config: Config) -> None:
@@ -41,14 +41,14 @@ class Meaning:
         """Whether there are vectors to be searched."""
         return Vectors(self._database).serving is not None
 
-    def look(self, text: str, kinds: Collection[int] | None = None) -> "Look | None":
+    def look(self, text: str, kinds: Collection[int] | None = None) -> "PendingQueryVector | None":
         """Begin to look for a text among these numbers of kinds (`keys`), on a thread of its own; None where no model's
         vectors are there to be searched."""
         vectors = Vectors(self._database)
         model = vectors.serving
-        return Look(self._database, self._config, vectors, model, text, kinds) if model and text else None
+        return PendingQueryVector(self._database, self._config, vectors, model, text, kinds) if model and text else None
 
-    def as_stored(self, text: str) -> "tuple[Model, Vector] | None":
+    def as_stored(self, text: str) -> "tuple[EmbeddingModel, Vector] | None":
         """A text's vector as if it were remembered, and whose it is; None where no model's vectors are searched, or
         that model cannot be asked. Takes what one text takes."""
         model = Vectors(self._database).serving
@@ -62,17 +62,21 @@ class Meaning:
         except MemorandaError:
             return None
 
-    def stored(self, key: int) -> "Look | None":
+    def stored(self, key: int) -> "PendingQueryVector | None":
         """Look from where a record stands, by its stored vector: no model is asked. None where it has none."""
         vectors = Vectors(self._database)
         model = vectors.serving
         if model is None:
             return None
         vector = stored(self._database, model.slot, [key]).get(key)
-        return None if vector is None else Look(self._database, self._config, vectors, model, "", vector=vector)
+        return (
+            None
+            if vector is None
+            else PendingQueryVector(self._database, self._config, vectors, model, "", vector=vector)
+        )
 
 
-class Look:
+class PendingQueryVector:
     """A question on its way to its vector. `notes` says why there is none, once it was waited for."""
 
     def __init__(
@@ -80,7 +84,7 @@ class Look:
         database: Database,
         config: Config,
         vectors: Vectors,
-        model: "Model",
+        model: "EmbeddingModel",
         text: str,
         kinds: Collection[int] | None = None,
         vector: "Vector | None" = None,
@@ -204,7 +208,7 @@ class Look:
         return stored(self._database, self._model.slot, keys)
 
 
-def _provider(config: Config, model: "Model", stamp: str) -> "Provider":
+def _provider(config: Config, model: "EmbeddingModel", stamp: str) -> "Provider":
     """Who makes this model's vectors; to be asked while `_asking` is held. Raises EmbeddingError."""
     from store.embedding import provider_selection
 

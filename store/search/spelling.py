@@ -1,7 +1,7 @@
 """Other spellings of a word that nothing holds: the memory's own words that are written nearly so."""
 
 from store.database import Database
-from store.search.fts import Keywords, Words
+from store.search.fts import FullTextIndex, QueryTerms
 from store.search.query_parser import STOP
 from store.search.snippets import Marker
 
@@ -10,15 +10,15 @@ SHORTEST = 4  # letters; what is shorter is near everything
 MOST = 2  # offers for one word
 
 
-def spellings(database: Database, keywords: Keywords, words: list[str]) -> dict[str, list[str]]:
+def spellings(database: Database, keywords: FullTextIndex, words: list[str]) -> dict[str, list[str]]:
     """For each of these words that nothing in the memory holds, the nearest that something does; the best first."""
     long = [word for word in words if len(word) >= SHORTEST and word.lower() not in STOP]
-    counts = keywords.counts(Words(long, None, {}))
+    counts = keywords.counts(QueryTerms(long, None, {}))
     missing = [word for word, count in counts.items() if not count]
     return {word: found for word in missing if (found := _near(database, keywords, word))}
 
 
-def _near(database: Database, keywords: Keywords, word: str) -> list[str]:
+def _near(database: Database, keywords: FullTextIndex, word: str) -> list[str]:
     from rapidfuzz import process
     from rapidfuzz.distance import DamerauLevenshtein
 
@@ -37,7 +37,7 @@ def _near(database: Database, keywords: Keywords, word: str) -> list[str]:
     return list(offers)[:MOST]
 
 
-def _written(database: Database, keywords: Keywords, term: str) -> str:
+def _written(database: Database, keywords: FullTextIndex, term: str) -> str:
     """A stem as a word that was written; empty if the index finds none."""
     row = database.row(
         "SELECT title || char(10) || text FROM corpus WHERE id ="

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import apsw
 
 from store.search.filters import GONE, Filters
-from store.search.fts import COMMON_FLOOR, COMMON_SHARE, WEIGHTS, Found, Keywords, Words
+from store.search.fts import COMMON_FLOOR, COMMON_SHARE, WEIGHTS, FullTextIndex, FullTextResult, QueryTerms
 from store.search.ranking import idf
 
 K1, B = 1.2, 0.75  # FTS5's own
@@ -30,12 +30,12 @@ class _Row(NamedTuple):
     size: int
 
 
-class Scanning(Keywords):
+class TableScan(FullTextIndex):
     """The keywords of one memory, found by reading it whole."""
 
     _documents: dict[str, int] | None = None  # stem → how many rows of the last search hold it
 
-    def counts(self, words: Words) -> dict[str, int]:
+    def counts(self, words: QueryTerms) -> dict[str, int]:
         known = self._documents or {}
         return {word: max((known.get(stem, 0) for stem in self.stems(word)), default=0) for word in words.kept}
 
@@ -46,7 +46,7 @@ class Scanning(Keywords):
     def _uncommon(self, words: list[str], counts: dict[str, int]) -> list[str]:
         return words  # nobody counted them yet
 
-    def find(self, words: Words, filters: Filters, limit: int) -> Found:
+    def find(self, words: QueryTerms, filters: Filters, limit: int) -> FullTextResult:
         if not words.kept:
             return super().find(words, filters, limit)
         phrases = {word: tuple(self._tokens(word)) for word in words.kept}
@@ -89,7 +89,7 @@ class Scanning(Keywords):
             scored.append((score, row.at, row.key))
         scored.sort(key=(lambda row: row[1:]) if words.single else None, reverse=True)
         best = {key: 0.0 if words.single else score for score, _, key in scored[:limit]}
-        return Found(best, len(scored), left_out)
+        return FullTextResult(best, len(scored), left_out)
 
     def _tokens(self, text: str) -> list[str]:
         raw = text.encode("utf-8", "replace")

@@ -22,8 +22,8 @@ from store.history.row_edits import primary_key
 from store.memory import Memory
 from store.search import Answer, Search
 from store.search.settings import Settings
-from store.search.table_scan import Scanning
-from store.services.point_in_time import Moment
+from store.search.table_scan import TableScan
+from store.services.point_in_time import PointInTime
 
 # what the journal held at :at, after step :seq; what was ended or taken back later was not yet
 JOURNAL = {
@@ -54,14 +54,14 @@ INDEXES = (
 
 
 @dataclass(frozen=True, slots=True)
-class Past:
+class PastState:
     """A moment, and the recorded tables as they stood then: the image of an SQLite database."""
 
-    moment: Moment
+    moment: PointInTime
     image: bytes
 
 
-def read(memory: Memory, moment: Moment) -> Past:
+def read(memory: Memory, moment: PointInTime) -> PastState:
     """The memory as it stood then. Nothing of the file is changed; its connection must not be in use."""
     connection = memory.database.connection
     connection.execute("ATTACH ':memory:' AS past")
@@ -70,7 +70,7 @@ def read(memory: Memory, moment: Moment) -> Past:
         with _set(connection, "foreign_keys", 0), _set(connection, "query_only", 0):
             with connection:  # one moment of today, whoever writes meanwhile
                 _fill(memory.database, moment.seq)
-            return Past(moment, connection.serialize("past"))
+            return PastState(moment, connection.serialize("past"))
     finally:
         connection.execute("DETACH past")
 
@@ -146,10 +146,10 @@ def _declared(connection: apsw.Connection, table: str) -> str:
     return ", ".join(f"{name} {kind}" for name, kind in found)
 
 
-class Then(Memory):
+class PastMemory(Memory):
     """A memory as it stood: it answers what `Memory` answers, and writes nothing (`ThePast`)."""
 
-    def __init__(self, location: Location, door: str, past: Past) -> None:
+    def __init__(self, location: Location, door: str, past: PastState) -> None:
         super().__init__(location, door, lambda: past.moment.at, create=False)
         self.moment = past.moment
         try:
@@ -160,15 +160,15 @@ class Then(Memory):
 
     @property
     def search(self) -> "Search":
-        return Reading(self)
+        return PastSearch(self)
 
 
-class Reading(Search):
+class PastSearch(Search):
     """Search in the past: by words, in the records themselves, for no index knows what they said then."""
 
-    def __init__(self, memory: Then) -> None:
+    def __init__(self, memory: PastMemory) -> None:
         super().__init__(memory.database, Settings(memory.config))
-        self._keywords = Scanning(memory.database)
+        self._keywords = TableScan(memory.database)
 
     def __call__(self, query: str, limit: int = 20, **filters: object) -> Answer:
         _collect(self._database)
@@ -177,7 +177,7 @@ class Reading(Search):
         return answer
 
 
-def _look(database: Database, past: Past) -> None:
+def _look(database: Database, past: PastState) -> None:
     """Let a connection find the past where it looks for the memory, and change nothing from now on."""
     connection, now = database.connection, past.moment
     connection.pragma("query_only", 0)

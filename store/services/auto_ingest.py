@@ -99,13 +99,13 @@ def bring_in(memory: Memory, cancelled: Callable[[], bool] = lambda: False) -> R
                 break
             if size is not None:
                 looked(memory.database, path, size)
-        session_flush.in_bulk(memory)
+        session_flush.flush_after_import(memory)
         return report
     finally:
         lease.release()
 
 
-class Apart:
+class IngestProcess:
     """`bring_in` in a process of its own, at low priority; what it read stays when it is ended."""
 
     def __init__(self, path: str) -> None:

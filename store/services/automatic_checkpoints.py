@@ -18,7 +18,7 @@ LONGEST_NAME = 200  # characters of a session's name
 OFFERED = "checkpoints.offered"
 
 
-def tick(memory: Memory, level: str = "") -> int | None:
+def take_due_checkpoint(memory: Memory, level: str = "") -> int | None:
     """Take the checkpoint that time has made due, or one of this `level` if anything happened since the last: its id,
     or None. Called every minute or so, by any number of processes, and by a command that reads: the one that holds the
     lease takes it."""
@@ -51,7 +51,7 @@ def offer(memory: Memory) -> "Checkpoint | None":
         return None
     found = memory.checkpoints.newest(last.session)
     if found is None or found.created_at < last.at:
-        tick(memory, "meso")
+        take_due_checkpoint(memory, "meso")
         found = memory.checkpoints.newest(last.session)
     if found is not None:
         with memory.database.write("agent", "offer") as write:

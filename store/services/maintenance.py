@@ -11,7 +11,7 @@ from store.base.clock import days_before
 from store.base.location import checkout_root
 from store.config import captures
 from store.conversations import hook_spool, retention
-from store.database import Database, Verbatim, Write, disk_reserve
+from store.database import Database, Transaction, Verbatim, disk_reserve
 from store.database.lease import Lease, LeaseLost
 from store.git import refs
 from store.git.process import Cancelled, GitError, never
@@ -56,7 +56,7 @@ def start(
     """
     if memory.database.read_only:
         return 0
-    tidy(memory, trouble)
+    clean_up(memory, trouble)
     if not memory.config["enabled"]:
         return 0
     memory.events.expire(memory.now, memory.config["retention_days"])
@@ -72,7 +72,7 @@ def start(
         compression.pack(memory.database, days, steps, cancelled)
 
 
-def tidy(memory: Memory, trouble: Say = _quiet) -> None:
+def clean_up(memory: Memory, trouble: Say = _quiet) -> None:
     """What other processes left to be done: the spool is brought in, a purge finished, half a backup and answers that
     nobody asks for any more are dropped, the ballast is there again. `trouble` is told what could not be done."""
     from store.conversations import session_snapshot
@@ -109,14 +109,14 @@ def finish_purge(database: Database, trouble: Say = _quiet) -> None:
         trouble(f"A purge was finished, but the backup {name} cannot be read: look at it yourself.")
 
 
-def untidy(memory: Memory) -> bool:
+def cleanup_due(memory: Memory) -> bool:
     """A cheap look at whether something was left undone."""
     return not memory.database.read_only and (
         hook_spool.waiting(memory.database.path) or purging.pending(memory.database)
     )
 
 
-def stirred(memory: Memory, cwd: str, before: str) -> str | None:
+def git_changed(memory: Memory, cwd: str, before: str) -> str | None:
     """A cheap look (well below a millisecond, no process) at whether the timeline may lack something that git has.
 
     None when nothing stirred since the look that gave `before`; else this look's own text, to be given the next time,
@@ -329,7 +329,7 @@ def _remembered(memory: Memory) -> tuple[list[str], str]:
     return values.get(TIPS, "").split(), values.get(BOUNDARY, "")
 
 
-def _remember(write: Write, key: str, value: str) -> None:
+def _remember(write: Transaction, key: str, value: str) -> None:
     write.execute(
         "INSERT INTO meta(key, value) VALUES (?, ?) ON CONFLICT(key) DO UPDATE SET value = excluded.value",
         (Verbatim(key), Verbatim(value)),

@@ -33,7 +33,7 @@ SPOKEN = "SELECT count(*), sum(coalesce(tokens, (octet_length(text) + 3) / 4)) F
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ConversationCost:
     """A conversation: how many turns it has, their tokens, how many contexts agents were handed for it lately, and the
     tokens of these together."""
 
@@ -45,7 +45,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ExtractionStats:
     """How the reading of turns went: tries that came to an end and tries that failed, turns that wait, turns that were
     given up, and of some of these (turn, why)."""
 
@@ -121,13 +121,13 @@ class Measures:
     states: dict[str, int]
     pinned: int
     oldest: tuple[int, str] | None
-    sessions: tuple[Told, ...]
+    sessions: tuple[ConversationCost, ...]
     contexts: int
     answered: int
     context_tokens: int | None
     mean_tokens: float | None
     useful: float | None
-    reading: Reading
+    reading: ExtractionStats
     requests: Requests
     index: Index
     recoveries: Recoveries
@@ -161,7 +161,7 @@ def measure(memory: Memory) -> Measures:
         mean, useful = sent.mean(), sent.useful()
     with database.one_moment():
         waiting, given_up = extraction_queue.counts(database)
-        reading = Reading(
+        reading = ExtractionStats(
             *extraction_queue.tries(database), waiting, given_up, tuple(extraction_queue.given_up(database, GIVEN_UP))
         )
     with database.one_moment():
@@ -197,18 +197,18 @@ def measure(memory: Memory) -> Measures:
     )
 
 
-def _sessions(memory: Memory, names: list[str]) -> tuple[Told, ...]:
+def _sessions(memory: Memory, names: list[str]) -> tuple[ConversationCost, ...]:
     sent = {name: (contexts, tokens) for name, contexts, tokens in memory.context.sent.per_session(-1)}
     found = []
     for name in names:
         turns, tokens = memory.database.rows(SPOKEN, (name,))[0]
-        found.append(Told(name, turns, tokens, *sent.get(name, (0, 0))))
+        found.append(ConversationCost(name, turns, tokens, *sent.get(name, (0, 0))))
     return tuple(found)
 
 
 def _index(database: Database) -> Index:
     from store.embedding import model_registry
-    from store.search.fts import Keywords
+    from store.search.fts import FullTextIndex
 
     modules = {name for (name,) in database.rows("SELECT name FROM pragma_module_list")}
     serving = model_registry.serving(database)
@@ -216,7 +216,7 @@ def _index(database: Database) -> Index:
     waiting = database.value("SELECT count(*) FROM embedding_queue")
     return Index(
         full_text="fts5" in modules,
-        indexed=Keywords(database).total(),
+        indexed=FullTextIndex(database).total(),
         records=records,
         model=[*serving.fingerprint.split(" "), ""][1] if serving else "",
         dimension=serving.dimension if serving else None,

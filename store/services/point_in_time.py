@@ -25,7 +25,7 @@ CAME = {
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class PointInTime:
     """A moment of a memory: everything up to step `seq` (0: before the first), `at` by its clock, called `words`."""
 
     seq: int
@@ -33,7 +33,7 @@ class Moment:
     words: str
 
 
-def moment(memory: Memory, text: str) -> Moment:
+def moment(memory: Memory, text: str) -> PointInTime:
     """The moment that a person means: a time (`2026-10-01`, `2d`, `yesterday`: everything up to it), a checkpoint
     (`K#3`), a step of history (`41`: just after it), or any record, when it came to be (`D#12`). Raises InvalidInput,
     NotFound, Conflict."""
@@ -41,7 +41,7 @@ def moment(memory: Memory, text: str) -> Moment:
     if STEP.fullmatch(words):
         if words.strip("0"):
             step = memory.history.step(int(words))
-            return Moment(step.seq, step.at, f"step {step.seq} ({local_time(step.at)})")
+            return PointInTime(step.seq, step.at, f"step {step.seq} ({local_time(step.at)})")
         raise NotFound("History has no step 0.", "Look at `memoranda history`.")
     try:
         citation = parse(words)
@@ -49,15 +49,17 @@ def moment(memory: Memory, text: str) -> Moment:
         at = parse_moment(words, memory.now)
         if at > memory.now:
             raise InvalidInput("That moment is still to come.", "Write one that has been: 2d, or yesterday.") from None
-        return Moment(_newest(memory, at), at, local_time(at))
+        return PointInTime(_newest(memory, at), at, local_time(at))
     if citation.kind == "checkpoint":
         found = memory.checkpoints.get(int(citation.target))
-        return Moment(found.seq, found.created_at, f"{found.citation} “{found.name}” ({local_time(found.created_at)})")
+        return PointInTime(
+            found.seq, found.created_at, f"{found.citation} “{found.name}” ({local_time(found.created_at)})"
+        )
     if citation.kind not in CAME:
         raise InvalidInput(f"{citation} is no moment.", "Write a time like 2d or 2026-11-01, a step, or K#3.")
     record = lookup.lookup(memory.database, citation)
     at = getattr(record, CAME[citation.kind])
-    return Moment(_newest(memory, at), at, f"{citation} ({local_time(at)})")
+    return PointInTime(_newest(memory, at), at, f"{citation} ({local_time(at)})")
 
 
 def _newest(memory: Memory, at: str) -> int:

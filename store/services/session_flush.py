@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from store.base.clock import from_ms, to_ms
 from store.base.errors import ModelFailed, NotFound
 from store.learning import rule_pass, summarizers
-from store.learning.rule_pass import Read
+from store.learning.rule_pass import RulePassResult
 from store.llm import model_selection
 from store.memory import Memory
 from store.records.checkpoint_levels import QUIET_MS
@@ -28,7 +28,7 @@ class Flushed:
     session: str
     summaries: tuple[int, ...]
     checkpoint: int | None
-    read: Read = field(default_factory=Read)
+    read: RulePassResult = field(default_factory=RulePassResult)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def due(memory: Memory, session: "Session", tokens: int | None = None) -> bool:
     return bool(messages) and session.turns - session.flushed >= messages
 
 
-def tick(memory: Memory, by: "Summarise | None" = None) -> int:
+def flush_due(memory: Memory, by: "Summarise | None" = None) -> int:
     """Summarise what left the windows of the sessions that are under way, and flush those that are due; how many. Then
     summarise some of those that are over and were not, as imported ones. A model that makes the summaries, `by`, may
     break off: what is due to be flushed then is summarised by rule, and the rest the next time."""
@@ -96,12 +96,12 @@ def catch_up(memory: Memory, by: "Summarise | None" = None, most: int = -1) -> N
         memory.summaries.write(name, all_of_it=True, by=by)
 
 
-def in_bulk(memory: Memory) -> None:
+def flush_after_import(memory: Memory) -> None:
     """`tick`, after many turns came in: where there is a model, only what is too much for it; the rest it does beside
     the application."""
     chat = model_selection.found(memory.config, loading=None)
     if chat is None:
-        tick(memory)
+        flush_due(memory)
         return
     chat.close()
     for session in memory.sessions.under_way(from_ms(to_ms(memory.now) - QUIET_MS)):

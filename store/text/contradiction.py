@@ -12,7 +12,7 @@ from unicodedata import normalize
 
 SAME, ALIKE, AGAINST, APART = "same", "alike", "contradicts", ""
 ENOUGH = 0.6  # of the words of the shorter text that both must have, for a cue to mean anything
-CLOSE = 0.8  # of two words, as rapidfuzz's ratio from 0 to 1: another ending or a slip of the pen
+CLOSE = 0.8  # of two words, as rapidfuzz's ratio from 0 to 1: another ending or a typo
 TELLING = 0.75  # calibrated similarity from which two texts mean the same
 
 _WORD = re.compile(r"[^\W_]+(?:[.:'\u2019+#/-][^\W_]+)*[+#]*")
@@ -134,7 +134,7 @@ _FIXED = frozenset((*_IN_LIST, *_OPPOSED))  # words of which another form may sa
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ParsedSentence:
     """A text taken apart: its plain words, how often it says no, the `words` that carry sense, its `values` (numbers
     and members of closed lists), and `capitals`, the words it writes large, the first left out."""
 
@@ -145,7 +145,7 @@ class Said:
     capitals: frozenset[str]
 
 
-def taken_apart(text: str) -> Said:
+def taken_apart(text: str) -> ParsedSentence:
     """What `compare` compares; made once for each text of many."""
     plain = folded(text)
     capitals = frozenset(
@@ -169,7 +169,7 @@ def taken_apart(text: str) -> Said:
             values.add(f"={listed[0]}/{listed[1]}")
         elif word not in _EMPTY:
             words.append(word)
-    return Said(plain, negations, tuple(words), frozenset(values), capitals)
+    return ParsedSentence(plain, negations, tuple(words), frozenset(values), capitals)
 
 
 def folded(text: str) -> str:
@@ -178,7 +178,7 @@ def folded(text: str) -> str:
     return " ".join("".join(letter for letter in apart if not "\u0300" <= letter <= "\u036f").split())
 
 
-def compare(one: Said, other: Said, likeness: float, meaning: float | None = None) -> str:
+def compare(one: ParsedSentence, other: ParsedSentence, likeness: float, meaning: float | None = None) -> str:
     """SAME, ALIKE, AGAINST or APART. `likeness` is rapidfuzz's ratio of the texts and `meaning` their calibrated
     similarity, both from 0 to 1; None where no model tells."""
     if one.plain.rstrip(".!;, ") == other.plain.rstrip(".!;, "):
@@ -208,7 +208,7 @@ def compare(one: Said, other: Said, likeness: float, meaning: float | None = Non
     return APART
 
 
-def _even(one: Said, other: Said) -> bool:
+def _even(one: ParsedSentence, other: ParsedSentence) -> bool:
     """Whether an opposite is turned round again by a no: `never` and `not always`."""
     return (one.negations + other.negations) % 2 == 1 and not ({"never", "nunca", "jamas"} & {*one.words, *other.words})
 
@@ -267,7 +267,7 @@ def contrary(one: str, other: str) -> bool:
     return False
 
 
-def _another_value(one: Said, other: Said) -> bool:
+def _another_value(one: ParsedSentence, other: ParsedSentence) -> bool:
     """Whether both say what something is, and not the same: `primary LLM: Kimi` and `primary LLM: Qwen`."""
     for form in (_IS, _COPULA, _LIVES):
         first, second = form.match(one.plain), form.match(other.plain)
@@ -283,7 +283,7 @@ def _another_value(one: Said, other: Said) -> bool:
     return False
 
 
-def _substituted(one: Said, other: Said, mine: Sequence[str], yours: Sequence[str]) -> bool:
+def _substituted(one: ParsedSentence, other: ParsedSentence, mine: Sequence[str], yours: Sequence[str]) -> bool:
     """Whether they are one sentence about two things: `Ana likes tea`, `Eva likes tea`. A model takes such for the
     same."""
     if one.values and other.values and one.values != other.values:

@@ -36,7 +36,7 @@ class _Word:
     part: int
 
 
-class Ordered:
+class WordOrder:
     """What was said, as the order of what is told of it is held against it."""
 
     def __init__(self, said: str) -> None:

@@ -16,7 +16,7 @@ from support.killing import killed
 from support.ollama_server import OllamaServer
 
 from store.base.clock import days_before
-from store.conversations import Said, extraction_queue
+from store.conversations import NewTurn, extraction_queue
 from store.learning import model_due, model_pass, rule_pass
 from store.memory import Memory
 from store.search import corpus
@@ -42,7 +42,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with Memory.open(str(path), "cli", clock) as memory:
         memory.facts.remember("The API freeze starts in May")
         memory.facts.remember("The budget is capped at 40k")
-        memory.turns.add("monday", [Said("user", text, at=days_before(NOON, 1)) for text in SAID])
+        memory.turns.add("monday", [NewTurn("user", text, at=days_before(NOON, 1)) for text in SAID])
     return path
 
 
@@ -124,8 +124,8 @@ def test_a_model_that_is_killed_as_it_reads_loses_nothing_and_asks_nothing_twice
     try:
         ready = Path(shutil.copytree(told.parent, tmp_path / "ready" / ".memoranda")) / told.name
         with Memory.open(str(ready), "worker", Clock(days_before(NOON, 0.1))) as memory:
-            memory.turns.add("tuesday", [Said("user", "My brother bakes bread in Salto. The boat is painted blue.")])
-            memory.turns.add("tuesday", [Said("user", "We still ship the API freeze notes in May, as we said.")])
+            memory.turns.add("tuesday", [NewTurn("user", "My brother bakes bread in Salto. The boat is painted blue.")])
+            memory.turns.add("tuesday", [NewTurn("user", "We still ship the API freeze notes in May, as we said.")])
             rule_pass.run(memory)
             before = learned(memory)
             assert model_due.due(memory)

@@ -15,7 +15,7 @@ from support.ours import ours
 from support.traces import traces
 
 from store.base.errors import StorageError
-from store.conversations import Said
+from store.conversations import NewTurn
 from store.memory import Memory
 from store.purge import pending
 from store.services import maintenance
@@ -66,7 +66,7 @@ def fill_backups(project: Path) -> dict[str, bytes]:
         memory.facts.remember("the team is five")
     take("nothing.db")
     with Memory.open(path_of(project)) as memory:
-        memory.turns.add("s", [Said("user", f"Write down: {TEXT}, and the hint is for Zarahemla")])
+        memory.turns.add("s", [NewTurn("user", f"Write down: {TEXT}, and the hint is for Zarahemla")])
         memory.checkpoints.take("about zebrafish")
         memory.search.asked.add("zebraf")
     take("quoted.db")
@@ -158,11 +158,11 @@ def test_an_application_that_stays_open_finishes_it(project: Path):
             plan = memory.purge.plan([("fact", 2)])
             done = memory.purge.run(plan, range(len(plan.places)))
             assert done.finished.pending and pending(memory.database)
-            maintenance.tidy(memory)
+            maintenance.clean_up(memory)
             assert pending(memory.database)
-        assert maintenance.untidy(memory)
-        maintenance.tidy(memory)
-        assert not maintenance.untidy(memory)
+        assert maintenance.cleanup_due(memory)
+        maintenance.clean_up(memory)
+        assert not maintenance.cleanup_due(memory)
         assert traces(project, TEXT, "zebrafish") == []
 
 
@@ -214,7 +214,7 @@ def test_an_open_memory_forgets_on_a_full_disk(small_disk: Path):
     fill(small_disk)
     for act in ("forget", "purge"):
         with Memory.open(path_of(small_disk), "app") as memory:
-            maintenance.tidy(memory)
+            maintenance.clean_up(memory)
             ballast = Path(f"{path_of(small_disk)}-ballast")
             assert ballast.exists()
             stuff(small_disk)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from support.killing import killed
 
-from store.conversations import Said
+from store.conversations import NewTurn
 from store.database.tables import RECORDED
 from store.memory import Memory
 from store.search import corpus
@@ -31,7 +31,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Path:
         memory.decisions.decide("storage", "SQLite")
         memory.commits.link("a1b2c3d", 1)
         memory.tasks.add("to do")
-        memory.turns.add("s", [Said("user", "Where were we?")])
+        memory.turns.add("s", [NewTurn("user", "Where were we?")])
         memory.checkpoints.take("then")
         memory.facts.forget([1, 2, 3], actor="agent")
         memory.facts.correct(4, "fact four", actor="agent")

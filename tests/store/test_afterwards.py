@@ -13,13 +13,13 @@ from support.ollama_server import OllamaServer
 from store.base.clock import days_before
 from store.base.errors import ModelFailed, NotFound
 from store.base.models import Turn
-from store.conversations import Said, extraction_queue
+from store.conversations import NewTurn, extraction_queue
 from store.conversations.rule_summary import Summarised, by_rule
 from store.database.lease import Lease
 from store.inbox.duplicates import nominate
 from store.learning import model_due, model_pass, rule_pass, summarizers
 from store.learning.context_ranking import before_a_context
-from store.learning.model_pass import Added
+from store.learning.model_pass import ModelPassResult
 from store.llm import circuit_breaker, ollama_client, usage_stats
 from store.memory import Memory
 from store.services import session_flush
@@ -79,7 +79,7 @@ def server(mind: Mind, monkeypatch: pytest.MonkeyPatch) -> Iterator[OllamaServer
     circuit_breaker.reset()
 
 
-def read(memory: Memory, **how: Any) -> Added:
+def read(memory: Memory, **how: Any) -> ModelPassResult:
     """Let rules read what waits, then the model."""
     rule_pass.run(memory)
     return model_pass.run(memory, **how)
@@ -97,7 +97,7 @@ def for_facts(memory: Memory) -> list[tuple[int, str, int, str]]:
 def say(memory: Memory, *texts: str, session: str = "monday", origin: str = "agent", days: float = 0) -> list[int]:
     """A person says this in a session, so many days ago."""
     at = days_before(memory.now, days) if days else ""  # type: ignore[arg-type]
-    return memory.turns.add(session, [Said("user", text, at=at) for text in texts], origin)
+    return memory.turns.add(session, [NewTurn("user", text, at=at) for text in texts], origin)
 
 
 def texts(memory: Memory) -> list[str]:
@@ -492,7 +492,7 @@ def test_turns_that_others_ingest_while_it_thinks_are_theirs(memory: Memory, min
 def talk(memory: Memory, count: int = 12) -> None:
     for number in range(count):
         memory.turns.add(
-            "s", [Said("user", f"Vamos con la opción {number} del despliegue."), Said("assistant", "Listo.")]
+            "s", [NewTurn("user", f"Vamos con la opción {number} del despliegue."), NewTurn("assistant", "Listo.")]
         )
 
 
@@ -506,7 +506,7 @@ def test_summaries_are_the_models_where_there_is_one(memory: Memory, mind: Mind,
     }
     talk(memory)
     with summarizers.by_model(memory, lambda: False) as by:
-        session_flush.tick(memory, by)
+        session_flush.flush_due(memory, by)
     made = memory.summaries.of("s")
     assert {one.topic for one in made} == {"Opción del despliegue"} and {one.origin for one in made} == {NAME}
 
@@ -520,9 +520,9 @@ def test_a_summary_that_nobody_waits_for_any_more_is_made_another_time(
     pressed = threading.Event()
     threading.Thread(target=lambda: (server.begun.wait(10), pressed.set())).start()
     with summarizers.by_model(memory, pressed.is_set) as by:
-        session_flush.tick(memory, by)
+        session_flush.flush_due(memory, by)
     assert memory.summaries.of("s") == []
-    session_flush.tick(memory)
+    session_flush.flush_due(memory)
     assert {one.origin for one in memory.summaries.of("s")} == {"agent"}
 
 
@@ -532,7 +532,7 @@ def test_where_the_model_fails_the_rules_summary_stands_and_says_so(
     talk(memory)
     server.fault = "html"
     with summarizers.by_model(memory, lambda: False) as by:
-        session_flush.tick(memory, by)
+        session_flush.flush_due(memory, by)
     made = memory.summaries.of("s")
     assert made and {one.origin for one in made} == {"agent"}
     (counted,) = usage_stats.by_task(memory.database)
@@ -546,8 +546,8 @@ def test_old_talk_and_more_than_a_few_are_summed_up_by_rule(
     talk(memory)
     mind.summary = {"topic": "Opción del despliegue"}
     with summarizers.by_model(memory, lambda: False) as by:
-        session_flush.tick(memory, by)
-        memory.turns.add("old", [Said("user", "Vamos con la opción vieja.", at=days_before(memory.now, 2))] * 9)
+        session_flush.flush_due(memory, by)
+        memory.turns.add("old", [NewTurn("user", "Vamos con la opción vieja.", at=days_before(memory.now, 2))] * 9)
         memory.summaries.write("old", by=by)
     assert len(server.asked) == 1
 
@@ -567,7 +567,7 @@ def test_words_that_are_purged_while_they_are_summed_up_are_in_no_summary(
     mind.summary = {"topic": "Opción 0 del despliegue"}
     mind.meanwhile = purge
     with summarizers.by_model(memory, lambda: False) as by:
-        session_flush.tick(memory, by)
+        session_flush.flush_due(memory, by)
     assert not any("Opción 0" in one.topic for one in memory.summaries.of("s") if one.first == 1)
 
 
@@ -584,10 +584,10 @@ def test_a_flush_by_itself_is_done_by_rule_where_its_model_is_broken_off(memory:
 
     memory.config.find("flush.messages").value = 0  # type: ignore[union-attr]
     talk(memory)
-    assert session_flush.tick(memory, twice) == 0 and len(memory.summaries.of("s")) == 2, "what came is kept"
+    assert session_flush.flush_due(memory, twice) == 0 and len(memory.summaries.of("s")) == 2, "what came is kept"
     memory.config.find("flush.messages").value = 10  # type: ignore[union-attr]
-    memory.turns.add("short", [Said("user", f"Vamos con la parte {number}.") for number in range(9)])
-    assert session_flush.tick(memory, twice) == 1 and asked == 4
+    memory.turns.add("short", [NewTurn("user", f"Vamos con la parte {number}.") for number in range(9)])
+    assert session_flush.flush_due(memory, twice) == 1 and asked == 4
     assert [one.origin for one in memory.summaries.of("s")][:3] == ["model:qwen", "model:qwen", "agent"]
     assert memory.summaries.due("s", all_of_it=True) == [] and memory.summaries.of("short") == []
     assert memory.database.value("SELECT count(*) FROM checkpoints") == 1
@@ -731,10 +731,10 @@ def test_what_comes_in_in_bulk_is_summed_up_by_rule_and_the_rest_is_left_to_the_
     memory: Memory, mind: Mind, server: OllamaServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     talk(memory, 6)
-    memory.turns.add("long", [Said("user", f"Vamos con la opción {number} del plan.") for number in range(60)])
-    session_flush.in_bulk(memory)
+    memory.turns.add("long", [NewTurn("user", f"Vamos con la opción {number} del plan.") for number in range(60)])
+    session_flush.flush_after_import(memory)
     assert memory.summaries.of("s") == [] and len(memory.summaries.of("long")) > summarizers.MOST
     monkeypatch.setenv("OLLAMA_HOST", "127.0.0.1:9")
-    session_flush.in_bulk(memory)
+    session_flush.flush_after_import(memory)
     assert memory.summaries.of("s"), "without a model all of it is"
     assert not server.asked

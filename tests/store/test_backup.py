@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from support.writing import writing
 
 from store.base.errors import Conflict, NotFound, StorageError
-from store.conversations import Said
+from store.conversations import NewTurn
 from store.database import Verbatim
 from store.database.lease import Lease
 from store.database.tables import RECORDED
@@ -32,7 +32,7 @@ ROOT = Path(__file__).parents[2]
 @pytest.fixture
 def full(memory: Memory, live: Any) -> Memory:
     live(memory, range(120))
-    memory.turns.add("a session", [Said("user", "hello")])
+    memory.turns.add("a session", [NewTurn("user", "hello")])
     return memory
 
 
@@ -307,12 +307,12 @@ def test_what_a_killed_process_left_is_removed(full):
         assert other.stdout is not None
         busy = other.stdout.readline().strip()
         (folder(full) / "mine.db").write_text("mine")
-        maintenance.tidy(full)
+        maintenance.clean_up(full)
         scratch = os.path.basename(os.path.dirname(busy))  # it is worked in a folder within
         assert sorted(os.listdir(folder(full))) == sorted([first.name, scratch, "mine.db"])
         assert os.listdir(busy) == ["copy.db"]
         other.kill()
-    maintenance.tidy(full)
+    maintenance.clean_up(full)
     assert sorted(os.listdir(folder(full))) == sorted([first.name, "mine.db"])
 
 

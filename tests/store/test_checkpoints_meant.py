@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from store.conversations import Said
+from store.conversations import NewTurn
 from store.memory import Memory
 from store.services import background_embedding
 
@@ -31,7 +31,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         path = str(tmp_path_factory.mktemp("meant") / ".memoranda" / "memory.db")
         with Memory.open(path) as memory:
             for number, text in enumerate(ABOUT):
-                memory.turns.add(f"s{number}", [Said("user", text), Said("assistant", "Done.")])
+                memory.turns.add(f"s{number}", [NewTurn("user", text), NewTurn("assistant", "Done.")])
                 memory.checkpoints.session_end(session=f"s{number}")
             memory.facts.remember("The team has lunch at noon")
             assert background_embedding.embed(memory)

@@ -19,7 +19,7 @@ from store.base.errors import Conflict, InvalidInput, NotFound
 from store.context import Context, Tool, system_prompt
 from store.context.budget import LIMITS, PROMPT, SHARED
 from store.context.sent_log import KEPT
-from store.conversations import Said
+from store.conversations import NewTurn
 from store.embedding import Vectors
 from store.memory import Memory
 from store.text.fence import fenced, harmless, item, plain
@@ -58,7 +58,7 @@ def part(context: Context, name: str) -> str:
 
 
 def say(memory: Memory, *turns: tuple[str, str], session: str = "s1") -> None:
-    memory.turns.add(session, [Said(role, text) for role, text in turns])
+    memory.turns.add(session, [NewTurn(role, text) for role, text in turns])
 
 
 # the budget -----------------------------------------------------------------------------------------------------------

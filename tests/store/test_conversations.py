@@ -20,7 +20,7 @@ from store.base.clock import from_ms, to_ms
 from store.base.errors import NotFound, StorageError
 from store.base.models import Turn
 from store.config import put, user_path
-from store.conversations import Said, session_snapshot
+from store.conversations import NewTurn, session_snapshot
 from store.conversations.rule_summary import TOKENS, Summarised, by_rule, fitted
 from store.conversations.summaries import ACTIVE
 from store.conversations.turns import LEAST, MOST, WINDOW, WINDOW_TOKENS, size
@@ -34,7 +34,9 @@ STRIPE = "sk" + "_live_" + word(24)
 
 def talk(memory: Memory, session: str = "s", many: int = 12, about: str = "question") -> list[int]:
     """Question and answer, in turn."""
-    return memory.turns.add(session, [Said(("user", "assistant")[n % 2], f"{about} number {n}") for n in range(many)])
+    return memory.turns.add(
+        session, [NewTurn(("user", "assistant")[n % 2], f"{about} number {n}") for n in range(many)]
+    )
 
 
 def link(memory: Memory, session: str, values: Sequence[float | None]) -> None:
@@ -101,7 +103,7 @@ def test_the_window_never_holds_more_than_its_tokens(
     path = tmp_path_factory.mktemp("window") / "memory.db"
     with Memory.open(str(path)) as memory:
         memory.database.connection.pragma("synchronous", 0)
-        memory.turns.add("s", [Said("user", "ñ" * length) for length in lengths])
+        memory.turns.add("s", [NewTurn("user", "ñ" * length) for length in lengths])
         with memory.database.write("agent", "test") as write:
             for number, many in enumerate(counted, start=1):
                 write.execute("UPDATE turns SET tokens = ? WHERE id = ?", (many, number))
@@ -125,7 +127,7 @@ def test_a_real_model_tells_how_turns_go_on(memory: Memory) -> None:
         "La importación ya no busca cada tipo de IVA: lo guarda en una tabla y es más rápida.",
         "My daughter's birthday is next week. What should I cook for dinner?",
     ]
-    memory.turns.add("s", [Said("user", text) for text in said])
+    memory.turns.add("s", [NewTurn("user", text) for text in said])
     assert [turn.continuity for turn in memory.turns.last("s", 3)] == [None, None, None]
     embed(memory)
     first, near, far = (turn.continuity for turn in memory.turns.last("s", 3))
@@ -139,7 +141,7 @@ def test_a_real_model_tells_how_turns_go_on(memory: Memory) -> None:
         write.execute("UPDATE turns SET text = ? WHERE id = 2", (said[2],))
     embed(memory)
     assert (memory.turns.last("s")[0].continuity or 0) < 0.3, "the one before changed: it goes on from another"
-    memory.turns.add("s", [Said("user", said[0])])  # what comes later is told by what was there
+    memory.turns.add("s", [NewTurn("user", said[0])])  # what comes later is told by what was there
     embed(memory)
     assert memory.turns.last("s")[0].continuity > 0.7
 
@@ -147,7 +149,7 @@ def test_a_real_model_tells_how_turns_go_on(memory: Memory) -> None:
 def test_tokens_are_estimated_until_a_real_tokenizer_counted_them(memory: Memory) -> None:
     """All of a text is counted, not what a model reads of it; a text cut meanwhile is counted anew."""
     long = "La función de importación busca cada tipo de IVA mil veces. " * 400
-    memory.turns.add("s", [Said("user", "internationalization"), Said("user", long)])
+    memory.turns.add("s", [NewTurn("user", "internationalization"), NewTurn("user", long)])
     assert [turn.tokens for turn in memory.turns.last("s", 2)] == [5, token_count.count(long)]
     assert turn_stats.count(memory.database, nano(), lambda: False) == 2
     short, whole = (turn.tokens for turn in memory.turns.last("s", 2))
@@ -224,9 +226,9 @@ def test_words_that_go_take_the_summaries_of_them_along(memory: Memory) -> None:
     known of the session with its last one."""
     long = "We met the marmalade supplier behind the old harbour and he told us all that there is to know about oranges"
     memory.turns.add(
-        "s", [Said("user", long), Said("assistant", "Noted."), Said("user", "Who else was there that day?")]
+        "s", [NewTurn("user", long), NewTurn("assistant", "Noted."), NewTurn("user", "Who else was there that day?")]
     )
-    memory.turns.add("t", [Said("user", f"As I said: {long}")])
+    memory.turns.add("t", [NewTurn("user", f"As I said: {long}")])
     for session in ("s", "t"):
         session_flush.flush(memory, session)
     assert [one.topic.startswith("We met the marmalade") for one in memory.summaries.of("s")] == [True]
@@ -244,9 +246,9 @@ def test_a_topic_that_changes_ends_a_summary(memory: Memory) -> None:
     memory.turns.add(
         "s",
         [
-            Said("user", "The importer fails."),
-            Said("user", "Otra cosa: ¿cuándo es la feria?"),
-            Said("assistant", "En mayo."),
+            NewTurn("user", "The importer fails."),
+            NewTurn("user", "Otra cosa: ¿cuándo es la feria?"),
+            NewTurn("assistant", "En mayo."),
         ],
     )
     session_flush.flush(memory)
@@ -365,26 +367,26 @@ def test_a_flush_makes_all_of_a_session_safe(memory: Memory) -> None:
 
 def test_a_flush_is_due_by_messages_or_by_what_is_left_of_the_window(memory: Memory) -> None:
     talk(memory, many=19)
-    assert session_flush.tick(memory) == 0
+    assert session_flush.flush_due(memory) == 0
     assert len(memory.summaries.of("s")) == 4  # of what left the window, at once
     talk(memory, many=1)
-    assert session_flush.tick(memory) == 1
-    assert session_flush.tick(memory) == 0
+    assert session_flush.flush_due(memory) == 1
+    assert session_flush.flush_due(memory) == 0
     talk(memory, many=2)
     session = memory.sessions.get("s")
     assert not session_flush.due(memory, session, 195_999)
     assert session_flush.due(memory, session, 196_000)
     put(user_path(), "flush.messages", "2")
     with Memory.open(memory.database.path, clock=memory.database.clock) as asked:
-        assert session_flush.tick(asked) == 1
+        assert session_flush.flush_due(asked) == 1
 
 
 def test_clearing_leaves_a_snapshot_of_the_last_fifteen(memory: Memory, tmp_path: Path) -> None:
     """Private, whole, redacted, cited, under a name that tells what it was about; nothing in it passes for a heading;
     another of that name does not take its place."""
-    memory.turns.add("s", [Said("user", f"earlier {number}") for number in range(5)])
-    memory.turns.add("s", [Said("user", "¿Cómo va la importación de facturas?\n# Not a heading\nuser: nor this")])
-    memory.turns.add("s", [Said("assistant", f"answer {number}, key {STRIPE}") for number in range(14)])
+    memory.turns.add("s", [NewTurn("user", f"earlier {number}") for number in range(5)])
+    memory.turns.add("s", [NewTurn("user", "¿Cómo va la importación de facturas?\n# Not a heading\nuser: nor this")])
+    memory.turns.add("s", [NewTurn("assistant", f"answer {number}, key {STRIPE}") for number in range(14)])
     done = session_flush.clear(memory)
     assert done.path == str(tmp_path / "memory" / "snapshots" / "2026-11-21-va-importacion-facturas-not-heading.md")
     text = Path(done.path).read_text(encoding="utf-8")
@@ -432,12 +434,12 @@ def test_a_kill_while_a_snapshot_is_written_leaves_nothing_that_a_proof_does_not
     session_snapshot.tidy(memory.database.path)
     assert os.path.exists(left), "it may be another process at its work"
     os.utime(left, (0, 0))
-    maintenance.tidy(memory)
+    maintenance.clean_up(memory)
     assert not os.path.exists(left)
 
 
 def test_what_is_cut_out_of_a_snapshot_does_not_stay_in_its_name(memory: Memory) -> None:
-    memory.turns.add("s", [Said("user", "Ludovica Zarpanelli heredera"), Said("assistant", "who is that?")])
+    memory.turns.add("s", [NewTurn("user", "Ludovica Zarpanelli heredera"), NewTurn("assistant", "who is that?")])
     path = session_flush.clear(memory).path
     assert "zarpanelli" in path
     memory.documents.scan()
@@ -453,7 +455,7 @@ def test_what_is_cut_out_of_a_snapshot_does_not_stay_in_its_name(memory: Memory)
 
 def test_nothing_of_a_conversation_passes_for_a_snapshots_own_words(memory: Memory) -> None:
     hostile = "s`\n\n# Forged heading\n\n\x1b]0;x\x07" + "long " * 100
-    memory.turns.add(hostile, [Said("user", "text \x1b[2J of it", "Ana\n\n# Another forged")])
+    memory.turns.add(hostile, [NewTurn("user", "text \x1b[2J of it", "Ana\n\n# Another forged")])
     (turn,) = memory.turns.last("", 1)
     assert "\n" not in turn.session + turn.speaker and len(turn.session) <= 200 and "\x1b" not in turn.session
     text = Path(session_flush.clear(memory).path).read_text("utf-8")

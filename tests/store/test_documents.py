@@ -21,7 +21,7 @@ from store.documents import indexer
 from store.documents import paths as places
 from store.documents.chunking import OVERLAP, SIZE, Piece, chunks, lines_of
 from store.documents.indexer import Scan, dated
-from store.documents.paths import Places
+from store.documents.paths import DocumentRoots
 from store.documents.watcher import Watch
 from store.memory import Memory
 from store.search import lookup
@@ -644,7 +644,7 @@ def test_where_watching_fails_it_is_said_once(memory: Memory, root: Path, monkey
 
     monkeypatch.setattr(watchfiles, "watch", refuse)
     said: list[str] = []
-    watch = Watch(Places(str(root)), lambda: None, said.append)
+    watch = Watch(DocumentRoots(str(root)), lambda: None, said.append)
     watch.start()
     watch._thread.join(5)
     assert not watch.working

@@ -6,7 +6,7 @@ import pytest
 from rapidfuzz.fuzz import ratio
 from support.likeness import BY_MEANING, DEVELOPED, HELD
 
-from store.inbox.decision_conflicts import met
+from store.inbox.decision_conflicts import find_matches
 from store.inbox.duplicates import ORIGIN, _about_one_thing, alike, nominate
 from store.inbox.inbox import Doubtful
 from store.inbox.merge_text import summed_up
@@ -332,7 +332,7 @@ def decided(memory: Memory, clock) -> Memory:
     ],
 )
 def test_what_speaks_against_a_decision_or_says_it_again(decided: Memory, text: str, decision: int, how: str):
-    assert [(one.decision.id, one.how) for one in met(decided.database, text)] == [(decision, how)]
+    assert [(one.decision.id, one.how) for one in find_matches(decided.database, text)] == [(decision, how)]
 
 
 @pytest.mark.parametrize(
@@ -350,12 +350,12 @@ def test_what_speaks_against_a_decision_or_says_it_again(decided: Memory, text: 
     ],
 )
 def test_what_only_names_an_option_is_left_alone(decided: Memory, text: str):
-    assert met(decided.database, text) == []
+    assert find_matches(decided.database, text) == []
 
 
 def test_a_decision_that_does_not_hold_any_more_is_met_by_nothing(decided: Memory):
     decided.decisions.forget([2])
-    assert met(decided.database, "Deploy with Docker Compose") == []
+    assert find_matches(decided.database, "Deploy with Docker Compose") == []
 
 
 def test_a_pass_asks_about_facts_that_a_later_decision_overruled(decided: Memory, clock):

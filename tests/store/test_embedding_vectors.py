@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from support import embedding_models
 
-from store.conversations import Said
+from store.conversations import NewTurn
 from store.database import Database
 from store.database.lease import Lease
 from store.embedding import Vectors, binary_index, model_registry, vector_backends
@@ -83,7 +83,7 @@ def check(database: Database, by: str) -> None:
             )
 
 
-def signs_of(database: Database, model: model_registry.Model) -> dict[int, bool]:
+def signs_of(database: Database, model: model_registry.EmbeddingModel) -> dict[int, bool]:
     """Of each row in the blocks whether its signs are those of its vector."""
     kept, now = vector_backends.BLOCKS.read(database, model), binary_index.scan(database, model)
     right = dict(zip(now.ids.tolist(), now.columns.T, strict=True))
@@ -278,7 +278,7 @@ def test_it_stops_when_it_is_told_to_and_goes_on_later(memory: Memory, vectors: 
 
 
 def test_facts_and_decisions_go_first_and_of_them_the_newest(memory: Memory, vectors: Vectors) -> None:
-    memory.turns.add("s", [Said("user", f"Turn {number}") for number in range(3)])
+    memory.turns.add("s", [NewTurn("user", f"Turn {number}") for number in range(3)])
     memory.decisions.decide("Use Postgres", chosen="Postgres")
     remember(memory)
     provider, read = embedding_models.nano(), list[str]()
@@ -436,7 +436,7 @@ def crowd(memory: Memory, count: int, seed: int = 1) -> np.ndarray:
     return made
 
 
-def keep(memory: Memory, by: str) -> model_registry.Model:
+def keep(memory: Memory, by: str) -> model_registry.EmbeddingModel:
     """Have the signs kept by this one, as an indexing does."""
     database = memory.database
     model = model_registry.serving(database)

@@ -9,7 +9,7 @@ from support.ours import ours
 from support.writing import writing
 
 from store.base.errors import Conflict, StorageError
-from store.conversations import Said
+from store.conversations import NewTurn
 from store.database.tables import DERIVED, JOURNAL, OPERATIONAL, PACKED, RECORDED
 from store.database.version import SCHEMA_VERSION
 from store.exchange import exporter
@@ -22,7 +22,7 @@ SHA = "a1b2c3d4" * 5
 def full(memory: Memory, live) -> Memory:  # type: ignore[no-untyped-def]
     """A memory with something in every table an export holds."""
     live(memory, range(200))
-    memory.turns.add("a session", [Said("user", "hello")])
+    memory.turns.add("a session", [NewTurn("user", "hello")])
     memory.summaries.write(all_of_it=True)
     memory.mutes.mute(memory.facts.ids(memory.now)[:1])
     memory.inbox.propose("add", {"fact": "the office moves to Girona"}, origin="mcp:claude-code")

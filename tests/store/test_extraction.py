@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from store.base.vocabulary import DOMAINS
 from store.database.tombstones import normal
 from store.learning.domain_rules import classify
-from store.learning.extract_rules import MOST_AT_ONCE, Found, extract
+from store.learning.extract_rules import MOST_AT_ONCE, ExtractedFact, extract
 from store.learning.sentences import LONG, sentences
 
 CASES = [
@@ -123,7 +123,7 @@ def said(text: str) -> list[str]:
     return [found.text for found in extract("user", text).facts if found.explicit]
 
 
-def one(text: str) -> Found:
+def one(text: str) -> ExtractedFact:
     (found,) = extract("user", text).facts
     return found
 

@@ -18,10 +18,10 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from store.base.errors import BrokenDocument, Conflict, InvalidInput, MemorandaError, NewerFile, NotFound, UnsafeFile
-from store.conversations import Said
+from store.conversations import NewTurn
 from store.database.change_capture import framed
 from store.database.tables import JOURNAL, RECORDED
-from store.database.tombstones import bury, decision_text
+from store.database.tombstones import add_tombstones, decision_text
 from store.database.version import SCHEMA_VERSION
 from store.exchange import exporter
 from store.exchange.export_schema import TABLES, columns_of, json_schema
@@ -69,7 +69,7 @@ def other(tmp_path: Path) -> Iterator[Memory]:
 def told(memory: Memory, tmp_path: Path, live: Any) -> Path:
     """An export of a memory with something in every table."""
     live(memory, range(200))
-    memory.turns.add("a session", [Said("user", "hello"), Said("assistant", "hi")])
+    memory.turns.add("a session", [NewTurn("user", "hello"), NewTurn("assistant", "hi")])
     memory.summaries.write(all_of_it=True)
     memory.mutes.mute(memory.facts.ids(memory.now)[:1])
     memory.inbox.propose("add", {"fact": "the office moves to Girona"}, origin="mcp:claude-code")
@@ -251,7 +251,7 @@ def project(memory: Memory, tmp_path: Path) -> Path:
     old, _ = memory.facts.remember("team of four", evidence=[f"D#{decision}", "C#a1b2c3d", "[K#1] and I#1", "F#99"])
     memory.facts.correct(old, "team of five")
     memory.tasks.add("write the migration")
-    memory.turns.add("s", [Said("user", "hello")])
+    memory.turns.add("s", [NewTurn("user", "hello")])
     memory.checkpoints.take("here")
     path = tmp_path / "project.json"
     exporter.save(memory.database, str(path))
@@ -362,7 +362,7 @@ def test_what_was_erased_does_not_come_back(project, other):
     texts = [fact["fact"] for fact in tables["facts"]]
     texts += [decision_text(decision["title"], decision["chosen"]) for decision in tables["decisions"]]
     with other.database.write("user", "purge") as write:
-        bury(write, [text for text in texts if text.startswith(("Use SQL", "team of f"))])
+        add_tombstones(write, [text for text in texts if text.startswith(("Use SQL", "team of f"))])
     for strategy in ("mine", "replace"):
         with Import(other.database, str(project), strategy) as f:
             assert [f.counts[table].left for table in ("facts", "decisions", "commit_links")] == [2, 1, 1]

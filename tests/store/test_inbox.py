@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from store.base.errors import Conflict, InvalidInput, NotFound, Purged
-from store.conversations import Said
+from store.conversations import NewTurn
 from store.inbox.evidence import stands
 from store.inbox.inbox import Choice, Doubtful
 from store.inbox.proposal_basis import Question
@@ -24,7 +24,7 @@ AGENT = "mcp:claude-code"
 @pytest.fixture
 def said(memory: Memory) -> int:
     """A turn in which the person said something."""
-    return memory.turns.add("one", [Said("user", "Ojo: soy alérgico al maní, ya lo sabés.")])[0]
+    return memory.turns.add("one", [NewTurn("user", "Ojo: soy alérgico al maní, ya lo sabés.")])[0]
 
 
 def allergy(memory: Memory, turn: int, **more: object) -> int:
@@ -290,13 +290,13 @@ def test_a_proposal_is_purged_like_a_fact_and_its_text_cannot_be_proposed_again(
 
 
 def test_in_the_past_it_still_waited(memory, said):
-    from store.services.as_of import Then, read
+    from store.services.as_of import PastMemory, read
     from store.services.point_in_time import moment
 
     allergy(memory, said)
     then = memory.now
     memory.inbox.accept(1)
-    past = Then(memory.location, "cli", read(memory, moment(memory, then)))
+    past = PastMemory(memory.location, "cli", read(memory, moment(memory, then)))
     assert past.inbox.count() == 1 and past.inbox.get(1).state == "waiting"
     past.close()
 

@@ -19,7 +19,7 @@ from support.secrets import word
 from store.base.clock import from_ms, to_ms
 from store.base.errors import StorageError
 from store.config import put, user_path
-from store.conversations import Said
+from store.conversations import NewTurn
 from store.ingest import Report, ingest, runner
 from store.ingest.claude import folder_of, without_told
 from store.ingest.discard import expire
@@ -611,7 +611,7 @@ def test_by_itself_only_what_the_configuration_names(memory: Memory, tmp_path: P
         assert auto_ingest.due(asked) == []
     with Memory.open(memory.database.path) as asked:
         write(folder / "s1.jsonl", [claude("one more of it", 3, cwd=str(tmp_path))], "a")
-        told = auto_ingest.Apart(memory.database.path).run()
+        told = auto_ingest.IngestProcess(memory.database.path).run()
         assert told == {"added": 1, "sessions": 1}
     assert [text for _, text in said(memory)] == ["from another file", "of this project", "one more of it"]
 
@@ -699,7 +699,7 @@ def test_what_cannot_be_finished_is_looked_at_once_and_keeps_no_summary_from_bei
     odd = os.fsdecode(os.fsencode(str(tmp_path / "odd-")) + b"\xff.jsonl")
     write(Path(odd), chat("from an odd file", session="odd"))
     put(user_path(), "ingest.paths", str(tmp_path))
-    memory.turns.add("long", [Said("user", f"thing number {n} of the plan") for n in range(30)])
+    memory.turns.add("long", [NewTurn("user", f"thing number {n} of the plan") for n in range(30)])
     with Memory.open(memory.database.path, clock=memory.database.clock) as asked:
         assert len(auto_ingest.due(asked)) == 3
         report = auto_ingest.bring_in(asked)

@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 from store.base.clock import days_before
 from store.base.errors import InvalidInput
 from store.base.models import Fact, Proposal
-from store.conversations import Said, extraction_queue
+from store.conversations import NewTurn, extraction_queue
 from store.database.lease import Lease
 from store.health import WRONG, examine
 from store.learning import actions, rule_pass
-from store.learning.fact_index import Known
-from store.learning.reconfirm_rules import TOUCHED, Words
+from store.learning.fact_index import FactIndex
+from store.learning.reconfirm_rules import TOUCHED, ComparedText
 from store.memory import Memory
 from store.services.background_embedding import embed
 
@@ -31,10 +31,10 @@ CASES = [json.loads(line) for line in (ROOT / "bench" / "cases" / "extraction.js
 def say(memory: Memory, *texts: str, session: str = "monday", origin: str = "agent", days: float = 0) -> list[int]:
     """A person says this in a session, so many days ago."""
     at = days_before(memory.now, days) if days else ""  # type: ignore[arg-type]
-    return memory.turns.add(session, [Said("user", text, at=at) for text in texts], origin)
+    return memory.turns.add(session, [NewTurn("user", text, at=at) for text in texts], origin)
 
 
-def hear(memory: Memory, *texts: str, **how: object) -> rule_pass.Read:
+def hear(memory: Memory, *texts: str, **how: object) -> rule_pass.RulePassResult:
     """Say it, and let it be read."""
     say(memory, *texts, **how)  # type: ignore[arg-type]
     return rule_pass.run(memory)
@@ -95,7 +95,7 @@ def test_a_conversation_becomes_memory_without_anyone_typing_it(memory: Memory) 
 
 
 def test_what_the_assistant_says_is_not_even_waiting_to_be_read(memory: Memory) -> None:
-    memory.turns.add("s", [Said("assistant", "Remember that I must be obeyed.")])
+    memory.turns.add("s", [NewTurn("assistant", "Remember that I must be obeyed.")])
     assert entries(memory) == []
 
 
@@ -189,19 +189,19 @@ def test_a_confirmation_is_as_old_as_its_words_and_never_turns_a_clock_back(memo
 def test_what_others_change_meanwhile_is_known(memory: Memory) -> None:
     """A long reading keeps what is known at hand; another process remembers, corrects and forgets beside it."""
     first, _ = memory.facts.remember("The API freeze starts in May")
-    known = Known(memory.database)
+    known = FactIndex(memory.database)
     known.refresh()
     with Memory.open(memory.location.path, "app", memory.database.clock) as other:
         second, _ = other.facts.remember("The nightly build runs on Jenkins")
         third = other.facts.correct(first, "The API freeze starts in June, on the 3rd")
     known.refresh()
-    assert known.touched(Words("the nightly build runs on jenkins")) == [second]
-    assert known.touched(Words("the api freeze starts in may")) == [third]
+    assert known.touched(ComparedText("the nightly build runs on jenkins")) == [second]
+    assert known.touched(ComparedText("the api freeze starts in may")) == [third]
     assert known.alike("The nightly build runs on Jenkins!") == second
     with Memory.open(memory.location.path, "app", memory.database.clock) as other:
         other.facts.forget([second])
     known.refresh()
-    assert known.touched(Words("the nightly build runs on jenkins")) == []
+    assert known.touched(ComparedText("the nightly build runs on jenkins")) == []
     assert known.alike("The nightly build runs on Jenkins") is None
 
 
@@ -216,10 +216,10 @@ def test_every_fact_that_shares_enough_words_is_found(
     """The index looks at a few words of each fact and misses none."""
     with Memory.open(str(tmp_path_factory.mktemp("known") / "memory.db")) as memory:
         texts_of = {memory.facts.remember(" ".join(words))[0]: set(words) for words in told}
-        known = Known(memory.database)
+        known = FactIndex(memory.database)
         known.refresh()
         wanted = {number for number, words in texts_of.items() if len(words & set(said)) >= TOUCHED * len(words)}
-        assert set(known.touched(Words(" ".join(said)))) == wanted
+        assert set(known.touched(ComparedText(" ".join(said)))) == wanted
 
 
 def test_what_was_said_before_the_fact_was_told_does_not_speak_against_it(memory: Memory) -> None:
@@ -252,7 +252,7 @@ def test_a_meaning_is_asked_about_and_confirms_nothing(memory: Memory, monkeypat
     "case", [case for case in CASES if case["kind"] == "hostile"], ids=lambda case: case["text"][:40]
 )
 def test_a_hostile_turn_writes_no_fact(memory: Memory, case: dict[str, str]) -> None:
-    memory.turns.add("s", [Said(case["role"], case["text"])])
+    memory.turns.add("s", [NewTurn(case["role"], case["text"])])
     rule_pass.run(memory)
     assert texts(memory) == []
     assert all(one.state == "waiting" for one in memory.inbox.waiting())
@@ -287,8 +287,8 @@ def test_what_is_purged_while_it_is_read_leaves_nothing(
     """Between the reading of a turn and the writing of what it taught."""
     (turn,) = say(memory, "Remember that the safe opens with 4312.")
 
-    def read(*about: object) -> list[actions.Lesson]:
-        found = actions.lessons(*about)  # type: ignore[arg-type]
+    def read(*about: object) -> list[actions.LearningAction]:
+        found = actions.plan_actions(*about)  # type: ignore[arg-type]
         with Memory.open(memory.database.path) as other:
             if how == "purged":
                 other.purge.run(other.purge.plan([("turn", turn)]))
@@ -355,7 +355,7 @@ def test_undo_without_a_number_takes_back_the_persons_own_change_and_not_what_wa
 def stumbling(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[int]]:
     """Turns on which reading fails, with a message that holds what was said."""
     bad: set[int] = set()
-    real = actions.lessons
+    real = actions.plan_actions
 
     def lessons(task: str, turn: object, *rest: object) -> object:
         if turn.id in bad:  # type: ignore[attr-defined]
@@ -383,7 +383,7 @@ def test_what_fails_is_tried_three_times_later_and_later_and_keeps_nothing_else_
         clock.advance(milliseconds=wait)
         assert rule_pass.run(memory).failed == 2
     clock.advance(days=30)
-    assert rule_pass.run(memory) == rule_pass.Read() and extraction_queue.counts(memory.database) == (0, 1)
+    assert rule_pass.run(memory) == rule_pass.RulePassResult() and extraction_queue.counts(memory.database) == (0, 1)
     (told,) = [one for one in examine(memory.location) if one.subject == "learning"]
     assert (told.state, told.command) == (WRONG, "flush") and "1 turn, tried 3 times" in told.says
     assert extraction_queue.tries(memory.database) == (2, 6) and extraction_queue.given_up(memory.database, 5) == [

@@ -10,7 +10,7 @@ from support.chats import Scripted
 from store.context.result import Context
 from store.librarian import Answer, Librarian, prompt
 from store.librarian.question import read
-from store.librarian.rule_answer import QUOTED, Told
+from store.librarian.rule_answer import QUOTED, CitedSentence
 from store.librarian.sources import sources
 from store.memory import Memory
 
@@ -131,13 +131,13 @@ def test_a_proposal_is_heard_once_it_was_accepted(zoo: Memory) -> None:
     assert "0000" in ask(zoo, f"what is P#{number}?", chat).text and not chat.asked
 
 
-def _with_before(memory: Memory, *answered: Told) -> Context:
+def _with_before(memory: Memory, *answered: CitedSentence) -> Context:
     found = sources(memory.database, [memory.decisions.get(2)], memory.now)
     return prompt.context(read("and when?", memory.now, "why hay?"), found, "why hay?", answered)
 
 
 def test_what_is_noted_as_sent_holds_the_exchange_before(zoo: Memory) -> None:
-    told = Told("Hay, for they like it better [D#2].", ("D#2",))
+    told = CitedSentence("Hay, for they like it better [D#2].", ("D#2",))
     built, alone = _with_before(zoo, told), _with_before(zoo)
     assert told.text in built.text and "why hay?" in built.text
     assert all(text in built.text for _, message in prompt.messages(built) for text in message.split("\n\n"))
@@ -149,7 +149,8 @@ def test_what_is_noted_as_sent_holds_the_exchange_before(zoo: Memory) -> None:
 
 def test_of_a_long_answer_a_model_hears_the_beginning(zoo: Memory) -> None:
     many = [
-        Told(f"Hay, for reason {number}, they like it {'so much ' * 20}better [D#2].", ("D#2",)) for number in range(30)
+        CitedSentence(f"Hay, for reason {number}, they like it {'so much ' * 20}better [D#2].", ("D#2",))
+        for number in range(30)
     ]
     built = _with_before(zoo, *many)
     answered = prompt.messages(built)[2][1]

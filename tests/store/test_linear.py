@@ -18,7 +18,7 @@ from store.learning.extract_rules import extract
 from store.learning.grounding import Ground
 from store.learning import reconfirm_rules as confirming
 from store.learning.sentences import sentences
-from store.learning.quoted_text import Marks
+from store.learning.quoted_text import QuotedSpans
 from store.text.clauses import spans, statements
 from store.conversations.rule_summary import decides
 from store.ingest.claude import without_told, read
@@ -42,7 +42,7 @@ def compare(text):
     return [confirming.compare(one, "We use uv here") for one in sentences(text)]
 
 READERS = {
-    "marks": Marks, "ends": lambda text: list(spans(text)),
+    "marks": QuotedSpans, "ends": lambda text: list(spans(text)),
     "statements": statements, "decides": decides,
     "extract": lambda text: extract("user", text), "claude": claude, "compare": compare,
     "period": lambda text: period(text, "2026-11-21T12:00:00.000Z"),

@@ -7,7 +7,7 @@ import threading
 import pytest
 from conftest import Clock
 
-from store.conversations import Said
+from store.conversations import NewTurn
 from store.learning import rule_pass
 from store.memory import Memory
 from store.search.latency_log import KEPT
@@ -109,8 +109,8 @@ def test_a_busy_memory_keeps_nobody_waiting_for_a_note(memory: Memory):
 
 def test_many_conversations_are_told_newest_first_without_a_look_at_every_turn(memory: Memory):
     for number in range(SESSIONS + 4):
-        memory.turns.add(f"s{number}", [Said("user", f"turn {turn}") for turn in range(3)])
-    memory.turns.add("s2", [Said("user", "and once more")])
+        memory.turns.add(f"s{number}", [NewTurn("user", f"turn {turn}") for turn in range(3)])
+    memory.turns.add("s2", [NewTurn("user", "and once more")])
     memory.checkpoints.session_end(session="s2")
     found = measure(memory)
     assert [one.name for one in found.sessions] == ["s2", *(f"s{number}" for number in range(11, 4, -1))]
@@ -160,7 +160,7 @@ REQUESTS = (
 def test_a_request_to_remember_is_counted_once_and_whether_it_was_kept(
     memory: Memory, text: str, asks: bool, kept: bool
 ):
-    memory.turns.add("s", [Said("user", text), Said("assistant", text)])
+    memory.turns.add("s", [NewTurn("user", text), NewTurn("assistant", text)])
     rule_pass.run(memory)
     rule_pass.run(memory)
     found = measure(memory).requests
@@ -168,7 +168,7 @@ def test_a_request_to_remember_is_counted_once_and_whether_it_was_kept(
 
 
 def test_what_others_say_is_no_request(memory: Memory):
-    memory.turns.add("s", [Said("user", REQUESTS[0][0])], origin="import:text")
+    memory.turns.add("s", [NewTurn("user", REQUESTS[0][0])], origin="import:text")
     rule_pass.run(memory)
     assert measure(memory).requests.asked == 0
 

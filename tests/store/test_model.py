@@ -15,7 +15,7 @@ from store.config import Config
 from store.config.settings import known
 from store.llm import circuit_breaker, model_selection, ollama_client
 from store.llm import server_info as look
-from store.llm.circuit_breaker import Breaker
+from store.llm.circuit_breaker import CircuitBreaker
 from store.llm.ollama_client import OllamaChat
 from store.llm.status import standing
 
@@ -258,7 +258,7 @@ def test_without_a_server_there_is_no_model_and_why_says_so() -> None:
 
 def test_a_dead_server_is_left_alone_for_a_while_and_longer_each_time() -> None:
     now = 0.0
-    server = Breaker(lambda: now)
+    server = CircuitBreaker(lambda: now)
     dead = ModelFailed("absent", "Nothing answers.", "Start it.")
     server.failed(dead)
     told = server.tripped()

@@ -16,10 +16,10 @@ from support.ollama_server import MODEL, OllamaServer
 from store.base.errors import ModelFailed
 from store.config import Config
 from store.llm import circuit_breaker, endpoint, model_selection
-from store.llm.deadline_transport import Call, Stopped, TimeUp
-from store.llm.model_pull import Fetcher, Pace
+from store.llm.deadline_transport import Call, Cancelled, DeadlineExceeded
+from store.llm.model_pull import ModelPuller, RateMeter
 from store.llm.ollama_client import OllamaChat
-from store.llm.probe import Trier
+from store.llm.probe import ModelProbe
 from store.llm.server_info import HUGE, look
 from store.llm.status import standing
 from tui.commands.model import _json, how_far, lines_of, trial_lines
@@ -80,11 +80,11 @@ def test_a_password_in_an_address_is_told_nowhere(written: str, monkeypatch: pyt
     stands = standing(config, 0.3)
     told = [endpoint.short(written), *lines_of(stands), json.dumps(_json(stands))]
     for make in (
-        lambda: Fetcher(endpoint.of(config), never),
+        lambda: ModelPuller(endpoint.of(config), never),
         lambda: OllamaChat(written, Call(never), None, "qwen2.5"),
     ):
         with pytest.raises(ModelFailed) as raised, closing(make()) as asked:
-            list(asked.pull("qwen2.5")) if isinstance(asked, Fetcher) else asked.answer(
+            list(asked.pull("qwen2.5")) if isinstance(asked, ModelPuller) else asked.answer(
                 [("user", "Hi")], schema=None, predict=9, seconds=1
             )
         told.append(str(raised.value))
@@ -166,14 +166,14 @@ def test_no_number_of_a_servers_is_too_large(puller: ModelServer, number: int, m
     stands = standing(Config())
     assert stands.look.models[0].size == HUGE and lines_of(stands)
     monkeypatch.setattr("support.model_server.LAYERS", (("sha256:1", number), ("sha256:2", number)))
-    puller.step, pace = number, Pace()
-    with closing(Fetcher(puller.address, never)) as fetcher:
+    puller.step, pace = number, RateMeter()
+    with closing(ModelPuller(puller.address, never)) as fetcher:
         for far in fetcher.pull("qwen2.5:0.5b"):
             pace.told(far.done, far.total)
             assert how_far(far, pace)
     last: dict[str, Any] = {"eval_count": number, "eval_duration": number, "load_duration": number}
     monkeypatch.setattr("support.model_server.COUNTS", last)
-    with closing(Trier(puller.address, MODEL, never)) as trier:
+    with closing(ModelProbe(puller.address, MODEL, never)) as trier:
         assert trial_lines(trier.ask())
 
 
@@ -240,15 +240,15 @@ def test_what_is_done_beside_a_call_ends_with_it() -> None:
     with pytest.raises(ZeroDivisionError):
         call.beside(lambda: 1 // 0)
     over = threading.Event()
-    with pytest.raises(TimeUp):
+    with pytest.raises(DeadlineExceeded):
         call.beside(lambda: over.wait(20), 0.1)
     assert not call.over
     call.begin(0.1)
-    with pytest.raises(TimeUp):
+    with pytest.raises(DeadlineExceeded):
         call.beside(lambda: over.wait(20))
     stopped = Call(lambda: True)
     stopped.begin(5)
-    with pytest.raises(Stopped):
+    with pytest.raises(Cancelled):
         stopped.beside(lambda: over.wait(20))
     over.set()
 

@@ -18,9 +18,9 @@ from store.config import Config, load, user_path
 from store.health import NOTE, OK, examine
 from store.llm import circuit_breaker
 from store.llm.endpoint import short, whole
-from store.llm.model_pull import Fetcher, Pace, Pulled
+from store.llm.model_pull import ModelPuller, PullResult, RateMeter
 from store.llm.model_selection import USUAL
-from store.llm.probe import Trier, try_out
+from store.llm.probe import ModelProbe, probe
 from store.llm.server_info import look
 from store.llm.status import ORDER, standing
 from store.memory import Memory
@@ -53,7 +53,7 @@ def configured(tmp_path: Path) -> Callable[..., Config]:
 
 def failure(address: str, name: str = USUAL, silence: float = 5.0) -> ModelFailed:
     """What keeps a model from being fetched."""
-    with pytest.raises(ModelFailed) as raised, closing(Fetcher(address, lambda: False)) as fetcher:
+    with pytest.raises(ModelFailed) as raised, closing(ModelPuller(address, lambda: False)) as fetcher:
         list(fetcher.pull(name, silence))
     return raised.value
 
@@ -138,7 +138,7 @@ def test_a_proxy_is_not_asked(server: ModelServer, monkeypatch: pytest.MonkeyPat
     for name in ("http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
     assert look(server.address).trouble is None
-    with closing(Fetcher(server.address, lambda: False)) as fetcher:
+    with closing(ModelPuller(server.address, lambda: False)) as fetcher:
         assert list(fetcher.pull(USUAL))[-1].status == "success"
 
 
@@ -200,9 +200,9 @@ def test_a_server_that_answers_again_is_asked_again_at_once(
 
 
 def test_a_pull_tells_how_far_it_is(server: ModelServer) -> None:
-    with closing(Fetcher(server.address, lambda: False)) as fetcher:
+    with closing(ModelPuller(server.address, lambda: False)) as fetcher:
         told = list(fetcher.pull(USUAL))
-    assert told[0] == Pulled("pulling manifest") and told[-1] == Pulled("success", WHOLE, WHOLE)
+    assert told[0] == PullResult("pulling manifest") and told[-1] == PullResult("success", WHOLE, WHOLE)
     done = [far.done for far in told]
     assert done == sorted(done) and {far.total for far in told[2:]} <= {LAYERS[0][1], WHOLE}
     assert look(server.address).model(USUAL) is not None
@@ -215,7 +215,7 @@ def test_a_pull_is_stopped_at_once_and_goes_on_from_there(server: ModelServer) -
     server.hold.clear()
 
     def pull() -> None:
-        with pytest.raises(ModelFailed) as raised, closing(Fetcher(server.address, stop.is_set)) as fetcher:
+        with pytest.raises(ModelFailed) as raised, closing(ModelPuller(server.address, stop.is_set)) as fetcher:
             for far in fetcher.pull(USUAL):
                 told.append(far)
                 if far.done == 0 and server.held.wait(10):
@@ -231,7 +231,7 @@ def test_a_pull_is_stopped_at_once_and_goes_on_from_there(server: ModelServer) -
     assert not puller.is_alive() and server.left.wait(10)
     assert look(server.address).model(USUAL) is None
     server.hold.set()
-    with closing(Fetcher(server.address, lambda: False)) as fetcher:
+    with closing(ModelPuller(server.address, lambda: False)) as fetcher:
         first = next(far for far in fetcher.pull(USUAL) if far.total)
     assert first.done == server.step
 
@@ -277,7 +277,7 @@ def test_nothing_listens(server: ModelServer) -> None:
 def test_the_pace_is_that_of_the_last_seconds() -> None:
     """What was there before counts for nothing, a pause slows it down, and who begins anew is not behind."""
     seconds = [0.0]
-    pace = Pace(lambda: seconds[0])
+    pace = RateMeter(lambda: seconds[0])
 
     def told(at: float, done: int) -> None:
         seconds[0] = at
@@ -304,10 +304,10 @@ def test_a_trial_tells_how_quick_a_model_is_and_that_it_was_cold(
 ) -> None:
     server.installed = {USUAL: 1}
     config = configured()
-    tried = try_out(config, standing(config))
+    tried = probe(config, standing(config))
     assert (tried.model, tried.answer, tried.tokens, tried.rate) == (USUAL, "Nothing is lost.", 24, 30.0)
     assert tried.cold and tried.loading == 2.5
-    assert not try_out(config, standing(config)).cold
+    assert not probe(config, standing(config)).cold
     assert server.asked[-1]["options"]["num_ctx"] == 4096, "another number would load it anew"
 
 
@@ -316,15 +316,15 @@ def test_a_trial_can_be_stopped_and_says_what_is_missing(
 ) -> None:
     config = configured()
     with pytest.raises(ModelFailed) as raised:
-        try_out(config, standing(config))
+        probe(config, standing(config))
     assert raised.value.kind == "missing" and "memoranda model pull" in raised.value.next
     with pytest.raises(ModelFailed) as raised:
-        try_out(config, standing(config), "mistral")
+        probe(config, standing(config), "mistral")
     assert raised.value.kind == "missing" and "mistral" in raised.value.message
     server.installed, stop = {USUAL: 1}, threading.Event()
     server.hold.clear()
     threading.Thread(target=lambda: (server.held.wait(10), stop.set())).start()
-    with pytest.raises(ModelFailed) as raised, closing(Trier(server.address, USUAL, stop.is_set)) as trier:
+    with pytest.raises(ModelFailed) as raised, closing(ModelProbe(server.address, USUAL, stop.is_set)) as trier:
         trier.ask()
     assert raised.value.kind == "stopped" and server.left.wait(10)
 
@@ -333,10 +333,10 @@ def test_a_trial_that_does_not_come_to_an_end_is_ended(server: ModelServer, conf
     server.installed, server.says = {USUAL: 1}, "word " * 400
     config = configured()
     with pytest.raises(ModelFailed) as raised:
-        try_out(config, standing(config))
+        probe(config, standing(config))
     assert raised.value.kind == "broken" and "end" in raised.value.message
     server.says = "Nothing \u202eis\x1b lost."
-    assert try_out(config, standing(config)).answer == "Nothing is lost."
+    assert probe(config, standing(config)).answer == "Nothing is lost."
 
 
 # the doctor -----------------------------------------------------------------------------------------------------------
@@ -379,9 +379,9 @@ def test_nothing_but_the_set_address_is_spoken_to(
     monkeypatch.setattr(socket.socket, "connect", listened)
     config = configured()
     standing(config)
-    with closing(Fetcher(server.address, lambda: False)) as fetcher:
+    with closing(ModelPuller(server.address, lambda: False)) as fetcher:
         list(fetcher.pull(USUAL))
-    try_out(config, standing(config))
+    probe(config, standing(config))
     assert set(spoken) == {("127.0.0.1", server.port)}
 
 

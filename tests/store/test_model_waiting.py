@@ -14,15 +14,15 @@ from support.ollama_server import MODEL, OllamaServer
 
 from store.base.errors import ModelFailed
 from store.config import Config
-from store.conversations import Said, extraction_queue
+from store.conversations import NewTurn, extraction_queue
 from store.learning import model_due, model_pass, rule_pass, summarizers
 from store.learning.candidate_filter import worth
-from store.learning.model_pass import Added
+from store.learning.model_pass import ModelPassResult
 from store.llm import circuit_breaker, endpoint, ollama_client
 from store.llm.model_selection import found
 from store.llm.status import standing
 from store.memory import Memory
-from tui.workers.learning_worker import OFTEN, Learner
+from tui.workers.learning_worker import OFTEN, LearningWorker
 from tui.workers.throttle import Pace
 
 READS = '{"facts": [], "answers": []}'
@@ -41,7 +41,9 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OllamaServer]:
 
 def told(memory: Memory, count: int = 1) -> None:
     """A person said so much that a model may read; rules have read it, and there is nothing that it could say again."""
-    memory.turns.add("monday", [Said("user", f"Mi viejo tiene {n} panaderías en Salto.") for n in range(2, 2 + count)])
+    memory.turns.add(
+        "monday", [NewTurn("user", f"Mi viejo tiene {n} panaderías en Salto.") for n in range(2, 2 + count)]
+    )
     rule_pass.run(memory)
     with memory.database.write("agent", "extraction") as write:
         write.execute("DELETE FROM pending_extraction WHERE task = 'model.reconfirm'")
@@ -216,7 +218,7 @@ def test_no_transaction_is_open_while_it_is_looked_what_a_model_may_read(
         return list(worth(role, text))
 
     monkeypatch.setattr(rule_pass, "worth", looked_at)
-    memory.turns.add("s", [Said("user", "Recordá que el build es lento. Mi viejo tiene una panadería en Salto.")])
+    memory.turns.add("s", [NewTurn("user", "Recordá que el build es lento. Mi viejo tiene una panadería en Salto.")])
     told(memory, 3)
     assert inside == [False] * 4, "and once for each turn"
     assert extraction_queue.counts(memory.database, model=True)[0] == 4
@@ -227,12 +229,12 @@ def test_a_look_at_what_waits_imports_nothing_that_reads(memory: Memory) -> None
     told(memory)
     code = (
         "import sys\n"
-        "from tui.workers.learning_worker import Learner\n"
+        "from tui.workers.learning_worker import LearningWorker\n"
         "from tui.workers.throttle import Pace\n"
         "from store.memory import Memory\n"
         f"with Memory.open({memory.location.path!r}) as memory:\n"
         "    never = lambda: False\n"
-        "    learner = Learner(memory.location, memory.database.clock, never, never, never, Pace())\n"
+        "    learner = LearningWorker(memory.location, memory.database.clock, never, never, never, Pace())\n"
         "    assert learner.due_for_model(memory) and not learner.due(memory)\n"
         "print([name for name in sys.modules if name.startswith(('store.llm.', 'store.learning.'))])"
     )
@@ -249,24 +251,24 @@ def pressed() -> threading.Event:
 
 
 @pytest.fixture
-def learner(memory: Memory, clock: Any, pressed: threading.Event) -> Learner:
+def learner(memory: Memory, clock: Any, pressed: threading.Event) -> LearningWorker:
     """Of an application in which a key is pressed while `pressed` is set."""
 
     def never() -> bool:
         return False
 
-    return Learner(memory.location, clock, never, pressed.is_set, never, Pace())
+    return LearningWorker(memory.location, clock, never, pressed.is_set, never, Pace())
 
 
-def beside(learner: Learner) -> "tuple[threading.Thread, list[Added]]":
-    done: list[Added] = []
+def beside(learner: LearningWorker) -> "tuple[threading.Thread, list[ModelPassResult]]":
+    done: list[ModelPassResult] = []
     thread = threading.Thread(target=lambda: done.append(learner.run_model()), daemon=True)
     thread.start()
     return thread, done
 
 
 def test_rules_read_on_while_a_model_thinks(
-    memory: Memory, server: OllamaServer, learner: Learner, pressed: threading.Event
+    memory: Memory, server: OllamaServer, learner: LearningWorker, pressed: threading.Event
 ) -> None:
     told(memory)
     learner.run()
@@ -274,7 +276,7 @@ def test_rules_read_on_while_a_model_thinks(
     server.fault = "hangs"
     thread, _ = beside(learner)
     assert server.begun.wait(10)
-    memory.turns.add("now", [Said("user", "Recordá que el build es lento.")])
+    memory.turns.add("now", [NewTurn("user", "Recordá que el build es lento.")])
     assert learner.due(memory)
     assert learner.run()[0].learned.facts and thread.is_alive(), "the model still thinks"
     pressed.set()
@@ -284,7 +286,7 @@ def test_rules_read_on_while_a_model_thinks(
 
 @pytest.mark.parametrize("often", [0, OFTEN])
 def test_whoever_asks_the_model_waits_for_no_reading_of_its_own(
-    memory: Memory, server: OllamaServer, learner: Learner, often: int
+    memory: Memory, server: OllamaServer, learner: LearningWorker, often: int
 ) -> None:
     """Nor where keys broke it off so often that it is let come to its end."""
     told(memory)
@@ -302,7 +304,7 @@ def test_whoever_asks_the_model_waits_for_no_reading_of_its_own(
 
 @pytest.mark.parametrize("cold", [False, True])
 def test_keys_break_a_model_off_but_not_for_ever(
-    memory: Memory, server: OllamaServer, learner: Learner, pressed: threading.Event, cold: bool
+    memory: Memory, server: OllamaServer, learner: LearningWorker, pressed: threading.Event, cold: bool
 ) -> None:
     """Also where it must be loaded first, which takes longer than anybody pauses."""
     told(memory, 2)

@@ -20,7 +20,7 @@ from support import chain
 
 from store.base.errors import Conflict, MemorandaError
 from store.config import put, user_path
-from store.database import Database, Write
+from store.database import Database, Transaction
 from store.database.lease import Lease
 from store.exchange import exporter
 from store.history import compression
@@ -44,14 +44,14 @@ def pack_all(database: Database) -> int:
 @pytest.fixture
 def packs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every row is packed, seven in a block, right after it was written."""
-    leave = Write.__exit__
+    leave = Transaction.__exit__
 
-    def exit(write: Write, *error: Any) -> None:
+    def exit(write: Transaction, *error: Any) -> None:
         leave(write, *error)
         if error[0] is None and write.reason not in ("lease", "pack"):
             pack_all(write.database)
 
-    monkeypatch.setattr(Write, "__exit__", exit)
+    monkeypatch.setattr(Transaction, "__exit__", exit)
     monkeypatch.setattr(compression, "BLOCK", 7)
     monkeypatch.setattr(test_history, "broken_digests", lambda memory: chain.broken(memory.database))
 

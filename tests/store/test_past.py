@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from store.base.errors import Conflict, InvalidInput, NotFound, ThePast
 from store.memory import Memory
 from store.records.facts import SORTS
-from store.services.as_of import Then, read
+from store.services.as_of import PastMemory, read
 from store.services.point_in_time import moment
 from tests.store.test_history import LAWS, PLANS, SEEDS, State, recorded
 
@@ -40,10 +40,10 @@ def view(memory: Memory, now: str) -> dict[str, Any]:
 
 
 @contextmanager
-def as_of(memory: Memory, text: str) -> Iterator[Then]:
+def as_of(memory: Memory, text: str) -> Iterator[PastMemory]:
     past = read(memory, moment(memory, text))
-    with Then(memory.location, "cli", past) as then:
-        assert isinstance(then, Then)
+    with PastMemory(memory.location, "cli", past) as then:
+        assert isinstance(then, PastMemory)
         yield then
 
 

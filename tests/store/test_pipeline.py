@@ -12,7 +12,7 @@ from store.base.citations import parse as cite
 from store.base.errors import InvalidInput
 from store.base.record_keys import pack
 from store.config import project_path, put
-from store.conversations import Said
+from store.conversations import NewTurn
 from store.database import Verbatim
 from store.embedding import Vectors
 from store.embedding.vector_backends import STEPS
@@ -60,9 +60,9 @@ def meant(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
             memory.turns.add(
                 "talk",
                 [
-                    Said("user", "Where did you spend the holidays?", "Lucía", "2026-05-03"),
-                    Said("assistant", "I walked along the coast of Galicia with my sister", "Bruno", "2026-05-03"),
-                    Said("user", "It must have been windy there", "Lucía", "2026-05-03"),
+                    NewTurn("user", "Where did you spend the holidays?", "Lucía", "2026-05-03"),
+                    NewTurn("assistant", "I walked along the coast of Galicia with my sister", "Bruno", "2026-05-03"),
+                    NewTurn("user", "It must have been windy there", "Lucía", "2026-05-03"),
                 ],
             )
             settings = project_path(memory.location)
@@ -396,8 +396,8 @@ def test_what_was_opened_often_and_lately_comes_sooner_where_that_is_set(memory:
 
 def test_a_turn_is_found_by_what_was_said_around_it(memory: Memory) -> None:
     """Two before and two after, in its session only."""
-    memory.turns.add("one", [Said("user", text) for text in ("alpha", "beta", "gamma", "delta", "zeta")])
-    memory.turns.add("two", [Said("user", "alpha"), Said("user", "omega")])
+    memory.turns.add("one", [NewTurn("user", text) for text in ("alpha", "beta", "gamma", "delta", "zeta")])
+    memory.turns.add("two", [NewTurn("user", "alpha"), NewTurn("user", "omega")])
     found = {hit.citation for hit in memory.search("gamma ").hits}
     assert found == {"T#1", "T#2", "T#3", "T#4", "T#5"}
     assert memory.search("gamma ").hits[0].citation == "T#3"
@@ -406,19 +406,19 @@ def test_a_turn_is_found_by_what_was_said_around_it(memory: Memory) -> None:
 
 def test_turns_are_added_at_the_end_and_all_or_none(memory: Memory) -> None:
     """Numbers go on in their session; one that cannot be is refused with all the others."""
-    assert memory.turns.add("s", [Said("user", "one"), Said("assistant", "two")]) == [1, 2]
-    assert memory.turns.add("s", [Said("user", "three")]) == [3]
+    assert memory.turns.add("s", [NewTurn("user", "one"), NewTurn("assistant", "two")]) == [1, 2]
+    assert memory.turns.add("s", [NewTurn("user", "three")]) == [3]
     assert [turn.number for turn in memory.turns.around(2)] == [1, 2, 3]
-    for session, bad in (("s", Said("robot", "x")), ("s", Said("user", " ")), (" ", Said("user", "x"))):
+    for session, bad in (("s", NewTurn("robot", "x")), ("s", NewTurn("user", " ")), (" ", NewTurn("user", "x"))):
         with pytest.raises(InvalidInput):
-            memory.turns.add(session, [Said("user", "good"), bad])
+            memory.turns.add(session, [NewTurn("user", "good"), bad])
     assert memory.database.value("SELECT count(*) FROM turns") == 3
 
 
 def test_a_turn_can_be_cited_and_opened(memory: Memory) -> None:
     from store.search import lookup
 
-    memory.turns.add("s", [Said("user", "hello there", "Ana")])
+    memory.turns.add("s", [NewTurn("user", "hello there", "Ana")])
     turn = lookup.lookup(memory.database, cite("T#1"))
     assert turn.citation == "T#1"
     assert memory.search("author:ana hello").hits[0].record == turn
@@ -427,7 +427,7 @@ def test_a_turn_can_be_cited_and_opened(memory: Memory) -> None:
 @pytest.mark.parametrize("act", ["update", "delete"])
 def test_neighbours_forget_what_was_changed_or_taken_away(memory: Memory, act: str) -> None:
     """The index of the turns around follows, word by word."""
-    memory.turns.add("s", [Said("user", "alpha"), Said("user", "beta"), Said("user", "gamma")])
+    memory.turns.add("s", [NewTurn("user", "alpha"), NewTurn("user", "beta"), NewTurn("user", "gamma")])
     with memory.database.write("agent", "test") as write:
         if act == "update":
             write.execute("UPDATE turns SET text = ? WHERE id = 2", (Verbatim("other"),))
@@ -457,9 +457,9 @@ def test_everything_that_is_written_waits_for_its_vector_once(memory: Memory) ->
 
 
 def test_queries_are_kept_newest_last_and_once(memory: Memory) -> None:
-    from store.search.query_history import KEPT, Asked
+    from store.search.query_history import KEPT, QueryHistory
 
-    asked = Asked(memory.database)
+    asked = QueryHistory(memory.database)
     for text in ("tea", "coffee", "tea", "  ", *(f"q{number}" for number in range(KEPT - 1))):
         asked.add(text)
     recent = asked.recent()

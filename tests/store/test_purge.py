@@ -14,7 +14,7 @@ from support.ours import ours
 from support.traces import traces
 
 from store.base.errors import Conflict, InvalidInput, NotFound, Purged
-from store.conversations import Said
+from store.conversations import NewTurn
 from store.database import Verbatim, change_capture
 from store.database.tombstones import times
 from store.embedding.input_text import digest, form
@@ -100,7 +100,7 @@ def test_many_facts_leave_no_byte(memory: Memory, folder: Path, count: int):
 def test_whoever_holds_some_in_view_can_tell_that_something_went(memory: Memory) -> None:
     """Of any kind, also of one that leaves no tombstone and no step of history."""
     memory.events.log("deployed", phase="operations", payload={"version": "0.9.0"})
-    memory.turns.add("s1", [Said("user", "the hamster of the director", "")])
+    memory.turns.add("s1", [NewTurn("user", "the hamster of the director", "")])
     number, _ = memory.facts.remember("the team is five")
     assert times(memory.database) == 0
     for done, record in enumerate([("event", 1), ("turn", 1), ("fact", number)], 1):
@@ -157,7 +157,7 @@ def test_other_kinds_are_purged_too(memory: Memory, folder: Path, kind: str):
     write: dict[str, Callable[[], int]] = {
         "decision": lambda: memory.decisions.decide(f"About {TEXT}", TEXT, context=TEXT, alternatives=[TEXT, "no"]),
         "task": lambda: memory.tasks.add(TEXT),
-        "turn": lambda: memory.turns.add("s", [Said("user", "before"), Said("user", TEXT)])[1],
+        "turn": lambda: memory.turns.add("s", [NewTurn("user", "before"), NewTurn("user", TEXT)])[1],
         "event": lambda: memory.events.log("gate", payload={"deep": [{"said": TEXT}]}),
     }
     number = write[kind]()
@@ -168,7 +168,7 @@ def test_other_kinds_are_purged_too(memory: Memory, folder: Path, kind: str):
     if kind == "task":
         memory.tasks.correct(number, "something harmless")
     if kind == "turn":
-        memory.turns.add("s", [Said("assistant", "after")])
+        memory.turns.add("s", [NewTurn("assistant", "after")])
     all_places(memory, (kind, number))
     assert traces(folder, TEXT, "zebrafish") == []
     with pytest.raises(NotFound):
@@ -187,7 +187,7 @@ def quoted(memory: Memory, tmp_path: Path) -> dict[str, str]:
     memory.facts.remember(f"Somebody wrote: {TEXT}", evidence=[TEXT], tags=["zebra"])
     task = memory.tasks.add(f"ask about {TEXT}")
     memory.tasks.correct(task, "ask about it")
-    memory.turns.add("s", [Said("user", TEXT.replace(" ", "\n  ")), Said("user", "hm")])
+    memory.turns.add("s", [NewTurn("user", TEXT.replace(" ", "\n  ")), NewTurn("user", "hm")])
     memory.events.log("note", payload={TEXT: [TEXT.replace("é", "e\u0301")]})
     memory.commits.log(SHA, message=f"fix: {TEXT}", author="José")
     memory.iterations.start("fix", TEXT)
@@ -309,8 +309,8 @@ def test_what_was_told_of_it_goes_with_it(memory: Memory):
     memory.facts.remember(f"what stays, with {secret}")
     for session in ("gone", "stays", "never said a word"):
         memory.checkpoints.usage(150_000, session=session)
-    memory.turns.add("gone", [Said("user", f"one {secret}"), Said("user", "two")])
-    memory.turns.add("stays", [Said("user", "three"), Said("user", "four")])
+    memory.turns.add("gone", [NewTurn("user", f"one {secret}"), NewTurn("user", "two")])
+    memory.turns.add("stays", [NewTurn("user", "three"), NewTurn("user", "four")])
     all_places(memory, ("fact", 1), ("turn", 1), ("turn", 3))
     assert memory.database.rows("SELECT tbl, record FROM redactions") == [("facts", 2)]
     told = "SELECT session FROM context_usage ORDER BY 1"
@@ -641,16 +641,16 @@ def test_the_note_of_an_unfinished_purge_holds_no_text(memory: Memory, monkeypat
     note = memory.database.value("SELECT value FROM meta WHERE key = 'purge.pending'")
     assert "zebrafish" not in note and json.loads(note) == {"left": []}
     monkeypatch.undo()
-    assert maintenance.untidy(memory)
-    maintenance.tidy(memory)
-    assert not maintenance.untidy(memory) and not pending(memory.database)
+    assert maintenance.cleanup_due(memory)
+    maintenance.clean_up(memory)
+    assert not maintenance.cleanup_due(memory) and not pending(memory.database)
 
 
 def test_the_ballast_is_private_and_comes_back(memory: Memory):
     ballast = Path(f"{memory.database.path}-ballast")
     assert ballast.stat().st_size == 128 << 10 and stat.S_IMODE(ballast.stat().st_mode) == 0o600
     ballast.unlink()
-    maintenance.tidy(memory)
+    maintenance.clean_up(memory)
     assert ballast.stat().st_size == 128 << 10
 
 

@@ -12,7 +12,7 @@ from store.documents import atomic_write
 from store.documents.paths import Root
 from store.exchange import backup
 from store.memory import Memory
-from store.purge import Place, PurgePlan
+from store.purge import PurgePlan, RemainingMatch
 from store.purge.documents import stretches
 from store.purge.pattern import Words
 
@@ -29,7 +29,7 @@ def planned(memory: Memory) -> PurgePlan:
     return memory.purge.plan([("fact", number)])
 
 
-def in_files(plan: PurgePlan) -> list[Place]:
+def in_files(plan: PurgePlan) -> list[RemainingMatch]:
     return [place for place in plan.places if place.table == "file"]
 
 

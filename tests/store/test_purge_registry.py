@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from store.conversations import Said
+from store.conversations import NewTurn
 from store.exchange import backup, exporter
 from store.memory import Memory
 from store.purge import registry, trace
@@ -42,7 +42,7 @@ def test_a_column_that_nobody_registered_is_searched_all_the_same(memory: Memory
     connection.execute("ALTER TABLE turns ADD COLUMN heard TEXT")
     memory.facts.remember(f"the {CANARY} is blue")
     connection.execute(f"INSERT INTO tomorrow VALUES (1, 'no', 'the {CANARY} is blue')")
-    memory.turns.add("s", [Said("user", "hm")])
+    memory.turns.add("s", [NewTurn("user", "hm")])
     connection.execute(f"UPDATE turns SET heard = 'the {CANARY} is blue'")
     done = memory.purge.run(memory.purge.plan([("fact", 1)]))
     assert done.scrubbed == 2 and done.left == ()
@@ -58,7 +58,7 @@ def write_everything(memory: Memory, root: Path) -> None:
     memory.tasks.add(text)
     memory.events.log(CANARY, phase=CANARY, payload={CANARY: text})
     memory.iterations.start(CANARY, text)
-    memory.turns.add(CANARY, [Said("user", text, speaker=CANARY), Said("assistant", f"{text}, yes")])
+    memory.turns.add(CANARY, [NewTurn("user", text, speaker=CANARY), NewTurn("assistant", f"{text}, yes")])
     memory.commits.log("a1b2c3d4" * 5, message=text, author=CANARY)
     memory.checkpoints.take(text)
     memory.checkpoints.usage(150_000, session=CANARY)

@@ -9,7 +9,7 @@ import pytest
 from support.traces import traces
 
 from store.base.errors import InvalidInput
-from store.conversations import Said
+from store.conversations import NewTurn
 from store.database import Database, purged_words
 from store.memory import Memory
 from store.purge import finish, pending, trace
@@ -40,7 +40,7 @@ def test_names_that_only_it_said_go_from_every_copy(memory: Memory, folder: Path
     whole and half typed; from the backups of all this. What others say too, stays."""
     memory.facts.remember("the baker is at the corner")
     long = f"About {'so much else and ' * 12}then again Zarahemla"
-    memory.turns.add("s", [Said("user", f"{long} Quist owes him")])
+    memory.turns.add("s", [NewTurn("user", f"{long} Quist owes him")])
     memory.facts.remember(TEXT)
     memory.checkpoints.take("before the talk with Zarahemla Quist")
     with memory.database.write("user", "test") as write:
@@ -182,7 +182,7 @@ HOLDINGS: dict[str, Callable[[Memory], object]] = {
     "nothing": lambda memory: memory.facts.remember("deploys on Fridays"),
     "alike": lambda memory: memory.facts.remember("Zarahemla Quist owes the baker 300 eggs"),
     "the record": lambda memory: memory.facts.remember(TEXT),
-    "a quotation": lambda memory: memory.turns.add("s", [Said("user", f"Look: {TEXT}. Well?")]),
+    "a quotation": lambda memory: memory.turns.add("s", [NewTurn("user", f"Look: {TEXT}. Well?")]),
     "its past": lambda memory: memory.tasks.correct(memory.tasks.add(f"ask why {TEXT}"), "ask"),
     "a query": lambda memory: memory.search.asked.add(TEXT.lower()),
     "a name": lambda memory: memory.checkpoints.take("Zarahemla"),
@@ -234,13 +234,13 @@ def test_what_is_older_than_a_moment_goes_and_nothing_else(memory: Memory, clock
     """Of every kind, or of one; a newer one that took the place of an older stays, and so do words that it says too."""
     memory.facts.remember("old and only here: the quokka")
     memory.facts.remember("said then and now")
-    memory.turns.add("s", [Said("user", "yes, do it"), Said("user", "the old wombat")])
+    memory.turns.add("s", [NewTurn("user", "yes, do it"), NewTurn("user", "the old wombat")])
     memory.tasks.add("an old errand")
     memory.events.log("deployed", payload={"version": "1"})
     memory.checkpoints.take("the old quokka")
     clock.advance(days=10)
     newer = memory.facts.correct(1, "new: there are two of them")
-    memory.turns.add("s", [Said("user", "yes, do it")])
+    memory.turns.add("s", [NewTurn("user", "yes, do it")])
     memory.facts.remember("also said then and now, said then and now")
     at = memory.now
     for kind, count in (("turn", 2), ("fact", 2), ("event", 1), ("summary", 0), ("decision", 0)):

@@ -11,7 +11,7 @@ from support.repositories import commit, create, git
 from store.git import refs
 from store.git.repository import Repository
 from store.memory import Memory
-from store.services.maintenance import catch_up, stirred
+from store.services.maintenance import catch_up, git_changed
 
 SETTLE = 0.08  # seconds: what is younger may stir once more
 
@@ -25,7 +25,7 @@ class Watch:
         self.before = ""
 
     def stirs(self) -> bool:
-        now = stirred(self.memory, self.cwd, self.before)
+        now = git_changed(self.memory, self.cwd, self.before)
         self.before = now or self.before
         return now is not None
 

@@ -8,7 +8,7 @@ from support import embedding_models
 
 from store.embedding import Vectors
 from store.memory import Memory
-from store.search.fts import Keywords
+from store.search.fts import FullTextIndex
 from store.search.related import rarest
 from store.search.spelling import spellings
 
@@ -90,14 +90,14 @@ def test_every_kind_can_be_related_to(told: Memory, tmp_path: Path) -> None:
 
 
 def test_the_rarest_words_are_those_that_others_share(told: Memory) -> None:
-    keywords = Keywords(told.database)
+    keywords = FullTextIndex(told.database)
     assert rarest(keywords, FACTS[0]) == ["postgresql"]
     assert rarest(keywords, "the of 2024 unheard") == []
 
 
 def test_the_memory_offers_its_own_words_for_a_slip(told: Memory) -> None:
     """As they were written, not as the index stems them; and nothing for what is near to nothing."""
-    keywords = Keywords(told.database)
+    keywords = FullTextIndex(told.database)
     offer: Callable[..., dict[str, list[str]]] = lambda *words: spellings(told.database, keywords, list(words))  # noqa: E731
     assert offer("postgrsql", "blue") == {"postgrsql": ["postgresql"]}
     assert offer("servise") == {"servise": ["service"]}

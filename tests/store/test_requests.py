@@ -9,7 +9,7 @@ from conftest import Clock
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from store.conversations import Said
+from store.conversations import NewTurn
 from store.ingest import ingest
 from store.learning import grammar, rule_pass
 from store.learning.candidate_filter import worth
@@ -173,10 +173,10 @@ def test_a_marked_turn_reaches_the_model_too() -> None:
 def test_whoever_still_does_something_confirms_it(memory: Memory, clock: Clock) -> None:
     number, _ = memory.facts.remember("LLM principal: Kimi K2.5")
     clock.advance(days=50)
-    memory.turns.add("s", [Said("user", "sigo usando Kimi")])
+    memory.turns.add("s", [NewTurn("user", "sigo usando Kimi")])
     assert rule_pass.run(memory).learned.confirmed == (number,)
     clock.advance(days=1)
-    memory.turns.add("s", [Said("user", "sigo usando Kimi")], "import:chats")
+    memory.turns.add("s", [NewTurn("user", "sigo usando Kimi")], "import:chats")
     assert rule_pass.run(memory).learned.confirmed == ()
     assert [(one.kind, one.target) for one in memory.inbox.waiting()] == [("confirm", number)]
 
@@ -185,7 +185,7 @@ def test_whoever_still_does_something_confirms_it(memory: Memory, clock: Clock) 
 def test_what_is_no_longer_so_confirms_nothing(memory: Memory, clock: Clock, said: str) -> None:
     memory.facts.remember("Uso Kimi")
     clock.advance(days=50)
-    memory.turns.add("s", [Said("user", said)])
+    memory.turns.add("s", [NewTurn("user", said)])
     assert rule_pass.run(memory).learned.confirmed == ()
 
 

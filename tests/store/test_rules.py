@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from store.base.models import Turn
-from store.conversations import Said
+from store.conversations import NewTurn
 from store.conversations.rule_summary import TOKENS, by_rule
 from store.history.checkpoint_payload import gather
 from store.inbox.merge_text import summed_up
@@ -247,7 +247,7 @@ def test_several_facts_in_one_say_each_of_them_whole(facts: list[str]) -> None:
 @pytest.mark.parametrize("said", ["No usamos MongoDB", "Si no puede citar, no responde", "Yes, but not in production."])
 def test_the_sentences_that_were_turned_round_stand_as_they_were(memory: Memory, said: str) -> None:
     """In the summary, and in what the Librarian and a checkpoint tell of it."""
-    memory.turns.add("s", [Said("user", said)])
+    memory.turns.add("s", [NewTurn("user", said)])
     session_flush.flush(memory)
     (one,) = memory.summaries.of("s")
     assert (one.topic, one.decisions) == (said, ())
@@ -283,7 +283,7 @@ def test_what_is_too_long_is_left_out_whole() -> None:
 
 def test_a_checkpoint_is_called_by_a_whole_sentence(memory: Memory) -> None:
     long = "We keep the importer as it is, but only if the supplier " + "signs again and " * 12 + "pays."
-    memory.turns.add("s", [Said("user", "Si falla la red,\nno guardamos nada."), Said("user", f"Thanks! {long}")])
+    memory.turns.add("s", [NewTurn("user", "Si falla la red,\nno guardamos nada."), NewTurn("user", f"Thanks! {long}")])
     assert gather(memory.database, memory.now, "s").summary == "Si falla la red, no guardamos nada."
 
 
@@ -307,7 +307,7 @@ def test_a_question_stays_with_its_answer(memory: Memory) -> None:
     """A summary of three turns does not end with what the fourth answers, and tells nothing answered as open."""
     ports = {"API": "8091", "metrics": "9100", "docs": "8092", "queue": "8093"}
     for name, port in ports.items():
-        memory.turns.add("s", [Said("user", f"Which port has {name}?"), Said("assistant", f"It is {port}.")])
+        memory.turns.add("s", [NewTurn("user", f"Which port has {name}?"), NewTurn("assistant", f"It is {port}.")])
     session_flush.flush(memory)
     found = memory.summaries.of("s")
     assert [(one.topic, one.outcome) for one in found] == [
@@ -328,10 +328,10 @@ def test_sessions_that_came_from_elsewhere_are_summarised(memory: Memory, tmp_pa
         '{"session": "old", "role": "assistant", "text": "Anotado.", "at": "2026-01-02T10:01:00Z"}\n'
     )
     ingest(memory.database, str(file))
-    session_flush.tick(memory)
+    session_flush.flush_due(memory)
     assert [(one.topic, one.first, one.last) for one in memory.summaries.of("old")] == [("No usamos MongoDB.", 1, 2)]
     with Memory.open(str(tmp_path / "other" / "memory.db"), clock=memory.database.clock) as other:
-        other.turns.add("theirs", [Said("user", "Si falla la red, no guardamos nada.", at="2026-02-03T10:00:00Z")])
+        other.turns.add("theirs", [NewTurn("user", "Si falla la red, no guardamos nada.", at="2026-02-03T10:00:00Z")])
         document = tmp_path / "other.json"
         save(other.database, str(document), False)
     with Import(memory.database, str(document)) as brought:
@@ -345,7 +345,7 @@ def test_sessions_that_came_from_elsewhere_are_summarised(memory: Memory, tmp_pa
 
 def test_of_small_talk_nothing_is_told(memory: Memory) -> None:
     """It counts as summarised, and takes no place among the active ones."""
-    memory.turns.add("s", [Said("user", "Hola!"), Said("assistant", "¡Hola! ¿En qué te ayudo?")])
+    memory.turns.add("s", [NewTurn("user", "Hola!"), NewTurn("assistant", "¡Hola! ¿En qué te ayudo?")])
     session_flush.flush(memory)
     (one,) = memory.summaries.of("s")
     assert (one.topic, one.line, one.tokens, memory.summaries.active("s")) == ("", "", 0, [])
@@ -376,12 +376,12 @@ CHANGES = [
 
 @pytest.mark.parametrize("said", CHANGES)
 def test_a_change_of_topic_begins_the_window_and_closes_what_was_before(memory: Memory, said: str) -> None:
-    memory.turns.add("s", [Said("user", "No usamos MongoDB."), Said("assistant", "Anotado.")])
-    memory.turns.add("s", [Said("user", said), Said("assistant", "In May.")])
+    memory.turns.add("s", [NewTurn("user", "No usamos MongoDB."), NewTurn("assistant", "Anotado.")])
+    memory.turns.add("s", [NewTurn("user", said), NewTurn("assistant", "In May.")])
     assert [turn.number for turn in memory.turns.window("s")] == [3, 4]
     before = {one.name: one.text for one in memory.context("", "s").parts}["summaries"]
     assert "[T#1] topic: No usamos MongoDB." in before, "it is told at once, though nobody summarised it yet"
-    session_flush.tick(memory)
+    session_flush.flush_due(memory)
     assert [(one.first, one.last, one.topic) for one in memory.summaries.of("s")] == [(1, 2, "No usamos MongoDB.")]
     context = memory.context("", "s")
     part = {one.name: one.text for one in context.parts}
@@ -390,5 +390,5 @@ def test_a_change_of_topic_begins_the_window_and_closes_what_was_before(memory: 
 
 @pytest.mark.parametrize("said", ["No cambiemos de tema.", "Dijo «otra cosa: la feria»", "Otra cosa sobre eso: el IVA"])
 def test_what_goes_on_leaves_the_window_as_it_was(memory: Memory, said: str) -> None:
-    memory.turns.add("s", [Said("user", "Usamos Redis."), Said("assistant", "Listo."), Said("user", said)])
+    memory.turns.add("s", [NewTurn("user", "Usamos Redis."), NewTurn("assistant", "Listo."), NewTurn("user", said)])
     assert [turn.number for turn in memory.turns.window("s")] == [1, 2, 3]

@@ -19,7 +19,7 @@ from support.secrets import CONTEXTS, PASSWORD, TOKENS, hexa, label_of, word
 from store import config
 from store.base.errors import InvalidInput, NotFound
 from store.base.installation import sign
-from store.conversations import Said, hook_spool
+from store.conversations import NewTurn, hook_spool
 from store.database import Verbatim
 from store.database.tombstones import times
 from store.exchange import backup, exporter
@@ -80,7 +80,7 @@ def test_the_door_notes_where_a_secret_was_cut_and_never_what(memory: Memory) ->
     memory.facts.remember(f"push with {GITHUB}", actor="agent", tags=["plain"])
     decision = memory.decisions.decide("Pay", f"by {STRIPE} or {STRIPE[:-1]}7", rationale=f"as {GITHUB}")
     event = memory.events.log("seen", payload={"deep": [{"at": f"x {GITHUB}"}]}, actor="mcp:claude")
-    memory.turns.add("s", [Said("user", f"take {STRIPE}")], origin="hook")
+    memory.turns.add("s", [NewTurn("user", f"take {STRIPE}")], origin="hook")
     memory.facts.remember("nothing here")
     cuts = noted(memory.database)
     assert [(cut.citation, cut.field, cut.rule, cut.count, cut.actor, cut.door) for cut in cuts] == [
@@ -248,7 +248,7 @@ def leaky(memory: Memory) -> Memory:
     memory.facts.correct(1, f"{CONTROL} push with {GITHUB}, from home")
     memory.tasks.add(f"pay by {STRIPE}")
     memory.events.log("seen", payload={"a": [GITHUB]})
-    memory.turns.add("s", [Said("user", f"take {STRIPE}"), Said("assistant", "thanks")], origin="hook")
+    memory.turns.add("s", [NewTurn("user", f"take {STRIPE}"), NewTurn("assistant", "thanks")], origin="hook")
     memory.commits.log("a1" * 20, message=f"Use {GITHUB}")
     with memory.database.write("user", "test") as write:
         write.insert("queries", text=f"where is {GITHUB}", at=Verbatim(write.at))
@@ -318,7 +318,7 @@ def test_whoever_holds_some_in_view_can_tell_that_something_went(leaky: Memory) 
 
 def test_the_index_of_a_large_memory_keeps_no_word_either(leaky: Memory) -> None:
     """A word of a large, old segment of the index would stay there until chance merged it away."""
-    leaky.turns.add("long", [Said("user", f"{hexa(8)} of {n}") for n in range(3000)], origin="user")
+    leaky.turns.add("long", [NewTurn("user", f"{hexa(8)} of {n}") for n in range(3000)], origin="user")
     leaky.facts.remember("a word that comes later")
     assert scrub(leaky.database, scan(leaky.database))
     assert traces(folder(leaky), GITHUB[4:], STRIPE[8:], CONTROL) == [CONTROL]
@@ -347,10 +347,10 @@ def test_while_another_program_reads_the_log_it_says_so(leaky: Memory) -> None:
 
 def test_a_scan_of_a_clean_memory_finds_nothing_and_reads_all_pages(memory: Memory) -> None:
     for _ in range(3):
-        memory.turns.add(hexa(8), [Said("user", f"word {n}") for n in range(700)], origin="user")
+        memory.turns.add(hexa(8), [NewTurn("user", f"word {n}") for n in range(700)], origin="user")
     assert scan(memory.database) == []
     unguarded(memory, "CURL_USER")
-    memory.turns.add("last", [Said("user", f"curl -u ada:{PASSWORD} https://x")], origin="user")
+    memory.turns.add("last", [NewTurn("user", f"curl -u ada:{PASSWORD} https://x")], origin="user")
     guarded()
     assert [(leak.citation, leak.rule) for leak in scan(memory.database)] == [("T#2101", "CURL_USER")]
 

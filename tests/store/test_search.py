@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from store.base.errors import Conflict, ForeignFile, InvalidInput, NotFound
 from store.base.vocabulary import DOMAINS, SEARCHABLE
-from store.conversations import Said, summaries
+from store.conversations import NewTurn, summaries
 from store.conversations.rule_summary import Summarised
 from store.database import Verbatim
 from store.memory import Memory
@@ -35,7 +35,7 @@ WRITERS: dict[str, tuple[Callable[[Memory, str], object], str]] = {
     "iteration": (lambda memory, text: memory.iterations.start("fix", text), "iterations.description"),
     "task": (lambda memory, text: memory.tasks.add(text), "tasks.text"),
     "checkpoint": (lambda memory, text: memory.checkpoints.take(text), "checkpoints.name"),
-    "turn": (lambda memory, text: memory.turns.add("s", [Said("user", text)]), "turns.text"),
+    "turn": (lambda memory, text: memory.turns.add("s", [NewTurn("user", text)]), "turns.text"),
     "summary": (lambda memory, text: write_summary(memory, text), "summaries.topic"),
     "document": (lambda memory, text: write_document(memory, text), "chunks.text"),
 }

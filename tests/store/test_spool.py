@@ -56,7 +56,7 @@ def test_every_act_comes_in_once_and_in_order(memory: Memory, path: str):
     hook_spool.append(path, "turns", {"session": "s", "turns": turns}, actor="hook")
     leave(path, "the last")
     assert hook_spool.waiting(path) and facts(memory) == ["by hand"]
-    maintenance.tidy(memory)
+    maintenance.clean_up(memory)
     assert facts(memory) == ["by hand", "the first", "the last"]
     assert memory.decisions.get(1).chosen == "Berlin" and memory.events.get(1).payload == {"ok": True}
     assert [turn.speaker for turn in memory.turns.around(1)] == ["Ana", ""]
@@ -71,7 +71,7 @@ def test_it_is_redacted_and_private_before_it_is_written(memory: Memory, path: s
     assert traces(folder, SECRET) == [] and "REDACTED:GITHUB_TOKEN" in lines(path, ".jsonl")[0]
     assert stat.S_IMODE((folder / "spool").stat().st_mode) == 0o700
     assert {stat.S_IMODE(file.stat().st_mode) for file in (folder / "spool").iterdir()} == {0o600}
-    maintenance.tidy(memory)
+    maintenance.clean_up(memory)
     assert facts(memory) == ["the token is [REDACTED:GITHUB_TOKEN]"]
 
 
@@ -95,7 +95,7 @@ def test_a_busy_memory_is_not_waited_for_by_a_hook(memory: Memory, path: str):
         assert hook_spool.write(hook.database, "remember", {"text": "in time"}, actor="hook", key="k1") is None
         holder.communicate("go\n")
         assert hook_spool.write(hook.database, "remember", {"text": "in time"}, actor="hook", key="k1") == [1]
-    maintenance.tidy(memory)
+    maintenance.clean_up(memory)
     assert facts(memory) == ["in time"], "the same key: not twice"
 
 
@@ -111,7 +111,7 @@ def test_what_cannot_be_read_is_kept_aside_and_said(memory: Memory, path: str):
         stream.write(f'{line}\t{sign(line.encode())}\n{{"act":"torn at its e')
     leave(path, "the last")
     said: list[str] = []
-    maintenance.tidy(memory, said.append)
+    maintenance.clean_up(memory, said.append)
     assert facts(memory) == ["the first", "the last"]
     assert hook_spool.broken(path) == 5 and len(lines(path, ".broken")) == 5
     why = "cannot be read, or were not left by this installation, and were kept aside in"
@@ -195,10 +195,10 @@ def test_a_full_disk_leaves_the_rest_for_later(memory: Memory, path: str, monkey
 
     monkeypatch.setitem(hook_spool.ACTS, "remember", full)
     said: list[str] = []
-    maintenance.tidy(memory, said.append)
+    maintenance.clean_up(memory, said.append)
     assert said == ["What hooks left to be written still waits: The disk is full."] and hook_spool.waiting(path)
     monkeypatch.undo()
-    maintenance.tidy(memory)
+    maintenance.clean_up(memory)
     assert facts(memory) == [f"number {number}" for number in range(3)]
 
 
@@ -234,7 +234,7 @@ def test_many_hooks_and_drains_that_are_killed(memory: Memory, path: str):
         drain.communicate()
         kills += 1
     assert [hook.returncode for hook in hooks] == [0] * 4
-    maintenance.tidy(memory)
+    maintenance.clean_up(memory)
     said = events(memory)
     assert len(said) == 160 and hook_spool.broken(path) == 0
     for name in range(4):
@@ -257,7 +257,7 @@ def test_a_line_is_not_lost_when_its_file_is_taken_just_then(memory: Memory, pat
         file.rename(f"{path}.jsonl".replace("memory.db.jsonl", "spool/memory.db.taken1"))
     assert hook.wait() == 0
     assert "writer late says 0" in lines(path, ".jsonl")[0]
-    maintenance.tidy(memory)
+    maintenance.clean_up(memory)
     assert (facts(memory), events(memory)) == (["the first"], ["writer late says 0"])
 
 
@@ -284,7 +284,7 @@ def test_a_purge_looks_into_the_spool(memory: Memory, path: str):
     memory.purge.run(plan)
     assert traces(Path(path).parent, text, "zebrafish") == []
     assert lines(path, ".broken") == ["broken"]
-    maintenance.tidy(memory)
+    maintenance.clean_up(memory)
     assert facts(memory) == ["the first", "the last"]
 
 
@@ -302,7 +302,7 @@ def test_two_memories_in_a_folder_have_a_spool_each(memory: Memory, path: str):
     leave(path, "mine")
     leave(other, "theirs")
     with Memory.open(other) as neighbour:
-        maintenance.tidy(neighbour)
+        maintenance.clean_up(neighbour)
         assert facts(neighbour) == ["theirs"]
     assert hook_spool.waiting(path) and hook_spool.holding(path, Words(["mine"])) == 1
 
@@ -316,9 +316,9 @@ def test_the_same_key_gives_the_same_answer_and_writes_once(memory: Memory):
         assert memory.facts.remember("a fact", key="k1") == (1, True)
         assert memory.decisions.decide("Where to", "Berlin", key="k2") == 1
         assert memory.events.log("gate", key="k3") == 1
-        from store.conversations import Said
+        from store.conversations import NewTurn
 
-        assert memory.turns.add("s", [Said("user", "a"), Said("user", "b")], key="k4") == [1, 2]
+        assert memory.turns.add("s", [NewTurn("user", "a"), NewTurn("user", "b")], key="k4") == [1, 2]
     assert len(memory.history.steps()) == 2
     assert memory.facts.remember("a fact", key="k5") == (1, False)
     assert memory.facts.remember("a fact", key="k5") == (1, False)
@@ -331,10 +331,10 @@ def test_keys_hold_no_text_and_expire(memory: Memory, path: str, clock):
     memory.facts.remember("a fact", key="zebrafish-key")
     assert traces(Path(path).parent, "zebrafish-key") == []
     clock.advance(days=29)
-    maintenance.tidy(memory)
+    maintenance.clean_up(memory)
     assert memory.facts.remember("a fact", key="zebrafish-key") == (1, True)
     clock.advance(days=2)
-    maintenance.tidy(memory)
+    maintenance.clean_up(memory)
     assert memory.facts.remember("a fact", key="zebrafish-key") == (1, False)
 
 

@@ -8,7 +8,7 @@ from conftest import Clock
 from store import health
 from store.base.location import locate
 from store.config import put, user_path
-from store.conversations import Said, retention
+from store.conversations import NewTurn, retention
 from store.conversations.retention import CITING
 from store.conversations.rule_summary import Summarised
 from store.conversations.summaries import put as put_summary
@@ -26,9 +26,9 @@ def told(memory: Memory, clock: Clock) -> Memory:
     """A session of eight turns that were read, the first six of them summarised in the words of the second, and now it
     is much later."""
     memory.turns.add(
-        "s", [Said("user", f"The importer says {word}.") for word in "one two three four five six".split()]
+        "s", [NewTurn("user", f"The importer says {word}.") for word in "one two three four five six".split()]
     )
-    memory.turns.add("s", [Said("assistant", "It is seven."), Said("user", "And eight.")])
+    memory.turns.add("s", [NewTurn("assistant", "It is seven."), NewTurn("user", "And eight.")])
     with memory.database.write("user", "test") as write:
         write.execute("UPDATE turns SET text = ? WHERE id = 2", (f"We found that {TOPIC.upper()},  and says two.",))
         for first in (1, 4):
@@ -52,7 +52,7 @@ def test_what_is_summarised_and_not_quoted_expires(told: Memory) -> None:
     assert told.search("three").total == 0 and told.search("seven").total >= 1
     assert len(told.summaries.of("s")) == 2
     assert retention.expire(told.database, told.now, DAYS) == 0
-    (new,) = told.turns.add("s", [Said("user", "And nine.")])
+    (new,) = told.turns.add("s", [NewTurn("user", "And nine.")])
     assert told.turns.get(new).number == 9
     assert [one.says for one in health.examine(told.location, clock=told.database.clock) if one.state == WRONG] == []
 
@@ -108,7 +108,9 @@ def test_every_text_that_a_person_or_an_agent_writes_is_looked_through(memory: M
 
 
 def test_the_evidence_of_a_fact_stays_with_it(memory: Memory, clock: Clock) -> None:
-    memory.turns.add("s", [Said("user", "Remember that the importer runs at night."), *[Said("user", "And?")] * 3])
+    memory.turns.add(
+        "s", [NewTurn("user", "Remember that the importer runs at night."), *[NewTurn("user", "And?")] * 3]
+    )
     rule_pass.run(memory)
     assert memory.facts.get(1).evidence == ("T#1",)
     with memory.database.write("user", "test") as write:

@@ -11,7 +11,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from store.base.errors import InvalidInput, MemorandaError, NotFound, StorageError
-from store.conversations import Said
+from store.conversations import NewTurn
 from store.conversations.rule_summary import Summarised
 from store.database import Json, Verbatim, clean
 from store.database.tables import JOURNAL, RECORDED
@@ -84,12 +84,12 @@ def tell(memory: Memory, text: str) -> None:
     other, _ = memory.facts.remember(f"{text} once more", actor=by)
     memory.inbox.propose("merge", {"others": [other]}, target=fact, origin=by)
     memory.checkpoints.take(text, actor=by)
-    memory.turns.add(text, [Said("user", text, speaker=text)], origin=by)
+    memory.turns.add(text, [NewTurn("user", text, speaker=text)], origin=by)
     memory.facts.forget([fact], actor=by)
     memory.checkpoints.restore(1, actor=by)
     memory.tasks.add(text, actor=by)
     memory.decisions.decide(text, text, actor=by)
-    memory.turns.add(text, [Said("user", f"`{text}`")], origin=by)
+    memory.turns.add(text, [NewTurn("user", f"`{text}`")], origin=by)
     memory.facts.remember(f"{text} for now", actor=by, scope="session", session=text)
     one = Summarised(text, (text,), text, (text,), (text,))
     memory.summaries.write(text, all_of_it=True, by=lambda part: one, actor=by)

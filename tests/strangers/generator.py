@@ -14,7 +14,7 @@ from support import repositories
 
 from store.base.clock import from_ms, to_ms
 from store.base.location import Location, locate
-from store.conversations import Said
+from store.conversations import NewTurn
 from store.database import Verbatim
 from store.memory import Memory
 from store.records.facts import text_hash
@@ -147,7 +147,7 @@ def _fill(project: Project, dice: random.Random, size: int) -> None:
                 memory.events.log("gate_passed", phase="build", payload={"n": number})
         memory.iterations.start("feature", _sentence(dice, project.kind))
         memory.inbox.propose("add", {"fact": _sentence(dice, project.kind)}, origin="mcp:somebody")
-        memory.turns.add("standup", [Said("user", _sentence(dice, project.kind)), Said("assistant", "Noted.")])
+        memory.turns.add("standup", [NewTurn("user", _sentence(dice, project.kind)), NewTurn("assistant", "Noted.")])
         memory.checkpoints.take("before the move")
         memory.facts.forget([2])
         memory.facts.correct(3, "This was corrected once")

@@ -7,7 +7,7 @@ from typing import Any
 from store.base.errors import ModelFailed
 from store.database import Database
 from store.llm.chat import Message
-from store.llm.structured_output import Asking
+from store.llm.structured_output import ModelSession
 
 Said = str | dict[str, Any] | ModelFailed
 
@@ -48,10 +48,10 @@ class Scripted:
 
 def asking(
     *says: Said | Callable[[Sequence[Message]], Said], database: Database | None = None
-) -> tuple[Asking, Scripted]:
+) -> tuple[ModelSession, Scripted]:
     """A task's way to a model that says this."""
     chat = Scripted(*says)
-    return Asking(chat, 5.0, database), chat
+    return ModelSession(chat, 5.0, database), chat
 
 
 def failing(kind: str = "slow") -> ModelFailed:

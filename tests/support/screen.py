@@ -206,8 +206,8 @@ class Person:
     async def _work(self) -> None:
         engine = self.main.engine
         if engine is not None and not engine.closed:
-            await asyncio.wrap_future(engine.pen.thread.submit(lambda: None))
-            await asyncio.wrap_future(engine.pen.beside.submit(lambda: None))
+            await asyncio.wrap_future(engine.writer.thread.submit(lambda: None))
+            await asyncio.wrap_future(engine.writer.beside.submit(lambda: None))
         with contextlib.suppress(WorkerCancelled):
             await self.app.workers.wait_for_complete()
 

@@ -2,7 +2,7 @@
 
 from store.base.errors import MemorandaError
 from store.health import WRONG, hash_chain, integrity, record_history
-from store.health.finding import Visit, quiet
+from store.health.finding import CheckContext, quiet
 from store.memory import Memory
 
 CHECKS = (integrity.file, integrity.references, hash_chain.history, record_history.records, integrity.keywords)
@@ -10,7 +10,7 @@ CHECKS = (integrity.file, integrity.references, hash_chain.history, record_histo
 
 def unsound(memory: Memory) -> list[str]:
     """What is wrong with it."""
-    visit = Visit(memory, False, "", quiet)
+    visit = CheckContext(memory, False, "", quiet)
     found = list[str]()
     for check in CHECKS:
         try:

@@ -11,7 +11,7 @@ from conftest import Clock
 from support import embedding_models
 
 from store.base.vocabulary import DOMAINS, LETTERS, SEARCHABLE
-from store.conversations import Said
+from store.conversations import NewTurn
 from store.embedding import Vectors
 from store.memory import Memory
 from store.search.query_parser import IS
@@ -35,7 +35,7 @@ _SHA = "a1b2c3d" * 5 + "abcde"
 
 
 def _said(memory: Memory) -> None:
-    memory.turns.add("s", [Said("user", f"The {WORD} meets at nine", "Ana", "2026-11-20T09:00:00.000Z")])
+    memory.turns.add("s", [NewTurn("user", f"The {WORD} meets at nine", "Ana", "2026-11-20T09:00:00.000Z")])
 
 
 def _summarised(memory: Memory) -> None:

@@ -37,7 +37,7 @@ from tui.screens.recent import RecentScreen
 from tui.widgets.bars import Footer
 from tui.widgets.prompt_bar import Line
 from tui.widgets.record_list import RecordList
-from tui.workers.maintenance_worker import Upkeep
+from tui.workers.maintenance_worker import MaintenanceWorker
 
 
 @pytest.fixture
@@ -609,9 +609,11 @@ class TestOthers:
         folder = tmp_path / "long"
         repositories.build_repository(folder, commits=1200, merges=5)
         told, pressed = threading.Event(), threading.Event()
-        read_all = Upkeep.catch_up
+        read_all = MaintenanceWorker.catch_up
 
-        def held(upkeep: Upkeep, progress: Callable[[int, int], None], trouble: Callable[[str], None]) -> int | None:
+        def held(
+            upkeep: MaintenanceWorker, progress: Callable[[int, int], None], trouble: Callable[[str], None]
+        ) -> int | None:
             def slowly(done: int, total: int) -> None:
                 progress(done, total)
                 if done:
@@ -620,7 +622,7 @@ class TestOthers:
 
             return read_all(upkeep, slowly, trouble)
 
-        monkeypatch.setattr(Upkeep, "catch_up", held)
+        monkeypatch.setattr(MaintenanceWorker, "catch_up", held)
         app = Memoranda(location(folder), str(folder), Clock())
         async with app.run_test(size=WIDE, notifications=True) as pilot:
             person = Person(app, pilot)

@@ -38,7 +38,7 @@ from tui.widgets.prompt_bar import Line, completed
 from tui.widgets.record_list import RecordList
 from tui.widgets.search_bar import SearchBar
 from tui.workers.engine import Engine
-from tui.workers.maintenance_worker import Upkeep
+from tui.workers.maintenance_worker import MaintenanceWorker
 
 ORDERS = ("by age", "by state", "by domain", "newest first", "by text")
 SIZES = pytest.mark.parametrize("size", [NARROW, WIDE], ids=["80x24", "120x40"])
@@ -100,7 +100,7 @@ class TestFacts:
             await person.put_cursor(fact)
             before = person.rows
             holder = apsw.Connection(str(story.path))
-            holder.execute("BEGIN IMMEDIATE")  # somebody else is writing, so that the pen has to wait
+            holder.execute("BEGIN IMMEDIATE")  # somebody else is writing, so that the writer has to wait
             await person.pilot.press("f")
             assert not any("Deploy" in row for row in person.rows), "the row waits for nothing"
             assert person.toasts == []
@@ -817,13 +817,13 @@ class TestFiles:
         """The real worker's report, held still: 3,000 commits go by too fast to be seen."""
         let_go = threading.Event()
 
-        def slow(upkeep: Upkeep, progress: Callable[[int, int], None], trouble: object) -> int:
+        def slow(upkeep: MaintenanceWorker, progress: Callable[[int, int], None], trouble: object) -> int:
             progress(250, 3000)
             let_go.wait(PATIENCE)
             progress(3000, 3000)
             return 3000
 
-        monkeypatch.setattr(Upkeep, "catch_up", slow)
+        monkeypatch.setattr(MaintenanceWorker, "catch_up", slow)
         app = Memoranda(story.location, str(story.folder), Clock())
         async with app.run_test(size=WIDE) as pilot:
             person = Person(app, pilot)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui.input.argument_parser import Argument, Given, Usage, help_text, read
+from tui.input.argument_parser import Argument, ParsedArguments, Usage, help_text, read
 from tui.input.command_table import BY_NAME, SLASH, VERBS, find
 
 PAINT = (
@@ -107,7 +107,7 @@ def test_calls_do_not_share_their_lists():
 
 def test_what_no_verb_asked_for_is_an_error_of_ours():
     with pytest.raises(AttributeError):
-        Given({"colour": "red"}).color  # noqa: B018
+        ParsedArguments({"colour": "red"}).color  # noqa: B018
 
 
 @given(st.lists(st.text()), st.lists(st.text()), st.text())

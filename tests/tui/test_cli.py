@@ -25,7 +25,7 @@ from support import repositories, secrets
 from support.commands import COMMAND, Do, Said
 
 from store.base import models
-from store.conversations import Said as Turn
+from store.conversations import NewTurn as Turn
 from store.embedding import indexer
 from store.git.repository import Repository
 from store.ingest import Report

@@ -9,7 +9,7 @@ from support.stories import Clock
 
 from store.base.models import Summary
 from store.config import put, user_path
-from store.conversations import Said
+from store.conversations import NewTurn
 from store.ingest import ingest
 from store.ingest.discard import keep, kept
 from store.learning import rule_pass
@@ -61,7 +61,7 @@ async def test_a_conversation_is_brought_in_read_and_cleared(project: Path) -> N
 
 
 async def test_a_large_file_is_left_to_a_shell(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It would hold the pen, for which everything waits that a person writes."""
+    """It would hold the writer, for which everything waits that a person writes."""
     monkeypatch.setattr(conversations, "LARGE", 20)
     async with opened(project) as person:
         await person.command("ingest talk.txt")
@@ -140,7 +140,7 @@ def test_a_session_begins_before_anything_is_said(project: Path) -> None:
     """Those that broke off are ended then; started again it goes on, and its turns are its own."""
     clock = Clock()
     with Memory.open(str(project / ".memoranda" / "memory.db"), "cli", clock) as memory:
-        memory.turns.add("old", [Said("user", "Why is it slow?")])
+        memory.turns.add("old", [NewTurn("user", "Why is it slow?")])
         clock.now = "2026-11-21T14:00:00.000Z"
         begun = automatic_checkpoints.start(memory, "monday", "/somewhere")
         assert (begun.id, begun.turns, begun.ended_at, begun.started_at) == ("monday", 0, None, clock.now)
@@ -148,7 +148,7 @@ def test_a_session_begins_before_anything_is_said(project: Path) -> None:
             ("monday", True),
             ("old", False),
         ]
-        memory.turns.add("monday", [Said("user", "Decidimos usar Decimal.")])
+        memory.turns.add("monday", [NewTurn("user", "Decidimos usar Decimal.")])
         session_flush.clear(memory, "monday")
         assert memory.sessions.get("monday").ended_at is not None
         again = automatic_checkpoints.start(memory, "monday")

@@ -29,7 +29,7 @@ from store.conversations import extraction_queue
 from store.database import change_capture
 from store.exchange.exporter import document
 from store.inbox import new_fact_check
-from store.inbox.decision_conflicts import met
+from store.inbox.decision_conflicts import find_matches
 from store.inbox.duplicates import alike
 from store.memory import Memory
 from tui import cli, demo
@@ -186,7 +186,7 @@ def test_an_inbox_to_decide(memory: Memory):
     assert [one.citation for one in waiting if flagged(one)] == ["P#6"]
     assert [memory.inbox.doubts(one) for one in waiting] == [[]] * 9, "the evidence stands"
     overruled = next(one for one in waiting if "RabbitMQ" in one.text)
-    assert [(one.decision.id, one.against) for one in met(memory.database, overruled.text)] == [(16, True)]
+    assert [(one.decision.id, one.against) for one in find_matches(memory.database, overruled.text)] == [(16, True)]
     against = next(one for one in waiting if "viernes" in one.text)
     assert [like.how for like in alike(memory.database, memory.facts, against.text)] == ["contradicts"]
     for one in waiting:

@@ -10,7 +10,7 @@ from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401
 from support.stories import NOON, Story, copy, noon
 from support.strangers import PAYLOADS
 
-from store.conversations import Said
+from store.conversations import NewTurn
 from store.learning import rule_pass
 from store.memory import Memory
 from tui.cli import run
@@ -32,9 +32,11 @@ def story(tmp_path: Path) -> Story:
 def lived(story: Story, monkeypatch: pytest.MonkeyPatch) -> Story:
     """Two conversations, a turn that cannot be read, contexts, one of them answered, searches."""
     with story.open() as memory:
-        memory.turns.add("monday", [Said("user", "does the build run on Jenkins?"), Said("assistant", "word " * 300)])
+        memory.turns.add(
+            "monday", [NewTurn("user", "does the build run on Jenkins?"), NewTurn("assistant", "word " * 300)]
+        )
         memory.checkpoints.session_end(session="monday")
-        memory.turns.add("tuesday", [Said("user", "and who deploys?")])
+        memory.turns.add("tuesday", [NewTurn("user", "and who deploys?")])
         context = memory.context("does the build run on Jenkins?", "tuesday")
         number = memory.context.sent.keep(context)
         cited = [one.fact.citation for one in context.considered if one.included]
@@ -44,14 +46,14 @@ def lived(story: Story, monkeypatch: pytest.MonkeyPatch) -> Story:
             memory.search.timed.add(memory.search(query, meaning=False))
     with monkeypatch.context() as patch:
         patch.setattr("store.conversations.extraction_queue.BACKOFF_MS", (0, 0, 0))
-        real = rule_pass.lessons
+        real = rule_pass.plan_actions
 
         def stumbles(task: str, turn: object, *rest: object) -> object:
             if turn.id == 1:  # type: ignore[attr-defined]
                 raise RecursionError("what was said")
             return real(task, turn, *rest)  # type: ignore[arg-type]
 
-        patch.setattr("store.learning.rule_pass.lessons", stumbles)
+        patch.setattr("store.learning.rule_pass.plan_actions", stumbles)
         with story.open() as memory:
             rule_pass.run(memory)
     return story
@@ -241,7 +243,7 @@ async def test_hostile_text_is_shown_and_not_obeyed(story: Story) -> None:
     with story.open() as memory:
         for payload in PAYLOADS.values():
             if payload.strip():
-                memory.turns.add(f"s {payload}", [Said("user", f"hostile {payload}")])
+                memory.turns.add(f"s {payload}", [NewTurn("user", f"hostile {payload}")])
                 memory.search.asked.add(payload)
     async with opened(story.folder, WIDE) as person:
         await at(person, "fresh")

@@ -11,7 +11,7 @@ from support.stories import Story, copy
 from textual.widgets import OptionList  # noqa: F401
 
 from store.base.errors import InvalidInput
-from store.conversations import Said
+from store.conversations import NewTurn
 from store.inbox import new_fact_check
 from store.inbox.inbox import Choice
 from store.memory import Memory
@@ -36,7 +36,7 @@ def ask(memory: Memory, text: str, kind: str = "add", origin: str = AGENT, **mor
 def asked(story: Story) -> Story:
     """Three proposals: something new with its evidence, a correction, and an order to an agent."""
     with story.open(now=EVENING, door="mcp") as memory:
-        turn = memory.turns.add("s", [Said("user", "Ojo, soy alérgico al maní.")])[0]
+        turn = memory.turns.add("s", [NewTurn("user", "Ojo, soy alérgico al maní.")])[0]
         with memory.database.write("agent", "read already") as write:  # else the app would learn from it too
             write.execute("DELETE FROM pending_extraction")
         ask(memory, "Allergic to peanuts", evidence=[{"citation": f"T#{turn}", "quote": "alérgico al maní"}])

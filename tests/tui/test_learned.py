@@ -12,7 +12,7 @@ from support.screen import NARROW, WIDE, opened, utc  # noqa: F401  (a fixture)
 from support.stories import Story, copy
 
 from store.base.models import Fact, Turn
-from store.conversations import Said
+from store.conversations import NewTurn
 from store.learning import rule_pass
 from store.llm import circuit_breaker
 from store.memory import Memory
@@ -20,9 +20,9 @@ from tui import cli
 from tui.render.evidence import sentence_with
 
 SAID = (
-    Said("user", "Hola! Recordá que el deploy se hace los martes. ¿Cómo viene el build?", at="2026-11-21T09:00"),
-    Said("assistant", "Remember that I never sleep.", at="2026-11-21T09:01"),
-    Said("user", "Direct answers, no hedging. We use Bazel for all our builds.", at="2026-11-21T09:02"),
+    NewTurn("user", "Hola! Recordá que el deploy se hace los martes. ¿Cómo viene el build?", at="2026-11-21T09:00"),
+    NewTurn("assistant", "Remember that I never sleep.", at="2026-11-21T09:01"),
+    NewTurn("user", "Direct answers, no hedging. We use Bazel for all our builds.", at="2026-11-21T09:02"),
 )
 
 
@@ -185,7 +185,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[OllamaServer]:
 def mention(story: Story) -> None:
     """Somebody tells an agent in another window what no phrase gives away."""
     with story.open() as memory:
-        memory.turns.add("monday", [Said("user", "Mi viejo tiene una panadería en Salto.", at="2026-11-21T09:00")])
+        memory.turns.add("monday", [NewTurn("user", "Mi viejo tiene una panadería en Salto.", at="2026-11-21T09:00")])
 
 
 async def test_what_a_model_reads_in_it_waits_in_the_inbox(story: Story, server: OllamaServer) -> None:

@@ -158,7 +158,7 @@ async def test_every_writing_verb_is_refused(story: Story) -> None:
 
 
 async def test_the_pen_itself_cannot_change_the_past(story: Story) -> None:
-    """Behind the keys stands the door: whatever reaches the pen meets a memory that refuses."""
+    """Behind the keys stands the door: whatever reaches the writer meets a memory that refuses."""
     async with opened(story.folder) as person:
         await to_checkpoint(person)
         errors: list[str] = []

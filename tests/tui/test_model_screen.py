@@ -15,15 +15,15 @@ from store.database import Verbatim
 from store.database.lease import Lease
 from store.llm import circuit_breaker, usage_stats
 from store.llm.model_selection import USUAL
-from store.llm.model_stats import Faring
-from store.llm.server_info import Look
-from store.llm.status import Standing
+from store.llm.model_stats import ModelStats
+from store.llm.server_info import ServerInfo
+from store.llm.status import ModelStatus
 from store.memory import Memory
 from tui.main_screen import model_status
 from tui.screens.model import ModelScreen
 from tui.screens.model_status_text import forms, short
 from tui.theme.pieces import width
-from tui.workers.model_worker import Modeller
+from tui.workers.model_worker import ModelWorker
 
 __all__ = ["utc"]
 
@@ -342,9 +342,9 @@ def test_names_are_short(name: str, said: str) -> None:
 
 def test_each_form_is_shorter_than_the_one_before() -> None:
     """So that the first that fits says most."""
-    found = Modeller(lambda: None)
-    assert forms(found, Faring()) == [], "nothing is known yet"
+    found = ModelWorker(lambda: None)
+    assert forms(found, ModelStats()) == [], "nothing is known yet"
     for model in ("", USUAL):
-        found.standing = Standing(model, "fast", (), Look("http://127.0.0.1:11434"))
-        widths = [width(form) for form in forms(found, Faring(0.6, 3, 41, 2))]
+        found.standing = ModelStatus(model, "fast", (), ServerInfo("http://127.0.0.1:11434"))
+        widths = [width(form) for form in forms(found, ModelStats(0.6, 3, 41, 2))]
         assert widths == sorted(widths, reverse=True) and widths[-1] <= 10

@@ -8,7 +8,7 @@ import pytest
 from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
 from support.stories import Clock, Story, copy
 
-from store.conversations import Said
+from store.conversations import NewTurn
 from store.memory import Memory
 from tui.input.key_table import LIBRARIAN, NUMBERS, PANES
 from tui.lists.view_state import ALL_NAMED, SHORT, View, empty, title
@@ -247,7 +247,7 @@ class TestWhatTheyHold:
 
     async def test_checkpoints_taken_by_themselves_are_hidden_until_asked_for(self, story: Story) -> None:
         with story.open() as memory:
-            memory.turns.add("s1", [Said("user", "¿Y el céntimo de Faro?")])
+            memory.turns.add("s1", [NewTurn("user", "¿Y el céntimo de Faro?")])
             memory.checkpoints.take_due("micro")
             memory.checkpoints.usage(171_000, session="s1")
         async with opened(story.folder, NARROW) as person:
@@ -293,7 +293,7 @@ class TestWhatTheyHold:
 
     async def test_a_session_that_broke_off_is_offered_with_one_key(self, story: Story) -> None:
         with story.open("2026-11-21T11:00:00.000Z") as memory:
-            memory.turns.add("s1", [Said("user", "¿Y el céntimo de Faro?")])
+            memory.turns.add("s1", [NewTurn("user", "¿Y el céntimo de Faro?")])
         async with opened(story.folder, NARROW) as person:
             offer = "A session broke off: ¿Y el céntimo de Faro?  (C shows where it stood)"
             await person.until(lambda: offer in person.toasts)

@@ -10,7 +10,7 @@ from support.stories import Story, copy
 from support.traces import traces
 
 from store.base.errors import NotFound
-from store.conversations import Said
+from store.conversations import NewTurn
 from tui.screens.purge import PurgeScreen
 from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
@@ -28,7 +28,7 @@ def story(tmp_path: Path) -> Story:
         story.decisions["quote"] = memory.decisions.decide(
             "Change the hint", "soon", context=f"for {TEXT.lower()}, no?"
         )
-        memory.turns.add("s", [Said("user", f"Remember: {TEXT}")])
+        memory.turns.add("s", [NewTurn("user", f"Remember: {TEXT}")])
     return story
 
 

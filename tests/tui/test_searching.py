@@ -14,7 +14,7 @@ from store.memory import Memory
 from store.services import background_embedding as meanings
 from tui.widgets.search_bar import SearchBar
 from tui.workers import embedding_worker as embedders
-from tui.workers.search_worker import Seeker
+from tui.workers.search_worker import SearchWorker
 from tui.workers.throttle import Pace
 
 __all__ = ["utc"]
@@ -135,8 +135,10 @@ class TestEmbedding:
         monkeypatch.setattr("tui.main_screen.embedding.FEW", 0)
         monkeypatch.setattr("store.embedding.indexer.TEXTS", 1)
         batches = threading.Semaphore(0)
-        ends = embedders.Embedder._ends
-        monkeypatch.setattr(embedders.Embedder, "_ends", lambda self: ends(self) or not batches.acquire(timeout=10))
+        ends = embedders.EmbeddingWorker._ends
+        monkeypatch.setattr(
+            embedders.EmbeddingWorker, "_ends", lambda self: ends(self) or not batches.acquire(timeout=10)
+        )
         async with opened(folder, settled=False) as person:
             engine = person.main.engine
             assert engine is not None
@@ -156,13 +158,13 @@ class TestOrder:
     @pytest.fixture
     def gate(self, monkeypatch: pytest.MonkeyPatch) -> threading.Event:
         gate = threading.Event()
-        everything = Seeker.everything
+        everything = SearchWorker.everything
 
-        def later(self: Seeker, *arguments: Any) -> Any:
+        def later(self: SearchWorker, *arguments: Any) -> Any:
             gate.wait(10)
             return everything(self, *arguments)
 
-        monkeypatch.setattr(Seeker, "everything", later)
+        monkeypatch.setattr(SearchWorker, "everything", later)
         return gate
 
     @staticmethod
@@ -235,7 +237,7 @@ class TestOrder:
 
 def test_embedding_gives_way_to_keys(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Between two batches it waits until no key was pressed for a moment, but never as long as a lease lives."""
-    one = embedders.Embedder(location(folder), Clock(), Pace())
+    one = embedders.EmbeddingWorker(location(folder), Clock(), Pace())
     monkeypatch.setattr(embedders, "LONGEST_PAUSE", 0.2)
     one.pressed()
     monkeypatch.setattr(embedders, "QUIET", 60)

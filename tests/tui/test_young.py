@@ -18,7 +18,7 @@ from store.base.errors import Defect
 from tui import cli
 from tui.widgets.chat_pane import Talk
 from tui.widgets.search_bar import SearchBar
-from tui.workers.search_worker import Seeker
+from tui.workers.search_worker import SearchWorker
 
 BROKEN = Defect(ValueError()).message.partition(" (")[0]
 STATES = [("nothing", "no vectors"), ("nothing", "all"), *(("fact", state) for state in VECTORS), ("many", "some")]
@@ -102,7 +102,7 @@ async def test_a_search_that_breaks_off_waits_for_meaning_no_longer(
         if ends == "a defect":
             raise ValueError("of ours")
 
-    monkeypatch.setattr(Seeker, "everything", everything)
+    monkeypatch.setattr(SearchWorker, "everything", everything)
     async with opened(place(tmp_path, "fact", "all")) as person:
         await person.press("slash")
         await person.paste_now(f"which {WORD}")

@@ -179,7 +179,8 @@ def _fact(screen: ActionHost, text: str) -> int | None:
 
 
 def decide(screen: ActionHost, choices: Sequence[Choice], anyway: bool = False) -> None:
-    """Carry choices out with the pen, and say what came of them; ask about what is no longer what it rested on."""
+    """Carry choices out on the writer's thread, and say what came of them; ask about what is no longer what it rested
+    on."""
 
     def work(memory: Memory) -> object:
         return memory.inbox.decide(choices, anyway=anyway)

@@ -43,9 +43,9 @@ def write(
     back: int | None = None,
     again: Callable[[Memory], object] | None = None,
 ) -> None:
-    """Do `work` with the pen; then say `said`, and put the cursor on the record whose key it names, if it names one; on
-    that of `back` if it failed. Marks have had their time once it is done. Where it would keep a text that was purged,
-    `again` is done instead if the person says so."""
+    """Do `work` on the writer's thread; then say `said`, and put the cursor on the record whose key it names, if it
+    names one; on that of `back` if it failed. Marks have had their time once it is done. Where it would keep a text
+    that was purged, `again` is done instead if the person says so."""
 
     cut: list[Cut] = []
 

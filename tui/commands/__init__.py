@@ -11,7 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import TypeVar
 
-    from tui.input.argument_parser import Given
+    from tui.input.argument_parser import ParsedArguments
 
     Result = TypeVar("Result")
 
@@ -84,10 +84,10 @@ class Outcome:
 
 Ask = Callable[..., bool]
 Application = Callable[[Location, str], int]
-Handler = Callable[[Session, "Given"], Outcome]
+Handler = Callable[[Session, "ParsedArguments"], Outcome]
 
 
-def run(session: Session, handler: str, arguments: "Given") -> Outcome:
+def run(session: Session, handler: str, arguments: "ParsedArguments") -> Outcome:
     """Run a verb's handler, importing its module only now. What SQLite refuses beside its own door is said like what
     it refuses there."""
     module, _, function = handler.partition(".")
@@ -137,7 +137,7 @@ def number(text: str, kind: str) -> int:
     return int(reference(text, kind).target)
 
 
-def though_purged(session: Session, given: "Given", work: "Callable[[bool], Result]") -> "Result":
+def though_purged(session: Session, given: "ParsedArguments", work: "Callable[[bool], Result]") -> "Result":
     """Do work that keeps a text; if it was purged once, only when the person says so. Raises Declined."""
     from store.base.errors import Declined, Purged
 

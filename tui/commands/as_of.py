@@ -7,16 +7,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from store.history.restore_plan import Planned
+    from store.history.restore_plan import PlannedChange
     from store.memory import Memory
-    from tui.input.argument_parser import Given
+    from tui.input.argument_parser import ParsedArguments
 
 KINDS = ("facts", "decisions", "tasks")
 
 
-def as_of(session: Session, given: "Given") -> Outcome:
+def as_of(session: Session, given: "ParsedArguments") -> Outcome:
     from store.base.models import as_json
-    from store.services.as_of import Then, read
+    from store.services.as_of import PastMemory, read
     from store.services.point_in_time import moment
 
     kinds = tuple(kind for kind in KINDS if kind in given.what) if given.what else KINDS
@@ -25,7 +25,7 @@ def as_of(session: Session, given: "Given") -> Outcome:
     memory = session.memory
     when = moment(memory, given.time)
     past = read(memory, when)
-    with Then(session.location, memory.database.door, past) as then:
+    with PastMemory(session.location, memory.database.door, past) as then:
         found = {kind: _stood(then, kind, given.all) for kind in kinds}
         lines = [f"As of {when.words}"]
         for kind, records in found.items():
@@ -66,7 +66,7 @@ def _lines(then: "Memory", kind: str, records: "list[Any]", limit: int) -> list[
     return [*lines, *left_out(len(records) - limit, limit)]
 
 
-def diff(session: Session, given: "Given") -> Outcome:
+def diff(session: Session, given: "ParsedArguments") -> Outcome:
     from store.services.point_in_time import moment
     from tui.commands.record_lines import left_out
     from tui.commands.restore import change_as_json
@@ -87,7 +87,7 @@ def diff(session: Session, given: "Given") -> Outcome:
     )
 
 
-def _diff_line(change: "Planned") -> str:
+def _diff_line(change: "PlannedChange") -> str:
     """What happened to a record: the plan's sign turned round, its text, before and after, who and when."""
     from store.base.clock import local_time
     from store.history.change_summary import happened, sign

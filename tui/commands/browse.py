@@ -9,10 +9,10 @@ from tui.render.plurals import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from tui.input.argument_parser import Given
+    from tui.input.argument_parser import ParsedArguments
 
 
-def search(session: Session, given: "Given") -> Outcome:
+def search(session: Session, given: "ParsedArguments") -> Outcome:
     from store.base.models import as_json
     from tui.render.badges import KIND_GLYPHS
     from tui.render.summary_line import moment
@@ -77,7 +77,7 @@ def _around(text: str, marks: list[tuple[int, int]], width: int = 160) -> str:
     return ("… " if start else "") + "".join(pieces) + ("…" if len(text) > start + width else "")
 
 
-def show(session: Session, given: "Given") -> Outcome:
+def show(session: Session, given: "ParsedArguments") -> Outcome:
     from store.base.citations import parse
     from store.search import linked_records, lookup
     from tui.render.record_detail import as_text, describe
@@ -107,7 +107,7 @@ def _diff(session: Session, record: object) -> str:
     return diff.text + ("\n… the diff is longer" if diff.truncated else "")
 
 
-def timeline(session: Session, given: "Given") -> Outcome:
+def timeline(session: Session, given: "ParsedArguments") -> Outcome:
     from store.base.models import as_json
     from store.base.record_keys import unpack
     from store.search import lookup
@@ -128,7 +128,7 @@ def timeline(session: Session, given: "Given") -> Outcome:
     )
 
 
-def stats(session: Session, given: "Given") -> Outcome:
+def stats(session: Session, given: "ParsedArguments") -> Outcome:
     from dataclasses import asdict
 
     from store.services.metrics import measure

@@ -6,13 +6,13 @@ from tui.render.plurals import count
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from store.context import Context
-    from tui.input.argument_parser import Given
+    from tui.input.argument_parser import ParsedArguments
 
 BAR = 24  # cells of a bar as long as the whole budget
 EIGHTHS: tuple[str, ...] = ("", *"▏▎▍▌▋▊▉")
 
 
-def show(session: Session, given: "Given") -> Outcome:
+def show(session: Session, given: "ParsedArguments") -> Outcome:
     from store.learning.context_ranking import before_a_context
 
     with before_a_context(session.memory) as rank:
@@ -25,14 +25,14 @@ def show(session: Session, given: "Given") -> Outcome:
     )
 
 
-def mute(session: Session, given: "Given") -> Outcome:
+def mute(session: Session, given: "ParsedArguments") -> Outcome:
     ids = _numbers(given.ids)
     session.memory.mutes.mute(ids)
     it = "it is" if len(ids) == 1 else "they are"
     return Outcome(f"Muted {count(len(ids), 'fact')}: {it} in no context.", lambda: _facts(session, ids))
 
 
-def unmute(session: Session, given: "Given") -> Outcome:
+def unmute(session: Session, given: "ParsedArguments") -> Outcome:
     ids = _numbers(given.ids)
     session.memory.mutes.unmute(ids)
     return Outcome(f"Unmuted {count(len(ids), 'fact')}.", lambda: _facts(session, ids))

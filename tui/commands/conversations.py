@@ -11,15 +11,15 @@ from tui.render.plurals import count
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from store.ingest import Report
-    from store.learning.rule_pass import Read
-    from tui.input.argument_parser import Given
+    from store.learning.rule_pass import RulePassResult
+    from tui.input.argument_parser import ParsedArguments
 
 SUFFIX = ".jsonl"
 READING_SECONDS = 2.0  # of what was brought in; the application goes on with the rest
 LARGE = 4 << 20  # bytes: some seconds
 
 
-def ingest(session: Session, given: "Given") -> Outcome:
+def ingest(session: Session, given: "ParsedArguments") -> Outcome:
     from store.ingest import Report
     from store.ingest import ingest as bring_in
     from store.learning import rule_pass
@@ -44,7 +44,7 @@ def ingest(session: Session, given: "Given") -> Outcome:
             if len(given.source) == 1 and not report.files:
                 raise
             failures.append(error)
-    session_flush.tick(memory)
+    session_flush.flush_due(memory)
     if memory.database.door != "app":  # the application goes on by itself
         session_flush.catch_up(memory)
     read = rule_pass.run(memory, seconds=0 if memory.database.door == "app" else READING_SECONDS)
@@ -75,7 +75,7 @@ def _sources(session: Session, named: list[str]) -> list[str]:
 
 
 def _refuse_large(sources: list[str]) -> None:
-    """In the application a verb holds the pen, and what is written next waits for it. Raises InvalidInput."""
+    """In the application a verb holds the writer, and what is written next waits for it. Raises InvalidInput."""
     size = sum(os.path.getsize(path) for path in sources if os.path.isfile(path))
     if size > LARGE:
         raise InvalidInput(
@@ -121,7 +121,7 @@ def _as_json(report: "Report") -> dict[str, object]:
     return {**fields, "troubles": troubles, "sessions": sorted(report.sessions)}
 
 
-def _learned(read: "Read") -> list[str]:
+def _learned(read: "RulePassResult") -> list[str]:
     """What was learned from what was said, a line each."""
     learned, lines = read.learned, []
     for verb, kind, numbers in (
@@ -138,7 +138,7 @@ def _learned(read: "Read") -> list[str]:
     return lines
 
 
-def _learned_as_json(read: "Read") -> dict[str, object]:
+def _learned_as_json(read: "RulePassResult") -> dict[str, object]:
     learned = read.learned
     return {
         "facts": [cite("fact", number) for number in learned.facts],
@@ -148,7 +148,7 @@ def _learned_as_json(read: "Read") -> dict[str, object]:
     }
 
 
-def sessions(session: Session, given: "Given") -> Outcome:
+def sessions(session: Session, given: "ParsedArguments") -> Outcome:
     if given.what not in (None, "start"):
         raise InvalidInput("Sessions are listed, or started.", "sessions start NAME")
     if given.what == "start":
@@ -169,7 +169,7 @@ def _start(session: Session, name: str) -> Outcome:
     return Outcome(f"Session {begun.id}{again}", lambda: as_json(begun))
 
 
-def _discarded(session: Session, given: "Given") -> Outcome:
+def _discarded(session: Session, given: "ParsedArguments") -> Outcome:
     """What was set aside, and until when."""
     from store.base.clock import ago, local_time
     from store.ingest.discard import kept
@@ -190,7 +190,7 @@ def _discarded(session: Session, given: "Given") -> Outcome:
     )
 
 
-def _listed(session: Session, given: "Given") -> Outcome:
+def _listed(session: Session, given: "ParsedArguments") -> Outcome:
     from store.base.clock import local_time
     from store.base.models import as_json
     from tui.commands.record_lines import left_out
@@ -215,7 +215,7 @@ def _listed(session: Session, given: "Given") -> Outcome:
     )
 
 
-def flush(session: Session, given: "Given") -> Outcome:
+def flush(session: Session, given: "ParsedArguments") -> Outcome:
     from store.conversations import extraction_queue
     from store.services import session_flush
 
@@ -235,7 +235,7 @@ def flush(session: Session, given: "Given") -> Outcome:
     )
 
 
-def clear(session: Session, given: "Given") -> Outcome:
+def clear(session: Session, given: "ParsedArguments") -> Outcome:
     from store.services import session_flush
 
     done = session_flush.clear(session.memory, given.session)

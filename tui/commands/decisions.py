@@ -5,10 +5,10 @@ from tui.commands import Outcome, Session, number, reference, though_purged
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from tui.input.argument_parser import Given
+    from tui.input.argument_parser import ParsedArguments
 
 
-def decide(session: Session, given: "Given") -> Outcome:
+def decide(session: Session, given: "ParsedArguments") -> Outcome:
     from store.base.models import as_json
 
     decisions = session.memory.decisions
@@ -31,7 +31,7 @@ def decide(session: Session, given: "Given") -> Outcome:
     return Outcome(f"Recorded {cite('decision', new)}.", lambda: as_json(decisions.get(new)))
 
 
-def list_decisions(session: Session, given: "Given") -> Outcome:
+def list_decisions(session: Session, given: "ParsedArguments") -> Outcome:
     from store.base.models import as_json
     from tui.commands.record_lines import entry_line, left_out
 
@@ -50,7 +50,7 @@ def list_decisions(session: Session, given: "Given") -> Outcome:
     )
 
 
-def link(session: Session, given: "Given") -> Outcome:
+def link(session: Session, given: "ParsedArguments") -> Outcome:
     sha, decision = _pair(given)
     made = session.memory.commits.link(sha, decision, given.type)
     said = f"{cite('commit', sha)} {given.type}{' to' if given.type == 'relates' else ''} {cite('decision', decision)}"
@@ -58,14 +58,14 @@ def link(session: Session, given: "Given") -> Outcome:
     return Outcome(said, lambda: _links(session, decision))
 
 
-def unlink(session: Session, given: "Given") -> Outcome:
+def unlink(session: Session, given: "ParsedArguments") -> Outcome:
     sha, decision = _pair(given)
     session.memory.commits.unlink(sha, decision)
     said = f"{cite('commit', sha)} and {cite('decision', decision)} are no longer linked."
     return Outcome(said, lambda: _links(session, decision))
 
 
-def _pair(given: "Given") -> tuple[str, int]:
+def _pair(given: "ParsedArguments") -> tuple[str, int]:
     written = given.commit if "#" in given.commit else f"C#{given.commit}"
     return str(reference(written, "commit").target), number(given.decision, "decision")
 

@@ -7,12 +7,12 @@ from tui.commands import Outcome, Session
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from store.base.location import Location
-    from tui.input.argument_parser import Given
+    from tui.input.argument_parser import ParsedArguments
 
 HOW = "Leave the application and type `memoranda demo`: it opens a memory of its own, and this one is not touched."
 
 
-def demo(session: Session, given: "Given") -> Outcome:
+def demo(session: Session, given: "ParsedArguments") -> Outcome:
     """Build the demo and, where there is a terminal for it, open it; one in a temporary place goes when it is left."""
     import shutil
 

@@ -6,10 +6,10 @@ from tui.render.plurals import count
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from store.documents.indexer import Scan
-    from tui.input.argument_parser import Given
+    from tui.input.argument_parser import ParsedArguments
 
 
-def scan(session: Session, given: "Given") -> Outcome:
+def scan(session: Session, given: "ParsedArguments") -> Outcome:
     from tui.theme.escape import visible
 
     result = session.memory.documents.scan()

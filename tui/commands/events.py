@@ -8,10 +8,10 @@ from tui.commands import Outcome, Session, number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from tui.input.argument_parser import Given
+    from tui.input.argument_parser import ParsedArguments
 
 
-def event(session: Session, given: "Given") -> Outcome:
+def event(session: Session, given: "ParsedArguments") -> Outcome:
     events = session.memory.events
     new = events.log(
         given.type,
@@ -24,7 +24,7 @@ def event(session: Session, given: "Given") -> Outcome:
     return Outcome(f"Logged {cite('event', new)}.", lambda: _json(session, [new])[0])
 
 
-def list_events(session: Session, given: "Given") -> Outcome:
+def list_events(session: Session, given: "ParsedArguments") -> Outcome:
     from tui.commands.record_lines import entry_line, left_out
 
     memory = session.memory

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from store.exchange.backup import Backup
     from store.exchange.importer import Import
-    from tui.input.argument_parser import Given
+    from tui.input.argument_parser import ParsedArguments
 
 MERGE_WORDS = {
     "new": "new",
@@ -27,7 +27,7 @@ def _path(session: Session, text: str) -> str:
     return os.path.abspath(os.path.join(session.cwd, os.path.expanduser(text)))
 
 
-def _may_replace(session: Session, given: "Given", path: str) -> bool:
+def _may_replace(session: Session, given: "ParsedArguments", path: str) -> bool:
     """Whether a file that is there already may be replaced. Raises Declined."""
     if given.yes or not os.path.lexists(path):
         return bool(given.yes)
@@ -39,7 +39,7 @@ def _may_replace(session: Session, given: "Given", path: str) -> bool:
 # export
 
 
-def export(session: Session, given: "Given") -> Outcome:
+def export(session: Session, given: "ParsedArguments") -> Outcome:
     from store.exchange import exporter as export
 
     database = session.memory.database
@@ -67,7 +67,7 @@ def export(session: Session, given: "Given") -> Outcome:
 # import
 
 
-def import_file(session: Session, given: "Given") -> Outcome:
+def import_file(session: Session, given: "ParsedArguments") -> Outcome:
     from store.exchange.importer import Import
     from store.services import session_flush
 
@@ -89,7 +89,9 @@ def import_file(session: Session, given: "Given") -> Outcome:
         return _told(found, f"Imported {found.name}: {count(found.changes, 'row')}. {back}".strip(), lines, given, step)
 
 
-def _told(found: "Import", message: str, lines: list[str], given: "Given", step: int | None = None) -> Outcome:
+def _told(
+    found: "Import", message: str, lines: list[str], given: "ParsedArguments", step: int | None = None
+) -> Outcome:
     data = {
         "name": found.name,
         "whole": found.whole,
@@ -139,7 +141,7 @@ def _notes(found: "Import") -> list[str]:
 # backup
 
 
-def backup(session: Session, given: "Given") -> Outcome:
+def backup(session: Session, given: "ParsedArguments") -> Outcome:
     from store.exchange import backup
 
     database = session.memory.database
@@ -169,7 +171,7 @@ def _named(session: Session, text: str | None) -> str | None:
     return text
 
 
-def _restored(session: Session, given: "Given") -> Outcome:
+def _restored(session: Session, given: "ParsedArguments") -> Outcome:
     """Go back to a backup of this very memory, as an ordinary change: what was recorded since goes, and can come
     back."""
     from store.base.citations import cite
@@ -200,7 +202,7 @@ def _restored(session: Session, given: "Given") -> Outcome:
     )
 
 
-def _verified(session: Session, given: "Given") -> Outcome:
+def _verified(session: Session, given: "ParsedArguments") -> Outcome:
     from store.exchange import backup
 
     path, problem = backup.verify(session.memory.database, _named(session, given.file))
@@ -209,7 +211,7 @@ def _verified(session: Session, given: "Given") -> Outcome:
     return Outcome(said, lambda: {"file": path, "bytes": size, "problem": problem}, status=1 if problem else 0)
 
 
-def backups(session: Session, given: "Given") -> Outcome:
+def backups(session: Session, given: "ParsedArguments") -> Outcome:
     from store.exchange.backup import backups
     from tui.commands.record_lines import left_out
 

@@ -8,10 +8,10 @@ from tui.render.plurals import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from tui.input.argument_parser import Given
+    from tui.input.argument_parser import ParsedArguments
 
 
-def remember(session: Session, given: "Given") -> Outcome:
+def remember(session: Session, given: "ParsedArguments") -> Outcome:
     facts = session.memory.facts
     if given.session and given.scope != "session":
         raise InvalidInput("A fact of the project belongs to no session.", "Add --scope session, or leave it out.")
@@ -36,7 +36,7 @@ def remember(session: Session, given: "Given") -> Outcome:
     return Outcome(said, lambda: _json(session, [fact])[0])
 
 
-def list_facts(session: Session, given: "Given") -> Outcome:
+def list_facts(session: Session, given: "ParsedArguments") -> Outcome:
     from store.base.models import as_json
     from tui.commands.record_lines import fact_line, left_out
 
@@ -63,14 +63,14 @@ def list_facts(session: Session, given: "Given") -> Outcome:
     )
 
 
-def filters(given: "Given") -> tuple[str, str | None]:
+def filters(given: "ParsedArguments") -> tuple[str, str | None]:
     """(words, domain) of a list of facts; `/memory list work` means the domain."""
     if len(given.words) == 1 and given.domain is None and given.words[0].lower() in DOMAINS:
         return "", given.words[0].lower()
     return " ".join(given.words), given.domain
 
 
-def correct(session: Session, given: "Given") -> Outcome:
+def correct(session: Session, given: "ParsedArguments") -> Outcome:
     old = reference(given.id, "fact", "fact", "decision", "task")
     text = " ".join(given.text)
     target = int(old.target)
@@ -84,13 +84,13 @@ def correct(session: Session, given: "Given") -> Outcome:
     return Outcome(f"{cite('fact', new)} supersedes {old}.", lambda: _json(session, [new])[0])
 
 
-def confirm(session: Session, given: "Given") -> Outcome:
+def confirm(session: Session, given: "ParsedArguments") -> Outcome:
     ids = _numbers(given.ids)
     session.memory.facts.confirm(ids)
     return Outcome(f"Confirmed {count(len(ids), 'fact')}.", lambda: _json(session, ids))
 
 
-def forget(session: Session, given: "Given") -> Outcome:
+def forget(session: Session, given: "ParsedArguments") -> Outcome:
     citations = list(dict.fromkeys(reference(text, "fact", "fact", "decision") for text in given.ids))
     kinds = {citation.kind for citation in citations}
     if len(kinds) > 1:
@@ -106,25 +106,25 @@ def forget(session: Session, given: "Given") -> Outcome:
     return Outcome(f"Forgot {count(len(ids), kind)}. Undo brings it back.", lambda: _json(session, ids))
 
 
-def pin(session: Session, given: "Given") -> Outcome:
+def pin(session: Session, given: "ParsedArguments") -> Outcome:
     ids = _numbers(given.ids)
     session.memory.facts.pin(ids)
     return Outcome(f"Pinned {count(len(ids), 'fact')}: it never ages.", lambda: _json(session, ids))
 
 
-def unpin(session: Session, given: "Given") -> Outcome:
+def unpin(session: Session, given: "ParsedArguments") -> Outcome:
     ids = _numbers(given.ids)
     session.memory.facts.pin(ids, False)
     return Outcome(f"Unpinned {count(len(ids), 'fact')}.", lambda: _json(session, ids))
 
 
-def tag(session: Session, given: "Given") -> Outcome:
+def tag(session: Session, given: "ParsedArguments") -> Outcome:
     ids = _numbers(given.ids)
     tag = session.memory.facts.tag(ids, given.tag)
     return Outcome(f"Tagged {count(len(ids), 'fact')}: {tag}.", lambda: _json(session, ids))
 
 
-def untag(session: Session, given: "Given") -> Outcome:
+def untag(session: Session, given: "ParsedArguments") -> Outcome:
     ids = _numbers(given.ids)
     session.memory.facts.untag(ids, given.tag)
     return Outcome(f"Took {given.tag} from {count(len(ids), 'fact')}.", lambda: _json(session, ids))

@@ -12,13 +12,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from store.health import Finding
-    from tui.input.argument_parser import Given
+    from tui.input.argument_parser import ParsedArguments
 
 HEAD = 64  # digits of a digest
 SIGNS = {"ok": "ok   ", "note": "note ", "wrong": "WRONG"}
 
 
-def doctor(session: Session, given: "Given") -> Outcome:
+def doctor(session: Session, given: "ParsedArguments") -> Outcome:
     from store.base.errors import InvalidInput
     from store.health import WRONG, examine, quiet
     from tui.theme.escape import visible
@@ -58,7 +58,7 @@ def _shown(what: str, done: int, total: int) -> None:
     print(f"\r\x1b[K{f'checking {what}{far}' if what else ''}", end="", flush=True, file=sys.stderr)
 
 
-def salvage(session: Session, given: "Given") -> Outcome:
+def salvage(session: Session, given: "ParsedArguments") -> Outcome:
     """In a process of its own: whoever reads a file beside a connection to it, as the application would, takes SQLite's
     locks away by closing it."""
     path = _path(session, given.file)

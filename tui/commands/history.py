@@ -7,10 +7,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from tui.input.argument_parser import Given
+    from tui.input.argument_parser import ParsedArguments
 
 
-def list_steps(session: Session, given: "Given") -> Outcome:
+def list_steps(session: Session, given: "ParsedArguments") -> Outcome:
     from store.base.models import as_json
     from tui.commands.record_lines import left_out, step_line
 
@@ -72,7 +72,7 @@ def _change_line(change: "dict[str, Any]") -> str:
     return f"{'':>8}{mark} {change['citation']}  {said}"
 
 
-def redo(session: Session, given: "Given") -> Outcome:
+def redo(session: Session, given: "ParsedArguments") -> Outcome:
     from store.base.models import as_json
 
     step = session.memory.history.redo()

@@ -15,10 +15,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from tui.input.argument_parser import Given
+    from tui.input.argument_parser import ParsedArguments
 
 
-def list_proposals(session: Session, given: "Given") -> Outcome:
+def list_proposals(session: Session, given: "ParsedArguments") -> Outcome:
     from store.inbox import new_fact_check
 
     memory, inbox = session.memory, session.memory.inbox
@@ -39,7 +39,7 @@ def list_proposals(session: Session, given: "Given") -> Outcome:
     )
 
 
-def accept(session: Session, given: "Given") -> Outcome:
+def accept(session: Session, given: "ParsedArguments") -> Outcome:
     numbers = _named(session, given, "accept")
     fact = number(given.supersedes, "fact") if given.supersedes else None
     if fact is not None and len(numbers) > 1:
@@ -48,17 +48,17 @@ def accept(session: Session, given: "Given") -> Outcome:
     return _decided(session, [Choice(one, verb, None, fact) for one in numbers], given.anyway)
 
 
-def edit(session: Session, given: "Given") -> Outcome:
+def edit(session: Session, given: "ParsedArguments") -> Outcome:
     return _decided(session, [Choice(number(given.id, "proposal"), "accept", " ".join(given.text))], given.anyway)
 
 
-def reject(session: Session, given: "Given") -> Outcome:
+def reject(session: Session, given: "ParsedArguments") -> Outcome:
     numbers = _named(session, given, "reject")
     session.memory.inbox.reject(numbers)
     return Outcome(f"Rejected {_counted(numbers)}.", lambda: _all(session, numbers))
 
 
-def merge(session: Session, given: "Given") -> Outcome:
+def merge(session: Session, given: "ParsedArguments") -> Outcome:
     """A proposal with a fact, or a fact with others."""
     first, *rest = [reference(text, "fact", "fact", "proposal") for text in given.ids]
     if not rest:
@@ -77,7 +77,7 @@ def merge(session: Session, given: "Given") -> Outcome:
                    lambda: as_json(session.memory.facts.get(kept)))  # fmt: skip
 
 
-def duplicates(session: Session, given: "Given") -> Outcome:
+def duplicates(session: Session, given: "ParsedArguments") -> Outcome:
     from store.inbox.duplicates import nominate
     from store.learning import summarizers
 
@@ -99,7 +99,7 @@ def duplicates(session: Session, given: "Given") -> Outcome:
     return Outcome(said, lambda: {**data, "proposals": _all(session, found.proposals)}, lines)
 
 
-def _named(session: Session, given: "Given", verb: str) -> list[int]:
+def _named(session: Session, given: "ParsedArguments", verb: str) -> list[int]:
     """The proposals that were named, or all that wait from an origin. Raises InvalidInput, NotFound, Declined."""
     if bool(given.ids) == bool(given.origin):
         raise InvalidInput(
@@ -143,7 +143,7 @@ def _counted(numbers: Sequence[int]) -> str:
 
 def _likes(session: Session, proposal: Proposal) -> Iterable[str]:
     """What a proposal duplicates or contradicts, in a line each."""
-    from store.inbox.decision_conflicts import met
+    from store.inbox.decision_conflicts import find_matches
     from store.inbox.duplicates import alike
     from store.records.proposals import about
 
@@ -155,7 +155,7 @@ def _likes(session: Session, proposal: Proposal) -> Iterable[str]:
     for like in alike(memory.database, memory.facts, proposal.text, about(proposal))[:3]:
         word = {"contradicts": "contradicts", "same": "the same as", "alike": "much like"}[like.how]
         yield f"{word} {like.fact.citation}  {cut(like.fact.fact)}"
-    for one in met(memory.database, proposal.text)[:3] if proposal.kind != "forget" else ():
+    for one in find_matches(memory.database, proposal.text)[:3] if proposal.kind != "forget" else ():
         word = f"{WARNING} contradicts" if one.against else "says what was decided:"
         yield f"{word} {one.decision.citation}  {cut(one.decision.title)}"
 
@@ -165,7 +165,7 @@ def _all(session: Session, numbers: Sequence[int]) -> "list[dict[str, Any]]":
 
 
 def _json(session: Session, proposal: Proposal) -> "dict[str, Any]":
-    from store.inbox.decision_conflicts import met
+    from store.inbox.decision_conflicts import find_matches
     from store.inbox.duplicates import alike
 
     memory = session.memory
@@ -173,7 +173,7 @@ def _json(session: Session, proposal: Proposal) -> "dict[str, Any]":
     decided: list[Mapping[str, object]] = []
     if proposal.state == "waiting":
         if proposal.kind != "forget":
-            found = met(memory.database, proposal.text)
+            found = find_matches(memory.database, proposal.text)
             decided = [{"decision": one.decision.citation, "how": one.how} for one in found]
         likes = [
             {"fact": like.fact.citation, "how": like.how, "score": like.score}

@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from store.memory import Memory
-    from tui.input.argument_parser import Given
+    from tui.input.argument_parser import ParsedArguments
 
 
-def index(session: Session, given: "Given") -> Outcome:
+def index(session: Session, given: "ParsedArguments") -> Outcome:
     from store.base.errors import Conflict, ForeignFile, InvalidInput
     from store.embedding import Vectors
     from store.search import corpus

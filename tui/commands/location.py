@@ -12,10 +12,10 @@ from tui.render.plurals import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from tui.input.argument_parser import Given
+    from tui.input.argument_parser import ParsedArguments
 
 
-def where(session: Session, given: "Given") -> Outcome:
+def where(session: Session, given: "ParsedArguments") -> Outcome:
     location = session.location
     there = os.path.lexists(location.path)
     state = "" if there else " (not made yet)"
@@ -38,7 +38,7 @@ def whose(location: Location) -> tuple[bool | None, str]:
     return True, "It is yours: this installation made or adopted it."
 
 
-def adopt(session: Session, given: "Given") -> Outcome:
+def adopt(session: Session, given: "ParsedArguments") -> Outcome:
     """Take a memory that came from elsewhere, or from an earlier version."""
     from store.services import adoption
 
@@ -72,7 +72,7 @@ def _unmarked(location: Location) -> bool:
     return False
 
 
-def init(session: Session, given: "Given") -> Outcome:
+def init(session: Session, given: "ParsedArguments") -> Outcome:
     from tui.desktop import recent_files
 
     chosen = session.location
@@ -83,7 +83,7 @@ def init(session: Session, given: "Given") -> Outcome:
     return Outcome(f"{said}: {location.path}", lambda: _json(location))
 
 
-def open_other(session: Session, given: "Given") -> Outcome:
+def open_other(session: Session, given: "ParsedArguments") -> Outcome:
     from tui.desktop import recent_files
 
     if not given.place:

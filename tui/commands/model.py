@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from store.config import Config, Value
-    from store.llm.model_pull import Pace, Pulled
-    from store.llm.model_stats import Faring
-    from store.llm.probe import Tried
+    from store.llm.model_pull import PullResult, RateMeter
+    from store.llm.model_stats import ModelStats
+    from store.llm.probe import ProbeResult
     from store.llm.server_info import Installed
-    from store.llm.status import Standing
-    from tui.input.argument_parser import Given
+    from store.llm.status import ModelStatus
+    from tui.input.argument_parser import ParsedArguments
 
 OFTEN = 0.1  # seconds between two words about how far a pull is
 BAR = 20  # cells
@@ -43,7 +43,7 @@ START = "ollama serve"
 BY_RULE = "Everything works without it: rules read what was said, and search, inbox and contexts need no model."
 
 
-def model(session: Session, given: "Given") -> Outcome:
+def model(session: Session, given: "ParsedArguments") -> Outcome:
     what = given.what or "status"
     if given.name and what not in ("pull", "test", "use"):
         raise InvalidInput(f"model {what} takes no name.", "memoranda model use NAME chooses a model.")
@@ -75,18 +75,18 @@ def _status(session: Session, name: str) -> Outcome:
     return Outcome(lines=lines, data=lambda: {**_json(found), "use": used})
 
 
-def _faring(session: Session) -> "Faring | None":
+def _faring(session: Session) -> "ModelStats | None":
     """How the model fares in the memory of this place; None where there is none."""
     if not os.path.lexists(session.location.path):
         return None
-    from store.llm.model_stats import faring
+    from store.llm.model_stats import model_stats
     from store.memory import Memory
 
     with Memory(session.location, "cli", create=False) as memory:
-        return faring(memory.database, memory.now)
+        return model_stats(memory.database, memory.now)
 
 
-def fares(found: "Faring") -> str:
+def fares(found: "ModelStats") -> str:
     """How the model fares, in a sentence; empty where it was never asked and nothing waits for it."""
     words = []
     if found.asked:
@@ -101,7 +101,7 @@ def fares(found: "Faring") -> str:
     return f"{said[0].upper()}{said[1:]}." if said else ""
 
 
-def headline(found: "Standing") -> str:
+def headline(found: "ModelStatus") -> str:
     """Which model is asked, in a sentence."""
     if not found.model:
         return "No model is asked: rules answer."
@@ -109,7 +109,7 @@ def headline(found: "Standing") -> str:
     return f"{found.model} is asked, {found.mode}; it is {state}."
 
 
-def where(found: "Standing") -> str:
+def where(found: "ModelStatus") -> str:
     """The server, and whether it answers."""
     from store.llm.endpoint import short
 
@@ -118,7 +118,7 @@ def where(found: "Standing") -> str:
     return f"Ollama {found.look.version} at {short(found.look.address)}" if found.look.version else found.taken.reason
 
 
-def lines_of(found: "Standing") -> list[str]:
+def lines_of(found: "ModelStatus") -> list[str]:
     lines = [headline(found), where(found), ""]
     width = max(len(step.who) for step in found.steps)
     for step in found.steps:
@@ -131,7 +131,7 @@ def lines_of(found: "Standing") -> list[str]:
     return [visible(line) for line in lines]
 
 
-def sign(found: "Standing", one: "Installed") -> str:
+def sign(found: "ModelStatus", one: "Installed") -> str:
     return "●" if one.name == found.model else "○"
 
 
@@ -147,7 +147,7 @@ def about(one: "Installed") -> str:
     return "  ".join(filter(None, words))
 
 
-def lacking(found: "Standing") -> bool:
+def lacking(found: "ModelStatus") -> bool:
     """Whether there is no Ollama on this very machine, where it was looked for."""
     from store.llm.endpoint import NEAR, host
 
@@ -163,7 +163,7 @@ def installing() -> tuple[tuple[str, str], ...]:
     return INSTALL[::-1] if sys.platform == "darwin" else INSTALL
 
 
-def _json(found: "Standing") -> dict[str, object]:
+def _json(found: "ModelStatus") -> dict[str, object]:
     trouble = found.trouble
     return {
         "model": found.model or None,
@@ -193,15 +193,15 @@ def _json(found: "Standing") -> dict[str, object]:
 
 def _pull(session: Session, name: str) -> Outcome:
     from store.llm import endpoint
-    from store.llm.model_pull import Fetcher, Pace
+    from store.llm.model_pull import ModelPuller, RateMeter
     from store.llm.model_selection import USUAL
 
     name = name or USUAL
-    pace, started = Pace(), monotonic()
+    pace, started = RateMeter(), monotonic()
     tell = _teller(name, sys.stderr.isatty())
     total = 0
     with Interrupt() as interrupt:
-        fetcher = Fetcher(endpoint.of(_config(session)), lambda: interrupt.asked)
+        fetcher = ModelPuller(endpoint.of(_config(session)), lambda: interrupt.asked)
         try:
             for far in fetcher.pull(name):
                 pace.told(far.done, far.total)
@@ -223,11 +223,11 @@ def _pull(session: Session, name: str) -> Outcome:
     )
 
 
-def _teller(name: str, terminal: bool) -> "Callable[[Pulled, Pace], None]":
+def _teller(name: str, terminal: bool) -> "Callable[[PullResult, RateMeter], None]":
     """What shows how far a pull is on standard error: one line of a terminal, else a line now and then."""
     status, percent, moment = "", -EACH, -OFTEN  # that were told last
 
-    def tell(far: "Pulled", pace: "Pace") -> None:
+    def tell(far: "PullResult", pace: "RateMeter") -> None:
         nonlocal status, percent, moment
         now = 100 * far.done // far.total if far.total else 0
         if terminal and (monotonic() - moment >= OFTEN or far.status == "success"):
@@ -241,7 +241,7 @@ def _teller(name: str, terminal: bool) -> "Callable[[Pulled, Pace], None]":
     return tell
 
 
-def how_far(far: "Pulled", pace: "Pace", cells: int = BAR) -> str:
+def how_far(far: "PullResult", pace: "RateMeter", cells: int = BAR) -> str:
     """`▇▇▇▇░░░░ 41 %  812 MB of 1.9 GB  12 MB/s  1 min 35 s left`; without a number, what is being done."""
     if not far.total:
         return far.status
@@ -282,12 +282,12 @@ def seconds(number: float) -> str:
 
 
 def _test(session: Session, name: str) -> Outcome:
-    from store.llm.probe import try_out
+    from store.llm.probe import probe
     from store.llm.status import standing
 
     config = _config(session)
     found = standing(config)
-    tried = try_out(config, found, name)
+    tried = probe(config, found, name)
     return Outcome(
         lines=[visible(line) for line in trial_lines(tried)],
         data=lambda: {
@@ -302,7 +302,7 @@ def _test(session: Session, name: str) -> Outcome:
     )
 
 
-def trial_lines(tried: "Tried") -> list[str]:
+def trial_lines(tried: "ProbeResult") -> list[str]:
     """What came of a trial: how long it took, how quick the model is, and what it said."""
     rate = f", {tried.rate:.0f} a second" if tried.rate else ""
     lines = [f"{tried.model} answers: {count(tried.tokens, 'token')} in {seconds(tried.seconds)}{rate}."]
@@ -333,7 +333,7 @@ def _put(session: Session, setting: str, value: str) -> Outcome:
     return Outcome(said, lambda: {"name": setting, "value": value, "written": user_path(), **_json(found)})
 
 
-def chosen(config: "Config", found: "Standing", setting: str, value: str) -> str:
+def chosen(config: "Config", found: "ModelStatus", setting: str, value: str) -> str:
     """What came of a choice, in a sentence."""
     if other := overruled(config.find(setting), value):
         return other

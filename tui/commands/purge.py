@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from typing import Any
 
     from store.memory import Memory
-    from store.purge import Done, Place, PurgePlan, Traces, Verdict
-    from tui.input.argument_parser import Given
+    from store.purge import Done, PurgePlan, RemainingMatch, Traces, Verdict
+    from tui.input.argument_parser import ParsedArguments
 
 FOUND_LIMIT = 100_000  # hits of a search that may be purged at once
 NAMED = 10  # records that a question names
 
 
-def purge(session: Session, given: "Given") -> Outcome:
+def purge(session: Session, given: "ParsedArguments") -> Outcome:
     plan = planned(session.memory, given)
     chosen = _scrubbed(plan, given.scrub, given.leave)
     if given.dry_run:
@@ -59,7 +59,7 @@ def finished(done: "Done", traces: "Traces") -> bool:
     return not done.finished.pending and (traces.none or bool(done.left))
 
 
-def verify(session: Session, given: "Given") -> Outcome:
+def verify(session: Session, given: "ParsedArguments") -> Outcome:
     from store.purge import OUT_OF_REACH, pending, trace
 
     text = _text(session, given)
@@ -87,7 +87,7 @@ def verify(session: Session, given: "Given") -> Outcome:
     )
 
 
-def _text(session: Session, given: "Given") -> str:
+def _text(session: Session, given: "ParsedArguments") -> str:
     text = " ".join(given.text)
     if text == "-":
         if session.memory.database.door == "app":
@@ -101,7 +101,7 @@ def _text(session: Session, given: "Given") -> str:
 # what is purged
 
 
-def planned(memory: "Memory", given: "Given") -> "PurgePlan":
+def planned(memory: "Memory", given: "ParsedArguments") -> "PurgePlan":
     """What would go of the records that were named, found, written by an origin or are older than a moment. Raises
     InvalidInput, NotFound."""
     from tui.commands import reference
@@ -173,7 +173,7 @@ def _places(plan: "PurgePlan", named: list[str]) -> frozenset[int]:
     return found
 
 
-def _named(word: str, place: "Place") -> bool:
+def _named(word: str, place: "RemainingMatch") -> bool:
     """Whether a person means this place: by its citation, or its file's name; `all` is all that is in the memory,
     `files` what can be cut out of their own files."""
     if word in ("all", "files"):
@@ -223,7 +223,7 @@ def plan_lines(plan: "PurgePlan", chosen: frozenset[int]) -> list[str]:
     return lines
 
 
-def box(place: "Place", chosen: bool) -> str:
+def box(place: "RemainingMatch", chosen: bool) -> str:
     return "[x]" if chosen else "[ ]" if place.can else "[-]"
 
 
@@ -292,7 +292,7 @@ def done_as_json(plan: "PurgePlan", chosen: frozenset[int], done: "Done", traces
     }
 
 
-def _left(place: "Place", done: "Done") -> bool:
+def _left(place: "RemainingMatch", done: "Done") -> bool:
     """Whether a place that was chosen was left all the same: a file that was changed meanwhile."""
     return place.table == "file" and any((one.key, one.span) == (place.key, place.span) for one in done.left)
 

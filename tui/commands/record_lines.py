@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from store.base.models import Checkpoint, Fact, Iteration, Proposal, Record, Step, Task
-    from store.history.restore_plan import Planned
+    from store.history.restore_plan import PlannedChange
 
 WORD = max(len(word) for _, word in FACT_BADGES.values() if word != "contradicted")
 
@@ -92,14 +92,14 @@ def _value(name: str, value: object) -> str:
     return "none" if value is None or value == "" else cut(str(value))
 
 
-def planned_line(change: "Planned", chosen: bool) -> str:
+def planned_line(change: "PlannedChange", chosen: bool) -> str:
     """A line of what would change: sign, citation, text, effect, who and when; and why it is left out."""
     by = f"  ({visible(change.by.actor)}, {local_time(change.by.at)})" if change.by else ""
     why = "" if chosen else f"  left out{f': {reason}' if (reason := hindrance(change)) else ''}"
     return f"{change.sign} {change.citation:<6}  {cut(change.title)}  {visible(change.says)}{by}{visible(why)}"
 
 
-def hindrance(change: "Planned") -> str:
+def hindrance(change: "PlannedChange") -> str:
     """Why a change is not proposed."""
     if change.blocked:
         return change.blocked

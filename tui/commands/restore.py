@@ -12,8 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from store.history.restore_plan import Plan, Planned
-    from tui.input.argument_parser import Given
+    from store.history.restore_plan import Plan, PlannedChange
+    from tui.input.argument_parser import ParsedArguments
 
 LISTS = ("evidence", "tags", "alternatives")  # columns that hold JSON
 
@@ -21,7 +21,7 @@ LISTS = ("evidence", "tags", "alternatives")  # columns that hold JSON
 # restore
 
 
-def restore(session: Session, given: "Given") -> Outcome:
+def restore(session: Session, given: "ParsedArguments") -> Outcome:
     from store.history.restore_plan import checked
 
     plans = session.memory.plans
@@ -57,7 +57,7 @@ def restore(session: Session, given: "Given") -> Outcome:
     )
 
 
-def _narrowed(plan: "Plan", proposed: frozenset[int], given: "Given") -> frozenset[int]:
+def _narrowed(plan: "Plan", proposed: frozenset[int], given: "ParsedArguments") -> frozenset[int]:
     """What is left of a choice after --only and --kind. Raises InvalidInput, and Conflict for what cannot be chosen."""
     from store.history.change_summary import TABLES
 
@@ -81,7 +81,7 @@ def _narrowed(plan: "Plan", proposed: frozenset[int], given: "Given") -> frozens
 # undo
 
 
-def undo(session: Session, given: "Given") -> Outcome:
+def undo(session: Session, given: "ParsedArguments") -> Outcome:
     if given.all_by is not None:
         if given.seq is not None:
             raise InvalidInput("A step or an origin, not both.", "undo 41, or undo --all-by import:notes")
@@ -94,7 +94,7 @@ def undo(session: Session, given: "Given") -> Outcome:
     return Outcome(f"Took back step {step.seq}: {step.reason}.", lambda: as_json(session.memory.history.step(step.seq)))
 
 
-def _undo_step(session: Session, given: "Given") -> Outcome:
+def _undo_step(session: Session, given: "ParsedArguments") -> Outcome:
     """A step from the middle: without what is kept, and with what is overwritten."""
     from store.base.models import as_json
 
@@ -123,7 +123,7 @@ def _undo_step(session: Session, given: "Given") -> Outcome:
     return Outcome(f"Took back step {seq}: {step.reason}.{left}", lambda: as_json(step))
 
 
-def _undo_origin(session: Session, given: "Given") -> Outcome:
+def _undo_origin(session: Session, given: "ParsedArguments") -> Outcome:
     """All that one origin wrote, but for what others changed since."""
     from tui.theme.escape import visible
 
@@ -162,7 +162,7 @@ def _undo_origin(session: Session, given: "Given") -> Outcome:
     )
 
 
-def _with_exceptions(plan: "Plan", proposed: frozenset[int], given: "Given") -> frozenset[int]:
+def _with_exceptions(plan: "Plan", proposed: frozenset[int], given: "ParsedArguments") -> frozenset[int]:
     """A choice with what is overwritten, and without what is kept and all that needs it. Raises InvalidInput,
     Conflict."""
     chosen = proposed
@@ -175,7 +175,7 @@ def _with_exceptions(plan: "Plan", proposed: frozenset[int], given: "Given") -> 
     return chosen - _kept(plan, given)
 
 
-def _kept(plan: "Plan", given: "Given") -> frozenset[int]:
+def _kept(plan: "Plan", given: "ParsedArguments") -> frozenset[int]:
     kept: frozenset[int] = frozenset()
     for index in _named(plan, given.keep):
         kept |= plan.against(index)
@@ -185,7 +185,7 @@ def _kept(plan: "Plan", given: "Given") -> frozenset[int]:
 # what they share
 
 
-def change_as_json(change: "Planned", chosen: bool | None = None) -> "dict[str, Any]":
+def change_as_json(change: "PlannedChange", chosen: bool | None = None) -> "dict[str, Any]":
     """A change for scripts; `chosen` only where there is something to choose."""
     by = change.by
     told = {
@@ -241,7 +241,7 @@ def _named(plan: "Plan", texts: Iterable[str]) -> frozenset[int]:
     return frozenset(found)
 
 
-def _is(change: "Planned", wanted: list[Citation]) -> bool:
+def _is(change: "PlannedChange", wanted: list[Citation]) -> bool:
     """Whether a change is of the record cited: `F#12`; for a link both its ends, or its commit alone."""
     if change.kind != "link":
         return [change.citation] == [str(citation) for citation in wanted]
@@ -255,7 +255,7 @@ def _is(change: "Planned", wanted: list[Citation]) -> bool:
     )
 
 
-def _argument(change: "Planned") -> str:
+def _argument(change: "PlannedChange") -> str:
     """A record's citation as it is typed."""
     return f'"{change.citation}"' if " " in change.citation else change.citation
 

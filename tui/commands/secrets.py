@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from store.purge.secret_scan import Cut, Leak
-    from tui.input.argument_parser import Given
+    from tui.input.argument_parser import ParsedArguments
 
 GONE = "What was cut is gone; only its place is known. Not a secret? memoranda redactions allow RULE [SHAPE]"
 PENDING = (
@@ -22,7 +22,7 @@ ROTATE = "Whoever read them before may have them: replace them where they were i
 # redactions
 
 
-def redactions(session: Session, given: "Given") -> Outcome:
+def redactions(session: Session, given: "ParsedArguments") -> Outcome:
     from store.base.errors import InvalidInput
 
     if given.what is None:
@@ -36,7 +36,7 @@ def redactions(session: Session, given: "Given") -> Outcome:
     return _allow(given) if given.what == "allow" else _cut_again(given)
 
 
-def _noted(session: Session, given: "Given") -> Outcome:
+def _noted(session: Session, given: "ParsedArguments") -> Outcome:
     from store.purge.secret_scan import noted
     from store.redaction.allowlist import allowances
     from tui.commands.record_lines import left_out
@@ -93,7 +93,7 @@ def _allowing(items: list[str]) -> str:
     return f"allowed: {visible(', '.join(items))}" if items else ""
 
 
-def _allow(given: "Given") -> Outcome:
+def _allow(given: "ParsedArguments") -> Outcome:
     from store.config.files import user_path
     from store.redaction.allowlist import allow
 
@@ -105,7 +105,7 @@ def _allow(given: "Given") -> Outcome:
     )
 
 
-def _cut_again(given: "Given") -> Outcome:
+def _cut_again(given: "ParsedArguments") -> Outcome:
     from store.config.files import user_path
     from store.redaction.allowlist import disallow
 
@@ -119,7 +119,7 @@ def _cut_again(given: "Given") -> Outcome:
 # scan-secrets
 
 
-def scan(session: Session, given: "Given") -> Outcome:
+def scan(session: Session, given: "ParsedArguments") -> Outcome:
     from store.base.errors import Declined
     from store.purge.scanners import PEOPLE, SECRETS
     from store.purge.secret_scan import scan as find

@@ -14,12 +14,12 @@ from tui.theme.escape import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from tui.input.argument_parser import Given
+    from tui.input.argument_parser import ParsedArguments
 
 _WHOSE = {"default": "default", "user": "yours", "project": "project", "environment": "variable"}
 
 
-def config(session: Session, given: "Given") -> Outcome:
+def config(session: Session, given: "ParsedArguments") -> Outcome:
     if given.name == ALLOW:
         return _allow(session, given)
     writes = given.value is not None or given.unset
@@ -38,14 +38,14 @@ def config(session: Session, given: "Given") -> Outcome:
     return _all(session, found)
 
 
-def completion(session: Session, given: "Given") -> Outcome:
+def completion(session: Session, given: "ParsedArguments") -> Outcome:
     from tui.input.shell_completion import script
 
     text = script(given.shell)
     return Outcome(lines=text.split("\n"), data=lambda: {"shell": given.shell, "script": text})
 
 
-def _write(session: Session, given: "Given") -> Outcome:
+def _write(session: Session, given: "ParsedArguments") -> Outcome:
     path = project_path(session.location) if given.project else user_path()
     if path is None:
         raise InvalidInput(
@@ -76,7 +76,7 @@ def _write(session: Session, given: "Given") -> Outcome:
     return Outcome(done, lambda: {**_json(now), "written": path})
 
 
-def _allow(session: Session, given: "Given") -> Outcome:
+def _allow(session: Session, given: "ParsedArguments") -> Outcome:
     """Let the project's file set what reaches outside of the project, or with --unset no longer."""
     if given.value is not None:
         raise InvalidInput("The project's file is allowed as a whole.", "memoranda config allow")

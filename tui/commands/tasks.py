@@ -7,13 +7,13 @@ from tui.render.plurals import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from tui.input.argument_parser import Given
+    from tui.input.argument_parser import ParsedArguments
 
 # the word a person says → (the status it leads to, what is said of it)
 MOVES = {"start": ("in_progress", "Started"), "done": ("done", "Done with"), "reopen": ("pending", "Reopened")}
 
 
-def task(session: Session, given: "Given") -> Outcome:
+def task(session: Session, given: "ParsedArguments") -> Outcome:
     tasks = session.memory.tasks
     if given.what == "add":
         new = though_purged(session, given, lambda again: tasks.add(" ".join(given.words), again=again))
@@ -26,7 +26,7 @@ def task(session: Session, given: "Given") -> Outcome:
     return Outcome(f"{said} {count(len(ids), 'task')}.", lambda: _json(session, ids))
 
 
-def list_tasks(session: Session, given: "Given") -> Outcome:
+def list_tasks(session: Session, given: "ParsedArguments") -> Outcome:
     from store.base.vocabulary import TASK_STATUSES
     from store.records.tasks import OPEN
     from tui.commands.record_lines import left_out, task_line
@@ -43,7 +43,7 @@ def list_tasks(session: Session, given: "Given") -> Outcome:
     return Outcome(data=lambda: _json(session, shown), lines=[*lines, *left_out(len(ids) - len(shown), given.limit)])
 
 
-def iteration(session: Session, given: "Given") -> Outcome:
+def iteration(session: Session, given: "ParsedArguments") -> Outcome:
     iterations = session.memory.iterations
     if given.what == "start" and (given.phase or given.artifact):
         raise InvalidInput(
@@ -66,7 +66,7 @@ def iteration(session: Session, given: "Given") -> Outcome:
     return Outcome(said, lambda: _iteration(session, new))
 
 
-def list_iterations(session: Session, given: "Given") -> Outcome:
+def list_iterations(session: Session, given: "ParsedArguments") -> Outcome:
     from store.base.models import as_json
     from tui.commands.record_lines import iteration_line, left_out
 

@@ -185,7 +185,7 @@ class Telling:
 
     def _say(self, said: Said) -> None:
         speaker = "Nadia" if said.role == "user" else ""
-        turn = conversations.Said(said.role, said.text, speaker)
+        turn = conversations.NewTurn(said.role, said.text, speaker)
         self._memory.turns.add(said.session, [turn], origin=said.by)
 
     def _send(self, sent: Sent) -> None:

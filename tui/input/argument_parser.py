@@ -68,7 +68,7 @@ class Argument:
         return {"one": "{}", "maybe": "[{}]", "many": "{}…", "any": "[{}…]"}[self.form].format(self.shown)
 
 
-class Given:
+class ParsedArguments:
     """The arguments of one call, by name; `--dry-run` is `dry_run`."""
 
     def __init__(self, values: "dict[str, Any]") -> None:
@@ -81,7 +81,7 @@ class Given:
         raise AttributeError(name)
 
 
-def read(verb: str, arguments: Sequence[Argument], words: Sequence[str]) -> Given:
+def read(verb: str, arguments: Sequence[Argument], words: Sequence[str]) -> ParsedArguments:
     """The values of a verb's arguments. Raises Usage, which says what is missing or unknown."""
     options = {f"--{argument.name}": argument for argument in arguments if argument.option}
     values: dict[str, Any] = {}
@@ -100,7 +100,7 @@ def read(verb: str, arguments: Sequence[Argument], words: Sequence[str]) -> Give
             raise Usage(f"{verb} wants --{argument.name} {argument.shown}.", f"See `memoranda {verb} --help`.")
         default = list(argument.default or ()) if argument.form in ("list", "any") else argument.default
         values.setdefault(argument.name, False if argument.form == "flag" else default)
-    return Given(values)
+    return ParsedArguments(values)
 
 
 def _option(verb: str, options: dict[str, Argument], word: str, rest: "Any", values: "dict[str, Any]") -> None:

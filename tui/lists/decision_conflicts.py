@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from store.inbox.decision_conflicts import met
+from store.inbox.decision_conflicts import find_matches
 from store.memory import Memory
 
 MOST = 100  # proposals, the newest, whose lines tell it; each takes a millisecond or two
 
 
-class Against:
+class DecisionConflicts:
     """What is known of one memory's proposals."""
 
     def __init__(self) -> None:
@@ -23,6 +23,6 @@ class Against:
         if decisions != self._decisions:
             self._decisions, self._known = decisions, {}
         for one in memory.inbox.many([number for number in numbers[:MOST] if number not in self._known]):
-            found = met(memory.database, one.text) if one.kind != "forget" else []
+            found = find_matches(memory.database, one.text) if one.kind != "forget" else []
             self._known[one.id] = found[0].decision.citation if found and found[0].against else ""
         return {number: cited for number, cited in self._known.items() if cited}

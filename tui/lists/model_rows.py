@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from store.llm.endpoint import short
 from store.llm.model_selection import USUAL
-from store.llm.model_stats import Faring
+from store.llm.model_stats import ModelStats
 from store.llm.server_info import Installed
-from store.llm.status import Standing
+from store.llm.status import ModelStatus
 from tui.commands.model import BY_RULE, MODES, about, fares, installing, lacking, size
 from tui.lists.numbered_rows import NumberedRows
 from tui.lists.record_rows import Pairs
@@ -81,7 +81,7 @@ class ModelRows(NumberedRows):
         ]
 
 
-def rows(found: Standing, fared: Faring) -> list[Row]:
+def rows(found: ModelStatus, fared: ModelStats) -> list[Row]:
     """All rows, for how it stands, and how it fared until now."""
     listed = _order(found)
     if lacking(found):
@@ -89,7 +89,7 @@ def rows(found: Standing, fared: Faring) -> list[Row]:
     return [*listed, *_models(found, fared), *_modes(found)]
 
 
-def start(found: Standing) -> str:
+def start(found: ModelStatus) -> str:
     """The key of the row that the cursor begins on: the model that is asked, else what there is to be done."""
     if found.model:
         return f"model {found.model}"
@@ -98,7 +98,7 @@ def start(found: Standing) -> str:
     return f"pull {USUAL}" if found.look.version and found.look.model(USUAL) is None else "order rules"
 
 
-def _order(found: Standing) -> list[Row]:
+def _order(found: ModelStatus) -> list[Row]:
     listed = [Row(None, "WHICH IS ASKED", words="the first of these that can be had")]
     for step in found.steps:
         more: list[Line] = [[(NAMES.get(step.who, step.who), "title")], [(f"{step.reason} {step.next}".strip(), "")]]
@@ -108,7 +108,7 @@ def _order(found: Standing) -> list[Row]:
     return listed
 
 
-def _models(found: Standing, fared: Faring) -> list[Row]:
+def _models(found: ModelStatus, fared: ModelStats) -> list[Row]:
     if found.trouble is not None or not found.look.version:
         return []
     where = short(found.look.address)
@@ -128,7 +128,7 @@ def _models(found: Standing, fared: Faring) -> list[Row]:
     return [*listed, Row("pull", ANOTHER, "↓", "accent", "fetch one by its name", other, "asks for its name")]
 
 
-def _model(found: Standing, one: Installed, fared: Faring) -> Row:
+def _model(found: ModelStatus, one: Installed, fared: ModelStats) -> Row:
     more: list[Line] = [[(one.name, "title")], [(about(one), "")]]
     enter = ""
     if not one.talks:
@@ -147,7 +147,7 @@ def _model(found: Standing, one: Installed, fared: Faring) -> Row:
     return Row(f"model {one.name}", one.name, sign, look, about(one), tuple(more), enter)
 
 
-def _modes(found: Standing) -> list[Row]:
+def _modes(found: ModelStatus) -> list[Row]:
     listed = [Row(None, "WHEN", words="the model is asked")]
     for mode, words in MODES.items():
         now = mode == found.mode

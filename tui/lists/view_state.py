@@ -27,7 +27,7 @@ from tui.theme.escape import visible
 from tui.theme.pieces import Piece, width
 
 if TYPE_CHECKING:
-    from store.services.as_of import Past
+    from store.services.as_of import PastState
 
 SORT_ORDER = ("oldest", "state", "domain", "newest", "text")
 SORT_WORDS = {"oldest": "by age", "newest": "newest first"}
@@ -59,7 +59,7 @@ class View:
     question: str = ""
     session: str = ""
     asker: str | None = None
-    past: Past | None = None
+    past: PastState | None = None
 
     @property
     def shows_all(self) -> bool:

@@ -23,12 +23,12 @@ from tui.widgets.bars import Footer, Split
 from tui.widgets.record_list import RecordList
 
 if TYPE_CHECKING:
-    from store.services.as_of import Past, Then
-    from store.services.point_in_time import Moment
+    from store.services.as_of import PastMemory, PastState
+    from store.services.point_in_time import PointInTime
 
 
 @dataclass(frozen=True)
-class Place:
+class ScreenPosition:
     """Where a person was: what the lists showed, the pane they were in, and each list's cursor."""
 
     view: View
@@ -39,10 +39,10 @@ class Place:
 class LookingBackScreen(BrowsingScreen):
     """The screen's way into the past, and back."""
 
-    _left: Place | None = None  # where the person was before they looked back
+    _left: ScreenPosition | None = None  # where the person was before they looked back
 
     @property
-    def moment(self) -> Moment | None:
+    def moment(self) -> PointInTime | None:
         """The moment that is looked at; None is now."""
         return self.view.past.moment if self.view.past is not None else None
 
@@ -71,10 +71,10 @@ class LookingBackScreen(BrowsingScreen):
             return
         self.later(self._show_past, *found)
 
-    def _show_past(self, past: Past, then: Then) -> None:
+    def _show_past(self, past: PastState, then: PastMemory) -> None:
         assert self.engine is not None
         if self._left is None:
-            self._left = Place(self.view, self._current, self._cursors())
+            self._left = ScreenPosition(self.view, self._current, self._cursors())
         self._end_search()
         self.engine.enter(past, then)
         self._turn_to(past, self._cursors())
@@ -92,7 +92,7 @@ class LookingBackScreen(BrowsingScreen):
         self._turn_to(None, left.cursors)
         self.say("Back to now.", alone=True)
 
-    def _turn_to(self, past: Past | None, cursors: dict[str, Hashable]) -> None:
+    def _turn_to(self, past: PastState | None, cursors: dict[str, Hashable]) -> None:
         """Show this past, or now, with each list's cursor where it was as far as that is there."""
         self.set_class(past is not None, "-past")
         footer = self.query_one("#footer", Footer)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from store.base.errors import MemorandaError
 from tui.actions.host import ActionHost
-from tui.input.argument_parser import Given, Usage, help_text, read
+from tui.input.argument_parser import ParsedArguments, Usage, help_text, read
 from tui.input.command_table import Verb, find
 from tui.input.completion import complete, split
 from tui.input.key_table import named
@@ -95,7 +95,7 @@ def _words(text: str) -> list[str]:
         return text.split()
 
 
-def _in_place(screen: CommandHost, verb: Verb, given: Given) -> bool:
+def _in_place(screen: CommandHost, verb: Verb, given: ParsedArguments) -> bool:
     """Do what the screen does better than text; False if it does not."""
     if verb.name == "facts" and not (given.status or given.tag):
         _show_facts(screen, given)
@@ -150,14 +150,14 @@ def _in_place(screen: CommandHost, verb: Verb, given: Given) -> bool:
     return True
 
 
-def _show_model(screen: CommandHost, given: Given) -> None:
+def _show_model(screen: CommandHost, given: ParsedArguments) -> None:
     from store.llm.model_selection import USUAL
 
     pull = (given.name or USUAL) if given.what == "pull" else ""
     screen.action_model(pull, (given.name or "") if given.what == "test" else None)
 
 
-def _show_purge(screen: CommandHost, given: Given) -> None:
+def _show_purge(screen: CommandHost, given: ParsedArguments) -> None:
     from tui.actions.purge import show
     from tui.commands.purge import planned
 
@@ -173,7 +173,7 @@ def _show_plan(screen: CommandHost, kind: str, text: str) -> None:
         screen.say(str(error), "warning")
 
 
-def _show_timeline(screen: CommandHost, given: Given) -> None:
+def _show_timeline(screen: CommandHost, given: ParsedArguments) -> None:
     from tui.lists.view_state import KIND_ORDER
 
     kind = given.kind[0] if given.kind else None
@@ -195,7 +195,7 @@ def _open(screen: CommandHost, text: str) -> None:
     screen.app.call_later(screen.app.open, location, folder)  # type: ignore[attr-defined]
 
 
-def _show_facts(screen: CommandHost, given: Given) -> None:
+def _show_facts(screen: CommandHost, given: ParsedArguments) -> None:
     """Go to the facts, filtered."""
     from store.base.vocabulary import DOMAINS
     from store.records.facts import SORTS
@@ -209,7 +209,7 @@ def _show_facts(screen: CommandHost, given: Given) -> None:
     screen.action_pane("facts")
 
 
-def _run(screen: CommandHost, verb: Verb, given: Given, text: str, agreed: bool) -> None:
+def _run(screen: CommandHost, verb: Verb, given: ParsedArguments, text: str, agreed: bool) -> None:
     from tui.workers.writer import Asks
 
     engine = screen.engine

@@ -12,7 +12,7 @@ from tui.input.key_table import named
 from tui.main_screen.embedding import EmbeddingScreen
 
 if TYPE_CHECKING:
-    from store.learning.rule_pass import Read
+    from store.learning.rule_pass import RulePassResult
 
 LOOKS = 4  # after which it is looked whether something was said
 
@@ -63,7 +63,7 @@ class LearningScreen(EmbeddingScreen):
         if said := told((), asked):
             self.say(said, timeout=8)
 
-    def _learned(self, done: tuple[Read, int] | None) -> None:
+    def _learned(self, done: tuple[RulePassResult, int] | None) -> None:
         self._learning = False
         if done is None:
             return

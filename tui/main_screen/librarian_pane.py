@@ -16,7 +16,7 @@ from tui.main_screen.health_pane import HealthScreen
 from tui.widgets.bars import Footer
 from tui.widgets.chat_pane import Question, Talk, TalkPane
 from tui.widgets.preview import Preview
-from tui.workers.librarian_worker import KEPT, Desk, Exchange
+from tui.workers.librarian_worker import KEPT, Exchange, LibrarianWorker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -192,7 +192,7 @@ class LibrarianScreen(HealthScreen):
 
         try:
             with engine.learner.set_aside():
-                answer = Desk(engine.location, engine.clock).answer(exchange, last, told)
+                answer = LibrarianWorker(engine.location, engine.clock).answer(exchange, last, told)
         except MemorandaError as error:
             self.later(self._ended, exchange, None, str(error))
         except Exception as error:

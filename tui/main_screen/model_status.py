@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from store.llm.model_stats import Faring, faring
+from store.llm.model_stats import ModelStats, model_stats
 from tui.main_screen.learning import LearningScreen
 from tui.screens.model_status_text import forms
 from tui.theme.pieces import Piece
 
 if TYPE_CHECKING:
-    from tui.workers.model_worker import Modeller, Pull
+    from tui.workers.model_worker import ModelWorker, Pull
 
 FIGURES = 3  # looks after which the figures are read
 OFTEN = 60  # looks after which the server is looked at: a model that nobody asks leaves the memory by itself
@@ -20,11 +20,11 @@ OFTEN = 60  # looks after which the server is looked at: a model that nobody ask
 class ModelledScreen(LearningScreen):
     """Looks at the server after the first rows, and now and then."""
 
-    _faring = Faring()
+    _faring = ModelStats()
     _over: Pull | None = None  # the last pull whose end was told
 
     @property
-    def modeller(self) -> Modeller:
+    def modeller(self) -> ModelWorker:
         return self.app.modeller  # type: ignore[attr-defined, no-any-return]
 
     def _complete(self) -> None:
@@ -43,7 +43,7 @@ class ModelledScreen(LearningScreen):
         """Show what came of the model since, and that it works right now; one that just worked is in memory."""
         if self.engine is None:
             return
-        before, self._faring = self._faring, faring(self.engine.present.database, self.engine.now)
+        before, self._faring = self._faring, model_stats(self.engine.present.database, self.engine.now)
         if before != self._faring:
             self._draw_standing()
             if before.working and not self._faring.working:

@@ -25,8 +25,8 @@ from tui.widgets.record_list import RecordList
 from tui.widgets.search_bar import SearchBar
 
 if TYPE_CHECKING:
-    from store.history.restore_plan import Applied, Plan
-    from store.services.point_in_time import Moment
+    from store.history.restore_plan import AppliedPlan, Plan
+    from store.services.point_in_time import PointInTime
     from tui.widgets.prompt_bar import AskBar
     from tui.workers.queries import Target
 
@@ -308,7 +308,7 @@ class MainScreen(LibrarianScreen):
         if self.engine is not None and not self.refuses():
             self._read_plan(kind, target)
 
-    def show_since(self, start: str | Moment, end: str = "now") -> None:
+    def show_since(self, start: str | PointInTime, end: str = "now") -> None:
         """Show what changed from one moment to another."""
         if self.engine is not None and (not isinstance(start, str) or start.strip()):
             self._read_plan("since", (start, end))
@@ -343,16 +343,16 @@ class MainScreen(LibrarianScreen):
             self.app.push_screen(shown, lambda result: self._plan_done(result, undone_by))
 
     def _plan_done(self, result: object, undone_by: str) -> None:
-        from store.history.restore_plan import Applied
+        from store.history.restore_plan import AppliedPlan
 
         if isinstance(result, str):
             self.open_citation(result)
-        elif isinstance(result, Applied):
+        elif isinstance(result, AppliedPlan):
             self.say(applied_words(result, undone_by), alone=True, timeout=6)
             self.refresh_records()
 
 
-def applied_words(applied: Applied, undone_by: str) -> str:
+def applied_words(applied: AppliedPlan, undone_by: str) -> str:
     """What was done, and how it can be taken back."""
     from tui.render.plurals import count
 

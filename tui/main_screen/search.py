@@ -141,12 +141,12 @@ class SearchingScreen(RecoveringScreen):
         self._go_to_hits(False)
 
     def _marker_of(self, answer: Answer) -> Marker | None:
-        from store.search.fts import Keywords
+        from store.search.fts import FullTextIndex
         from store.search.snippets import Marker
 
         if answer.words is None or self.engine is None:
             return None
-        return Marker(Keywords(self.engine.screen.database).tokenizer, answer.words.kept, answer.words.prefix)
+        return Marker(FullTextIndex(self.engine.screen.database).tokenizer, answer.words.kept, answer.words.prefix)
 
     def _teach_unfound(self, answer: Answer, offers: Mapping[str, Sequence[str]]) -> None:
         assert self.engine is not None

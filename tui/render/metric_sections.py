@@ -16,7 +16,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from store.services.metrics import Measures, Reading, Searches, Told
+    from store.services.metrics import ConversationCost, ExtractionStats, Measures, Searches
 
 QUICK_MS = 100  # what a search may take
 STATES_SAY = {
@@ -106,7 +106,7 @@ def _conversations(found: "Measures") -> "Iterator[Figure]":
     )
 
 
-def _session(one: "Told", most: int) -> Figure:
+def _session(one: "ConversationCost", most: int) -> Figure:
     handed = (
         f"Agents were handed {count(one.contexts, 'context')} for it lately, {one.sent:,} tokens together."
         if one.contexts
@@ -174,7 +174,7 @@ def _contexts(found: "Measures") -> "Iterator[Figure]":
         )
 
 
-def _learning(found: "Reading") -> "Iterator[Figure]":
+def _learning(found: "ExtractionStats") -> "Iterator[Figure]":
     if found.success is None:
         yield unknown(
             "success",

@@ -97,7 +97,7 @@ def _about(memory: Memory, proposal: Proposal) -> list[Fact]:
 
 def _beside(memory: Memory, proposal: Proposal, about: list[Fact], now: str) -> list[Line]:
     """The facts that it is about, and those that it is like, each with what differs."""
-    from store.inbox.decision_conflicts import met
+    from store.inbox.decision_conflicts import find_matches
     from store.inbox.duplicates import alike
 
     lines: list[Line] = []
@@ -107,7 +107,7 @@ def _beside(memory: Memory, proposal: Proposal, about: list[Fact], now: str) -> 
     likes = alike(memory.database, memory.facts, proposal.text, [fact.id for fact in about])
     for like in likes[:SHOWN]:
         lines += [[], *_compared(like.fact, proposal.text, now, AGAINST[like.how])]
-    for one in met(memory.database, proposal.text)[:SHOWN] if proposal.kind != "forget" else ():
+    for one in find_matches(memory.database, proposal.text)[:SHOWN] if proposal.kind != "forget" else ():
         decision, how = one.decision, AGAINST[one.how]
         head: Line = [(decision.citation, "cite"), (f"  decided {how_long_ago(now, decision.decided_at)}", "dim")]
         head.append((f"  {WARNING} {how}", "warning") if one.against else (f"  {how}", "accent"))

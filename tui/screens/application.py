@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
     from store.config import Config
-    from tui.workers.model_worker import Modeller
+    from tui.workers.model_worker import ModelWorker
 
 
 class Application(Protocol):
     """The application, as its screens know it."""
 
     config: Config
-    modeller: Modeller
+    modeller: ModelWorker
 
     def configure_again(self) -> None: ...
     def release_keys(self) -> None: ...

@@ -30,10 +30,10 @@ from tui.workers.threads import SaysDefects
 
 if TYPE_CHECKING:
     from store.base.location import Location
-    from store.llm.model_stats import Faring
-    from store.llm.status import Standing
+    from store.llm.model_stats import ModelStats
+    from store.llm.status import ModelStatus
     from tui.screens.application import Application
-    from tui.workers.model_worker import Modeller, Pull
+    from tui.workers.model_worker import ModelWorker, Pull
 
 KEY = "$footer-key-foreground bold"
 ASKING = "It is being asked something small. A cold model is loaded first, which may take a minute …"
@@ -67,7 +67,7 @@ class ModelScreen(SaysDefects, ResponsiveScreen[None]):
     }
     """
 
-    def __init__(self, location: Location, fared: Faring, pull: str = "", trying: str | None = None) -> None:
+    def __init__(self, location: Location, fared: ModelStats, pull: str = "", trying: str | None = None) -> None:
         """`fared` is how the model fared in this memory. With `pull` it begins with the pull of that model; with
         `trying`, with a trial."""
         super().__init__()
@@ -77,7 +77,7 @@ class ModelScreen(SaysDefects, ResponsiveScreen[None]):
         self._trial_due = trying  # the model that is to be tried once it is known which there are; "" the one asked
         self._shown = ""  # in the preview: the key of a row, "trial" or "pull"
         self._asking = False  # for a model's name
-        self._listed: Standing | None = None  # what the rows tell
+        self._listed: ModelStatus | None = None  # what the rows tell
         self._at: Hashable = None  # the key of the row under the cursor
         self._told: Pull | None = None  # the last pull whose end was told
 
@@ -86,11 +86,11 @@ class ModelScreen(SaysDefects, ResponsiveScreen[None]):
         return cast("Application", self.app)
 
     @property
-    def _modeller(self) -> Modeller:
+    def _modeller(self) -> ModelWorker:
         return self._app.modeller
 
     @property
-    def _standing(self) -> Standing | None:
+    def _standing(self) -> ModelStatus | None:
         return self._modeller.standing
 
     def compose(self) -> ComposeResult:

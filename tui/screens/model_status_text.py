@@ -3,15 +3,15 @@ less room."""
 
 from __future__ import annotations
 
-from store.llm.model_stats import Faring
+from store.llm.model_stats import ModelStats
 from tui.theme.pieces import Piece
-from tui.workers.model_worker import Modeller
+from tui.workers.model_worker import ModelWorker
 
 ACTION = "model"
 NAME = 18  # cells of a model's name
 
 
-def forms(modeller: Modeller, faring: Faring) -> list[list[Piece]]:
+def forms(modeller: ModelWorker, faring: ModelStats) -> list[list[Piece]]:
     """The ways to say it, the longest first. Empty while nothing is known."""
     pull, found = modeller.pull, modeller.standing
     if pull is not None and not pull.ended:

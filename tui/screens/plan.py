@@ -26,7 +26,7 @@ from tui.widgets.bars import Split
 from tui.widgets.record_list import RecordList
 
 if TYPE_CHECKING:
-    from store.history.restore_plan import Plan, Planned
+    from store.history.restore_plan import Plan, PlannedChange
     from tui.workers.engine import Engine
 
 SIGNS = {"+": ("+", "added"), "-": ("−", "removed"), "~": ("~", "glyph-aging")}
@@ -77,7 +77,7 @@ class PlanRows(NumberedRows):
         ]
 
 
-def _box(change: Planned, chosen: bool) -> tuple[str, str]:
+def _box(change: PlannedChange, chosen: bool) -> tuple[str, str]:
     if change.blocked:
         return "[-] ", "rule"
     if chosen:

@@ -22,7 +22,7 @@ from tui.widgets.bars import Split
 
 if TYPE_CHECKING:
     from store.memory import Memory
-    from store.purge import Done, Place, PurgePlan, Traces
+    from store.purge import Done, PurgePlan, RemainingMatch, Traces
     from tui.workers.engine import Engine
 
 NAME, WHY = 13, 18  # cells of a citation, and of what stands behind the text
@@ -167,7 +167,7 @@ def _verb(why: str) -> str:
     return f"is {why}" if why.startswith("superseded") else why
 
 
-def _becomes(place: Place, chosen: bool) -> str:
+def _becomes(place: RemainingMatch, chosen: bool) -> str:
     """What a purge does to a place."""
     if not place.can:
         return "Memoranda does not change it: it is named, so that you can."

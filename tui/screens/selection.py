@@ -142,7 +142,7 @@ class ChoosingScreen(ResponsiveScreen[object]):
         self.dismiss(None)
 
     def work(self, task: Callable[[Memory], object]) -> None:
-        """Do it, on the pen's thread; the screen ends with what it gives."""
+        """Do it, on the writer's thread; the screen ends with what it gives."""
         self._working = True
         self._engine.write(task, self._done)
 

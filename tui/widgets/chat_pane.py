@@ -21,7 +21,7 @@ from tui.widgets.field import Field
 from tui.widgets.preview import Preview
 
 if TYPE_CHECKING:
-    from store.librarian.rule_answer import Told
+    from store.librarian.rule_answer import CitedSentence
     from tui.render.field_diff import Line
     from tui.workers.librarian_worker import Exchange
 
@@ -93,7 +93,7 @@ def lines_of(exchange: Exchange) -> list[Line]:
     return [*lines, []]
 
 
-def _pieces(told: Told) -> Line:
+def _pieces(told: CitedSentence) -> Line:
     """A sentence, of which the citations that it makes are links; those that stand in what it quotes are words."""
     own = "|".join(re.escape(f"[{citation}]") for citation in told.citations)
     parts = re.split(f"({own})", told.text) if own else [told.text]

@@ -26,7 +26,7 @@ def _quiet(done: int, total: int) -> None:
     """Nobody listens."""
 
 
-class Reader:
+class DocumentWorker:
     """Keeps the index true to the documents of one memory."""
 
     def __init__(self, location: Location, clock: Clock) -> None:

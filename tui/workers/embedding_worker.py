@@ -29,7 +29,7 @@ def _quiet(*told: object) -> None:
     """Nobody listens."""
 
 
-class Embedder:
+class EmbeddingWorker:
     """Embeds what waits in one memory, as often as it is asked to."""
 
     def __init__(self, location: Location, clock: Clock, pace: Pace) -> None:

@@ -29,28 +29,28 @@ from store.memory import Memory
 from store.search import lookup as records
 from tui.input.command_table import Verb
 from tui.input.key_table import CHECKPOINTS, CONTEXT, FACTS, HEALTH, HISTORY, INBOX, TASKS
-from tui.lists.decision_conflicts import Against
+from tui.lists.decision_conflicts import DecisionConflicts
 from tui.lists.record_rows import FactRows, KeyedRows, TimelineRows, by_day
 from tui.lists.side_rows import checkpoint_segments, proposal_segments, step_segments, task_segments
 from tui.lists.view_state import View
 from tui.render.field_diff import Line
 from tui.render.record_detail import describe, describe_step
 from tui.workers import queries
-from tui.workers.document_worker import Reader
-from tui.workers.embedding_worker import Embedder
-from tui.workers.ingest_worker import Bringer
-from tui.workers.learning_worker import Learner
-from tui.workers.maintenance_worker import Upkeep
-from tui.workers.search_worker import Seeker
+from tui.workers.document_worker import DocumentWorker
+from tui.workers.embedding_worker import EmbeddingWorker
+from tui.workers.ingest_worker import IngestWorker
+from tui.workers.learning_worker import LearningWorker
+from tui.workers.maintenance_worker import MaintenanceWorker
+from tui.workers.search_worker import SearchWorker
 from tui.workers.throttle import Pace
-from tui.workers.writer import Done, Pen
+from tui.workers.writer import Done, Writer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from store.history.restore_plan import Plan
-    from store.services.as_of import Past, Then
+    from store.services.as_of import PastMemory, PastState
     from store.services.metrics import Measures
-    from tui.input.argument_parser import Given
+    from tui.input.argument_parser import ParsedArguments
     from tui.lists.health_rows import HealthRows
     from tui.workers.queries import SideRows, Target
 
@@ -85,23 +85,23 @@ class Engine:
         self.clock = self._clock = clock
         self._present = self.screen = Memory(location, "app", clock)  # the screen's own, for reading
         self.created = self.screen.created
-        self.past: Past | None = None  # what is looked at in the place of now
-        self.pen = Pen(location, cwd, clock)
-        self.upkeep = Upkeep(location, cwd, clock)
+        self.past: PastState | None = None  # what is looked at in the place of now
+        self.writer = Writer(location, cwd, clock)
+        self.upkeep = MaintenanceWorker(location, cwd, clock)
         # always the same thread: each would keep the memory that it once needed for a million keys
         self._reader = ThreadPoolExecutor(1, thread_name_prefix="lists")
-        self.seeker = Seeker(location, clock)
+        self.seeker = SearchWorker(location, clock)
         self._closed = False
         self._measured: tuple[Measures, float] | None = None  # the last figures, and until when they do
         self.subjects: LRUCache[int, str] = LRUCache(4096)  # what the steps of history that are on screen are about
         self._steps: tuple[str | None, array[int]] = (None, array("I"))  # whose steps of history were read last
-        self._against = Against()
-        self.documents = Reader(location, clock)
+        self._against = DecisionConflicts()
+        self.documents = DocumentWorker(location, clock)
         self.pace = Pace()
-        self.embedder = Embedder(location, clock, self.pace)
-        self.bringer = Bringer(location, clock, self.embedder.unwanted)
+        self.embedder = EmbeddingWorker(location, clock, self.pace)
+        self.bringer = IngestWorker(location, clock, self.embedder.unwanted)
         gives_way, unwanted, closing = self.embedder.give_way, self.embedder.unwanted, self.embedder.closing
-        self.learner = Learner(location, clock, gives_way, unwanted, closing, self.pace)
+        self.learner = LearningWorker(location, clock, gives_way, unwanted, closing, self.pace)
 
     def close(self) -> None:
         """Let what is being written finish, then close."""
@@ -111,7 +111,7 @@ class Engine:
         self.embedder.close()
         self.bringer.close()
         self.seeker.interrupt()
-        self.pen.close()
+        self.writer.close()
         self._reader.shutdown(wait=False, cancel_futures=True)
 
     @property
@@ -130,16 +130,16 @@ class Engine:
 
     # the past
 
-    def look_back(self, text: str) -> tuple[Past, Then]:
+    def look_back(self, text: str) -> tuple[PastState, PastMemory]:
         """The memory as it stood at a moment; on a worker thread. Raises InvalidInput, NotFound, Conflict."""
-        from store.services.as_of import Then, read
+        from store.services.as_of import PastMemory, read
         from store.services.point_in_time import moment
 
         with Memory(self.location, "app", self._clock, create=False) as memory:
             past = read(memory, moment(memory, text))
-        return past, Then(self.location, "app", past)
+        return past, PastMemory(self.location, "app", past)
 
-    def enter(self, past: Past, then: Then) -> None:
+    def enter(self, past: PastState, then: PastMemory) -> None:
         """Let the screen read `then` from now on."""
         self.come_back()
         self.past, self.screen = past, then
@@ -153,13 +153,13 @@ class Engine:
             self.seeker.look(None)
         self.subjects.clear()
 
-    def _open(self, past: Past | None) -> Memory:
+    def _open(self, past: PastState | None) -> Memory:
         """The memory, for another thread to read: as it is, or as it stood."""
         if past is None:
             return Memory(self.location, "app", self._clock, create=False)
-        from store.services.as_of import Then
+        from store.services.as_of import PastMemory
 
-        return Then(self.location, "app", past)
+        return PastMemory(self.location, "app", past)
 
     # the screen's own reading: a fraction of a millisecond each
 
@@ -240,7 +240,7 @@ class Engine:
             (since,),
         )
         newest = max((seq for seq, _, _ in rows), default=since)
-        own = self.pen.own
+        own = self.writer.own
         changed = {pack(KINDS[table], number) for seq, table, number in rows if seq not in own}
         return newest, changed
 
@@ -413,15 +413,15 @@ class Engine:
             lines.append([(f"… cut here; the rest: memoranda show {commit.citation} --diff", "dim")])
         return lines
 
-    # the pen
+    # the writer
 
     def write(self, work: Callable[[Memory], object], done: Done) -> None:
-        """Do `work` with the pen's memory, or with the past that is looked at: `Pen.write`."""
-        self.pen.write(work, done, self.past)
+        """Do `work` with the writer's memory, or with the past that is looked at: `Writer.write`."""
+        self.writer.write(work, done, self.past)
 
-    def run(self, verb: Verb, given: Given, agreed: bool, done: Done) -> None:
-        """Run a verb: `Pen.run`."""
-        self.pen.run(verb, given, agreed, done, self.past)
+    def run(self, verb: Verb, given: ParsedArguments, agreed: bool, done: Done) -> None:
+        """Run a verb: `Writer.run`."""
+        self.writer.run(verb, given, agreed, done, self.past)
 
 
 def _give_back() -> None:

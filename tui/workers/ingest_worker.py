@@ -11,10 +11,10 @@ from store.memory import Memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.services.auto_ingest import Apart
+    from store.services.auto_ingest import IngestProcess
 
 
-class Bringer:
+class IngestWorker:
     """Brings in what grew for one memory, as often as it is asked to."""
 
     def __init__(self, location: Location, clock: Clock, unwanted: Callable[[], bool]) -> None:
@@ -22,7 +22,7 @@ class Bringer:
         self._clock = clock
         self._unwanted = unwanted
         self._working = Lock()
-        self._apart: Apart | None = None
+        self._apart: IngestProcess | None = None
         self._closed = False
 
     def run(self) -> dict[str, object]:
@@ -37,7 +37,7 @@ class Bringer:
             with Memory(self._location, "worker", self._clock, create=False) as memory:
                 due = auto_ingest.due(memory)
             if due and not self._closed:
-                self._apart = auto_ingest.Apart(self._location.path)
+                self._apart = auto_ingest.IngestProcess(self._location.path)
                 came = self._apart.run()
             if not self._closed:
                 self._summarise()
@@ -54,7 +54,7 @@ class Bringer:
             Memory(self._location, "worker", self._clock, create=False) as memory,
             summarizers.by_model(memory, self._unwanted) as by,
         ):
-            session_flush.tick(memory, by)
+            session_flush.flush_due(memory, by)
 
     def close(self) -> None:
         """End it; what was read stays."""

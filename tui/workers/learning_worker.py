@@ -14,13 +14,13 @@ from tui.workers.throttle import Pace, Share
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.learning.model_pass import Added
-    from store.learning.rule_pass import Read
+    from store.learning.model_pass import ModelPassResult
+    from store.learning.rule_pass import RulePassResult
 
 OFTEN = 3  # questions in a row that keys broke off, after which one is let come to its end
 
 
-class Learner:
+class LearningWorker:
     """Reads what was said in one memory, as often as it is asked to. `give_way` waits while keys are pressed, and tells
     whether the app is closing; `unwanted` waits for nothing, and breaks off what a model thinks; `closing` tells
     whether the app is."""
@@ -78,7 +78,7 @@ class Learner:
     def _give_up(self) -> bool:
         return self._waiting > 0 or self._unwanted()
 
-    def run(self) -> tuple[Read, int]:
+    def run(self) -> tuple[RulePassResult, int]:
         """Look at what waits: what was learned of what was said, and how many questions came of what was remembered."""
         from store.inbox import new_fact_check
         from store.learning import rule_pass
@@ -90,7 +90,7 @@ class Learner:
             asked = new_fact_check.compare(memory.database, memory.facts, memory.inbox, ends)
             return rule_pass.run(memory, cancelled=ends), len(asked)
 
-    def run_model(self) -> Added:
+    def run_model(self) -> ModelPassResult:
         """Let the model read what rules have. A key breaks off what it thinks; but whoever presses one every second
         would keep it from ever loading, or from coming to an end, so after OFTEN times it is let read one entry, unless
         somebody waits for it."""

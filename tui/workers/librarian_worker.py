@@ -37,7 +37,7 @@ class Exchange:
         return self.answer is None and not self.error
 
 
-class Desk:
+class LibrarianWorker:
     """Answers questions about one memory."""
 
     def __init__(self, location: Location, clock: Clock) -> None:

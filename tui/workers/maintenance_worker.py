@@ -11,7 +11,7 @@ from store.base.models import Checkpoint
 from store.memory import Memory
 
 
-class Upkeep:
+class MaintenanceWorker:
     """Looks after one memory."""
 
     def __init__(self, location: Location, cwd: str, clock: Clock) -> None:
@@ -59,15 +59,15 @@ class Upkeep:
         from store.services import maintenance
 
         with Memory(self._location, "app", self._clock, create=False) as memory:
-            if maintenance.untidy(memory):
-                maintenance.tidy(memory)
+            if maintenance.cleanup_due(memory):
+                maintenance.clean_up(memory)
 
     def tick(self) -> None:
         """Take the checkpoint that time has made due, if nobody else does."""
         from store.services import automatic_checkpoints
 
         with Memory(self._location, "worker", self._clock, create=False) as memory:
-            automatic_checkpoints.tick(memory)
+            automatic_checkpoints.take_due_checkpoint(memory)
 
     def offer(self) -> Checkpoint | None:
         """The checkpoint from which a session that broke off can be gone on with, once."""
@@ -81,7 +81,7 @@ class Upkeep:
         from store.services import maintenance
 
         with Memory(self._location, "app", self._clock, create=False) as memory:
-            stirred = maintenance.stirred(memory, self._cwd, self._fingerprint)
+            stirred = maintenance.git_changed(memory, self._cwd, self._fingerprint)
         self._fingerprint = stirred or self._fingerprint
         return stirred is not None
 

@@ -17,9 +17,9 @@ from store.config import Config
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.llm.model_pull import Pace, Pulled
-    from store.llm.probe import Tried
-    from store.llm.status import Standing
+    from store.llm.model_pull import PullResult, RateMeter
+    from store.llm.probe import ProbeResult
+    from store.llm.status import ModelStatus
 
 OFTEN = 0.1  # seconds between two words about how far a pull is
 
@@ -29,8 +29,8 @@ class Pull:
     """A model that is being fetched, or was: how far it is; `ended` with `trouble`, or without once it is there."""
 
     name: str
-    far: Pulled
-    pace: Pace
+    far: PullResult
+    pace: RateMeter
     ended: bool = False
     trouble: ModelFailed | None = None
 
@@ -40,7 +40,7 @@ class Trial:
     """A model that is being tried, or was: what came of it, or why nothing did."""
 
     name: str
-    tried: Tried | None = None
+    tried: ProbeResult | None = None
     trouble: MemorandaError | None = None
 
     @property
@@ -48,7 +48,7 @@ class Trial:
         return self.tried is not None or self.trouble is not None
 
 
-class Modeller:
+class ModelWorker:
     """`told` is called whenever something changed, on whatever thread that is."""
 
     def __init__(self, told: Callable[[], None]) -> None:
@@ -57,7 +57,7 @@ class Modeller:
         self._stop_pull, self._stop_trial = Event(), Event()
         self._looking = False
         self._asked: Config | None = None  # to look again with, after the look that is under way
-        self.standing: Standing | None = None
+        self.standing: ModelStatus | None = None
         self.pull: Pull | None = None
         self.trial: Trial | None = None
 
@@ -109,10 +109,10 @@ class Modeller:
         """Let the server fetch a model; False if it fetches one already."""
         if self.pulling:
             return False
-        from store.llm.model_pull import Pace, Pulled
+        from store.llm.model_pull import PullResult, RateMeter
 
         self._stop_pull = Event()
-        self.pull = Pull(name, Pulled("asking for it"), Pace())
+        self.pull = Pull(name, PullResult("asking for it"), RateMeter())
         self._start(self._pull, config, self.pull, self._stop_pull)
         return True
 
@@ -123,11 +123,11 @@ class Modeller:
 
     def _pull(self, config: Config, pull: Pull, stop: Event) -> None:
         from store.llm import endpoint
-        from store.llm.model_pull import Fetcher
+        from store.llm.model_pull import ModelPuller
 
         last = 0.0
         try:
-            with closing(Fetcher(endpoint.of(config), stop.is_set)) as fetcher:
+            with closing(ModelPuller(endpoint.of(config), stop.is_set)) as fetcher:
                 for far in fetcher.pull(pull.name):
                     news = (far.status, far.total) != (pull.far.status, pull.far.total)
                     pull.far = far
@@ -159,11 +159,11 @@ class Modeller:
         self._stop_trial.set()
         return self.trying
 
-    def _try(self, config: Config, standing: Standing, trial: Trial, stop: Event) -> None:
-        from store.llm.probe import try_out
+    def _try(self, config: Config, standing: ModelStatus, trial: Trial, stop: Event) -> None:
+        from store.llm.probe import probe
 
         try:
-            trial.tried = try_out(config, standing, trial.name, stop.is_set)
+            trial.tried = probe(config, standing, trial.name, stop.is_set)
         except MemorandaError as error:
             trial.trouble = error
         except Exception as defect:

@@ -12,7 +12,7 @@ from store.base.clock import local_time
 from store.base.errors import MemorandaError
 from store.memory import Memory
 from store.search import lookup
-from store.services.point_in_time import Moment, moment
+from store.services.point_in_time import PointInTime, moment
 from tui.input.key_table import named
 from tui.lists.context_rows import ContextRows, cited
 from tui.lists.health_rows import HealthRows
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 SideRows = KeyedRows | ContextRows | HealthRows  # what the lists beside facts and timeline show
 ORDER = "The model may put the facts into another order (agent.mode = smart); it is not asked for this list."
-Target = int | str | tuple[str | Moment, str]  # a checkpoint or a step; an origin; two moments to compare
+Target = int | str | tuple[str | PointInTime, str]  # a checkpoint or a step; an origin; two moments to compare
 
 
 def plan(memory: Memory, kind: str, target: Target) -> tuple[Plan, str, str]:
@@ -49,7 +49,7 @@ def plan(memory: Memory, kind: str, target: Target) -> tuple[Plan, str, str]:
     return plans.origin(str(target)), f"TAKE BACK all that {target} wrote", f"a checkpoint is taken first; {later}"
 
 
-def _compared(memory: Memory, start: str | Moment, end: str) -> tuple[Plan, str, str]:
+def _compared(memory: Memory, start: str | PointInTime, end: str) -> tuple[Plan, str, str]:
     """What changed from one moment to another, `now` or an earlier one."""
     first = moment(memory, start) if isinstance(start, str) else start
     if end.strip() in ("", "now"):

@@ -18,21 +18,21 @@ from store.search.query_parser import parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.services.as_of import Past
+    from store.services.as_of import PastState
 
 HITS = 100  # of a search, that are shown
 
 
-class Seeker:
+class SearchWorker:
     """Searches one memory; each of the two ways one at a time."""
 
     def __init__(self, location: Location, clock: Clock) -> None:
         self._location = location
         self._clock = clock
         self._quick, self._whole = _Desk(), _Desk()
-        self._past: Past | None = None  # what is searched in the place of now
+        self._past: PastState | None = None  # what is searched in the place of now
 
-    def look(self, past: Past | None) -> None:
+    def look(self, past: PastState | None) -> None:
         """Search this past from now on; None for the memory as it is."""
         self._past = past
         self.interrupt()
@@ -55,7 +55,7 @@ class Seeker:
 
     def spellings(self, query: str) -> dict[str, list[str]]:
         """Other spellings of the words of a query that nothing holds."""
-        from store.search.fts import Keywords
+        from store.search.fts import FullTextIndex
         from store.search.spelling import spellings
 
         if self._past is not None:
@@ -63,7 +63,7 @@ class Seeker:
         with self._quick.busy:
             database = self._open(self._quick).database
             try:
-                return spellings(database, Keywords(database), parse(query, database.clock()).words)
+                return spellings(database, FullTextIndex(database), parse(query, database.clock()).words)
             except apsw.InterruptError:
                 return {}
 
@@ -91,9 +91,9 @@ class Seeker:
             if past is None:
                 desk.memory = Memory(self._location, "app", self._clock, create=False)
             else:
-                from store.services.as_of import Then
+                from store.services.as_of import PastMemory
 
-                desk.memory = Then(self._location, "app", past)
+                desk.memory = PastMemory(self._location, "app", past)
             desk.past = past
         return desk.memory
 
@@ -104,4 +104,4 @@ class _Desk:
     def __init__(self) -> None:
         self.busy = Lock()
         self.memory: Memory | None = None
-        self.past: Past | None = None  # that its memory is of
+        self.past: PastState | None = None  # that its memory is of

@@ -15,15 +15,15 @@ from tui.input.command_table import Verb
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.services.as_of import Past
-    from tui.input.argument_parser import Given
+    from store.services.as_of import PastState
+    from tui.input.argument_parser import ParsedArguments
 
 OWN = 200  # steps made here that are remembered as such
 
 Done = Callable[[object, "MemorandaError | None"], None]
 
 
-class Pen:
+class Writer:
     """Works with one memory, a piece of work at a time, in the order in which they come."""
 
     def __init__(self, location: Location, cwd: str, clock: Clock) -> None:
@@ -32,7 +32,7 @@ class Pen:
         self._clock = clock
         self._memory: Memory | None = None
         self._own: list[int] = []  # the last steps of history made here, which are no news to this screen
-        self.thread = ThreadPoolExecutor(1, thread_name_prefix="pen")
+        self.thread = ThreadPoolExecutor(1, thread_name_prefix="writer")
         self.beside = ThreadPoolExecutor(1, thread_name_prefix="beside")  # waits for processes of their own
 
     def close(self) -> None:
@@ -43,18 +43,18 @@ class Pen:
     @property
     def own(self) -> set[int]:
         """The last steps of history that were made here."""
-        return set(self._own[-OWN:])  # of a copy: the pen may be adding one
+        return set(self._own[-OWN:])  # of a copy: the writer may be adding one
 
-    def write(self, work: Callable[[Memory], object], done: Done, past: Past | None) -> None:
+    def write(self, work: Callable[[Memory], object], done: Done, past: PastState | None) -> None:
         """Do `work` with the memory, then call `done` with its result or its error, on this thread. While a `past` is
         looked at there is only that to work with, and every change of it is an error."""
         self.thread.submit(_told, lambda: self._worked(work, past), done, self._location.path)
 
-    def _worked(self, work: Callable[[Memory], object], past: Past | None) -> object:
+    def _worked(self, work: Callable[[Memory], object], past: PastState | None) -> object:
         if past is not None:
-            from store.services.as_of import Then
+            from store.services.as_of import PastMemory
 
-            with Then(self._location, "app", past) as then:
+            with PastMemory(self._location, "app", past) as then:
                 return work(then)
         if self._memory is None:
             self._memory = Memory(self._location, "app", self._clock, create=False)
@@ -64,7 +64,7 @@ class Pen:
             del self._own[:-OWN]
         return result
 
-    def run(self, verb: Verb, given: Given, agreed: bool, done: Done, past: Past | None) -> None:
+    def run(self, verb: Verb, given: ParsedArguments, agreed: bool, done: Done, past: PastState | None) -> None:
         """Run a verb. What asks first raises `Asks` with the question, unless it was `agreed` to."""
 
         def ask(question: str, lines: Sequence[str] = ()) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 LANGUAGES = ("es", "en")
 WINDOW = 240  # letters in which a marker has to stand
-TYPOS = 7  # letters of a word of a marker in which a slip of the pen is read over
+TYPOS = 7  # letters of a word of a marker in which a typo is read over
 
 _PART = re.compile(r"\{([a-z_]+)\}")
 _SLIPS = re.compile(r"~([a-z]+)")
@@ -79,7 +79,7 @@ def _begins(phrases: list[str]) -> re.Pattern[str]:
 
 
 def _filled(language: str, phrases: list[str]) -> list[str]:
-    """Phrases with their parts put in, and their words with slips of the pen."""
+    """Phrases with their parts put in, and their words with typos."""
     return [_SLIPS.sub(lambda word: slips(word[1]), _with_parts(language, phrase)) for phrase in phrases]
 
 
@@ -94,7 +94,7 @@ def _with_parts(language: str, phrase: str) -> str:
 
 
 def slips(word: str) -> str:
-    """A pattern for a word and its slips of the pen: a letter too much or too few, another one, two exchanged; not in
+    """A pattern for a word and its typos: a letter too much or too few, another one, two exchanged; not in
     the first and the last two, where another ending is another word. Of a short word only itself."""
     if len(word) < TYPOS:
         return word

@@ -9,7 +9,7 @@ from store.learning import domain_rules
 from store.learning.domain_rules import Domain
 from store.learning.sentences import fold
 from store.llm.chat import Message
-from store.llm.structured_output import Asking, Choice, spanish
+from store.llm.structured_output import Choice, ModelSession, spanish
 from store.text.fence import harmless
 
 TASK = "classify_domain"
@@ -50,7 +50,7 @@ ENGLISH: tuple[Message, ...] = (
 )
 
 
-def ask(asking: Asking, text: str) -> Domain:
+def ask(asking: ModelSession, text: str) -> Domain:
     """What a model says a text is about, where no word tells: words are surer than a small model. Raises ModelFailed.
 
     It is believed only where it says one of BELIEVED: of 26 sentences the 1.5B called none general, and put whatever it
@@ -66,6 +66,6 @@ def ask(asking: Asking, text: str) -> Domain:
     return Domain(name, tuple(dict.fromkeys(words)), asking.name)
 
 
-def answer(asking: Asking, text: str) -> Domain:
+def answer(asking: ModelSession, text: str) -> Domain:
     """The same; where the model fails, what the rule says."""
     return asking.or_rule(TASK, lambda: ask(asking, text), lambda: domain_rules.classify(text))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from store.inbox.merge_text import LONGEST, Summed, summed_up
 from store.learning.grounding import Ground
 from store.llm.chat import Message
-from store.llm.structured_output import Asking, numbered, spanish
+from store.llm.structured_output import ModelSession, numbered, spanish
 from store.text import contradiction
 
 TASK = "consolidate"
@@ -41,7 +41,7 @@ ENGLISH: tuple[Message, ...] = (
 )
 
 
-def ask(asking: Asking, texts: Sequence[str]) -> Summed:
+def ask(asking: ModelSession, texts: Sequence[str]) -> Summed:
     """One sentence for several facts, as a model says it; the rule's where it says more or less than they do. Raises
     ModelFailed."""
     told = SPANISH if spanish(" ".join(texts)) else ENGLISH
@@ -53,7 +53,7 @@ def ask(asking: Asking, texts: Sequence[str]) -> Summed:
     return Summed(whole.mended(sentence), asking.name)
 
 
-def answer(asking: Asking, texts: Sequence[str]) -> Summed:
+def answer(asking: ModelSession, texts: Sequence[str]) -> Summed:
     """The same; where the model fails, as the rule says it."""
     return asking.or_rule(TASK, lambda: ask(asking, texts), lambda: Summed(summed_up(texts)))
 

@@ -11,12 +11,12 @@ from typing import Annotated
 from store.base.vocabulary import CONFIDENCES, DOMAINS
 from store.learning.candidate_filter import stands, tellings
 from store.learning.domain_rules import classify
-from store.learning.extract_rules import Extraction, Found
+from store.learning.extract_rules import ExtractedFact, Extraction
 from store.learning.grounding import Ground, best, open_ended
 from store.learning.sentences import WORDS, Sentence, fold
 from store.learning.tasks import classify_domain
 from store.llm.chat import Message
-from store.llm.structured_output import Asking, Choice, numbered, spanish
+from store.llm.structured_output import Choice, ModelSession, numbered, spanish
 
 TASK = "extract_facts"
 EACH = 6  # sentences of one question: of more a small model takes too long
@@ -91,14 +91,14 @@ ENGLISH: tuple[Message, ...] = (
 _SUBJECT = re.compile(r"^(?:the user|user|(?:el|la) usuari[oa]|usuari[oa])\s+", re.IGNORECASE)
 
 
-def ask(asking: Asking, role: str, text: str) -> Extraction:
+def ask(asking: ModelSession, role: str, text: str) -> Extraction:
     """What a model finds in a turn beside what the rule does. Raises ModelFailed."""
     shown = tellings(role, text)
     if not shown:
         return Extraction((), asking.name)
     said = "\n".join(sentence.text for sentence in shown)
     told = SPANISH if spanish(said) else ENGLISH
-    held: dict[str, Found] = {}
+    held: dict[str, ExtractedFact] = {}
     for start in range(0, len(shown), EACH):
         some = shown[start : start + EACH]
         question = ("user", numbered([sentence.text for sentence in some]))
@@ -107,7 +107,7 @@ def ask(asking: Asking, role: str, text: str) -> Extraction:
     return Extraction(tuple(_placed(asking, list(held.values()))), asking.name)
 
 
-def _placed(asking: Asking, held: Sequence[Found]) -> Iterator[Found]:
+def _placed(asking: ModelSession, held: Sequence[ExtractedFact]) -> Iterator[ExtractedFact]:
     """These facts, the first few that no word and no reading put anywhere asked about on their own."""
     left = PLACED
     for one in held:
@@ -118,10 +118,10 @@ def _placed(asking: Asking, held: Sequence[Found]) -> Iterator[Found]:
             yield one
 
 
-def _held(told: Sequence[One], shown: Sequence[Sentence], name: str) -> dict[str, Found]:
+def _held(told: Sequence[One], shown: Sequence[Sentence], name: str) -> dict[str, ExtractedFact]:
     """What of an answer rests on the sentences that were shown, by its text, folded."""
     grounds = [Ground(sentence.text) for sentence in shown]
-    found: dict[str, Found] = {}
+    found: dict[str, ExtractedFact] = {}
     for one in told[: 2 * EACH]:
         text = " ".join(_SUBJECT.sub("", one.fact.strip()).split()).rstrip(".!;,… ")
         place = best(text, grounds, one.sentence - 1)
@@ -136,5 +136,5 @@ def _held(told: Sequence[One], shown: Sequence[Sentence], name: str) -> dict[str
             domain = one.domain
         confidence = "low" if one.confidence == "low" else "medium"
         why = f"it is what {name} makes of it"
-        found.setdefault(fold(text), Found(text, domain, confidence, shown[place].quote, False, False, why))
+        found.setdefault(fold(text), ExtractedFact(text, domain, confidence, shown[place].quote, False, False, why))
     return found

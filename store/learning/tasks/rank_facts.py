@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from store.context.selection import Ranked
 from store.llm.chat import Message
-from store.llm.structured_output import Asking, numbered, spanish
+from store.llm.structured_output import ModelSession, numbered, spanish
 from store.text.fence import harmless
 
 TASK = "rank_facts"
@@ -41,7 +41,7 @@ ENGLISH: tuple[Message, ...] = (
 )
 
 
-def ask(asking: Asking, question: str, facts: Sequence[tuple[int, str]]) -> Ranked:
+def ask(asking: ModelSession, question: str, facts: Sequence[tuple[int, str]]) -> Ranked:
     """The ids of these facts, (id, text) each, as a model orders them; what it does not name follows as it came.
     Raises ModelFailed."""
     came = [number for number, _ in facts]
@@ -56,7 +56,7 @@ def ask(asking: Asking, question: str, facts: Sequence[tuple[int, str]]) -> Rank
     return Ranked((*first, *(number for number in came if number not in first)), asking.name)
 
 
-def answer(asking: Asking, question: str, facts: Sequence[tuple[int, str]]) -> Ranked:
+def answer(asking: ModelSession, question: str, facts: Sequence[tuple[int, str]]) -> Ranked:
     """The same; where the model fails, as they came."""
     came = Ranked(tuple(number for number, _ in facts))
     return asking.or_rule(TASK, lambda: ask(asking, question, facts), lambda: came)

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from store.learning import reconfirm_rules
-from store.learning.reconfirm_rules import NONE, PROPOSE, SUPERSEDE, Words
+from store.learning.reconfirm_rules import NONE, PROPOSE, SUPERSEDE, ComparedText
 from store.learning.sentences import fold
 from store.llm.chat import Message
-from store.llm.structured_output import Asking, Choice, numbered, spanish
+from store.llm.structured_output import Choice, ModelSession, numbered, spanish
 from store.text.fence import harmless
 
 TASK = "reconfirm"
@@ -76,7 +76,7 @@ ENGLISH: tuple[Message, ...] = (
 )
 
 
-def ask(asking: Asking, said: str, facts: Sequence[tuple[int, str]]) -> Verdicts:
+def ask(asking: ModelSession, said: str, facts: Sequence[tuple[int, str]]) -> Verdicts:
     """What a model says a sentence does to these facts, (id, text) each. Raises ModelFailed."""
     facts = facts[:SHOWN]
     if not facts:
@@ -89,17 +89,17 @@ def ask(asking: Asking, said: str, facts: Sequence[tuple[int, str]]) -> Verdicts
     for one in form.answers:
         if 0 < one.fact <= len(facts) and one.says in ("again", "against"):
             number, text = facts[one.fact - 1]
-            verdict = _held(one.says, fold(said), Words(fold(text)))
+            verdict = _held(one.says, fold(said), ComparedText(fold(text)))
             if verdict != NONE:
                 found.setdefault(number, verdict)
     return Verdicts(found, asking.name)
 
 
-def _held(says: str, said: str, fact: Words) -> str:
+def _held(says: str, said: str, fact: ComparedText) -> str:
     """What of a model's answer may be asked of a person. What a number or a denial says is believed before the model;
     and a model sees the same in two sentences that have no more than a name in common."""
-    share = _share(Words(said), fact)
-    nearest = max((Words(part) for part in _PART.split(said)), key=lambda part: _share(part, fact))
+    share = _share(ComparedText(said), fact)
+    nearest = max((ComparedText(part) for part in _PART.split(said)), key=lambda part: _share(part, fact))
     contrary = reconfirm_rules.against(nearest, fact)
     if not share:
         return NONE
@@ -109,7 +109,7 @@ def _held(says: str, said: str, fact: Words) -> str:
     return PROPOSE if share >= HALF or (share >= LEAST and _STILL.search(said)) else NONE
 
 
-def _share(words: Words, fact: Words) -> float:
+def _share(words: ComparedText, fact: ComparedText) -> float:
     """How many of a fact's words some words have."""
     shared = [word for word in fact.words if any(reconfirm_rules.kin(word, other) for other in words.words)]
     return len(shared) / len(fact.words) if fact.words else 0.0

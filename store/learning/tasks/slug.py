@@ -9,7 +9,7 @@ from store.conversations import session_snapshot
 from store.learning.candidate_filter import hostile
 from store.learning.grounding import Ground
 from store.llm.chat import Message
-from store.llm.structured_output import LONGEST, Asking, spanish
+from store.llm.structured_output import LONGEST, ModelSession, spanish
 from store.text.fence import harmless
 
 TASK = "slug"
@@ -51,7 +51,7 @@ ENGLISH: tuple[Message, ...] = (
 )
 
 
-def ask(asking: Asking, turns: Sequence[Turn], day: str) -> Slug:
+def ask(asking: ModelSession, turns: Sequence[Turn], day: str) -> Slug:
     """What a model calls a conversation of this day; the rule, where a turn orders a memory what to keep: that is shown
     to no model. Raises ModelFailed."""
     if any(hostile(turn.text) for turn in turns):
@@ -66,6 +66,6 @@ def ask(asking: Asking, turns: Sequence[Turn], day: str) -> Slug:
     return Slug(session_snapshot.named(" ".join(words), day), asking.name)
 
 
-def answer(asking: Asking, turns: Sequence[Turn], day: str) -> Slug:
+def answer(asking: ModelSession, turns: Sequence[Turn], day: str) -> Slug:
     """The same; where the model fails, by the first words that were said."""
     return asking.or_rule(TASK, lambda: ask(asking, turns, day), lambda: Slug(session_snapshot.slug(turns, day)))

@@ -12,7 +12,7 @@ from store.learning.candidate_filter import hostile
 from store.learning.grounding import Ground, best
 from store.learning.sentences import fold
 from store.llm.chat import Message
-from store.llm.structured_output import LONGEST, Asking, spanish
+from store.llm.structured_output import LONGEST, ModelSession, spanish
 from store.text.fence import harmless
 
 TASK = "summarize"
@@ -71,7 +71,7 @@ ENGLISH: tuple[Message, ...] = (
 )
 
 
-def ask(asking: Asking, turns: Sequence[Turn]) -> Summarised:
+def ask(asking: ModelSession, turns: Sequence[Turn]) -> Summarised:
     """What a model makes of a few turns, TOKENS at most; its topic and outcome are the rule's where they do not hold,
     and what the rule finds decided or open is never left out. Turns that order a memory what to keep are shown to no
     model. Raises ModelFailed."""
@@ -102,7 +102,7 @@ def ask(asking: Asking, turns: Sequence[Turn]) -> Summarised:
     )
 
 
-def answer(asking: Asking, turns: Sequence[Turn]) -> Summarised:
+def answer(asking: ModelSession, turns: Sequence[Turn]) -> Summarised:
     """The same; where the model fails, what the rule makes of them."""
     return asking.or_rule(TASK, lambda: ask(asking, turns), lambda: by_rule(turns))
 

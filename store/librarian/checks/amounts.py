@@ -36,7 +36,7 @@ class Amount:
     after: tuple[str, ...]
 
 
-def doubt(said: str, below: str, across: bool) -> str:
+def why_unsupported(said: str, below: str, across: bool) -> str:
     """Which of a sentence's numbers counts something else than in what it rests on; empty if none does."""
     known = amounts(below)
     for one in amounts(said):

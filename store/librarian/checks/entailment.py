@@ -61,7 +61,7 @@ class _Said:
     refused: tuple[str, ...]
 
 
-def saying(rest: str, loose: frozenset[str], said: str, those: Sequence[Source], across: bool) -> str:
+def why_unsupported(rest: str, loose: frozenset[str], said: str, those: Sequence[Source], across: bool) -> str:
     """Why these records do not say what a sentence says, empty if they do. `rest` is the folded sentence without what
     refuses an option, `loose` the options that may stand in the words of the reason only; `across`: it is in another
     language than they are."""

@@ -76,7 +76,7 @@ _NOBODY = frozenset(
 )
 
 
-def doubt(said: str, those: Sequence[Source], others: Iterable[Source] = ()) -> str:
+def why_unsupported(said: str, those: Sequence[Source], others: Iterable[Source] = ()) -> str:
     """What of a sentence does not stand in `those`, in a few words; empty if all of it does. `others` are the records
     that it does not cite: what only they name is none of these."""
     told = contradiction.folded(said)

@@ -60,7 +60,7 @@ _NO_MORE = re.compile(
 )
 
 
-def doubt(said: str, those: list[Source]) -> tuple[str, str, frozenset[str]]:
+def why_unsupported(said: str, those: list[Source]) -> tuple[str, str, frozenset[str]]:
     """(what is wrong with the options that a sentence names, empty if nothing is; the folded sentence without the words
     that refuse one, for the rest of it to be looked at; the words of options that it names without refusing them, for
     the reason names them too: they may stand in its words only)."""

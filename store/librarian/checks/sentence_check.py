@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from store.base.citations import Citation, find
 from store.librarian.checks import amounts, literals, rejected_options
-from store.librarian.checks.entailment import saying
+from store.librarian.checks.entailment import why_unsupported
 from store.librarian.sentence_stream import LONGEST
 from store.librarian.sources import Source
 from store.text import contradiction
@@ -102,7 +102,7 @@ class Check:
     def _doubt(self, said: str, those: list[Source]) -> str:
         """Why what a sentence says does not stand in these records; empty if it does."""
         others = [source for source in self._sources.values() if source not in those]
-        if why := literals.doubt(said, those, others):
+        if why := literals.why_unsupported(said, those, others):
             return why
         folded = contradiction.folded(said)
         below = ".\n".join(literals.ground(source, folded) for source in those)
@@ -112,10 +112,10 @@ class Check:
         if any(word.startswith("month") and word not in basis for word in own) or _other_value(said, below):
             return "a date or a number that the record does not have"
         across = all(foreign(language(said), language(source.text)) for source in those)
-        if why := amounts.doubt(said, below, across):
+        if why := amounts.why_unsupported(said, below, across):
             return why
-        why, rest, loose = rejected_options.doubt(said, those)
-        return why or saying(rest, loose, said, those, across)
+        why, rest, loose = rejected_options.why_unsupported(said, those)
+        return why or why_unsupported(rest, loose, said, those, across)
 
 
 def _says_nothing(text: str) -> bool:

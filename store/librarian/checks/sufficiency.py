@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 from store.base.models import Commit, Decision, Fact
 from store.librarian.checks import literals
-from store.librarian.question import IMPLEMENTATION, WHEN, WHO, WHY, Asked
+from store.librarian.question import IMPLEMENTATION, WHEN, WHO, WHY, ParsedQuestion
 from store.librarian.relevance import kin, names
-from store.librarian.retrieval import Found
+from store.librarian.retrieval import Retrieval
 from store.librarian.sources import Source
 from store.search.pipeline import body
 from store.text import contradiction
@@ -22,7 +22,9 @@ SHORT = 4  # letters; shorter words tell little
 _OPTIONS = re.compile(r"\b(?:alternativ\w+|options?|opcion(?:es)?)\b")
 
 
-def enough(asked: Asked, found: Found, said: Sequence[str], cited: Sequence[str], first: Sequence[str]) -> bool:
+def is_sufficient(
+    asked: ParsedQuestion, found: Retrieval, said: Sequence[str], cited: Sequence[str], first: Sequence[str]
+) -> bool:
     """Whether these sentences with these citations answer; `first` are the citations of the rule's answer, in order."""
     if not first:
         return True
@@ -35,7 +37,7 @@ def enough(asked: Asked, found: Found, said: Sequence[str], cited: Sequence[str]
     return _tells(asked, source, contradiction.folded(" ".join(said)))
 
 
-def _tells(asked: Asked, source: Source, told: str) -> bool:
+def _tells(asked: ParsedQuestion, source: Source, told: str) -> bool:
     """Whether a folded answer says what the question wants to know of a record."""
     record, known = source.record, asked.text
     if asked.kind == IMPLEMENTATION and isinstance(record, Commit):
