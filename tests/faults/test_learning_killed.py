@@ -47,7 +47,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def read(
-    told: Path, folder: Path, kind: str, number: int, reading: str = "queue", host: str = ""
+    told: Path, folder: Path, kind: str, number: int, reading: str = "rule_pass", host: str = ""
 ) -> tuple[Path, int, str]:
     """Read a copy, killed at the `number`th event: (the copy's path, the exit status, what was counted)."""
     return killed(
@@ -56,7 +56,7 @@ def read(
         kind,
         number,
         "reading.run(memory)",
-        before="reading = importlib.import_module(f'store.llm.{words[1]}')",
+        before="reading = importlib.import_module(f'store.learning.{words[1]}')",
         opened="'worker', lambda: words[0]",
         words=(NOON, reading),
         env={"MEMORANDA_WITHOUT": "model", "OLLAMA_HOST": host or "127.0.0.1:9"},
@@ -129,7 +129,7 @@ def test_a_model_that_is_killed_as_it_reads_loses_nothing_and_asks_nothing_twice
             rule_pass.run(memory)
             before = learned(memory)
             assert model_due.due(memory)
-        path, status, counted = read(ready, tmp_path, kind, 10**9, "afterwards", server.address)
+        path, status, counted = read(ready, tmp_path, kind, 10**9, "model_pass", server.address)
         assert status == 0
         with Memory.open(str(path)) as memory:
             whole = learned(memory)
@@ -138,7 +138,7 @@ def test_a_model_that_is_killed_as_it_reads_loses_nothing_and_asks_nothing_twice
         events = int(counted)
         halves = set()
         for number in sorted({1 + round(place * (events - 1) / (kills - 1)) for place in range(kills)}):
-            path, status, _ = read(ready, tmp_path, kind, number, "afterwards", server.address)
+            path, status, _ = read(ready, tmp_path, kind, number, "model_pass", server.address)
             # the lease is renewed as time passes, so that no two runs have quite as many
             assert status == -signal.SIGKILL or number > 0.8 * events, number
             with Memory.open(str(path), "worker", Clock(NOON)) as memory:
