@@ -16,16 +16,37 @@ NOON = "2026-11-21T12:00:00.000Z"
 SHAS = tuple(f"{number:040x}" for number in (0xA1B2C3D << 132, 0xBEEF << 140, 0xC0FFEE << 136))
 TEXTS = ("the team is five", "deploys on Fridays", "José prefiere té", "line one\nline two", "naïve \u202eevil\u202c")
 
+ROOT = Path(__file__).parents[1]
+LINES = (ROOT / "tests" / "slow.txt").read_text(encoding="utf-8").splitlines()
+SLOW = frozenset(line for line in LINES if line and not line.startswith("#"))
+
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
     """Two more than there are processors: many tests wait for processes and screens."""
     return (os.cpu_count() or 1) + 2
 
 
+def examples(number: int) -> int:
+    """How many examples a property is tried on; MEMORANDA_EXAMPLES multiplies it, as `.ci/slow whole` does."""
+    return number * int(os.environ.get("MEMORANDA_EXAMPLES", "1"))
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """What is slow need not even be read for `pytest -m "not slow"`."""
+    if config.getoption("markexpr") != "not slow" or not collection_path.is_relative_to(ROOT):
+        return None
+    return True if str(collection_path.relative_to(ROOT)) in SLOW else None
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What takes minutes runs where it is asked for by its mark: `pytest -m faults`, `pytest -m live`,
-    `pytest -m power`, `pytest -m whole`."""
-    left = [mark for mark in ("faults", "live", "power", "whole") if mark not in config.getoption("markexpr")]
+    """What takes minutes runs where it is asked for by its mark: `pytest -m faults`, `-m install`,
+    `-m live`, `-m power`, `-m whole`."""
+    for item in items:
+        if str(item.path.relative_to(ROOT)) in SLOW:
+            item.add_marker("slow")
+    apart = ("faults", "install", "live", "power", "whole")
+    left = [mark for mark in apart if mark not in config.getoption("markexpr")]
     out = [item for item in items if any(item.get_closest_marker(mark) for mark in left)]
     if out:
         config.hook.pytest_deselected(items=out)

@@ -21,3 +21,9 @@ def test_no_document_is_cited_that_is_not_here(folder: str) -> None:
         if ELSEWHERE.search(line)
     ]
     assert found == []
+
+
+def test_what_is_listed_as_slow_is_there() -> None:
+    listed = [line for line in (ROOT / "tests" / "slow.txt").read_text(encoding="utf-8").splitlines() if line]
+    missing = [line for line in listed if not line.startswith("#") and not (ROOT / line).is_file()]
+    assert missing == [] and len(listed) == len(set(listed))

@@ -1,4 +1,4 @@
-"""The power fails, 300 times: what was acknowledged is there, and the file is sound.
+"""The power fails, 75 times: what was acknowledged is there, and the file is sound.
 
 A session of every kind of write is recorded as its disk saw it (`support/power.py`); then the power is cut at random
 moments of it, each time with another choice of what the disk had not yet been told to keep.
@@ -24,7 +24,7 @@ from store.health import WRONG, wal
 from store.memory import Memory
 from store.search import corpus
 
-CUTS, ALL = 300, 10_000
+FEW, CUTS, ALL = 75, 300, 10_000
 COUNTED = ("iterations", "commits", "events", "checkpoints")
 
 
@@ -140,10 +140,10 @@ def seed() -> int:
     return seed
 
 
-def test_three_hundred_power_cuts(tmp_path: Path, seed: int):
+def test_power_cuts(tmp_path: Path, seed: int):
     """Nothing acknowledged is lost, nothing is broken, and the next write works."""
     (tmp_path / "left").mkdir(mode=0o700)
-    assert list(cuts(str(tmp_path / "memory.db"), str(tmp_path / "left"), seed, CUTS, acts=150)) == []
+    assert list(cuts(str(tmp_path / "memory.db"), str(tmp_path / "left"), seed, FEW, acts=150)) == []
 
 
 @pytest.mark.power

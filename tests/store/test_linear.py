@@ -110,7 +110,7 @@ def read(*words: str) -> None:
     assert (child.stderr, last) == ("", ["done"]), "it stopped at the text named last"
 
 
-@pytest.mark.parametrize("part", range(PARTS))
+@pytest.mark.parametrize("part", [0, *(pytest.param(part, marks=pytest.mark.whole) for part in range(1, PARTS))])
 def test_no_run_of_characters_takes_more_than_its_share(part: int) -> None:
     read(str(part))
 

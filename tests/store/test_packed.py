@@ -36,6 +36,13 @@ LEFT_OUT = (
     *("test_erased_text_is_not_planned", "test_ten_thousand_records"),
 )
 
+LONG = (
+    "test_as_of_any_moment",
+    "test_a_diff_is_the_comparison",
+    "test_nothing_can_be_changed",
+    "test_undoing_everything",
+)
+
 
 def pack_all(database: Database) -> int:
     return compression.pack(database, 36_500, 0, least=1)
@@ -75,9 +82,15 @@ class TestAllOver:
         assert memory.history.undo().reason == "correct F#1"
 
 
+@pytest.mark.whole
+@pytest.mark.usefixtures("packs")
+class TestLongAllOver:
+    """The same for properties that take long."""
+
+
 for module in (test_history, test_plans, test_checkpoints, test_past):
     for name, thing in _again(module):
-        setattr(TestAllOver, name, staticmethod(thing))
+        setattr(TestLongAllOver if name.startswith(LONG) else TestAllOver, name, staticmethod(thing))
 
 
 # packing itself -------------------------------------------------------------------------------------------------------

@@ -719,6 +719,7 @@ print(*(family.label for family in FAMILIES if family._compiled))
     assert done.stdout.split() == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("unit", REPEATED)
 def test_no_text_makes_it_slow(unit: str) -> None:
     text = (unit * (LONG // len(unit) + 1))[:LONG]

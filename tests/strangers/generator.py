@@ -92,7 +92,7 @@ def make(kind: str, folder: Path, seed: int) -> Project:
         folder.mkdir()
     else:
         if kind == "huge":
-            repositories.build_repository(folder, 2_000, 20, seed)
+            repositories.build_repository(folder, 1_000, 20, seed)
         repositories.create(folder)
         for number in range(1 if kind == "young" else 6):
             subject = f"{dice.choice(('fix', 'feat', 'docs'))}: {_sentence(dice, kind)}"
@@ -108,7 +108,7 @@ def make(kind: str, folder: Path, seed: int) -> Project:
     else:
         _fill(project, dice, 12)
         if kind == "huge":
-            _multiply(project, dice, 4_000)
+            _multiply(project, dice, 2_000)
     if kind == "damaged":
         _damage(project.path, dice)
     if kind == "mid-purge":
