@@ -297,7 +297,7 @@ def test_what_is_purged_while_it_is_read_leaves_nothing(
                     write.rewrite("UPDATE turns SET text = 'Remember that [purged]' WHERE id = ?", (turn,))
         return found
 
-    monkeypatch.setattr(rule_pass, "lessons", read)
+    monkeypatch.setattr(rule_pass, "plan_actions", read)
     rule_pass.run(memory)
     assert texts(memory) == [] and entries(memory) == []
 
@@ -362,7 +362,7 @@ def stumbling(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[int]]:
             raise ValueError(turn.text)  # type: ignore[attr-defined]
         return real(task, turn, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(rule_pass, "lessons", lessons)
+    monkeypatch.setattr(rule_pass, "plan_actions", lessons)
     yield bad
 
 
