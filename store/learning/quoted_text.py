@@ -2,7 +2,7 @@
 
 Where both ends of it are seen it is struck. Where it is only announced, or never ends, nobody knows where the person
 speaks again: from there on only a plain asking for memory is heard, and asked about. Where it may have been pasted it
-is in doubt. Every pattern here takes time in proportion to the text (`tests/store/test_linear.py`).
+is in doubt. Every pattern here takes time in proportion to the text (`tests/store/test_linear_time.py`).
 """
 
 import re

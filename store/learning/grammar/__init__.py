@@ -2,7 +2,8 @@
 
 It is data: `es.toml` and `en.toml` beside this file, whose heads say what their tables mean. A sentence may be of
 either language, so each pattern here is made of both. They match text without capitals and accents (`folding.fold`),
-in one line; each takes time in proportion to it (`tests/store/test_linear.py`). Read when first asked for, then kept.
+in one line; each takes time in proportion to it (`tests/store/test_linear_time.py`). Read when first asked for, then
+kept.
 """
 
 import os

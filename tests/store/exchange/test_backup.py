@@ -26,7 +26,7 @@ from store.exchange.retention import DAILY, MONTHLY, WEEKLY, kept
 from store.memory import Memory
 from store.services import maintenance
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture

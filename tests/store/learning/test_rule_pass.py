@@ -24,7 +24,7 @@ from store.learning.reconfirm_rules import TOUCHED, ComparedText
 from store.memory import Memory
 from store.services.background_embedding import embed
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 CASES = [json.loads(line) for line in (ROOT / "bench" / "cases" / "extraction.jsonl").read_text("utf-8").splitlines()]
 
 

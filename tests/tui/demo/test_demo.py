@@ -38,7 +38,7 @@ from tui.demo.project import AUTHORS
 from tui.render.badges import FACT_BADGES, fact_badge
 from tui.render.proposal_detail import flagged
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 COMMAND = [sys.executable, "-P", "-m", "tui.main"]
 SPANISH = re.compile(r"[áéíóúñ¿¡]| (?:una?|los|las|que|con|para) ", re.IGNORECASE)
 ENGLISH = re.compile(r"\b(?:the|and|with|is|are|of)\b", re.IGNORECASE)

@@ -22,7 +22,7 @@ from store.database import files, migrations, tables
 from store.exchange import backup, exporter
 from store.memory import Memory
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 RACES = 100
 PROCESSES = 6
 INVISIBLE_TABLES = ("sqlite_sequence", "sqlite_stat1")  # SQLite's own

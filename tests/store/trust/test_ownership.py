@@ -21,7 +21,7 @@ from store.health import WRONG, examine
 from store.memory import Memory
 from store.services import adoption
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(autouse=True)

@@ -16,7 +16,7 @@ from store.learning.candidate_filter import worth
 from store.learning.extract_rules import extract
 from store.memory import Memory
 
-CASES = Path(__file__).parents[2] / "bench" / "cases"
+CASES = Path(__file__).parents[3] / "bench" / "cases"
 DEVELOPMENT = [
     json.loads(line)
     for half in ("dev", "dev2")

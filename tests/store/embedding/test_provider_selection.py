@@ -191,7 +191,7 @@ def test_looking_imports_no_model(tmp_path: Path) -> None:
     """Whoever only asks how the vectors stand pays for none of numpy, onnxruntime or a client."""
     script = f"""
 import sys
-sys.path.insert(0, {str(Path(__file__).parents[2])!r})
+sys.path.insert(0, {str(Path(__file__).parents[3])!r})
 from store.services import background_embedding as meaning
 from store.memory import Memory
 from store.embedding import Vectors

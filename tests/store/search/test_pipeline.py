@@ -515,5 +515,5 @@ def test_nothing_is_slow_to_import_for_who_only_writes() -> None:
     import sys
 
     code = "import store.search.fts, store.search.ranking, sys; print('numpy' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[2])
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=Path(__file__).parents[3])
     assert done.stdout.strip() == "False", done.stderr

@@ -19,7 +19,7 @@ from store.memory import Memory
 from store.purge.pattern import Words
 from store.services import maintenance
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 SECRET = "ghp_" + "a1B2c3D4e5" * 4
 
 

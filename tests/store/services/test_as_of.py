@@ -17,7 +17,7 @@ from store.memory import Memory
 from store.records.facts import SORTS
 from store.services.as_of import PastMemory, read
 from store.services.point_in_time import moment
-from tests.store.test_history import LAWS, PLANS, SEEDS, State, recorded
+from tests.store.history.test_history import LAWS, PLANS, SEEDS, State, recorded
 
 Live = Callable[[Memory, Sequence[int]], None]
 JOURNAL = ("iterations", "commits", "events", "checkpoints", "turns")

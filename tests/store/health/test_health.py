@@ -18,7 +18,7 @@ from store.health import NOTE, OK, WRONG, Finding, examine, filesystem
 from store.memory import Memory
 from store.purge import finish
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture(autouse=True)

@@ -24,7 +24,7 @@ from store.embedding.provider import Embedder, EmbeddingError, ProviderDown
 from store.memory import Memory
 from store.services import background_embedding
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 TEXTS = (
     "Deploys go out on Thursdays.",
     "El café se toma sin azúcar.",

@@ -379,7 +379,7 @@ def test_a_script_is_printed_as_it_is(shell: str) -> None:
     ],
 )
 def test_the_documented_line_for_a_profile(folder: Path, shell: str, before: str, after: str, said: str) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "command-line.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[3] / "docs" / "command-line.md").read_text(encoding="utf-8")
     (line,) = re.findall(rf"^\| {shell} \|.*`(.*memoranda completion {shell}.*?)` \|$", page, re.MULTILINE)
     bare = {"bash": ["--norc"], "zsh": ["-f"], "fish": ["--no-config"]}[shell]
     done = subprocess.run(

@@ -123,7 +123,7 @@ def test_looking_imports_no_client() -> None:
     """The status line looks from the first minute on, whether a model is ever asked or not."""
     script = f"""
 import sys
-sys.path.insert(0, {str(Path(__file__).parents[2])!r})
+sys.path.insert(0, {str(Path(__file__).parents[3])!r})
 from store.llm.status import standing
 from store.config import Config
 standing(Config())

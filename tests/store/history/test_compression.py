@@ -26,7 +26,9 @@ from store.exchange import exporter
 from store.history import compression
 from store.memory import Memory
 from store.services.maintenance import start
-from tests.store import test_checkpoints, test_history, test_past, test_plans
+from tests.store.history import test_checkpoints, test_history
+from tests.store.history import test_restore_plan as test_plans
+from tests.store.services import test_as_of as test_past
 
 Live = Callable[[Memory, Sequence[int]], None]
 ROWS = "SELECT seq, n, tbl, pk, op, indirect, before, after, salt, leaf, purged FROM {} ORDER BY seq, n"
