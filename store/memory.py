@@ -84,8 +84,8 @@ class Memory:
         if location.look:
             self.database = Database(location.path, door, clock, create=False, look=True)
         else:
-            trust.require(location.path)
-            self.database = Database(location.path, door, clock, create, trust=trust.Trust(location.path))
+            ours = trust.Trust(location.path, trust.require(location.path))
+            self.database = Database(location.path, door, clock, create, trust=ours)
         self._config: Config | None = None
 
     @classmethod

@@ -8,6 +8,7 @@ def main() -> None:
     """The console script. Ends the process."""
     os.umask(0o077)  # before anything can be written
     _open_closed_streams()
+    sys.unraisablehook = _unraisable
     _guard()
     from tui.cli import run
 
@@ -21,6 +22,13 @@ def main() -> None:
         status = status or 1  # said already, where it could be
     # the memory is closed by now, and taking an interpreter apart costs a command 2 ms of its 30
     os._exit(status)
+
+
+def _unraisable(problem: "sys.UnraisableHookArgs") -> None:
+    """Show what could not be raised, as Python does, but not that SQLite's log quoted bytes of a file that are no text;
+    what is wrong with the file is said by whoever opens it."""
+    if not isinstance(problem.exc_value, UnicodeDecodeError):
+        sys.__unraisablehook__(problem)
 
 
 def _open_closed_streams() -> None:

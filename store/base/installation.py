@@ -34,8 +34,9 @@ class Known:
 
 def known(path: str) -> Known | None:
     """What is kept of the memory at `path`; None where there is none that this installation made or adopted."""
-    found = _known(name_of(MEMORIES, path))
-    return found if found is not None and found.path == os.path.realpath(path) else None
+    real = os.path.realpath(path)
+    found = _known(_name(MEMORIES, real))
+    return found if found is not None and found.path == real else None
 
 
 def age(path: str) -> float:
@@ -95,7 +96,11 @@ def trouble() -> str:
 
 def name_of(kind: str, path: str) -> str:
     """The name under which something of a `kind` is kept about the file at `path`."""
-    return os.path.join(kind, sha256(os.path.realpath(path).encode("utf-8", "surrogateescape")).hexdigest()[:32])
+    return _name(kind, os.path.realpath(path))
+
+
+def _name(kind: str, real: str) -> str:
+    return os.path.join(kind, sha256(real.encode("utf-8", "surrogateescape")).hexdigest()[:32])
 
 
 def read(name: str) -> str:

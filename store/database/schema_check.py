@@ -2,25 +2,32 @@
 
 Looked at before anything of a file is run: a trigger or a view that somebody added would act with our hands. What a
 version makes is known by a digest of its `sqlite_schema`; only a file that differs is compared row by row with one
-made in memory, to say in what. Measured: 0.4 ms a file, 8 ms where it differs.
+made in memory, to say in what. Measured: 0.15 ms a file, 12 ms where it differs.
 """
 
 import apsw
 
 from store.base.errors import ForeignFile
-from store.base.hashing import sha256
+from store.base.hashing import blake2b
 from store.database.tables import DERIVED
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    Row = tuple[str, str, str, str]  # type, name, table, statement
+    Encoded = tuple[bytes, bytes, bytes, bytes]
 
 # by schema version, of a file that this version's numbered scripts made; a test makes them anew
 DIGESTS = {
-    0: "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",  # nothing
-    1: "9a86c48aa27703362c7ce728b1aec5010a1393a63e0309ffc33bd7edd5e90085",
-    2: "836e902a2f21294b5d1712a578def2ff27df148cc102e99cb5aca3fc97cf7299",
-    3: "72e065d7620400d18cba832a306a7e78831d084423620681b55b64ea6fbe553e",
-    4: "19281de01da6003af4132a8f1ece12f1c661dc57e4163bc950cdcce75bf86919",
-    5: "8b60032bb1772c1010dc38512bc8648bfde2dc0c464f83d36818f659213dcb21",
-    6: "bf1d7a989acba8f17e96406c7a1358280a332f88b4ab266970784c0d4ff5899e",
-    7: "7ef83a94433968b65384c7e6df7c0594ff732dcc364222190c33b5b61a8556db",
+    0: "0e5751c026e543b2e8ab2eb06099daa1d1e5df47778f7787faab45cdf12fe3a8",  # nothing
+    1: "9986a4e0b6cd0cd1caab1c7df8093fe4208b3f8a39a4809abf860f3a4ff22639",
+    2: "ffb5cef8f4b64d6d5be74aef64c608ad70c8c8bd3513a287c1b0eb94949a44ad",
+    3: "6024fa8db3df3244dcdd8e7c7c022d1afe68b04e9c88f1c44ee941f6b1037d85",
+    4: "a5a291db3c57d45798d390e11e4959f98a3b2ed05fc2925690e26a051dc7e50d",
+    5: "1ab7fc3dcf3401966c76d50a1709634c0038af207d36cb80c9cf2880d1ba4775",
+    6: "9139ebebd245035898f01f6167f95d55fa17cfa53d8b833d7a65c3190c156887",
+    7: "c53677e2fdd15486a105d3c5c8da3f603e90184bf4f5a5bd2d454c4829c532de",
 }
 
 # what a file may have or lack: the counts of ANALYZE, and the tables in which vec0 keeps its blocks
@@ -29,29 +36,27 @@ _STATISTICS = {
     "sqlite_stat4": "CREATE TABLE sqlite_stat4(tbl,idx,neq,nlt,ndlt,sample)",
 }
 _BLOCKS = "vector_bits_"
-_APART = (
-    f"(name GLOB '{_BLOCKS}*' OR name GLOB 'sqlite_autoindex_{_BLOCKS}*' OR name IN ('sqlite_stat1', 'sqlite_stat4'))"
+_OPTIONAL = tuple(name.encode() for name in (_BLOCKS, f"sqlite_autoindex_{_BLOCKS}", *_STATISTICS))
+_ROWS = (
+    "SELECT CAST(coalesce(type, '') AS BLOB), CAST(coalesce(name, '') AS BLOB), CAST(coalesce(tbl_name, '') AS BLOB),"
+    " CAST(coalesce(sql, '') AS BLOB) FROM sqlite_schema"
 )
-_WHOLE = (
-    "SELECT group_concat(type || char(31) || name || char(31) || tbl_name || char(31) || coalesce(sql, ''), char(30))"
-    f" FROM (SELECT * FROM sqlite_schema WHERE NOT {_APART} ORDER BY type, name)"
-)
-_ROWS = "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema"
 
 
 def check(connection: apsw.Connection, path: str, version: int) -> None:
     """Refuse a file whose structure is not that of a memory of schema `version`. Parts that are only derived may be
     missing: they are made again. Raises ForeignFile."""
-    for row in connection.execute(f"{_ROWS} WHERE {_APART}"):
-        if not _allowed(*row):
-            raise _foreign(path, f"it holds the {_said(row)}, which no version of Memoranda made")
-    if digest(connection) != DIGESTS.get(version):
+    rows = _rows(connection)
+    for row in rows:
+        if row[1].startswith(_OPTIONAL) and not _allowed(*_decoded(row)):
+            raise _foreign(path, f"it holds the {_said(_decoded(row))}, which no version of Memoranda made")
+    if _digest(rows) != DIGESTS.get(version):
         compare(connection, path, version)
 
 
 def compare(connection: apsw.Connection, path: str, version: int) -> None:
     """Compare a file row by row with what the scripts make of one. Raises ForeignFile."""
-    here = set(connection.execute(f"{_ROWS} WHERE NOT {_APART}"))
+    here = _required(connection)
     expected = _made(version)
     if strange := sorted(here - expected, key=_weight):
         ours = strange[0][:2] in {row[:2] for row in expected}
@@ -63,19 +68,38 @@ def compare(connection: apsw.Connection, path: str, version: int) -> None:
 
 
 def digest(connection: apsw.Connection) -> str:
-    """Of all that a file's schema holds but what may be missing."""
-    text = connection.execute(_WHOLE).get
-    return sha256((text or "").encode("utf-8", "surrogateescape")).hexdigest()
+    """Of all that a file's schema holds but what may be missing; 64 hexadecimal digits."""
+    return _digest(_rows(connection))
 
 
-def _made(version: int) -> "set[tuple[str, str, str, str]]":
+def _digest(rows: "Sequence[Encoded]") -> str:
+    lines = sorted([b"\x1f".join(row) for row in rows if not row[1].startswith(_OPTIONAL)])
+    return blake2b(b"\x1e".join(lines), digest_size=32).hexdigest()
+
+
+def _rows(connection: apsw.Connection) -> "list[Encoded]":
+    return connection.execute(_ROWS).fetchall()  # type: ignore[return-value]  # what the statement casts to
+
+
+def _required(connection: apsw.Connection) -> "set[Row]":
+    """The rows of `sqlite_schema` but those that may be missing."""
+    return {_decoded(row) for row in _rows(connection) if not row[1].startswith(_OPTIONAL)}
+
+
+def _decoded(row: "Encoded") -> "Row":
+    """A row as text; SQLite also reads statements that are no UTF-8."""
+    kind, name, table, sql = (part.decode("utf-8", "replace") for part in row)
+    return kind, name, table, sql
+
+
+def _made(version: int) -> "set[Row]":
     """The rows of `sqlite_schema` that the numbered scripts make up to a version."""
     from store.database.migrations import run
 
     connection = apsw.Connection(":memory:")
     try:
         run(connection, 0, version)
-        return set(connection.execute(f"{_ROWS} WHERE NOT {_APART}"))
+        return _required(connection)
     finally:
         connection.close()
 
@@ -84,12 +108,12 @@ def _derived(name: str) -> bool:
     return any(name == table or name.startswith(f"{table}_") for table in DERIVED)
 
 
-def _weight(row: "tuple[str, str, str, str]") -> "tuple[bool, str, str]":
+def _weight(row: "Row") -> "tuple[bool, str, str]":
     """What acts by itself is named first."""
     return (row[0] != "trigger", row[0], row[1])
 
 
-def _said(row: "tuple[str, str, str, str]") -> str:
+def _said(row: "Row") -> str:
     """A part of a schema by its kind and its name, cut to a line."""
     kind = row[0] if row[0] in ("table", "index", "trigger", "view") else "part"
     return f"{kind} “{row[1][:40]}”"

@@ -22,16 +22,17 @@ STEPS = (
 
 
 class Trust:
-    """What decides about the memory at `path` while it is opened."""
+    """What decides about the memory at `path` while it is opened, of which this was `known` a moment ago."""
 
-    __slots__ = ("path",)
+    __slots__ = ("known", "path")
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, known: Known | None = None) -> None:
         self.path = path
+        self.known = known
 
     def admit(self, connection: apsw.Connection) -> None:
         """Raise NotOurs for a file that is not the one this installation knows by this place."""
-        ours = installation.known(self.path)
+        ours = self.known or installation.known(self.path)
         identity = _identity(connection)
         if ours is None or identity != ours.identity:
             raise _another(self.path, identity)
@@ -84,36 +85,38 @@ def made_of(source: str, path: str) -> None:
         installation.know(Known(ours.identity, os.path.realpath(path), _inode(path)))
 
 
-def require(path: str) -> None:
-    """Raise NotOurs unless the memory at `path` is one of ours, or still to be made. One that was moved or copied is
-    known by its new place from now on; what is no memory at all is for whoever opens it to say."""
-    if installation.known(path) is not None:
-        return  # the rest is `Trust.admit`'s
+def require(path: str) -> Known | None:
+    """What is known of the memory at `path`, if it is one of ours; None for one still to be made, and for what is no
+    memory at all, which is for whoever opens it to say. One that was moved or copied is known by its new place from now
+    on. Raises NotOurs for any other."""
+    if (ours := installation.known(path)) is not None:
+        return ours  # the rest is `Trust.admit`'s
     try:
         if os.path.getsize(path) == 0:
-            return
+            return None
         connection = reading(path, look=True)
     except (OSError, apsw.Error):
-        return
+        return None
     try:
         guard(connection)
         if not connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").get:
-            return
+            return None
         identity = _identity(connection)
-        if installation.known(path) is not None:  # made by another process between the two looks
-            return
+        if (ours := installation.known(path)) is not None:  # made by another process between the two looks
+            return ours
         for other in installation.known_as(identity) if identity else ():
             if (
                 (_moved(other, path) or _copied(other, path))
                 and _descends(connection, other)
                 and tracked(path) is False
             ):
-                installation.know(Known(identity, os.path.realpath(path), _inode(path), other.seq, other.digest))
+                here = Known(identity, os.path.realpath(path), _inode(path), other.seq, other.digest)
+                installation.know(here)
                 if not os.path.lexists(other.path):
                     installation.unknow(other.path)
-                return
+                return here
     except apsw.Error:
-        return
+        return None
     finally:
         connection.close()
     raise _another(path, identity)

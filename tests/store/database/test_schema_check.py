@@ -1,6 +1,8 @@
 """The structure of a file is compared with the one we make before anything of it is run."""
 
 import random
+import subprocess
+import sys
 from pathlib import Path
 
 import apsw
@@ -160,3 +162,18 @@ def test_a_schema_that_cannot_be_read_is_damage(tmp_path: Path) -> None:
     change(path, "UPDATE sqlite_schema SET sql = 'CREATE TABLE (' WHERE name = 'facts'")
     with pytest.raises(DamagedFile):
         Memory.open(path)
+
+
+def test_bytes_that_are_no_text_are_refused_without_a_traceback(tmp_path: Path) -> None:
+    """SQLite reads them, in a trigger that works, and logs them where it reads them not."""
+    path = made(tmp_path / "memory.db")
+    name = parts("trigger")[0]
+    change(path, f"UPDATE sqlite_schema SET sql = CAST(CAST(sql AS BLOB) || X'202D2DFF' AS TEXT) WHERE name = '{name}'")
+    refused(path, f"trigger “{name}”")
+    change(
+        path,
+        f"UPDATE sqlite_schema SET sql = CAST(X'FF20FE' AS TEXT), name = CAST(X'FF' AS TEXT) WHERE name = '{name}'",
+    )
+    shown = subprocess.run([sys.executable, "-m", "tui.main", "--db", path, "facts"], capture_output=True, text=True)
+    assert shown.returncode == DamagedFile.exit_status
+    assert shown.stderr.startswith(f"{path} is not a memory") and "Traceback" not in shown.stderr
