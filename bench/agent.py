@@ -147,7 +147,7 @@ def served(name: str | None) -> Iterator[Heard | None]:
                 raise SystemExit(3) from None
             name = MODELS[name].name
         os.environ["MEMORANDA_MODEL"] = name
-        from store.config import Config
+        from store.config.configuration import Config
         from store.llm.model_selection import found
         from store.llm.status import standing
 

@@ -18,8 +18,8 @@ from bench.store import CLEAN, heading, installed, memory, quantile, verdict
 from bench.store import own as ours
 from bench.terminal import Terminal
 from store.base.errors import ModelFailed
-from store.config import Config
-from store.conversations import NewTurn
+from store.config.configuration import Config
+from store.conversations.turns import NewTurn
 from store.llm import usage_stats
 from store.llm.model_selection import found
 from store.memory import Memory

@@ -26,7 +26,7 @@ from bench.store import ROOT, Writer, copy, heading, memory, quantile, verdict
 from store.base import token_count
 from store.base.clock import from_ms, to_ms
 from store.context.budget import LIMITS, PROMPT, SHARED
-from store.conversations import NewTurn
+from store.conversations.turns import NewTurn
 from store.inbox import new_fact_check
 from store.memory import Memory
 

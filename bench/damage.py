@@ -26,11 +26,12 @@ from store.base.feature_flags import VARIABLE
 from store.base.installation import Known, know, known
 from store.base.location import locate
 from store.database.tables import JOURNAL, RECORDED
-from store.health import WRONG, examine
+from store.health.doctor import examine
+from store.health.finding import WRONG
 from store.history.row_edits import primary_key
 from store.memory import Memory
-from store.salvage import salvage
 from store.salvage.pages import Pages
+from store.salvage.salvage import salvage
 from store.salvage.table_detection import shapes, tree
 
 PAGE = 4096

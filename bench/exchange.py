@@ -22,7 +22,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from bench.store import Writer, heading, pairs, verdict
-from store.database import Json, Verbatim
+from store.database.database import Json, Verbatim
 from store.exchange import backup, exporter
 from store.exchange.export_schema import TABLES
 from store.exchange.importer import Import

@@ -25,8 +25,8 @@ import tempfile
 import time
 from collections import Counter
 
-from store.conversations import NewTurn
-from store.database import Json
+from store.conversations.turns import NewTurn
+from store.database.database import Json
 from store.database.tombstones import normal
 from store.learning import rule_pass
 from store.learning.extract_rules import extract

@@ -20,12 +20,12 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 from bench.store import Writer, heading, quantile, verdict
-from store.database import Database
+from store.database.database import Database
 from store.exchange.backup import make
 from store.memory import Memory
-from store.purge import finish, prove, trace
 from store.purge.finalize import merge
-from store.purge.proof import files_of
+from store.purge.proof import files_of, prove, trace
+from store.purge.purge import finish
 
 Result = TypeVar("Result")
 AIM = 50.0  # ms

@@ -29,7 +29,7 @@ import time
 from collections import Counter
 
 from bench.store import verdict
-from store.redaction import findings
+from store.redaction.redactor import findings
 
 RUNS = 9
 DATA = "dev.jsonl.gz.b64"

@@ -18,7 +18,7 @@ import sys
 import tempfile
 from collections import Counter
 
-from store.conversations import NewTurn
+from store.conversations.turns import NewTurn
 from store.database.tombstones import normal
 from store.learning import rule_pass
 from store.memory import Memory

@@ -26,7 +26,7 @@ from contextlib import ExitStack
 
 from bench.datasets import ADVERSARIAL, CATEGORIES, Dialogue, Reading, dialogues, need, readings, recall
 from bench.store import heading, quantile
-from store.conversations import NewTurn
+from store.conversations.turns import NewTurn
 from store.memory import Memory
 from store.search.filters import Filters
 from store.search.query_parser import parse

@@ -20,8 +20,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bench.store import Writer, copy, heading, memory, quantile
-from store.embedding import Vectors, binary_index, mean_removal, model_registry, vector_backends
+from store.embedding import binary_index, mean_removal, model_registry, vector_backends
 from store.embedding.calibration import calibration
+from store.embedding.vectors import Vectors
 from store.memory import Memory
 from store.search import fts as keyword
 from store.search.filters import Filters

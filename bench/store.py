@@ -28,12 +28,12 @@ import apsw
 
 from store.base.clock import DAY_MS, from_ms
 from store.base.installation import known, unknow
-from store.database import Database
+from store.database.database import Database
 from store.database.migrations import migrations
 from store.database.version import SCHEMA_VERSION
 from store.memory import Memory
 from store.records.facts import text_hash
-from store.trust import remember
+from store.trust.ownership import remember
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CACHE = os.path.join(tempfile.gettempdir(), f"memoranda-bench-{os.getuid()}")

@@ -28,8 +28,8 @@ from collections.abc import Callable, Sequence
 import apsw
 
 from bench.store import Writer, copy, heading, memory, quantile, verdict
-from store.database import Json, Transaction, Verbatim
 from store.database.connection import PRAGMAS
+from store.database.database import Json, Transaction, Verbatim
 from store.memory import Memory
 from store.records.facts import text_hash
 

@@ -13,8 +13,12 @@ FOLDER = Path(__file__).resolve().parent
 sys.path[:0] = [str(FOLDER.parent)]
 
 from store.base.vocabulary import LETTERS  # noqa: E402
-from store.config import SETTINGS  # noqa: E402 - after the path is set
-from store.config.settings import BY_ENVIRONMENT, Setting, known  # noqa: E402
+from store.config.settings import (  # noqa: E402
+    BY_ENVIRONMENT,
+    SETTINGS,
+    Setting,
+    known,
+)
 from store.database.tables import DERIVED, JOURNAL, OPERATIONAL, PACKED, RECORDED  # noqa: E402
 from store.database.version import SCHEMA_VERSION  # noqa: E402
 from store.exchange.export_schema import VERSION  # noqa: E402

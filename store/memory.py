@@ -2,24 +2,24 @@
 
 import os
 
-from store import trust
 from store.base.clock import Clock, utc_now
 from store.base.location import Location, locate
-from store.database import Database
+from store.database.database import Database
+from store.trust import ownership
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.config import Config
-    from store.context import Contexts
+    from store.config.configuration import Config
+    from store.context.builder import Contexts
     from store.conversations.sessions import Sessions
     from store.conversations.summaries import Summaries
     from store.conversations.turns import Turns
-    from store.documents import Documents
+    from store.documents.documents import Documents
     from store.history.checkpoints import Checkpoints
     from store.history.history import History
     from store.history.restore_plan import Plans
     from store.inbox.inbox import Inbox
-    from store.purge import Purge
+    from store.purge.purge import Purge
     from store.records.commits import Commits
     from store.records.decisions import Decisions
     from store.records.events import Events
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from store.records.mutes import Mutes
     from store.records.tasks import Tasks
     from store.records.timeline import Timeline
-    from store.search import Search
     from store.search.answer_cache import Answers
+    from store.search.pipeline import Search
 
 # the parts that need the file alone, each made of it when it is asked for, its module imported only then
 PARTS = {
@@ -84,7 +84,7 @@ class Memory:
         if location.look:
             self.database = Database(location.path, door, clock, create=False, look=True)
         else:
-            ours = trust.Trust(location.path, trust.require(location.path))
+            ours = ownership.Trust(location.path, ownership.require(location.path))
             self.database = Database(location.path, door, clock, create, trust=ours)
         self._config: Config | None = None
 
@@ -101,7 +101,7 @@ class Memory:
 
     def close(self) -> None:
         if self.database.last_step is not None:
-            trust.note(self.database.connection, self.database.path)
+            ownership.note(self.database.connection, self.database.path)
         self.database.close()
 
     @property
@@ -113,14 +113,14 @@ class Memory:
     def config(self) -> "Config":
         """What is set for this memory, as it was when first asked for."""
         if self._config is None:
-            from store.config import load
+            from store.config.configuration import load
 
             self._config = load(self.location)
         return self._config
 
     @property
     def documents(self) -> "Documents":
-        from store.documents import Documents
+        from store.documents.documents import Documents
         from store.documents.paths import places
 
         return Documents(self.database, lambda: places(self.location, self.config))
@@ -133,13 +133,13 @@ class Memory:
 
     @property
     def purge(self) -> "Purge":
-        from store.purge import Purge
+        from store.purge.purge import Purge
 
         return Purge(self.database, self.documents)
 
     @property
     def search(self) -> "Search":
-        from store.search import Search
+        from store.search.pipeline import Search
 
         return Search.of(self.database, self.config)
 
@@ -151,6 +151,6 @@ class Memory:
 
     @property
     def context(self) -> "Contexts":
-        from store.context import Contexts
+        from store.context.builder import Contexts
 
         return Contexts(self.database, self.search, self.documents)

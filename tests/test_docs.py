@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from docs import make
-from store.config import SETTINGS
+from store.config.settings import SETTINGS
 from tui import cli
 from tui.commands.settings import as_text
 from tui.input.argument_parser import Usage, read

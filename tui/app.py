@@ -16,10 +16,10 @@ from textual.filter import LineFilter, Monochrome, NoColor
 from textual.screen import Screen
 from textual.timer import Timer
 
-from store import config
 from store.base.clock import Clock, utc_now
 from store.base.errors import Defect, MemorandaError
 from store.base.location import Location
+from store.config import configuration as config
 from store.config.settings import nearest
 from tui.input.key_table import BY_ID, FIXED, named, remap
 from tui.main_screen.screen import MainScreen

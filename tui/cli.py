@@ -9,10 +9,10 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
-from store import trust
 from store.base import location
 from store.base.errors import DiskFull, InvalidInput, MemorandaError, NotOurs, StorageError
 from store.memory import Memory
+from store.trust import ownership
 from tui.commands import Outcome, Session
 from tui.input.argument_parser import ParsedArguments, Usage, help_text, read
 from tui.input.command_table import BY_NAME, VERBS, Verb
@@ -73,7 +73,7 @@ def _run(arguments: list[str]) -> int:
         _print(outcome, as_json)
         return outcome.status
     if look and verb.name in SERVE_AGENTS:
-        raise NotOurs(f"{place.path} is only looked at: no agent is served from it.", trust.STEPS)
+        raise NotOurs(f"{place.path} is only looked at: no agent is served from it.", ownership.STEPS)
     with _open(place, verb) as memory:
         _announce(memory)
         tell = _tell if sys.stdout.isatty() and not as_json else None
@@ -320,7 +320,7 @@ def _catch_up_with_meaning(memory: Memory, late: Callable[[], bool]) -> None:
 
     if late() or without("model"):
         return
-    from store.embedding import Vectors
+    from store.embedding.vectors import Vectors
     from store.services import background_embedding
 
     if Vectors(memory.database).serving is None or not background_embedding.waiting(memory):
@@ -455,7 +455,7 @@ def _lettered(text: str) -> str:
 
 def _wants_letters() -> bool:
     """Whether the configuration says so; false where there is no telling."""
-    from store import config
+    from store.config import configuration as config
 
     try:
         place = location.locate(_place.option, os.environ, _folder())

@@ -32,9 +32,9 @@ from store.context.sent_log import TURNS, Sent
 from store.conversations.rule_summary import by_rule
 from store.conversations.summaries import ACTIVE, Summaries
 from store.conversations.turns import Turns
-from store.database import Database
-from store.documents import Documents
-from store.search import Search
+from store.database.database import Database
+from store.documents.documents import Documents
+from store.search.pipeline import Search
 from store.text.fence import harmless
 
 if TYPE_CHECKING:

@@ -12,12 +12,13 @@ from store.base.record_keys import pack
 from store.base.vocabulary import PERSON
 from store.context.budget import LIMITS, Part, Piece, first_that_fit
 from store.context.reasons import ABOVE, BEYOND, MOST, NO_ROOM, Circumstances, Considered, judge
-from store.database import Database
+from store.database.database import Database
 from store.database.tombstones import normal
 from store.history.compression import every_row
 from store.records.facts import Facts
 from store.records.mutes import Mutes
-from store.search import Hit, Search
+from store.search.pipeline import Search
+from store.search.results import Hit
 
 POOL = 40  # facts that a search may bring up
 PINNED = 40  # pinned facts that are thought of, the most important first

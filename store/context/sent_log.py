@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from store.base.citations import parse
 from store.base.errors import InvalidInput
 from store.base.record_keys import NUMBERS, pack
-from store.database import Database, Verbatim
 from store.database.change_capture import PURGED
+from store.database.database import Database, Verbatim
 from store.database.purged_words import tells
 from store.records.open_counts import count
 

@@ -19,12 +19,12 @@ from typing import Any, Protocol
 
 from store.base.errors import Busy, InvalidInput, MemorandaError, Purged, StorageError
 from store.base.installation import sign, signed
-from store.conversations import NewTurn, Turns
-from store.database import Database, clean_tree
+from store.conversations.turns import NewTurn, Turns
+from store.database.database import Database, clean_tree
 from store.records.decisions import Decisions
 from store.records.events import Events
 from store.records.facts import Facts
-from store.redaction import markers
+from store.redaction.redactor import markers
 
 FOLDER = "spool"
 WAITING, BROKEN, LOCK, PART = ".jsonl", ".broken", ".lock", ".part"

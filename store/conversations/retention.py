@@ -9,7 +9,7 @@ import time
 
 from store.base.citations import find
 from store.base.clock import days_before
-from store.database import Database, Verbatim
+from store.database.database import Database, Verbatim
 
 BATCH = 100  # turns of one transaction: some 20 ms, so that no writer waits long
 BREATH = 0.002  # seconds between two transactions, in which whoever waits for the file gets it

@@ -10,7 +10,7 @@ from itertools import takewhile
 from store.base.citations import cite
 from store.base.errors import NotFound
 from store.base.vocabulary import MODEL, PERSON, RULES
-from store.database import Database, Json, Transaction, Verbatim, clean
+from store.database.database import Database, Json, Transaction, Verbatim, clean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from store.database import change_capture, crash_count, wal, writer_queue
 from store.database.connection import BUSY_MS, HOOK_MS, connect, explain, newer
 from store.database.tables import RECORDED
 from store.database.version import SCHEMA_VERSION
-from store.redaction import MARKER, redact, redact_tree
+from store.redaction.redactor import MARKER, redact, redact_tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@ it, and a note while one is not finished."""
 
 import os
 
-from store.database import Database, Transaction, Verbatim
+from store.database.database import Database, Transaction, Verbatim
 
 KEY = "purge.key"
 KEY_BYTES = 32

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from unicodedata import combining, normalize
 
 from store.base.hashing import sha256
-from store.database import Database, Transaction
+from store.database.database import Database, Transaction
 from store.database.purge_state import key_of, made_key
 
 BYTES = 16  # of a digest here; that of a whole record has 32

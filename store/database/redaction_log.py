@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import apsw
 
 from store.database.tables import JOURNAL, RECORDED
-from store.redaction import markers
+from store.redaction.redactor import markers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

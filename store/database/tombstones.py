@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 
 from store.base.errors import Purged
 from store.base.hashing import sha256
-from store.database import Database, Transaction, Verbatim
+from store.database.database import Database, Transaction, Verbatim
 from store.database.purge_state import key_of, made_key
 
 TIMES = "purge.times"

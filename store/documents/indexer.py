@@ -10,12 +10,12 @@ import time
 
 from store.base.clock import from_ms
 from store.base.hashing import sha256
-from store.database import Database, Transaction, Value, Verbatim, clean
+from store.database.database import Database, Transaction, Value, Verbatim, clean
 from store.database.lease import Lease, LeaseLost
 from store.documents.chunking import Piece, chunks, lines_of
 from store.documents.paths import LARGEST_FILE, DocumentRoots, OpenedFile, Unreadable, decoded, read_bytes, reason, shut
-from store.redaction import findings
 from store.redaction.allowlist import allowed
+from store.redaction.redactor import findings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from store.config import Config
+    from store.config.configuration import Config
 
 MEMORY_FILE = "MEMORY.md"
 MEMORY_FOLDER = "memory"

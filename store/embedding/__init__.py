@@ -5,10 +5,6 @@
 
 import os
 
-from store.embedding.vectors import Status, Vectors
-
 # numpy's library of products starts threads that go on spinning for a while after each, on the processors that the
 # model needs next: a question took 45 ms instead of 28. It reads this when numpy is imported, and never again.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
-__all__ = ["Status", "Vectors"]

@@ -11,7 +11,7 @@ The signs of all vectors stand in memory as a matrix, read from where they are k
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from store.database import Database
+from store.database.database import Database
 from store.database.integer_list import integers
 from store.embedding.model_registry import EmbeddingModel
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from store.database import Database, Transaction, Verbatim
+from store.database.database import Database, Transaction, Verbatim
 from store.database.lease import Lease, LeaseLost
 from store.embedding import binary_index, model_registry, turn_stats, vector_backends
 from store.embedding.input_text import digest, form

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from store.database import Database, Transaction, Verbatim
+from store.database.database import Database, Transaction, Verbatim
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

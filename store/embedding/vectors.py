@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from store.database import Database, Transaction
+from store.database.database import Database, Transaction
 from store.database.integer_list import integers
 from store.embedding import binary_index, model_registry, vector_backends
 from store.embedding.model_registry import EmbeddingModel

@@ -14,8 +14,8 @@ import apsw
 from store.base.clock import DAY_MS, ago, how_long_ago, to_ms
 from store.base.errors import Conflict, DamagedFile, ForeignFile, NotFound, StorageError
 from store.base.installation import unknow
-from store.database import Database, Verbatim
 from store.database.connection import connect, explain, utf8
+from store.database.database import Database, Verbatim
 from store.database.files import plain_name
 from store.database.version import APPLICATION_ID
 from store.exchange import export_check, scratch_dir
@@ -25,7 +25,7 @@ from store.exchange.export_schema import TABLES
 from store.exchange.exporter import moment, put, section_of
 from store.exchange.retention import kept
 from store.exchange.scratch_dir import Scratch
-from store.trust import made_of
+from store.trust.ownership import made_of
 
 FOLDER = "backups"
 LATE_DAYS = 3  # from which on a person is told

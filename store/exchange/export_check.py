@@ -4,7 +4,7 @@ import json
 import os
 
 from store.base.errors import BrokenDocument, StorageError
-from store.database import Database
+from store.database.database import Database
 from store.exchange.export_reader import open_source
 from store.exchange.exporter import rows_of
 from store.exchange.importer import Import

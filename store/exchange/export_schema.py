@@ -147,7 +147,7 @@ def main() -> None:
     import os
     import tempfile
 
-    from store.database import Database
+    from store.database.database import Database
     from store.database.version import SCHEMA_VERSION
 
     with tempfile.TemporaryDirectory() as folder:

@@ -14,8 +14,8 @@ from contextlib import closing, contextmanager
 import apsw
 
 from store.base.errors import Conflict, StorageError
-from store.database import Database
 from store.database.connection import explain
+from store.database.database import Database
 from store.database.files import sync_folder
 from store.database.tables import PACKED
 from store.database.version import SCHEMA_VERSION

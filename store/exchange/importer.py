@@ -9,7 +9,7 @@ and its checkpoints stay in the document. Importing twice changes nothing.
 import os
 
 from store.base.errors import Conflict, InvalidInput
-from store.database import Database, Transaction
+from store.database.database import Database, Transaction
 from store.exchange.export_reader import open_source
 from store.exchange.export_schema import TABLES
 from store.exchange.merge import ENDS, STATE, STAY, TOLD, Merge, empty

@@ -10,8 +10,8 @@ import apsw
 from store.base.citations import cite
 from store.base.clock import local_time
 from store.base.vocabulary import DOMAINS
-from store.database import Database
 from store.database.connection import explain
+from store.database.database import Database
 from store.exchange.exporter import moment
 from store.records.ageing import state
 

@@ -12,10 +12,10 @@ from datetime import datetime
 from functools import lru_cache
 
 from store.base.errors import MemorandaError
-from store.database import clean, clean_tree
+from store.database.database import clean, clean_tree
 from store.exchange.export_schema import MOMENT, Column
 from store.records.facts import text_hash
-from store.redaction import markers
+from store.redaction.redactor import markers
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ import apsw
 
 from store.base.errors import StorageError
 from store.base.hashing import sha256
-from store.database import Database
 from store.database.change_capture import framed
 from store.database.connection import explain
+from store.database.database import Database
 from store.database.version import SCHEMA_VERSION
 from store.exchange.export_reader import Document, MemoryFile
 from store.exchange.export_schema import TABLES, Column, columns_of

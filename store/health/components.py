@@ -39,7 +39,8 @@ def extension(visit: CheckContext) -> Iterator[Finding]:
 
 def model(visit: CheckContext) -> Iterator[Finding]:
     """Which model makes vectors, why no other does, and what waits for it."""
-    from store.embedding import Vectors, provider_selection
+    from store.embedding import provider_selection
+    from store.embedding.vectors import Vectors
 
     visit.progress("models", 0, 0)
     status = Vectors(visit.database).status()
@@ -117,7 +118,8 @@ def backups(visit: CheckContext) -> Iterator[Finding]:
 
 def purges(visit: CheckContext) -> Iterator[Finding]:
     """A purge that could not clean up to its end; it is finished here, if it can be now."""
-    from store.purge import finish, pending
+    from store.database.purge_state import pending
+    from store.purge.purge import finish
 
     if not pending(visit.database):
         return

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from store.database import Database
+from store.database.database import Database
 from store.memory import Memory
 
 OK, NOTE, WRONG = "ok", "note", "wrong"

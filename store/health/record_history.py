@@ -13,8 +13,8 @@ from operator import itemgetter
 from typing import Any
 
 from store.base.citations import cite
-from store.database import Database
 from store.database.change_capture import columns
+from store.database.database import Database
 from store.database.tables import RECORDED
 from store.health.finding import OK, SHOWN, WRONG, CheckContext, Finding, named, salvage
 from store.history import compression

@@ -13,9 +13,9 @@ from store.base.citations import cite
 from store.base.clock import from_ms, to_ms
 from store.base.hashing import sha256
 from store.base.vocabulary import PERSON
-from store.conversations import Turns
 from store.conversations.rule_summary import said_in
-from store.database import Database, Json, Transaction, Verbatim
+from store.conversations.turns import Turns
+from store.database.database import Database, Json, Transaction, Verbatim
 from store.records.decisions import Decisions
 from store.records.tasks import Tasks
 from store.text import entities as names

@@ -8,7 +8,7 @@ from store.base.clock import days_before, from_ms, to_ms
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.base.record_keys import pack
 from store.base.vocabulary import BY_ITSELF, PERSON
-from store.database import Database, Transaction, Verbatim, clean
+from store.database.database import Database, Transaction, Verbatim, clean
 from store.records import open_counts
 from store.records.checkpoint_levels import MINUTE_MS, USAGE, WINDOW, due, percent, threshold
 
@@ -97,8 +97,8 @@ class Checkpoints:
     def session_end(self, *, session: str = "", actor: str = "hook") -> int:
         """A session ended, the newest unless named: the id of the checkpoint of its end. Told again, while nothing
         happened since, it gives the same one."""
-        from store.conversations import Turns
         from store.conversations.sessions import end
+        from store.conversations.turns import Turns
         from store.history.checkpoint_payload import mark
 
         with self._database.write(actor, "checkpoint") as write:
@@ -219,7 +219,7 @@ class Checkpoints:
     def broken_off(self, now: str) -> "Turn | None":
         """The last turn of a session that somebody may want to go on with: the newest session, if it was not ended and
         not recovered since, and if that turn was said between half an hour and a week ago."""
-        from store.conversations import Turns
+        from store.conversations.turns import Turns
 
         number = self._database.value("SELECT max(id) FROM turns")
         if number is None:

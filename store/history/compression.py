@@ -16,7 +16,7 @@ import apsw
 
 from store.base.clock import days_before
 from store.base.errors import DamagedFile
-from store.database import Database, Transaction, Verbatim
+from store.database.database import Database, Transaction, Verbatim
 from store.database.lease import Lease, LeaseLost
 from store.history.block_table import (
     COLUMNS,

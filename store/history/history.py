@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from store.base.citations import cite
 from store.base.errors import Conflict, NotFound
 from store.base.vocabulary import PERSON
-from store.database import Database, Transaction
+from store.database.database import Database, Transaction
 from store.history.compression import every_row, of_step, whole
 from store.history.row_edits import apply
 

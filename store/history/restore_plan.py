@@ -13,7 +13,7 @@ from store.base.citations import cite
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.base.models import Step
 from store.base.vocabulary import PERSON
-from store.database import Database, Transaction
+from store.database.database import Database, Transaction
 from store.database.tables import RECORDED
 from store.history import compression, rewind
 from store.history.change_summary import KINDS, moved, sign, title, would

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 
 import apsw
 
-from store.database import Transaction
 from store.database.change_capture import columns
+from store.database.database import Transaction
 from store.database.tables import RECORDED
 
 TYPE_CHECKING = False

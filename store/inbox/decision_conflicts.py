@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from store.base.models import Decision
-from store.database import Database
+from store.database.database import Database
 from store.inbox.candidate_pairs import BEGINNING
 from store.records.decisions import Decisions
 from store.text.contradiction import AGAINST, ALIKE, APART, SAME, ParsedSentence, compare, taken_apart

@@ -16,7 +16,7 @@ from store.base.clock import days_before
 from store.base.models import Decision, Fact
 from store.base.record_keys import pack
 from store.base.vocabulary import PERSON
-from store.database import Database
+from store.database.database import Database
 from store.embedding import mean_removal, model_registry
 from store.inbox.candidate_pairs import BEGINNING, by_vectors, by_words, centred, groups, paraphrase
 from store.inbox.decision_conflicts import facts_against

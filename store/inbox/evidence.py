@@ -20,9 +20,9 @@ from store.base.models import (
     Task,
     Turn,
 )
-from store.database import Database
+from store.database.database import Database
 from store.database.tombstones import normal
-from store.documents import Documents
+from store.documents.documents import Documents
 from store.search.lookup import lookup
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from store.base.errors import MemorandaError
-from store.database import Database
+from store.database.database import Database
 
 if TYPE_CHECKING:
     from store.inbox.inbox import Inbox

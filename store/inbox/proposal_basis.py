@@ -9,7 +9,8 @@ from typing import Any
 from store.base.citations import cite, parse
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.base.vocabulary import CONFIDENCES, DOMAINS
-from store.database import Transaction, Verbatim, tombstones
+from store.database import tombstones
+from store.database.database import Transaction, Verbatim
 
 MAX_QUOTE = 1_000  # characters of a quoted span; what is longer is told by its beginning
 

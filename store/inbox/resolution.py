@@ -11,8 +11,9 @@ from store.base.citations import cite, parse
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.base.models import Proposal
 from store.base.vocabulary import CONFIDENCES
-from store.database import Json, Transaction, Verbatim, tombstones
+from store.database import tombstones
 from store.database.change_capture import PURGED
+from store.database.database import Json, Transaction, Verbatim
 from store.records.facts import checked, insert, same
 from store.records.mutes import hand_on
 from store.records.proposals import about

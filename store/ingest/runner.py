@@ -18,7 +18,7 @@ from store.base.clock import from_ms, parse_moment, to_ms
 from store.base.errors import InvalidInput
 from store.base.hashing import sha256
 from store.conversations.turns import NewTurn, put
-from store.database import Database, Transaction, Verbatim, clean
+from store.database.database import Database, Transaction, Verbatim, clean
 from store.database.tombstones import buried
 from store.ingest import claude, formats, source_file
 from store.ingest.discard import expire, keep

@@ -11,7 +11,7 @@ from store.base.citations import cite
 from store.base.errors import MemorandaError
 from store.base.models import Turn
 from store.base.vocabulary import TALK
-from store.database import Database, Json, Transaction, Verbatim
+from store.database.database import Database, Json, Transaction, Verbatim
 from store.database.tombstones import purged_at
 from store.history.history import History
 from store.inbox.inbox import Inbox

@@ -2,7 +2,7 @@
 not bring it back."""
 
 from store.base.models import Turn
-from store.database import Database
+from store.database.database import Database
 from store.database.tombstones import normal
 from store.history.compression import every_row
 

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from math import ceil
 
-from store.database import Database
+from store.database.database import Database
 from store.database.tombstones import normal
 from store.history.compression import every_row
 from store.learning.reconfirm_rules import TOUCHED, ComparedText, goes_on

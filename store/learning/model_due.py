@@ -2,7 +2,7 @@
 
 from store.base.vocabulary import MODEL
 from store.conversations import extraction_queue
-from store.database import Database
+from store.database.database import Database
 from store.llm import circuit_breaker, endpoint, model_selection
 from store.memory import Memory
 

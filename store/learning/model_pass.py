@@ -15,7 +15,7 @@ from store.base.errors import MemorandaError, ModelFailed
 from store.base.vocabulary import MODEL
 from store.conversations import extraction_queue
 from store.conversations.extraction_queue import Entry
-from store.database import Database
+from store.database.database import Database
 from store.database.lease import Lease, LeaseLost
 from store.database.tombstones import normal
 from store.inbox import duplicates

@@ -3,8 +3,8 @@
 from store.base.clock import days_before
 from store.base.models import Turn
 from store.base.record_keys import NUMBERS, unpack
-from store.config import Config
-from store.database import Database
+from store.config.configuration import Config
+from store.database.database import Database
 from store.learning.grammar import pattern
 from store.learning.reconfirm_rules import ComparedText
 from store.learning.sentences import Sentence

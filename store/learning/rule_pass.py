@@ -13,7 +13,7 @@ from store.base.errors import MemorandaError
 from store.base.models import Turn
 from store.conversations import extraction_queue
 from store.conversations.extraction_queue import Entry
-from store.database import Transaction
+from store.database.database import Transaction
 from store.database.lease import Lease, LeaseLost
 from store.learning import request_counts
 from store.learning.actions import LearningAction, LearningResult, apply_actions, is_own, origin, plan_actions

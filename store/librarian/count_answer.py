@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from store.base.citations import KINDS, Citation
 from store.base.models import Commit, Event, Fact, Iteration, Record, Task
-from store.database import Database
+from store.database.database import Database
 from store.librarian.question import COUNTED, ParsedQuestion
 from store.librarian.relevance import Relevance
 from store.librarian.sources import moment

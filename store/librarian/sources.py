@@ -21,7 +21,7 @@ from store.base.models import (
 )
 from store.base.record_keys import NUMBERS, pack
 from store.base.vocabulary import PERSON
-from store.database import Database
+from store.database.database import Database
 from store.records.ageing import state
 from store.search.lookup import kind_of
 from store.text.prompt_injection import suspicious

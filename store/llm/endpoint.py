@@ -8,7 +8,7 @@ from store.base.errors import ModelFailed
 if TYPE_CHECKING:
     from urllib.parse import SplitResult
 
-    from store.config import Config
+    from store.config.configuration import Config
 
 PORTS = {"http": 80, "https": 443}
 PORT = 11434  # where nobody said how it is spoken to

@@ -16,7 +16,7 @@ from store.base.feature_flags import without
 from store.llm import circuit_breaker, endpoint
 
 if TYPE_CHECKING:
-    from store.config import Config
+    from store.config.configuration import Config
     from store.llm.ollama_client import OllamaChat
     from store.llm.server_info import Installed
 

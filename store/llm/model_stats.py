@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from store.database import Database
+from store.database.database import Database
 from store.llm import usage_stats
 
 LEASE = "model"  # of whoever asks it for the turns that wait

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from time import monotonic
 
 from store.base.errors import ModelFailed
-from store.config import Config
+from store.config.configuration import Config
 from store.llm import circuit_breaker, server_errors
 from store.llm import endpoint as address
 from store.llm.chat import CONTEXT

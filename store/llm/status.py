@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from store.base.errors import ModelFailed
 from store.base.feature_flags import without
-from store.config import Config
+from store.config.configuration import Config
 from store.llm import circuit_breaker, endpoint, server_info
 from store.llm.model_selection import ORDER, SWITCH, SelectionStep, choose, named, why_disabled
 

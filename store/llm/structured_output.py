@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from store.base import token_count
 from store.base.errors import ModelFailed
-from store.database import Database
+from store.database.database import Database
 from store.llm import usage_stats
 from store.llm.chat import Chat, Message
 from store.text.fence import harmless, plain

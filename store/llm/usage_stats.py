@@ -3,7 +3,7 @@ rule had to answer in its place. Operational; a few rows."""
 
 from dataclasses import dataclass
 
-from store.database import Database, Verbatim
+from store.database.database import Database, Verbatim
 
 COLUMNS = "task, asked, valid, fell_back, last_ms, total_ms, kind, model, at"
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from store.base.citations import cite
-from store.database import Database
+from store.database.database import Database
 from store.history.change_summary import KINDS
 from store.history.compression import every_row
 from store.history.row_edits import primary_key

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from store.base.errors import Busy, DiskFull
 from store.conversations import hook_spool
-from store.database import Database, Transaction, Verbatim, tombstones
+from store.database import tombstones
+from store.database.database import Database, Transaction, Verbatim
 from store.database.purge_state import NOTE
 from store.purge import interrupted
 from store.purge.backups import backups_of, in_backups

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 from store.base.errors import StorageError
 from store.conversations import hook_spool
-from store.database import Database, storable
-from store.documents import Documents
+from store.database.database import Database, storable
+from store.documents.documents import Documents
 from store.purge import documents as files
 from store.purge.column_scan import RemainingMatch, elsewhere
 from store.purge.pattern import Copies, Words

@@ -5,8 +5,8 @@ import json
 from collections.abc import Collection, Iterable
 
 from store.base.citations import cite
-from store.database import Transaction, Verbatim
 from store.database.change_capture import PURGED
+from store.database.database import Transaction, Verbatim
 
 DIGESTS = ("asked", "based_on")  # columns of a proposal that say nothing but whether a text was this one
 

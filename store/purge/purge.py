@@ -10,11 +10,12 @@ from store.base.citations import cite
 from store.base.errors import Conflict, DiskFull, InvalidInput, MemorandaError, NotFound
 from store.base.vocabulary import PERSON
 from store.conversations import hook_spool
-from store.database import Database, purged_words, tombstones
+from store.database import purged_words, tombstones
 from store.database.change_capture import TEXTS, columns
+from store.database.database import Database
 from store.database.disk_reserve import with_room
 from store.database.purge_state import pending
-from store.documents import Documents
+from store.documents.documents import Documents
 from store.history.compression import every_row, unpack
 from store.purge import documents as files
 from store.purge import finalize, proposals, row_eraser

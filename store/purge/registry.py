@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from store.base.location import FOLDER
-from store.database import Database
+from store.database.database import Database
 
 # what becomes of a table's words in a purge
 RECORD = "record"  # cut out of a row, in a record and in its history

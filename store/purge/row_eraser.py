@@ -7,8 +7,8 @@ from typing import Any
 
 from store.base.record_keys import pack
 from store.conversations import summaries
-from store.database import Transaction, Verbatim
 from store.database.change_capture import TEXTS, masked
+from store.database.database import Transaction, Verbatim
 from store.embedding import vector_backends
 from store.embedding.input_text import digest, form
 from store.history.checkpoint_payload import seal

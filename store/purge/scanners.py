@@ -3,9 +3,9 @@
 import json
 from collections.abc import Callable
 
-from store.database import clean, clean_tree
-from store.redaction import markers, replaced
+from store.database.database import clean, clean_tree
 from store.redaction.personal_data import masked, personal
+from store.redaction.redactor import markers, replaced
 
 
 def dumped(value: object) -> str:

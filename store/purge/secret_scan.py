@@ -10,7 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from store.base.citations import Citation, cite
 from store.base.errors import StorageError
 from store.conversations import hook_spool, summaries
-from store.database import Database, Transaction, Verbatim, tombstones
+from store.database import tombstones
+from store.database.database import Database, Transaction, Verbatim
 from store.database.tables import JOURNAL, RECORDED
 from store.history.checkpoint_payload import seal
 from store.history.compression import every_row, unpack

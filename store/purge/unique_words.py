@@ -4,7 +4,7 @@ checkpoints, and in what was typed to find it."""
 from collections.abc import Collection, Iterable, Iterator
 from itertools import islice
 
-from store.database import Database
+from store.database.database import Database
 from store.database.purged_words import fold, spans_of, tokens_of
 from store.history.compression import every_row
 from store.history.row_edits import primary_key

@@ -7,7 +7,7 @@ decision recorded after the commit was read is not linked to it: `memoranda link
 from collections.abc import Sequence
 
 from store.base.citations import cite, find
-from store.database import Transaction, Verbatim
+from store.database.database import Transaction, Verbatim
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

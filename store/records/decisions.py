@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from store.base.citations import cite
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.base.vocabulary import DECISION_STATUSES, IMPACTS, PERSON
-from store.database import Database, Json, Transaction, Verbatim, tombstones
+from store.database import tombstones
+from store.database.database import Database, Json, Transaction, Verbatim
 from store.database.disk_reserve import with_room
 from store.records.iterations import joined
 

@@ -6,7 +6,8 @@ from store.base.citations import cite
 from store.base.errors import Conflict, InvalidInput, NotFound, Unsupported
 from store.base.hashing import sha256
 from store.base.vocabulary import CONFIDENCES, DOMAINS, FACT_STATUSES, PERSON, SCOPES, SOURCES, TALK
-from store.database import Database, Json, Transaction, Verbatim, clean, tombstones
+from store.database import tombstones
+from store.database.database import Database, Json, Transaction, Verbatim, clean
 from store.database.disk_reserve import with_room
 
 TYPE_CHECKING = False

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from store.base.citations import cite
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.base.vocabulary import PERSON
-from store.database import Database, Json, Transaction, Verbatim
+from store.database.database import Database, Json, Transaction, Verbatim
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ A person opens a record in the application or with `show`; an agent by being sen
 
 from collections.abc import Iterable
 
-from store.database import Database, Transaction, Verbatim
+from store.database.database import Database, Transaction, Verbatim
 
 SINCE = "openings.since"  # when the first was counted
 

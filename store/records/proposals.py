@@ -6,7 +6,7 @@ from typing import Any
 
 from store.base.citations import parse
 from store.base.models import Proposal, Quote
-from store.database import Database
+from store.database.database import Database
 
 COLUMNS = (
     "id, kind, text, change, target, others, based_on, evidence, reason, origin, state, created_at, decided_at, made"

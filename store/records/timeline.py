@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from store.base.errors import InvalidInput
 from store.base.record_keys import NUMBERS
-from store.database import Database
+from store.database.database import Database
 
 # kind → (table, column of time, what is left out)
 STREAM = {

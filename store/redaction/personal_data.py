@@ -7,8 +7,8 @@ what it is.
 
 import re
 
-from store.redaction import Finding
 from store.redaction.families import PERSONAL
+from store.redaction.redactor import Finding
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

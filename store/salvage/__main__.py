@@ -6,7 +6,7 @@ import sys
 from dataclasses import asdict
 
 from store.base.errors import MemorandaError
-from store.salvage import salvage
+from store.salvage.salvage import salvage
 
 
 def main(path: str, into: str | None = None) -> None:

@@ -19,15 +19,16 @@ from store.base.clock import DAY_MS, how_long_ago, to_ms
 from store.base.errors import MemorandaError
 from store.base.hashing import sha256
 from store.base.models import Fact, Turn, as_json
-from store.database import Database, Json, Verbatim
+from store.database.database import Database, Json, Verbatim
 from store.database.purged_words import tells
 from store.history.change_summary import TABLES
 from store.history.compression import every_row
 from store.records.ageing import state
-from store.search import Hit, Search
 from store.search import lookup as records
 from store.search.fts import FullTextIndex, QueryTerms
+from store.search.pipeline import Search
 from store.search.query_parser import STOP
+from store.search.results import Hit
 from store.text.contradiction import contrary
 from store.text.question_similarity import deterministic, may_be_same, normal, words
 

@@ -1,7 +1,7 @@
 """The corpus: one row for each thing that can be found. Kept by triggers (schema); rebuilt here from nothing."""
 
 from store.base.record_keys import NUMBERS
-from store.database import Database
+from store.database.database import Database
 
 
 def rebuild(database: Database) -> int:

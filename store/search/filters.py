@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from store.base.record_keys import NUMBERS
-from store.database import Database
+from store.database.database import Database
 from store.database.integer_list import integers
 from store.records import tags
 from store.records.ageing import STATES, state_sql

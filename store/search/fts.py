@@ -6,7 +6,7 @@ most; very common words cost most of the time and add nothing.
 
 import apsw
 
-from store.database import Database
+from store.database.database import Database
 from store.search.filters import GONE, Filters
 from store.search.query_parser import STOP, Query, implied
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 
 from store.base.clock import DAY_MS, to_ms
 from store.base.errors import MemorandaError
-from store.database import Database
+from store.database.database import Database
 from store.records.open_counts import count
 
 DECAY = 0.95  # what a day leaves of recency

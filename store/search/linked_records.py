@@ -2,7 +2,7 @@
 
 from store.base import models
 from store.base.models import Commit, Decision, Iteration, Record
-from store.database import Database
+from store.database.database import Database
 from store.search.lookup import many
 
 # what an iteration holds → how its ids are found, in their order

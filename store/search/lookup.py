@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from store.base.citations import Citation
 from store.base.errors import MemorandaError, NotFound, Unsupported
 from store.base.record_keys import pack, unpack
-from store.database import Database
+from store.database.database import Database
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def lookup(database: Database, citation: Citation) -> "Record":
 
         return Commits(database).get(str(target))
     if citation.kind == "document":
-        from store.documents import Documents
+        from store.documents.documents import Documents
 
         return Documents(database).cited(citation)
     kinds = ("fact", "decision", "event", "iteration", "task", "checkpoint", "turn", "summary", "proposal")
@@ -94,7 +94,7 @@ def many(database: Database, kind: str, numbers: Sequence[int]) -> "Sequence[Rec
 
         return Tasks(database).many(numbers)
     if kind == "turn":
-        from store.conversations import Turns
+        from store.conversations.turns import Turns
 
         return Turns(database).many(numbers)
     if kind == "summary":
@@ -102,7 +102,7 @@ def many(database: Database, kind: str, numbers: Sequence[int]) -> "Sequence[Rec
 
         return Summaries(database).many(numbers)
     if kind == "document":
-        from store.documents import Documents
+        from store.documents.documents import Documents
 
         return Documents(database).many(numbers)
     if kind == "proposal":

@@ -9,7 +9,7 @@ from store.base.errors import ForeignFile, InvalidInput, MemorandaError
 from store.base.feature_flags import without
 from store.base.record_keys import unpack
 from store.base.vocabulary import DOMAINS, SCOPES, SEARCHABLE
-from store.database import Database
+from store.database.database import Database
 from store.search import lookup, mmr, recency
 from store.search.filters import Filters
 from store.search.fts import FullTextIndex, FullTextResult, QueryTerms
@@ -26,7 +26,7 @@ from store.search.table_scan import TableScan
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from store.base.models import Record
-    from store.config import Config
+    from store.config.configuration import Config
     from store.search.latency_log import LatencyLog
     from store.search.semantic import PendingQueryVector, SemanticIndex
     from store.search.settings import Settings

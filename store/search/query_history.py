@@ -1,6 +1,6 @@
 """What was asked before: operational data, of this machine, purged like any other text."""
 
-from store.database import Database, Verbatim
+from store.database.database import Database, Verbatim
 from store.database.purged_words import tells
 
 KEPT = 200  # queries

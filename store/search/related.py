@@ -5,7 +5,7 @@ import re
 from store.base.citations import Citation
 from store.base.errors import MemorandaError
 from store.base.record_keys import pack
-from store.database import Database
+from store.database.database import Database
 from store.search import lookup
 from store.search.fts import FullTextIndex, QueryTerms
 from store.search.query_parser import STOP

@@ -4,8 +4,8 @@ from collections.abc import Collection, Sequence
 from threading import Lock, Thread
 
 from store.base.errors import MemorandaError
-from store.config import Config
-from store.database import Database
+from store.config.configuration import Config
+from store.database.database import Database
 from store.embedding import mean_removal, model_registry
 from store.embedding.calibration import calibrated
 from store.embedding.provider import EmbeddingError

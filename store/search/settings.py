@@ -1,6 +1,6 @@
 """What a person has set about searching."""
 
-from store.config import Config
+from store.config.configuration import Config
 from store.search import access_scope
 
 # the numbers of the first sketch

@@ -1,6 +1,6 @@
 """Other spellings of a word that nothing holds: the memory's own words that are written nearly so."""
 
-from store.database import Database
+from store.database.database import Database
 from store.search.fts import FullTextIndex, QueryTerms
 from store.search.query_parser import STOP
 from store.search.snippets import Marker

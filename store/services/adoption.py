@@ -7,16 +7,16 @@ import os
 
 import apsw
 
-from store import trust
 from store.base.clock import Clock, utc_now
 from store.base.errors import MemorandaError, NotFound
 from store.base.installation import trouble
 from store.base.location import FOLDER, Location
 from store.conversations import hook_spool
-from store.database import Database
 from store.database.connection import damaged, explain, guard, reading
+from store.database.database import Database
 from store.inbox.proposal_basis import Question
 from store.memory import Memory
+from store.trust import ownership
 
 ASIDE = "from-elsewhere"
 TRACKED = (
@@ -86,11 +86,11 @@ def whole(location: Location, clock: Clock = utc_now, earlier: bool = False) -> 
     database = Database(location.path, "cli", clock, create=False)
     try:
         database.refuse_unwritable()
-        kept = trust.remember(database.connection, location.path, os.urandom(16).hex())
+        kept = ownership.remember(database.connection, location.path, os.urandom(16).hex())
     finally:
         database.close()
     taken = hook_spool.take_over(location.path) if earlier and hook_spool.waiting(location.path) else 0
-    return Adopted(True, trust.tracked(location.path) is True, spooled=taken, trouble="" if kept else trouble())
+    return Adopted(True, ownership.tracked(location.path) is True, spooled=taken, trouble="" if kept else trouble())
 
 
 def as_proposals(location: Location, clock: Clock = utc_now) -> Adopted:
@@ -120,7 +120,7 @@ def as_proposals(location: Location, clock: Clock = utc_now) -> Adopted:
                 numbers.add(memory.inbox.ask(write, question)[0])
             except MemorandaError:  # a stranger's row may be anything; it raises before it writes
                 left += 1
-    return Adopted(False, trust.tracked(location.path) is True, proposals=len(numbers), left=left, aside=aside)
+    return Adopted(False, ownership.tracked(location.path) is True, proposals=len(numbers), left=left, aside=aside)
 
 
 def _looked_at(location: Location) -> None:

@@ -14,13 +14,14 @@ from dataclasses import dataclass
 import apsw
 
 from store.base.location import Location
-from store.database import Database
 from store.database.change_capture import columns
+from store.database.database import Database
 from store.database.tables import RECORDED
 from store.history import compression, rewind
 from store.history.row_edits import primary_key
 from store.memory import Memory
-from store.search import Answer, Search
+from store.search.pipeline import Search
+from store.search.results import Answer
 from store.search.settings import Settings
 from store.search.table_scan import TableScan
 from store.services.point_in_time import PointInTime

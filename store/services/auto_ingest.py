@@ -13,8 +13,8 @@ from collections.abc import Callable, Iterator
 
 from store.base.errors import MemorandaError
 from store.database.lease import Lease, LeaseLost
-from store.ingest import Report, ingest
 from store.ingest.claude import folder_of
+from store.ingest.runner import Report, ingest
 from store.ingest.source_file import looked, name
 from store.memory import Memory
 from store.services import session_flush

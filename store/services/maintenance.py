@@ -5,13 +5,13 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from store import purge as purging
 from store.base.citations import cite
 from store.base.clock import days_before
 from store.base.location import checkout_root
-from store.config import captures
+from store.config.configuration import captures
 from store.conversations import hook_spool, retention
-from store.database import Database, Transaction, Verbatim, disk_reserve
+from store.database import disk_reserve, purge_state
+from store.database.database import Database, Transaction, Verbatim
 from store.database.lease import Lease, LeaseLost
 from store.git import refs
 from store.git.process import Cancelled, GitError, never
@@ -19,6 +19,7 @@ from store.git.repository import CommitInfo, Repository
 from store.history import compression
 from store.ingest import discard
 from store.memory import Memory
+from store.purge import purge
 from store.records import commits, decision_mentions
 from store.services import automatic_checkpoints
 
@@ -98,9 +99,9 @@ def clean_up(memory: Memory, trouble: Say = _quiet) -> None:
 
 def finish_purge(database: Database, trouble: Say = _quiet) -> None:
     """Finish a purge that was cut off or had to wait, if there is one and it can be now; `trouble` is told why not."""
-    if database.read_only or not purging.pending(database):
+    if database.read_only or not purge_state.pending(database):
         return
-    done = purging.finish(database)
+    done = purge.finish(database)
     if done.pending:
         trouble(f"A purge is not finished: {done.pending}")
     for name in done.removed:
@@ -112,7 +113,7 @@ def finish_purge(database: Database, trouble: Say = _quiet) -> None:
 def cleanup_due(memory: Memory) -> bool:
     """A cheap look at whether something was left undone."""
     return not memory.database.read_only and (
-        hook_spool.waiting(memory.database.path) or purging.pending(memory.database)
+        hook_spool.waiting(memory.database.path) or purge_state.pending(memory.database)
     )
 
 

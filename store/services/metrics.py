@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 from store.base.clock import to_ms
 from store.conversations import extraction_queue
-from store.database import Database
 from store.database import crash_count as crashes
+from store.database.database import Database
 from store.learning import request_counts
 from store.memory import Memory
 from store.records.ageing import STATES

@@ -3,7 +3,8 @@
 from store.base.vocabulary import SEARCHABLE
 from store.history.checkpoints import Recovered
 from store.records.ageing import state
-from store.search import Hit, Search
+from store.search.pipeline import Search
+from store.search.results import Hit
 
 LIMIT = 8
 ASKED = 300  # characters of the question

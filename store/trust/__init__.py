@@ -6,7 +6,3 @@ the identity that the file holds, and a step of its history.
 - A copy is told by its original: it says the same, page by page. One that says anything else, wherever it comes from,
   is somebody else's until the person says so; so is what git tracks, for whoever can push can write it.
 """
-
-from store.trust.ownership import IDENTITY, STEPS, Trust, made_of, note, remember, require, same_pages, tracked
-
-__all__ = ["IDENTITY", "STEPS", "Trust", "made_of", "note", "remember", "require", "same_pages", "tracked"]

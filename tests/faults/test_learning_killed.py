@@ -16,7 +16,8 @@ from support.killing import killed
 from support.ollama_server import OllamaServer
 
 from store.base.clock import days_before
-from store.conversations import NewTurn, extraction_queue
+from store.conversations import extraction_queue
+from store.conversations.turns import NewTurn
 from store.learning import model_due, model_pass, rule_pass
 from store.memory import Memory
 from store.search import corpus

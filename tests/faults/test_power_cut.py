@@ -19,8 +19,9 @@ from support.soundness import unsound
 
 from store.base import installation
 from store.base.errors import MemorandaError
-from store.database import Database
-from store.health import WRONG, wal
+from store.database.database import Database
+from store.health import wal
+from store.health.finding import WRONG
 from store.memory import Memory
 from store.search import corpus
 

@@ -15,9 +15,9 @@ from support.ours import ours
 from support.traces import traces
 
 from store.base.errors import StorageError
-from store.conversations import NewTurn
+from store.conversations.turns import NewTurn
+from store.database.purge_state import pending
 from store.memory import Memory
-from store.purge import pending
 from store.services import maintenance
 
 ROOT = Path(__file__).parents[2]
@@ -262,7 +262,7 @@ STAGES = {
 KILLED = """
 import importlib, os, signal, sys
 from store.memory import Memory
-import store.purge
+import store.purge.purge
 path, stage = sys.argv[1:]
 owner, _, name = stage.rpartition(".")
 try:

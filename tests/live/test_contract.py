@@ -12,7 +12,7 @@ from live.conftest import SECONDS, Served
 from pydantic import BaseModel
 
 from store.base.errors import ModelFailed
-from store.config import Config
+from store.config.configuration import Config
 from store.llm import circuit_breaker, endpoint
 from store.llm.chat import CONTEXT, SAID
 from store.llm.model_selection import found

@@ -11,7 +11,7 @@ from bench.agent_scores import cited, rests, says, without_citations
 from store.base import token_count
 from store.base.models import Turn, line
 from store.base.vocabulary import DOMAINS
-from store.config import Config
+from store.config.configuration import Config
 from store.conversations.rule_summary import TOKENS, Summarised
 from store.learning.extract_rules import extract
 from store.learning.reconfirm_rules import PROPOSE, SUPERSEDE

@@ -22,7 +22,7 @@ from store.learning.quoted_text import QuotedSpans
 from store.text.clauses import spans, statements
 from store.conversations.rule_summary import decides
 from store.ingest.claude import without_told, read
-from store.redaction import findings
+from store.redaction.redactor import findings
 from store.redaction.families import FAMILIES
 from store.text.small_talk import small_talk
 from store.ingest import plain

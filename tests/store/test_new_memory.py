@@ -14,14 +14,15 @@ from conftest import Clock
 from support.young import FILTERED, SIZES, VALUES, VECTORS, WORD, begun
 
 from store.base.vocabulary import DOMAINS, SCOPES, SEARCHABLE
-from store.config import project_path, put, remove
-from store.embedding import Vectors
+from store.config.files import project_path, put, remove
 from store.embedding.provider import EmbeddingError
+from store.embedding.vectors import Vectors
 from store.inbox import duplicates
-from store.librarian import Librarian
+from store.librarian.librarian import Librarian
 from store.memory import Memory
-from store.search import Answer, Hit, Search
+from store.search.pipeline import Search
 from store.search.query_parser import FILTERS, IS
+from store.search.results import Answer, Hit
 
 # and what is given beside the query
 ARGUMENTS: dict[str, tuple[Any, ...]] = {

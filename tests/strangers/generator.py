@@ -14,8 +14,8 @@ from support import repositories
 
 from store.base.clock import from_ms, to_ms
 from store.base.location import Location, locate
-from store.conversations import NewTurn
-from store.database import Verbatim
+from store.conversations.turns import NewTurn
+from store.database.database import Verbatim
 from store.memory import Memory
 from store.records.facts import text_hash
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from store.base.errors import ModelFailed
-from store.database import Database
+from store.database.database import Database
 from store.llm.chat import Message
 from store.llm.structured_output import ModelSession
 

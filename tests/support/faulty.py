@@ -248,8 +248,8 @@ _recorder: power.Recorder | None = None
 
 if __name__ == "__main__":
     import store.embedding.vector_backends
-    import store.health
-    import store.salvage  # noqa: F401
+    import store.health.doctor
+    import store.salvage.salvage  # noqa: F401
     from tui.main import main
 
     what, count, *words = sys.argv[1:]

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import apsw
 
-from store import trust
 from store.base import installation
+from store.trust import ownership
 
 
 def ours(path: str | Path) -> None:
@@ -14,7 +14,7 @@ def ours(path: str | Path) -> None:
     connection = apsw.Connection(os.fspath(path))
     try:
         held = connection.execute("SELECT value FROM meta WHERE key = 'identity'").get
-        trust.remember(connection, os.fspath(path), "" if held else os.urandom(16).hex())
+        ownership.remember(connection, os.fspath(path), "" if held else os.urandom(16).hex())
     finally:
         connection.close()
     assert installation.known(os.fspath(path)) is not None

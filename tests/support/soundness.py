@@ -1,8 +1,8 @@
 """Whether a memory is sound: what the doctor asks of the file, its references, history, records and index."""
 
 from store.base.errors import MemorandaError
-from store.health import WRONG, hash_chain, integrity, record_history
-from store.health.finding import CheckContext, quiet
+from store.health import hash_chain, integrity, record_history
+from store.health.finding import WRONG, CheckContext, quiet
 from store.memory import Memory
 
 CHECKS = (integrity.file, integrity.references, hash_chain.history, record_history.records, integrity.keywords)

@@ -20,7 +20,7 @@ from support.ours import ours
 
 from store.base.clock import from_ms, to_ms
 from store.base.location import Location, locate
-from store.config import project_path, put
+from store.config.files import project_path, put
 from store.inbox import new_fact_check
 from store.memory import Memory
 from store.services import maintenance

@@ -11,8 +11,8 @@ from conftest import Clock
 from support import embedding_models
 
 from store.base.vocabulary import DOMAINS, LETTERS, SEARCHABLE
-from store.conversations import NewTurn
-from store.embedding import Vectors
+from store.conversations.turns import NewTurn
+from store.embedding.vectors import Vectors
 from store.memory import Memory
 from store.search.query_parser import IS
 

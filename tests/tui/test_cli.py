@@ -25,10 +25,10 @@ from support import repositories, secrets
 from support.commands import COMMAND, Do, Said
 
 from store.base import models
-from store.conversations import NewTurn as Turn
+from store.conversations.turns import NewTurn as Turn
 from store.embedding import indexer
 from store.git.repository import Repository
-from store.ingest import Report
+from store.ingest.runner import Report
 from store.memory import Memory
 from tui import cli
 from tui.input.command_table import BY_NAME, VERBS, Verb

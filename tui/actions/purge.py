@@ -13,7 +13,7 @@ from tui.render.plurals import count
 
 if TYPE_CHECKING:
     from store.memory import Memory
-    from store.purge import PurgePlan
+    from store.purge.purge import PurgePlan
     from tui.actions.host import ActionHost
 
 

@@ -5,7 +5,7 @@ from tui.render.plurals import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.context import Context
+    from store.context.result import Context
     from tui.input.argument_parser import ParsedArguments
 
 BAR = 24  # cells of a bar as long as the whole budget

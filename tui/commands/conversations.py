@@ -10,7 +10,7 @@ from tui.render.plurals import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.ingest import Report
+    from store.ingest.runner import Report
     from store.learning.rule_pass import RulePassResult
     from tui.input.argument_parser import ParsedArguments
 
@@ -20,8 +20,8 @@ LARGE = 4 << 20  # bytes: some seconds
 
 
 def ingest(session: Session, given: "ParsedArguments") -> Outcome:
-    from store.ingest import Report
-    from store.ingest import ingest as bring_in
+    from store.ingest.runner import Report
+    from store.ingest.runner import ingest as bring_in
     from store.learning import rule_pass
     from store.services import session_flush
 

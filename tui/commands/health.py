@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-    from store.health import Finding
+    from store.health.finding import Finding
     from tui.input.argument_parser import ParsedArguments
 
 HEAD = 64  # digits of a digest
@@ -20,7 +20,8 @@ SIGNS = {"ok": "ok   ", "note": "note ", "wrong": "WRONG"}
 
 def doctor(session: Session, given: "ParsedArguments") -> Outcome:
     from store.base.errors import InvalidInput
-    from store.health import WRONG, examine, quiet
+    from store.health.doctor import examine
+    from store.health.finding import WRONG, quiet
     from tui.theme.escape import visible
 
     if given.head and (len(given.head) != HEAD or given.head.strip("0123456789abcdef")):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def index(session: Session, given: "ParsedArguments") -> Outcome:
     from store.base.errors import Conflict, ForeignFile, InvalidInput
-    from store.embedding import Vectors
+    from store.embedding.vectors import Vectors
     from store.search import corpus
 
     database = session.memory.database
@@ -58,7 +58,7 @@ class _Embedding:
         self.embedded = 0
         if current_thread() is main_thread():
             self._work(memory)
-        from store.embedding import Vectors
+        from store.embedding.vectors import Vectors
 
         self.left, _ = Vectors(memory.database).pending()
         if self.stopped:

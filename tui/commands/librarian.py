@@ -5,7 +5,7 @@ from tui.render.plurals import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.librarian import Answer
+    from store.librarian.librarian import Answer
     from tui.input.argument_parser import ParsedArguments
 
 LOADING = "the model is being loaded …"
@@ -14,7 +14,7 @@ LOADING = "the model is being loaded …"
 def ask(session: Session, given: "ParsedArguments") -> Outcome:
     """At a terminal each sentence is printed as soon as it stands, and it is said what is waited for until then."""
     from store.base.citations import without
-    from store.librarian import Librarian
+    from store.librarian.librarian import Librarian
     from store.llm.model_selection import found
 
     memory = session.memory

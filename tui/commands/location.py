@@ -4,9 +4,9 @@ import os
 
 from store.base.errors import Declined, InvalidInput, MemorandaError, NotOurs
 from store.base.location import Location, here
-from store.database import Database
+from store.database.database import Database
 from store.memory import Memory
-from store.trust import Trust, require
+from store.trust.ownership import Trust, require
 from tui.commands import Outcome, Session
 from tui.render.plurals import count
 

@@ -5,7 +5,8 @@ import sys
 from time import monotonic
 
 from store.base.errors import InvalidInput, ModelFailed
-from store.config import load, put, user_path
+from store.config.configuration import load
+from store.config.files import put, user_path
 from tui.commands import Outcome, Session
 from tui.commands.interrupt import Interrupt
 from tui.input.key_table import BY_ID, FIXED
@@ -16,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from store.config import Config, Value
+    from store.config.configuration import Config, Value
     from store.llm.model_pull import PullResult, RateMeter
     from store.llm.model_stats import ModelStats
     from store.llm.probe import ProbeResult

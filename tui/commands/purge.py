@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     from store.memory import Memory
-    from store.purge import Done, PurgePlan, RemainingMatch, Traces, Verdict
+    from store.purge.column_scan import RemainingMatch
+    from store.purge.proof import Traces, Verdict
+    from store.purge.purge import Done, PurgePlan
     from tui.input.argument_parser import ParsedArguments
 
 FOUND_LIMIT = 100_000  # hits of a search that may be purged at once
@@ -48,7 +50,7 @@ def _unfinished(done: "Done") -> str:
 
 def left_of(memory: "Memory", plan: "PurgePlan", done: "Done") -> "Traces":
     """What is left of the words that were purged, wherever text is kept."""
-    from store.purge import trace
+    from store.purge.proof import trace
 
     return trace(memory.database, memory.documents, plan.texts, plan.names, erased=not done.finished.pending)
 
@@ -60,7 +62,8 @@ def finished(done: "Done", traces: "Traces") -> bool:
 
 
 def verify(session: Session, given: "ParsedArguments") -> Outcome:
-    from store.purge import OUT_OF_REACH, pending, trace
+    from store.database.purge_state import pending
+    from store.purge.proof import OUT_OF_REACH, trace
 
     text = _text(session, given)
     memory = session.memory
@@ -247,7 +250,7 @@ def plan_as_json(plan: "PurgePlan", chosen: frozenset[int]) -> "dict[str, Any]":
 def done_lines(done: "Done", traces: "Traces") -> list[str]:
     """What else there is to say of a purge: what was scrubbed and what was left, what is pending, what nobody can reach
     from here, and the proof."""
-    from store.purge import OUT_OF_REACH
+    from store.purge.proof import OUT_OF_REACH
     from tui.theme.escape import visible
 
     finished = done.finished

@@ -4,9 +4,10 @@ import os
 
 from store.base.errors import Declined, InvalidInput, NotFound
 from store.base.installation import trouble
-from store.config import KEYS, Config, Value, asking, known, load, project_path, put, remove, user_path
+from store.config.configuration import Config, Value, asking, load
+from store.config.files import project_path, put, remove, user_path
 from store.config.grants import grant, revoke
-from store.config.settings import nearest
+from store.config.settings import KEYS, known, nearest
 from tui.commands import Outcome, Session
 from tui.input.command_table import ALLOW
 from tui.input.key_table import BY_ID, FIXED, resolve

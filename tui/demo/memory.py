@@ -6,9 +6,9 @@ import os
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from store import conversations
 from store.base.citations import cite
 from store.base.location import FILE, FOLDER, Location
+from store.conversations.turns import NewTurn
 from store.inbox import new_fact_check
 from store.learning import rule_pass
 from store.memory import Memory
@@ -185,7 +185,7 @@ class Telling:
 
     def _say(self, said: Said) -> None:
         speaker = "Nadia" if said.role == "user" else ""
-        turn = conversations.NewTurn(said.role, said.text, speaker)
+        turn = NewTurn(said.role, said.text, speaker)
         self._memory.turns.add(said.session, [turn], origin=said.by)
 
     def _send(self, sent: Sent) -> None:

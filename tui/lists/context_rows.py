@@ -22,9 +22,9 @@ from tui.theme.escape import visible
 from tui.theme.line_filters import fit
 
 if TYPE_CHECKING:
-    from store.context import Context
     from store.context.budget import Part, Piece
     from store.context.reasons import Considered
+    from store.context.result import Context
 
 WHOLE = "whole"  # the key of the row that stands for all of the text
 NAME, TOKENS = 9, 5  # cells of a part's name and of what it costs

@@ -22,7 +22,7 @@ from store.base.clock import ago, from_ms
 from store.base.models import Commit, Decision, Fact, Record
 from store.base.record_keys import unpack
 from store.database.packed_ids import CHUNK, packed
-from store.search import Hit
+from store.search.results import Hit
 from tui.render.badges import FACT_BADGES, KIND_GLYPHS, fact_badge
 from tui.render.summary_line import moment, summary
 from tui.theme.escape import visible

@@ -21,7 +21,7 @@ from tui.workers.librarian_worker import KEPT, Exchange, LibrarianWorker
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from store.librarian import Answer
+    from store.librarian.librarian import Answer
     from tui.render.field_diff import Line
     from tui.workers.engine import Lists
 

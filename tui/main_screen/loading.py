@@ -154,7 +154,7 @@ class ReadingScreen(ResponsiveScreen[None]):
     def _open(self) -> None:
         from rich.text import Text
 
-        from store import config
+        from store.config import configuration as config
         from tui.desktop import recent_files
         from tui.workers.engine import FIRST, Engine
 

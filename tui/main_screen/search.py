@@ -26,7 +26,7 @@ from tui.widgets.search_bar import SearchBar
 
 if TYPE_CHECKING:
     from store.memory import Memory
-    from store.search import Answer, Hit
+    from store.search.results import Answer, Hit
     from store.search.snippets import Marker
 
 KINDS = frozenset((*SEARCHABLE, "chunk"))  # of records that can be related to others

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from store.search.query_parser import filters
 
 if TYPE_CHECKING:
-    from store.search import Answer
+    from store.search.results import Answer
 
 RECENT = 5  # queries that are shown
 EXAMPLES = (

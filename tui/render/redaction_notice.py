@@ -5,7 +5,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from store.database import Database
+    from store.database.database import Database
     from store.purge.secret_scan import Cut
 
 SHOWN = 3

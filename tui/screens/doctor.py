@@ -12,7 +12,8 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
-from store.health import NOTE, OK, WRONG, Finding, examine
+from store.health.doctor import examine
+from store.health.finding import NOTE, OK, WRONG, Finding
 from tui.commands.health import verdict
 from tui.lists.numbered_rows import NumberedRows
 from tui.lists.record_rows import Pairs

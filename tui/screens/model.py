@@ -11,7 +11,8 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
 from store.base.errors import MemorandaError
-from store.config import Value, load, put, user_path
+from store.config.configuration import Value, load
+from store.config.files import put, user_path
 from store.llm.model_selection import USUAL
 from tui.commands.model import MODES, how_far, overruled, trial_lines, where
 from tui.input.key_table import BY_ID, FIXED

@@ -22,7 +22,9 @@ from tui.widgets.bars import Split
 
 if TYPE_CHECKING:
     from store.memory import Memory
-    from store.purge import Done, PurgePlan, RemainingMatch, Traces
+    from store.purge.column_scan import RemainingMatch
+    from store.purge.proof import Traces
+    from store.purge.purge import Done, PurgePlan
     from tui.workers.engine import Engine
 
 NAME, WHY = 13, 18  # cells of a citation, and of what stands behind the text

@@ -27,7 +27,7 @@ from tui.workers.threads import SaysDefects
 if TYPE_CHECKING:
     from textual.widgets import Input
 
-    from store.search import Answer
+    from store.search.results import Answer
     from tui.workers.engine import Engine
 
 DEBOUNCE = 0.12  # seconds after the last letter before a search starts

@@ -12,7 +12,7 @@ from store.memory import Memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.librarian import Answer
+    from store.librarian.librarian import Answer
 
 KEPT = 30  # exchanges of one conversation
 
@@ -46,7 +46,7 @@ class LibrarianWorker:
 
     def answer(self, exchange: Exchange, last: Answer | None, told: Told) -> Answer:
         """Answer a question; `told` hears each sentence as it stands. Raises MemorandaError."""
-        from store.librarian import Librarian
+        from store.librarian.librarian import Librarian
         from store.llm.model_selection import found
         from tui.commands.librarian import LOADING, reading
 

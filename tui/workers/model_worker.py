@@ -13,7 +13,7 @@ from time import monotonic
 
 from store.base.errors import Defect, MemorandaError, ModelFailed
 from store.base.feature_flags import without
-from store.config import Config
+from store.config.configuration import Config
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ import apsw
 from store.base.clock import Clock
 from store.base.location import Location
 from store.memory import Memory
-from store.search import Answer
 from store.search.query_parser import parse
+from store.search.results import Answer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

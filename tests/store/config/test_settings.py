@@ -17,9 +17,10 @@ from support import repositories
 from store.base.errors import InvalidInput, StorageError
 from store.base.location import Location, locate
 from store.base.vocabulary import SETTING_NAMES
-from store.config import SETTINGS, Config, captures, load, project_path, put, remove, user_path
+from store.config.configuration import Config, captures, load
+from store.config.files import project_path, put, remove, user_path
 from store.config.grants import grant
-from store.config.settings import known
+from store.config.settings import SETTINGS, known
 from store.memory import Memory
 from store.services import maintenance
 
@@ -437,7 +438,7 @@ TREES = st.recursive(
 @given(st.dictionaries(WORDS, TREES, max_size=4), st.sampled_from(("theme", "keys.x.y", "keys.record.forget")))
 def test_a_change_touches_one_value_only(place: Location, tree: dict[str, object], name: str) -> None:
     """Whatever else the file holds: what was there stays, the value is there, and taken out it is as before."""
-    from store.config import entries
+    from store.config.files import entries
 
     write(user_path(), tomlkit.dumps(tree))
     before = entries(user_path())

@@ -16,11 +16,13 @@ from support.strangers import PAYLOADS
 
 from store.base import token_count
 from store.base.errors import Conflict, InvalidInput, NotFound
-from store.context import Context, Tool, system_prompt
+from store.context import system_prompt
 from store.context.budget import LIMITS, PROMPT, SHARED
+from store.context.builder import Tool
+from store.context.result import Context
 from store.context.sent_log import KEPT
-from store.conversations import NewTurn
-from store.embedding import Vectors
+from store.conversations.turns import NewTurn
+from store.embedding.vectors import Vectors
 from store.memory import Memory
 from store.text.fence import fenced, harmless, item, plain
 

@@ -316,7 +316,7 @@ def test_the_same_key_gives_the_same_answer_and_writes_once(memory: Memory):
         assert memory.facts.remember("a fact", key="k1") == (1, True)
         assert memory.decisions.decide("Where to", "Berlin", key="k2") == 1
         assert memory.events.log("gate", key="k3") == 1
-        from store.conversations import NewTurn
+        from store.conversations.turns import NewTurn
 
         assert memory.turns.add("s", [NewTurn("user", "a"), NewTurn("user", "b")], key="k4") == [1, 2]
     assert len(memory.history.steps()) == 2

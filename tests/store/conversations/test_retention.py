@@ -5,13 +5,14 @@ import re
 import pytest
 from conftest import Clock
 
-from store import health
 from store.base.location import locate
-from store.config import put, user_path
-from store.conversations import NewTurn, retention
+from store.config.files import put, user_path
+from store.conversations import retention
 from store.conversations.retention import CITING
 from store.conversations.rule_summary import Summarised
 from store.conversations.summaries import put as put_summary
+from store.conversations.turns import NewTurn
+from store.health import doctor as health
 from store.health.finding import WRONG
 from store.learning import rule_pass
 from store.memory import Memory
@@ -149,7 +150,7 @@ def test_somebody_who_writes_meanwhile_is_waited_for(told: Memory, monkeypatch: 
 
 def test_the_environment_sets_how_long_what_is_kept(memory: Memory, monkeypatch: pytest.MonkeyPatch) -> None:
     """Over the person's file and the project's; what it says and cannot be used is said, and the files stand."""
-    from store.config import load
+    from store.config.configuration import load
     from store.config.settings import BY_ENVIRONMENT, SETTINGS
 
     place = locate(memory.location.path, {}, "")

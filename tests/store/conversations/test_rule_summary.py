@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from store.base.models import Turn
-from store.conversations import NewTurn
 from store.conversations.rule_summary import TOKENS, by_rule
+from store.conversations.turns import NewTurn
 from store.history.checkpoint_payload import gather
 from store.inbox.merge_text import summed_up
 from store.learning.extract_rules import extract
@@ -320,7 +320,7 @@ def test_sessions_that_came_from_elsewhere_are_summarised(memory: Memory, tmp_pa
     """However old they are: read from a transcript, or from another memory's export."""
     from store.exchange.exporter import save
     from store.exchange.importer import Import
-    from store.ingest import ingest
+    from store.ingest.runner import ingest
 
     file = tmp_path / "talk.jsonl"
     file.write_text(

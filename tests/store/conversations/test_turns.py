@@ -19,14 +19,15 @@ from store.base import token_count
 from store.base.clock import from_ms, to_ms
 from store.base.errors import NotFound, StorageError
 from store.base.models import Turn
-from store.config import put, user_path
-from store.conversations import NewTurn, session_snapshot
+from store.config.files import put, user_path
+from store.conversations import session_snapshot
 from store.conversations.rule_summary import TOKENS, Summarised, by_rule, fitted
 from store.conversations.summaries import ACTIVE
-from store.conversations.turns import LEAST, MOST, WINDOW, WINDOW_TOKENS, size
-from store.embedding import Vectors, turn_stats
+from store.conversations.turns import LEAST, MOST, WINDOW, WINDOW_TOKENS, NewTurn, size
+from store.embedding import turn_stats
+from store.embedding.vectors import Vectors
 from store.memory import Memory
-from store.purge import of_store as files_of
+from store.purge.registry import of_store as files_of
 from store.services import automatic_checkpoints, maintenance, session_flush
 
 STRIPE = "sk" + "_live_" + word(24)

@@ -15,8 +15,8 @@ from support.faulty import ordinary
 from support.older import older
 from support.stories import NOON, Clock
 
-from store import conversations
 from store.base.errors import StorageError
+from store.conversations.turns import NewTurn
 from store.database.version import SCHEMA_VERSION
 from store.llm import usage_stats
 from store.memory import Memory
@@ -37,7 +37,7 @@ def path(tmp_path: Path) -> Iterator[str]:
         memory.facts.remember("The team is five people")
         memory.facts.remember("Lunch is at noon")
         memory.decisions.decide("Use SQLite", "SQLite, WAL")
-        memory.turns.add("standup", [conversations.NewTurn("user", "Who is in the team?")])
+        memory.turns.add("standup", [NewTurn("user", "Who is in the team?")])
         memory.checkpoints.take("before")
     older(made, 3)
     yield made
@@ -110,7 +110,7 @@ def test_what_waited_to_be_read_waits_for_a_model_too_and_no_number_is_given_twi
     """A memory of schema 4 knew no model."""
     made = str(tmp_path / ".memoranda" / "memory.db")
     with Memory.open(made, "app", Clock()) as memory:
-        memory.turns.add("standup", [conversations.NewTurn("user", "Recordá que los jueves hay asado.")])
+        memory.turns.add("standup", [NewTurn("user", "Recordá que los jueves hay asado.")])
         with memory.database.write("agent", "extraction") as write:
             write.execute("DELETE FROM pending_extraction WHERE id = (SELECT max(id) FROM pending_extraction)")
         before = memory.database.rows("SELECT * FROM pending_extraction ORDER BY id")

@@ -148,7 +148,8 @@ def test_our_own_number_on_an_empty_file_is_not_a_memory_of_ours(tmp_path: Path)
 
 
 def test_a_memory_with_vectors_in_vec0_opens(tmp_path: Path) -> None:
-    from store.embedding import Vectors, vector_backends
+    from store.embedding import vector_backends
+    from store.embedding.vectors import Vectors
 
     path = made(tmp_path / "memory.db")
     with Memory.open(path) as memory:

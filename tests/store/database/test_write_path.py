@@ -11,9 +11,9 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from store.base.errors import InvalidInput, MemorandaError, NotFound, StorageError
-from store.conversations import NewTurn
 from store.conversations.rule_summary import Summarised
-from store.database import Json, Verbatim, clean
+from store.conversations.turns import NewTurn
+from store.database.database import Json, Verbatim, clean
 from store.database.tables import JOURNAL, RECORDED
 from store.exchange import exporter
 from store.memory import Memory

@@ -12,9 +12,11 @@ import pytest
 from support import embedding_models
 
 from store.base.errors import Busy, StorageError
-from store.database import Verbatim, wal, writer_queue
+from store.database import wal, writer_queue
 from store.database.connection import HOOK_MS
-from store.embedding import Vectors, binary_index, vector_backends
+from store.database.database import Verbatim
+from store.embedding import binary_index, vector_backends
+from store.embedding.vectors import Vectors
 from store.exchange import backup, exporter, importer, markdown_export, merge, staging
 from store.memory import Memory
 

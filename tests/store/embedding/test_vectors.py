@@ -12,15 +12,16 @@ import numpy as np
 import pytest
 from support import embedding_models
 
-from store.conversations import NewTurn
-from store.database import Database
+from store.conversations.turns import NewTurn
+from store.database.database import Database
 from store.database.lease import Lease
-from store.embedding import Vectors, binary_index, model_registry, vector_backends
+from store.embedding import binary_index, model_registry, vector_backends
 from store.embedding import vectors as vectors_module
 from store.embedding.calibration import calibrated, calibration, known, measure
 from store.embedding.indexer import LEASE, Indexed
 from store.embedding.input_text import digest, form
 from store.embedding.provider import Embedder, EmbeddingError, ProviderDown
+from store.embedding.vectors import Vectors
 from store.memory import Memory
 from store.services import background_embedding
 
@@ -308,7 +309,7 @@ INDEXING = """
 import sys
 sys.path[:0] = [{root!r}, {tests!r}]
 from support import embedding_models
-from store.embedding import Vectors
+from store.embedding.vectors import Vectors
 from store.memory import Memory
 with Memory.open(sys.argv[1]) as memory:
     def progress(done, total):

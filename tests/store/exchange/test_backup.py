@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from support.writing import writing
 
 from store.base.errors import Conflict, NotFound, StorageError
-from store.conversations import NewTurn
-from store.database import Verbatim
+from store.conversations.turns import NewTurn
+from store.database.database import Verbatim
 from store.database.lease import Lease
 from store.database.tables import RECORDED
 from store.exchange import backup, exporter

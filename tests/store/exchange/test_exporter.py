@@ -9,7 +9,7 @@ from support.ours import ours
 from support.writing import writing
 
 from store.base.errors import Conflict, StorageError
-from store.conversations import NewTurn
+from store.conversations.turns import NewTurn
 from store.database.tables import DERIVED, JOURNAL, OPERATIONAL, PACKED, RECORDED
 from store.database.version import SCHEMA_VERSION
 from store.exchange import exporter

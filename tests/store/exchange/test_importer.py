@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from store.base.errors import BrokenDocument, Conflict, InvalidInput, MemorandaError, NewerFile, NotFound, UnsafeFile
-from store.conversations import NewTurn
+from store.conversations.turns import NewTurn
 from store.database.change_capture import framed
 from store.database.tables import JOURNAL, RECORDED
 from store.database.tombstones import add_tombstones, decision_text

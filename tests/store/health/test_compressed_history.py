@@ -9,7 +9,7 @@ from bench.damage import live, look
 from store.database.tables import RECORDED
 from store.history import compression
 from store.memory import Memory
-from store.salvage import salvage
+from store.salvage.salvage import salvage
 
 
 @pytest.fixture(autouse=True)

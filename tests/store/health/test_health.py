@@ -14,9 +14,11 @@ import pytest
 from bench.damage import live
 from store.base.location import locate
 from store.database import files
-from store.health import NOTE, OK, WRONG, Finding, examine, filesystem
+from store.health import filesystem
+from store.health.doctor import examine
+from store.health.finding import NOTE, OK, WRONG, Finding
 from store.memory import Memory
-from store.purge import finish
+from store.purge.purge import finish
 
 ROOT = Path(__file__).parents[3]
 

@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from support import chain
 
 from store.base.errors import Conflict, MemorandaError
-from store.config import put, user_path
-from store.database import Database, Transaction
+from store.config.files import put, user_path
+from store.database.database import Database, Transaction
 from store.database.lease import Lease
 from store.exchange import exporter
 from store.history import compression

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from store.base.errors import Conflict, InvalidInput, NotFound, Purged
-from store.conversations import NewTurn
+from store.conversations.turns import NewTurn
 from store.inbox.evidence import stands
 from store.inbox.inbox import Choice, Doubtful
 from store.inbox.proposal_basis import Question
 from store.memory import Memory
-from store.purge import of_store as files_of
-from store.purge import prove
+from store.purge.proof import prove
+from store.purge.registry import of_store as files_of
 from store.records.facts import text_hash
 
 AGENT = "mcp:claude-code"

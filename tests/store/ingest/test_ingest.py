@@ -18,11 +18,12 @@ from support.secrets import word
 
 from store.base.clock import from_ms, to_ms
 from store.base.errors import StorageError
-from store.config import put, user_path
-from store.conversations import NewTurn
-from store.ingest import Report, ingest, runner
+from store.config.files import put, user_path
+from store.conversations.turns import NewTurn
+from store.ingest import runner
 from store.ingest.claude import folder_of, without_told
 from store.ingest.discard import expire
+from store.ingest.runner import Report, ingest
 from store.learning import rule_pass
 from store.memory import Memory
 from store.services import auto_ingest

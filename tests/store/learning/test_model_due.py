@@ -13,8 +13,9 @@ import pytest
 from support.ollama_server import MODEL, OllamaServer
 
 from store.base.errors import ModelFailed
-from store.config import Config
-from store.conversations import NewTurn, extraction_queue
+from store.config.configuration import Config
+from store.conversations import extraction_queue
+from store.conversations.turns import NewTurn
 from store.learning import model_due, model_pass, rule_pass, summarizers
 from store.learning.candidate_filter import worth
 from store.learning.model_pass import ModelPassResult

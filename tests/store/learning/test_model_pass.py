@@ -13,8 +13,9 @@ from support.ollama_server import OllamaServer
 from store.base.clock import days_before
 from store.base.errors import ModelFailed, NotFound
 from store.base.models import Turn
-from store.conversations import NewTurn, extraction_queue
+from store.conversations import extraction_queue
 from store.conversations.rule_summary import Summarised, by_rule
+from store.conversations.turns import NewTurn
 from store.database.lease import Lease
 from store.inbox.duplicates import nominate
 from store.learning import model_due, model_pass, rule_pass, summarizers

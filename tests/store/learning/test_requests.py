@@ -9,8 +9,8 @@ from conftest import Clock
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from store.conversations import NewTurn
-from store.ingest import ingest
+from store.conversations.turns import NewTurn
+from store.ingest.runner import ingest
 from store.learning import grammar, rule_pass
 from store.learning.candidate_filter import worth
 from store.learning.extract_rules import extract

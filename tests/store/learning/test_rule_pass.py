@@ -15,9 +15,11 @@ from hypothesis import strategies as st
 from store.base.clock import days_before
 from store.base.errors import InvalidInput
 from store.base.models import Fact, Proposal
-from store.conversations import NewTurn, extraction_queue
+from store.conversations import extraction_queue
+from store.conversations.turns import NewTurn
 from store.database.lease import Lease
-from store.health import WRONG, examine
+from store.health.doctor import examine
+from store.health.finding import WRONG
 from store.learning import actions, rule_pass
 from store.learning.fact_index import FactIndex
 from store.learning.reconfirm_rules import TOUCHED, ComparedText

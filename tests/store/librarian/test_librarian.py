@@ -8,9 +8,9 @@ from support.chats import Scripted
 from support.strangers import PAYLOADS
 
 from store.base.errors import ModelFailed
-from store.conversations import NewTurn
-from store.librarian import Answer, Librarian
+from store.conversations.turns import NewTurn
 from store.librarian.checks.sentence_check import Check
+from store.librarian.librarian import Answer, Librarian
 from store.librarian.question import CHRONOLOGY, DECISION, IMPLEMENTATION, STATISTICS, read
 from store.librarian.rule_answer import NOTHING
 from store.librarian.sentence_stream import Sentences

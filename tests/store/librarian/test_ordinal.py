@@ -6,7 +6,7 @@ import pytest
 from conftest import Clock
 from support.chats import Scripted
 
-from store.librarian import Librarian
+from store.librarian.librarian import Librarian
 from store.memory import Memory
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from conftest import Clock
 
-from store.librarian import Answer, Librarian
+from store.librarian.librarian import Answer, Librarian
 from store.librarian.question import CHRONOLOGY, IMPLEMENTATION, WHAT, WHEN, read
 from store.librarian.rule_answer import NOTHING
 from store.memory import Memory

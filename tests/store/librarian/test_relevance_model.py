@@ -10,7 +10,8 @@ from conftest import Clock
 from support.chats import Scripted
 
 from store.base.errors import ModelFailed
-from store.librarian import Answer, Librarian, relevance_model
+from store.librarian import relevance_model
+from store.librarian.librarian import Answer, Librarian
 from store.memory import Memory
 
 NOTHING = "There are no records about that."

@@ -8,7 +8,8 @@ from conftest import Clock
 from support.chats import Scripted
 
 from store.context.result import Context
-from store.librarian import Answer, Librarian, prompt
+from store.librarian import prompt
+from store.librarian.librarian import Answer, Librarian
 from store.librarian.question import read
 from store.librarian.rule_answer import QUOTED, CitedSentence
 from store.librarian.sources import sources

@@ -11,8 +11,8 @@ from conftest import Clock
 from support.chats import Scripted
 
 from store.base.citations import parse
-from store.librarian import Answer, Librarian
 from store.librarian.checks.sentence_check import Check
+from store.librarian.librarian import Answer, Librarian
 from store.librarian.rule_answer import NOTHING
 from store.librarian.sentence_stream import LONGEST, Sentences
 from store.librarian.sources import sources

@@ -11,7 +11,7 @@ import pytest
 from support.ollama_server import FAULTS, MODEL, OllamaServer
 
 from store.base.errors import ModelFailed
-from store.config import Config
+from store.config.configuration import Config
 from store.config.settings import known
 from store.llm import circuit_breaker, model_selection, ollama_client
 from store.llm import server_info as look
@@ -371,7 +371,7 @@ def test_neither_the_client_nor_its_like_is_imported_before_something_listens() 
         "import sys\n"
         "from store.learning import rule_pass\n"
         "from store.llm import model_selection as model\n"
-        "from store.config import Config\n"
+        "from store.config.configuration import Config\n"
         "assert model.found(Config()) is None\n"
         "print([name for name in ('ollama', 'pydantic', 'httpx', 'httpcore', 'numpy') if name in sys.modules])"
     )

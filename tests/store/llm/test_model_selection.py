@@ -14,8 +14,10 @@ from support.model_server import FAULTS, LAYERS, ModelServer
 
 from store.base.errors import ModelFailed
 from store.base.location import locate
-from store.config import Config, load, user_path
-from store.health import NOTE, OK, examine
+from store.config.configuration import Config, load
+from store.config.files import user_path
+from store.health.doctor import examine
+from store.health.finding import NOTE, OK
 from store.llm import circuit_breaker
 from store.llm.endpoint import short, whole
 from store.llm.model_pull import ModelPuller, PullResult, RateMeter
@@ -125,7 +127,7 @@ def test_looking_imports_no_client() -> None:
 import sys
 sys.path.insert(0, {str(Path(__file__).parents[3])!r})
 from store.llm.status import standing
-from store.config import Config
+from store.config.configuration import Config
 standing(Config())
 import store.llm.model_pull, store.llm.probe
 print([name for name in "ollama httpx httpcore pydantic numpy".split() if name in sys.modules])

@@ -14,7 +14,7 @@ from support.model_server import ModelServer
 from support.ollama_server import MODEL, OllamaServer
 
 from store.base.errors import ModelFailed
-from store.config import Config
+from store.config.configuration import Config
 from store.llm import circuit_breaker, endpoint, model_selection
 from store.llm.deadline_transport import Call, Cancelled, DeadlineExceeded
 from store.llm.model_pull import ModelPuller, RateMeter

@@ -14,17 +14,20 @@ from support.ours import ours
 from support.traces import traces
 
 from store.base.errors import Conflict, InvalidInput, NotFound, Purged
-from store.conversations import NewTurn
-from store.database import Verbatim, change_capture
+from store.conversations.turns import NewTurn
+from store.database import change_capture
+from store.database.database import Verbatim
+from store.database.purge_state import pending
 from store.database.tombstones import times
 from store.embedding.input_text import digest, form
 from store.exchange import backup, exporter
-from store.health import WRONG, examine
+from store.health.doctor import examine
+from store.health.finding import WRONG
 from store.history import compression
 from store.memory import Memory
-from store.purge import of_store as files_of
-from store.purge import pending, prove, trace
 from store.purge.pattern import Words
+from store.purge.proof import prove, trace
+from store.purge.registry import of_store as files_of
 from store.search import corpus
 from store.services import maintenance
 

@@ -9,11 +9,14 @@ import pytest
 from support.traces import traces
 
 from store.base.errors import InvalidInput
-from store.conversations import NewTurn
-from store.database import Database, purged_words
+from store.conversations.turns import NewTurn
+from store.database import purged_words
+from store.database.database import Database
+from store.database.purge_state import pending
 from store.memory import Memory
-from store.purge import finish, pending, trace
 from store.purge.pattern import Copies
+from store.purge.proof import trace
+from store.purge.purge import finish
 
 TEXT = "Zarahemla Quist owes the baker 300 euros"
 

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from store.conversations import NewTurn
+from store.conversations.turns import NewTurn
 from store.exchange import backup, exporter
 from store.memory import Memory
-from store.purge import registry, trace
+from store.purge import registry
 from store.purge.pattern import Words
+from store.purge.proof import trace
 
 CANARY = "canaryquokka"
 COMMAND = os.path.join(os.path.dirname(sys.executable), "memoranda")

@@ -16,14 +16,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.secrets import CONTEXTS, PASSWORD, TOKENS, hexa, label_of, word
 
-from store import config
 from store.base.errors import InvalidInput, NotFound
 from store.base.installation import sign
-from store.conversations import NewTurn, hook_spool
-from store.database import Verbatim
+from store.config import configuration as config
+from store.conversations import hook_spool
+from store.conversations.turns import NewTurn
+from store.database.database import Verbatim
 from store.database.tombstones import times
 from store.exchange import backup, exporter
-from store.health import WRONG, examine
+from store.health.doctor import examine
+from store.health.finding import WRONG
 from store.history import compression
 from store.memory import Memory
 from store.purge.secret_scan import counted, made, noted, scan, scrub

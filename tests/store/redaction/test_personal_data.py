@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from store.memory import Memory
 from store.purge.scanners import PEOPLE
 from store.purge.secret_scan import scan, scrub
-from store.redaction import findings, markers, replaced
 from store.redaction.families import LABELS, PERSONAL
 from store.redaction.personal_data import masked, personal
+from store.redaction.redactor import findings, markers, replaced
 
 # kind: (what is one, what only looks like one)
 EXAMPLES = {

@@ -14,10 +14,10 @@ from bench.damage import Score as Outcome
 from store.base.errors import Conflict, ForeignFile, NotFound, StorageError
 from store.base.location import locate
 from store.database.tables import JOURNAL, RECORDED
-from store.health import examine
+from store.health.doctor import examine
 from store.health.wal import FRAME, HEADER
 from store.memory import Memory
-from store.salvage import salvage
+from store.salvage.salvage import salvage
 
 ROUNDS = 4
 KINDS = (

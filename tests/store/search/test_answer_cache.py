@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support import embedding_models
 
 from store.base.errors import MemorandaError
-from store.embedding import Vectors
+from store.embedding.vectors import Vectors
 from store.memory import Memory
 from store.purge import secret_scan
 from store.search.answer_cache import KEPT

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from store.conversations import NewTurn
+from store.conversations.turns import NewTurn
 from store.memory import Memory
 from store.services import background_embedding
 

@@ -11,15 +11,15 @@ from conftest import Clock
 from store.base.citations import parse as cite
 from store.base.errors import InvalidInput
 from store.base.record_keys import pack
-from store.config import project_path, put
-from store.conversations import NewTurn
-from store.database import Verbatim
-from store.embedding import Vectors
+from store.config.files import project_path, put
+from store.conversations.turns import NewTurn
+from store.database.database import Verbatim
 from store.embedding.vector_backends import STEPS
+from store.embedding.vectors import Vectors
 from store.memory import Memory
-from store.search import Answer
 from store.search.query_parser import parse
 from store.search.ranking import WEIGHTS
+from store.search.results import Answer
 from store.services.background_embedding import embed
 
 STORY = (

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from support import embedding_models
 
-from store.embedding import Vectors
+from store.embedding.vectors import Vectors
 from store.memory import Memory
 from store.search.fts import FullTextIndex
 from store.search.related import rarest

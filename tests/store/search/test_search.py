@@ -15,13 +15,15 @@ from hypothesis import strategies as st
 
 from store.base.errors import Conflict, ForeignFile, InvalidInput, NotFound
 from store.base.vocabulary import DOMAINS, SEARCHABLE
-from store.conversations import NewTurn, summaries
+from store.conversations import summaries
 from store.conversations.rule_summary import Summarised
-from store.database import Verbatim
+from store.conversations.turns import NewTurn
+from store.database.database import Verbatim
 from store.memory import Memory
-from store.search import Answer, corpus, fts, snippets
+from store.search import corpus, fts, snippets
 from store.search.fts import COMMON_FLOOR
 from store.search.query_parser import STATUSES, STOP
+from store.search.results import Answer
 
 SHA = "a1b2c3d4e5f6071829304150617283940a1b2c3d"
 

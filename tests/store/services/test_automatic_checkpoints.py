@@ -10,9 +10,8 @@ from support.ours import ours
 
 from store.base import token_count as tokens
 from store.base.errors import InvalidInput, NotFound
-from store.config import project_path, put
-from store.conversations import NewTurn
-from store.conversations.turns import WINDOW, WINDOW_TOKENS
+from store.config.files import project_path, put
+from store.conversations.turns import WINDOW, WINDOW_TOKENS, NewTurn
 from store.database import migrations
 from store.database.lease import Lease
 from store.history.checkpoint_payload import SUMMARY, prompt

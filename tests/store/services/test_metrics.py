@@ -7,7 +7,7 @@ import threading
 import pytest
 from conftest import Clock
 
-from store.conversations import NewTurn
+from store.conversations.turns import NewTurn
 from store.learning import rule_pass
 from store.memory import Memory
 from store.search.latency_log import KEPT

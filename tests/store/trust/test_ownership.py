@@ -10,16 +10,17 @@ import apsw
 import pytest
 from support import repositories
 
-from store import trust
 from store.base import installation
 from store.base.errors import DamagedFile, MemorandaError, NotOurs, StorageError
 from store.base.location import Location, locate
 from store.base.vocabulary import DOORS
-from store.config import load
+from store.config.configuration import load
 from store.conversations import hook_spool
-from store.health import WRONG, examine
+from store.health.doctor import examine
+from store.health.finding import WRONG
 from store.memory import Memory
 from store.services import adoption
+from store.trust import ownership
 
 ROOT = Path(__file__).parents[3]
 
@@ -370,4 +371,4 @@ def test_what_others_could_have_written_is_not_believed(tmp_path: Path) -> None:
     kept = Path(installation.folder()) / installation.name_of("memories", str(path))
     kept.chmod(0o666)
     refused(path, "was not made by this installation")
-    assert trust.tracked(str(path)) is False
+    assert ownership.tracked(str(path)) is False

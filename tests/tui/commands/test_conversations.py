@@ -8,10 +8,10 @@ from support.screen import NARROW, Person, opened, utc
 from support.stories import Clock
 
 from store.base.models import Summary
-from store.config import put, user_path
-from store.conversations import NewTurn
-from store.ingest import ingest
+from store.config.files import put, user_path
+from store.conversations.turns import NewTurn
 from store.ingest.discard import keep, kept
+from store.ingest.runner import ingest
 from store.learning import rule_pass
 from store.memory import Memory
 from store.services import automatic_checkpoints, session_flush

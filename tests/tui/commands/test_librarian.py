@@ -14,7 +14,7 @@ from support.chats import Scripted
 from support.ollama_server import MODEL, OllamaServer
 
 from bench.terminal import Terminal
-from store.librarian import Librarian
+from store.librarian.librarian import Librarian
 from store.memory import Memory
 from tui.commands import Session
 from tui.commands.librarian import as_json, ask

@@ -13,7 +13,7 @@ import pytest
 from support.commands import COMMAND, Do, Said
 from support.model_server import ModelServer
 
-from store.config import user_path
+from store.config.files import user_path
 from store.llm import circuit_breaker, usage_stats
 from store.llm.model_selection import USUAL
 from store.memory import Memory

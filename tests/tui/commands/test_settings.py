@@ -11,7 +11,8 @@ import pytest
 from support import repositories
 from support.commands import Do, Said
 
-from store.config import SETTINGS, user_path
+from store.config.files import user_path
+from store.config.settings import SETTINGS
 from tui import cli
 
 

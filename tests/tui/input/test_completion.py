@@ -14,7 +14,7 @@ import pexpect
 import pytest
 
 from store.base.vocabulary import DOMAINS, FACT_ORDERS, TIMELINE_KINDS
-from store.config import SETTINGS
+from store.config.settings import SETTINGS
 from store.records.facts import SORTS
 from store.records.timeline import STREAM
 from tui.commands.settings import completion

@@ -8,7 +8,7 @@ from support.screen import opened, utc
 from support.stories import Story, copy
 
 import tui
-from store.config import user_path
+from store.config.files import user_path
 from tui import cli
 from tui.input.key_table import BY_ID, FIXED, resolve
 from tui.screens.command_palette import entries

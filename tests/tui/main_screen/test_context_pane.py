@@ -12,8 +12,8 @@ from support.stories import Story, copy
 from support.strangers import PAYLOADS
 
 from store.base.record_keys import pack
-from store.context import Tool
-from store.conversations import NewTurn
+from store.context.builder import Tool
+from store.conversations.turns import NewTurn
 from store.inbox import new_fact_check
 from tui import cli
 from tui.lists.context_rows import WHOLE

@@ -10,7 +10,7 @@ from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401
 from support.stories import NOON, Story, copy, noon
 from support.strangers import PAYLOADS
 
-from store.conversations import NewTurn
+from store.conversations.turns import NewTurn
 from store.learning import rule_pass
 from store.memory import Memory
 from tui.cli import run

@@ -11,7 +11,7 @@ from support.stories import Story, copy
 from textual.widgets import OptionList  # noqa: F401
 
 from store.base.errors import InvalidInput
-from store.conversations import NewTurn
+from store.conversations.turns import NewTurn
 from store.inbox import new_fact_check
 from store.inbox.inbox import Choice
 from store.memory import Memory

@@ -12,7 +12,7 @@ from support.screen import NARROW, WIDE, opened, utc  # noqa: F401  (a fixture)
 from support.stories import Story, copy
 
 from store.base.models import Fact, Turn
-from store.conversations import NewTurn
+from store.conversations.turns import NewTurn
 from store.learning import rule_pass
 from store.llm import circuit_breaker
 from store.memory import Memory

@@ -8,7 +8,7 @@ import pytest
 from support.screen import HUGE, NARROW, WIDE, Person, opened, utc  # noqa: F401  (a fixture)
 from support.stories import Clock, Story, copy
 
-from store.conversations import NewTurn
+from store.conversations.turns import NewTurn
 from store.memory import Memory
 from tui.input.key_table import LIBRARIAN, NUMBERS, PANES
 from tui.lists.view_state import ALL_NAMED, SHORT, View, empty, title

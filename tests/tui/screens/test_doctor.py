@@ -8,7 +8,7 @@ import pytest
 from support.screen import NARROW, WIDE, Person, opened, utc
 from support.stories import Story, copy
 
-from store import health
+from store.health import doctor as health
 from store.memory import Memory
 from tui.screens import doctor
 from tui.screens.doctor import DoctorScreen

@@ -10,8 +10,8 @@ from support.model_server import ModelServer
 from support.screen import HUGE, NARROW, WIDE, Person, opened, utc
 from support.stories import Clock, Story, copy
 
-from store.config import user_path
-from store.database import Verbatim
+from store.config.files import user_path
+from store.database.database import Verbatim
 from store.database.lease import Lease
 from store.llm import circuit_breaker, usage_stats
 from store.llm.model_selection import USUAL

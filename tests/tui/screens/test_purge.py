@@ -10,7 +10,7 @@ from support.stories import Story, copy
 from support.traces import traces
 
 from store.base.errors import NotFound
-from store.conversations import NewTurn
+from store.conversations.turns import NewTurn
 from tui.screens.purge import PurgeScreen
 from tui.widgets.preview import Preview
 from tui.widgets.record_list import RecordList
@@ -171,7 +171,8 @@ async def test_what_was_purged_is_asked_about_when_it_is_typed_again(story: Stor
 
 async def test_a_purge_that_waits_is_finished_while_the_app_is_open(story: Story):
     """What another process could not finish, the application does by itself."""
-    from store.purge import finalize, pending
+    from store.database.purge_state import pending
+    from store.purge import finalize
 
     real = finalize.finish
     with story.open() as memory:

@@ -13,7 +13,7 @@ from support.stories import Story, copy
 from textual.color import Color
 
 import tui
-from store.config import user_path
+from store.config.files import user_path
 from tui import cli
 from tui.theme.glyphs import ASCII, instead, only_plain, plain_locale
 

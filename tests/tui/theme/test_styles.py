@@ -10,7 +10,7 @@ from support.stories import Story, copy
 from textual.color import Color
 from textual.theme import BUILTIN_THEMES
 
-from store.config import user_path
+from store.config.files import user_path
 from tui.input.key_table import KEYS
 from tui.theme import styles
 from tui.theme.line_filters import Colourless, OwnColours

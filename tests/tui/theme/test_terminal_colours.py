@@ -13,7 +13,7 @@ from support.stories import Story, copy
 
 import tui
 from bench.terminal import Terminal
-from store.config import user_path
+from store.config.files import user_path
 
 COMMAND = [sys.executable, "-P", "-m", "tui.main"]
 ENVIRONMENT = {"PYTHONPATH": str(Path(tui.__file__).parent.parent), "TZ": "UTC", "COLUMNS": "", "LINES": ""}

@@ -1,0 +1,214 @@
+<<<<<<<< Updated upstream:store/config/configuration.py
+"""What is set for a memory: defaults, the person's file, the project's, the environment, in this order."""
+
+import os
+
+from store.base.errors import InvalidInput, StorageError
+from store.base.installation import known as known_memory
+from store.config.files import entries, project_path, put, remove, text_of, user_path
+from store.config.grants import granted
+from store.config.settings import KEYS, SETTINGS, Setting, known, nearest
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+    from typing import Any
+
+    from store.base.location import Location
+
+__all__ = [
+    "KEYS",
+    "SETTINGS",
+    "Config",
+    "Setting",
+    "Value",
+    "asking",
+    "captures",
+    "entries",
+    "known",
+    "load",
+    "project_path",
+    "put",
+    "remove",
+    "user_path",
+]
+
+_CAPTURES = {"commits": "capture_commits", "decisions": "capture_decisions", "events": "enabled"}
+
+
+class Value:
+    """What a setting is, and whence: `source` is default, user, project or environment, `path` the file or the variable
+    ("" for a default)."""
+
+    __slots__ = ("name", "path", "setting", "source", "value")
+
+    def __init__(self, setting: Setting, value: "Any", source: str, path: str) -> None:
+        self.name = setting.name
+        self.value = value
+        self.source = source
+        self.path = path
+        self.setting = setting
+
+
+class Config:
+    """Every setting of one memory: `config["theme"]`.
+
+    `problems` are sentences about what the files hold and could not be used; the next lower value stands there.
+    """
+
+    def __init__(self) -> None:
+        self.problems: list[str] = []
+        self._values = {setting.name: Value(setting, setting.default, "default", "") for setting in SETTINGS}
+
+    def __getitem__(self, name: str) -> "Any":
+        return self._values[name].value
+
+    def find(self, name: str) -> Value | None:
+        """A setting or a remapped key by its name; None for a key that is as it comes."""
+        return self._values.get(name)
+
+    @property
+    def values(self) -> list[Value]:
+        """Every setting in the order of SETTINGS, then every remapped key."""
+        return list(self._values.values())
+
+    @property
+    def keys(self) -> dict[str, str]:
+        """The remapped keys: a key's id → keys as the app writes them, `F` or `ctrl+f,f`."""
+        return {name.removeprefix(KEYS): value.value for name, value in self._values.items() if name.startswith(KEYS)}
+
+    def take(self, source: str, path: str, key_ids: "Collection[str]", fixed: "Mapping[str, str]") -> None:
+        """Take what the file at `path` says, over what there is."""
+        try:
+            text = text_of(path)
+            found = entries(path, text)
+        except StorageError as error:
+            self.problems.append(str(error))
+            return
+        if source == "project" and (asking := self.asking(found, key_ids)) and not granted(path, text):
+            for name in asking:
+                del found[name]
+            names = ", ".join(name[:60] for name in asking[:4]) + (" …" if len(asking) > 4 else "")
+            self.problems.append(
+                f"{path} sets {names}, which counts once you allowed it: read the file, then `memoranda config allow`."
+            )
+        for name, value in found.items():
+            problem = self._put(source, path, name, value, key_ids, fixed)
+            if problem:
+                self.problems.append(f"{path}: {problem}")
+
+    def asking(self, found: "Mapping[str, Any]", key_ids: "Collection[str]" = ()) -> list[str]:
+        """Which of the settings of a project's file need the person's leave, over what there is."""
+        names = []
+        for name, value in found.items():
+            try:
+                setting = known(name)
+            except InvalidInput:
+                continue
+            if key_ids and name.startswith(KEYS) and name.removeprefix(KEYS) not in key_ids:
+                continue
+            if not setting.own and setting.fits(value) and setting.asks(value, self._before(setting)):
+                names.append(name)
+        return names
+
+    def _before(self, setting: Setting) -> "Any":
+        return self._values[setting.name].value if setting.name in self._values else setting.default
+
+    def take_environment(self, environment: "Mapping[str, str]") -> None:
+        """Take what the variables of the settings that have one say, over what there is; an empty one says nothing."""
+        for setting in SETTINGS:
+            text = environment.get(setting.variable, "") if setting.variable else ""
+            if not text:
+                continue
+            try:
+                self._values[setting.name] = Value(setting, setting.parse(text), "environment", setting.variable)
+            except InvalidInput:
+                self.problems.append(f"${setting.variable}: {setting.name} takes {setting.takes}.")
+
+    def _put(
+        self,
+        source: str,
+        path: str,
+        name: str,
+        value: object,
+        key_ids: "Collection[str]",
+        fixed: "Mapping[str, str]",
+    ) -> str:
+        """Take one value; what is wrong with it, or an empty text."""
+        try:
+            setting = known(name)
+        except InvalidInput as error:
+            return str(error)
+        key = name.removeprefix(KEYS)
+        if key != name and key in fixed:
+            return f"{key} cannot have other keys: {fixed[key]} needs it as it is."
+        if key != name and key_ids and key not in key_ids:
+            return f"There is no key “{key[:40]}”.{nearest(key, key_ids)}"
+        if setting.own and source == "project":
+            return f"{name} {setting.own}, so only your own file sets it: {user_path()}."
+        if not setting.fits(value):
+            return f"{name} takes {setting.takes}."
+        self._values[name] = Value(setting, value, source, path)
+        return ""
+
+
+def load(
+    location: "Location",
+    key_ids: "Collection[str]" = (),
+    fixed: "Mapping[str, str]" = {},  # noqa: B006 - only read
+) -> Config:
+    """What is set for this memory. Never raises: what cannot be used is in `problems`, and the default stands.
+
+    `key_ids` are the keys that there are, to check `[keys]` against; without them every id is believed. `fixed` are
+    those that cannot be others, and what needs each.
+    """
+    config = Config()
+    config.take("user", user_path(), key_ids, fixed)
+    if (path := project_path(location)) and not location.look and _ours(location.path):
+        config.take("project", path, key_ids, fixed)
+    config.take_environment(os.environ)
+    return config
+
+
+def waits(location: "Location") -> bool:
+    """Whether there is a project's file that does not count yet, because its memory is not known by its place: it was
+    moved or copied, which is seen when it is opened, or it is not ours."""
+    path = project_path(location)
+    return path is not None and not location.look and os.path.lexists(path) and not _ours(location.path)
+
+
+def _ours(path: str) -> bool:
+    """Whether the memory at `path` is this installation's, or still to be made by it."""
+    try:
+        return known_memory(path) is not None or os.path.getsize(path) == 0
+    except OSError:
+        return True
+
+
+def asking(location: "Location") -> tuple[str, str, list[str]]:
+    """Of a project's file: (its path, what it says, the lines that need the person's leave, as `name = value`). Raises
+    StorageError."""
+    path = project_path(location)
+    if path is None:
+        return "", "", []
+    config = Config()
+    config.take("user", user_path(), (), {})
+    text = text_of(path)
+    found = entries(path, text)
+    return path, text, [f"{name} = {found[name]!r}" for name in config.asking(found)]
+
+
+def captures(config: Config, what: str) -> bool:
+    """Whether `commits`, `decisions` or `events` may be captured without a person asking for it.
+
+    Every door that captures asks this first: the reader of git, and whatever logs for an agent or a hook. What a
+    person says or types is no capture, and is never asked about.
+    """
+    return bool(config["enabled"] and config[_CAPTURES[what]])
+========
+"""What a person has set: one file of theirs, one beside a project's memory, which wins over it, and for how long
+things are kept variables of the environment, which win over both.
+
+The project's file lies in `.memoranda`, never in the checkout itself: strangers write what a checkout brings.
+"""
+>>>>>>>> Stashed changes:store/config/__init__.py

@@ -1,0 +1,400 @@
+"""Finds secrets in a text or a JSON-like tree, and replaces each by its marker.
+
+<<<<<<<< Updated upstream:store/redaction/redactor.py
+A command pays for every import here: no dataclasses, typing, enum, pathlib.
+"""
+
+from store.redaction.encoded import BASE64, percent
+from store.redaction.families import (
+    ASSIGNMENT_LABEL,
+    FAMILIES,
+    LABELS,
+    MASK,
+    PERSONAL,
+    is_credential,
+    names_credential,
+)
+from store.redaction.keyword_index import Index
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import re
+    from collections.abc import Callable
+
+    from store.redaction.family import Family
+
+    Keep = Callable[[str, str], bool]
+
+MAX_DEPTH = 500
+"""Levels of lists and dicts that `redact_tree` follows."""
+
+MARKER = "[REDACTED:"
+
+# Invisible, and so able to split a secret without being seen: soft hyphen, joiners, marks of direction, Hangul and
+# Mongolian fillers, variation selectors, tags.
+_INVISIBLE = (
+    (0x00AD, 0x00AD),
+    (0x034F, 0x034F),
+    (0x061C, 0x061C),
+    (0x115F, 0x1160),
+    (0x180B, 0x180F),
+    (0x200B, 0x200F),
+    (0x202A, 0x202E),
+    (0x2060, 0x206F),
+    (0x3164, 0x3164),
+    (0xFE00, 0xFE0F),
+    (0xFEFF, 0xFEFF),
+    (0xFFA0, 0xFFA0),
+    (0xE0000, 0xE007F),
+    (0xE0100, 0xE01EF),
+)
+
+
+class Finding:
+    """Where a secret stands, in offsets of the original text. Never the secret itself."""
+
+    __slots__ = ("end", "label", "start")
+
+    def __init__(self, label: str, start: int, end: int) -> None:
+        self.label = label
+        self.start = start
+        self.end = end
+
+    def __repr__(self) -> str:
+        return f"Finding({self.label!r}, {self.start}, {self.end})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Finding):
+            return NotImplemented
+        return (self.label, self.start, self.end) == (other.label, other.start, other.end)
+
+    def __hash__(self) -> int:
+        return hash((self.label, self.start, self.end))
+
+
+# --- The normalised copy ---
+
+_forms: dict[str, str] = {}
+_ASCII = bytes(range(128))
+_same: set[str] = set()
+"""Characters beyond ASCII that are known to read as they are."""
+_MOST_FORMS = 8192
+_FEW = 24
+"""Up to so many different characters `replace`, one after another, is faster than `translate` (measured)."""
+
+
+def _form(char: str) -> str:
+    """What one character looks like to the patterns.
+
+    NFKC goes character by character: secrets are ASCII, so composing across characters could only hide one, and a cut
+    must not change how its neighbours read.
+    """
+    form = _forms.get(char)
+    if form is None:
+        import unicodedata
+
+        code = ord(char)
+        if any(low <= code <= high for low, high in _INVISIBLE):
+            form = ""
+        elif char == "\u0130":  # the one character whose lower case is two: it would shift the offsets
+            form = "I"
+        else:
+            form = unicodedata.normalize("NFKC", char)
+        if len(_forms) >= _MOST_FORMS:
+            _forms.clear()
+        _forms[char] = form
+    return form
+
+
+def _normalised(text: str) -> tuple[str, dict[str, str]]:
+    """The copy to match on, and the characters that read differently in it."""
+    changed: dict[str, str] = {}
+    odd = text.encode("utf-8", "surrogatepass").translate(None, _ASCII).decode("utf-8", "surrogatepass")
+    if _same.issuperset(odd):
+        return text, changed
+    for char in set(odd).difference(_same):
+        if (form := _form(char)) != char:
+            changed[char] = form
+        elif len(_same) < _MOST_FORMS:
+            _same.add(char)
+    if not changed:
+        return text, changed
+    if len(changed) > _FEW:
+        return text.translate({ord(char): form for char, form in changed.items()}), changed
+    copy = text
+    for char, form in changed.items():
+        copy = copy.replace(char, form)
+    return copy, changed
+
+
+def _origins(text: str, changed: dict[str, str]) -> list[int]:
+    """For each character of the copy the offset of the one it came from."""
+    origins: list[int] = []
+    for offset, char in enumerate(text):
+        form = changed.get(char, char)
+        if len(form) == 1:
+            origins.append(offset)
+        else:
+            origins.extend([offset] * len(form))
+    return origins
+
+
+# --- Matching ---
+
+_markers: "list[re.Pattern[str]]" = []
+
+
+def _marker() -> "re.Pattern[str]":
+    """Any marker. Only labels of the table count: any other word between the brackets might be the secret."""
+    if not _markers:
+        import re
+
+        _markers.append(re.compile(r"\[REDACTED:(?:" + "|".join((*LABELS, *PERSONAL)) + r")\]"))
+    return _markers[0]
+
+
+def _masked(copy: str, spans: list[tuple[int, int]]) -> str:
+    parts = []
+    last = 0
+    for start, end in spans:
+        parts.append(copy[last:start])
+        parts.append(MASK * (end - start))
+        last = end
+    parts.append(copy[last:])
+    return "".join(parts)
+
+
+_indexes: "list[Index]" = []
+
+
+def _index() -> Index:
+    """The index of the whole table."""
+    if not _indexes:
+        _indexes.append(Index(FAMILIES))
+    return _indexes[0]
+
+
+def _widened(cuts: list[tuple[int, int, str]], origins: list[int]) -> list[tuple[int, int, str]]:
+    """What is cut, from left to right, with the whole of a character that became several: the original is cut between
+    characters only."""
+    whole = []
+    done = 0
+    for start, end, label in sorted(cuts):
+        while start > done and origins[start - 1] == origins[start]:
+            start -= 1
+        while end < len(origins) and origins[end] == origins[end - 1]:
+            end += 1
+        start = max(start, done)  # two secrets may have shared that character
+        if start < end:
+            whole.append((start, end, label))
+            done = end
+    return whole
+
+
+def _read(copy: str, likely: "list[tuple[Family, list[int]]]") -> tuple[str, list[tuple[int, int, str]]]:
+    """The copy with what the table finds in it masked, and the (start, end, label) of each, as they were found.
+
+    `likely` are its anchors. They are looked for again after each find: what is masked may have stood right before a
+    keyword that begins a word.
+    """
+    found: list[tuple[int, int, str]] = []
+    while likely:
+        before = len(found)
+        for family, anchors in likely:
+            if spans := family.spans(copy, anchors):
+                found.extend((start, end, family.label) for start, end in spans)
+                copy = _masked(copy, spans)
+        if len(found) == before:
+            break
+        likely = _index().anchors(copy)
+    return copy, found
+
+
+def findings(text: str) -> list[Finding]:
+    """The secrets in a text, from left to right, none overlapping another."""
+    copy, changed = (text, None) if text.isascii() else _normalised(text)
+    if MARKER in copy:
+        copy = _marker().sub(lambda marker: MASK * len(marker[0]), copy)
+    anchors = (_indexes[0] if _indexes else _index()).anchors
+    likely = anchors(copy)
+    if not likely and "%" not in copy:
+        return []
+    found: list[tuple[int, int, str]] = []
+    while True:
+        copy, cuts = _read(copy, likely)
+        found += cuts
+        if "%" not in copy or (decoded := percent(copy)) is None:
+            break
+        plain, places = decoded
+        more = sorted((places[start], places[end], label) for start, end, label in _read(plain, anchors(plain))[1])
+        if not more:
+            break
+        copy = _masked(copy, [(start, end) for start, end, _ in more])
+        likely = anchors(copy)
+        found += more
+    if not found:
+        return []
+    if changed:
+        origins = _origins(text, changed)
+        found = [(origins[start], origins[end - 1] + 1, label) for start, end, label in _widened(found, origins)]
+    found.sort(key=lambda cut: (cut[0], -cut[1]))
+    result: list[Finding] = []
+    done = 0
+    for start, end, label in found:
+        if start >= done:  # and not inside a private key
+            result.append(Finding(label, start, end))
+            done = end
+    return result
+
+
+BASE64.reads = findings
+
+
+def redact(text: str, keep: "Keep | None" = None) -> str:
+    """The text with every secret replaced by `[REDACTED:LABEL]`; the same object where there is none.
+
+    `keep(label, value)` is asked about each one found, and True leaves it as it is: it is no secret.
+    """
+    cuts = findings(text)
+    if not cuts:
+        return text
+    if keep is not None:
+        cuts = [cut for cut in cuts if not keep(cut.label, text[cut.start : cut.end])]
+    return replaced(text, cuts) if cuts else text
+
+
+def replaced(text: str, cuts: list[Finding]) -> str:
+    """The text with each of these places, which are in order and apart, replaced by its marker."""
+    parts = []
+    last = 0
+    for cut in cuts:
+        parts += [text[last : cut.start], f"{MARKER}{cut.label}]"]
+        last = cut.end
+    return "".join([*parts, text[last:]])
+
+
+def markers(text: str) -> dict[str, int]:
+    """How many markers of each rule a text holds."""
+    found: dict[str, int] = {}
+    if MARKER in text:
+        for marker in _marker().finditer(text):
+            label = marker[0][len(MARKER) : -1]
+            found[label] = found.get(label, 0) + 1
+    return found
+
+
+# --- Trees ---
+
+
+def _redact_value(text: str, keep: "Keep | None") -> str:
+    """A string that stands under a credential's name: also cut where the assignment rule would cut it."""
+    parts = []
+    last = 0
+    for cut in findings(text):
+        value = text[cut.start : cut.end]
+        parts.append(_judged(text[last : cut.start], keep))
+        parts.append(value if keep is not None and keep(cut.label, value) else f"{MARKER}{cut.label}]")
+        last = cut.end
+    parts.append(_judged(text[last:], keep))
+    return "".join(parts)
+
+
+def _judged(text: str, keep: "Keep | None") -> str:
+    """What no rule found of such a string: each part between markers that is a credential is cut."""
+    parts = []
+    last = 0
+    for kept in _marker().finditer(text):
+        parts += [_credential(text[last : kept.start()], keep), kept[0]]
+        last = kept.end()
+    return "".join([*parts, _credential(text[last:], keep)])
+
+
+def _credential(part: str, keep: "Keep | None") -> str:
+    if not is_credential(_normalised(part)[0]) or (keep is not None and keep(ASSIGNMENT_LABEL, part)):
+        return part
+    return f"{MARKER}{ASSIGNMENT_LABEL}]"
+
+
+def _redact_keys(tree: "dict[object, object]", keep: "Keep | None") -> "list[object]":
+    """The keys, redacted and still distinct: a key that changed gives way to one that did not."""
+    changed = {key: redacted for key in tree if isinstance(key, str) and (redacted := redact(key, keep)) != key}
+    taken = {key for key in tree if key not in changed}
+    numbers: dict[str, int] = {}
+    keys: list[object] = []
+    for key in tree:
+        name = changed.get(key) if isinstance(key, str) else None
+        if name is None:
+            keys.append(key)
+            continue
+        free = name
+        number = numbers.get(name, 1)
+        while free in taken:
+            number += 1
+            free = f"{name} #{number}"
+        numbers[name] = number
+        taken.add(free)
+        keys.append(free)
+    return keys
+
+
+_VALUE_OF = {"value": ("name", "key"), "Value": ("Name", "Key")}
+
+
+def _name_of(source: "dict[object, object]") -> object:
+    """What the value of `{"name": …, "value": …}` is called, as environments and settings are written in JSON."""
+    for value, names in _VALUE_OF.items():
+        if value in source:
+            for name in names:
+                if name in source:
+                    return source[name]
+    return None
+
+
+def redact_tree(value: object, keep: "Keep | None" = None) -> object:
+    """A copy of a JSON-like value with every string in it redacted, keys too; tuples become lists.
+
+    A string under a key that names a credential, or beside its name, is cut as if it were written `key = "value"`. Keys
+    that become equal get ` #2`, ` #3`. Raises `InvalidInput` below MAX_DEPTH levels, TypeError for what JSON does not
+    know.
+    """
+    root: list[object] = []
+    # Work still to do: a container, its empty copy, and the level it stands on.
+    pending: list[tuple[object, object, int]] = []
+
+    def copied(item: object, level: int) -> object:
+        if isinstance(item, str):
+            return redact(item, keep)
+        if item is None or isinstance(item, (int, float)):
+            return item
+        if not isinstance(item, (dict, list, tuple)):
+            raise TypeError(f"a tree to redact holds a {type(item).__name__}, which is not JSON")
+        if level > MAX_DEPTH:
+            from store.base.errors import InvalidInput
+
+            raise InvalidInput(
+                f"The value is nested deeper than {MAX_DEPTH} levels.", "Flatten it, or store the parts one by one."
+            )
+        empty: object = {} if isinstance(item, dict) else []
+        pending.append((item, empty, level))
+        return empty
+
+    root.append(copied(value, 1))
+    while pending:
+        source, target, level = pending.pop()
+        if isinstance(source, dict) and isinstance(target, dict):
+            for key, new_key in zip(source, _redact_keys(source, keep), strict=True):
+                item = source[key]
+                name = _name_of(source) if key in _VALUE_OF else key
+                if isinstance(item, str) and isinstance(name, str) and names_credential(_normalised(name)[0]):
+                    target[new_key] = _redact_value(item, keep)
+                else:
+                    target[new_key] = copied(item, level + 1)
+        elif isinstance(source, (list, tuple)) and isinstance(target, list):
+            target.extend(copied(item, level + 1) for item in source)
+    return root[0]
+========
+Matching happens on a normalised copy (NFKC, invisible characters removed), the cut in the original. What is found, and
+every marker that is already there, is masked in that copy with NUL, and the table is read again until it finds
+nothing: so a marker is never matched, and `redact(redact(x)) == redact(x)`.
+"""
+>>>>>>>> Stashed changes:store/redaction/__init__.py

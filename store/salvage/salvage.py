@@ -1,0 +1,365 @@
+<<<<<<<< Updated upstream:store/salvage/salvage.py
+"""`salvage`: what can be read of a damaged memory, written to a new file."""
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import apsw
+
+from store.base.clock import Clock, utc_now
+from store.base.errors import Conflict, ForeignFile, NotFound, StorageError
+from store.base.installation import known
+from store.database import disk_reserve
+from store.database.connection import explain as explained
+from store.database.database import Database
+from store.database.tables import DERIVED, PACKED, RECORDED
+from store.health.hash_chain import true
+from store.history.compression import unpack_all
+from store.salvage.pages import Pages, Value
+from store.salvage.repair import Mended, explain, mend
+from store.salvage.table_detection import SEQUENCE, rows, shapes
+from store.trust.ownership import IDENTITY, made_of
+
+__all__ = ["Came", "Report", "salvage"]
+
+BATCH = 2_000  # records after which it is told how far it is
+FEW = 3  # records of a table whose number may be damaged
+HIGHEST = 1 << 40  # of a number given: beyond it a counter is damaged
+SMALL = ("leases", "month_words")  # of that machine and moment; or part of every new memory
+DROPPED = "key LIKE 'embedding.%'"  # of `meta`: about vectors, which are made again
+
+
+@dataclass(frozen=True)
+class Came:
+    """What came through of a table: records that were `read`, that were made again `from_history`, and that are known
+    to have been there and are `lost`; None where nobody can tell."""
+
+    table: str
+    read: int
+    from_history: int
+    lost: int | None
+
+
+@dataclass(frozen=True)
+class Report:
+    """What was salvaged: the new file, what came through by table, and sentences about the rest."""
+
+    into: str
+    tables: list[Came]
+    notes: list[str]
+
+
+def salvage(
+    path: str,
+    into: str | None = None,
+    progress: Callable[[str, int, int], None] = lambda what, done, total: None,
+    clock: Clock = utc_now,
+) -> Report:
+    """Write what can be read of the memory at `path` into a new one, `into` or a free name beside it.
+
+    Raises NotFound, Conflict (the new file is there already), ForeignFile (nothing in it is of a memory), StorageError.
+    """
+    if not os.path.lexists(path):
+        raise NotFound(f"There is no file {path}.", "Name the damaged memory file.")
+    into = into or _free(path)
+    if os.path.lexists(into):
+        raise Conflict(f"{into} is there already.", "Name another file with --into.")
+    pages = Pages(path)
+    part = f"{into}.{os.urandom(4).hex()}.part"
+    try:
+        ours = known(path)
+        report = _build(pages, part, into, progress, clock, ours.identity if ours else "")
+        os.link(part, into)  # which refuses a name that was taken meanwhile
+        made_of(path, into)
+    except FileExistsError:
+        raise Conflict(f"{into} is there already.", "Name another file with --into.") from None
+    except OSError as error:
+        raise StorageError(f"{into} cannot be written: {error.strerror}.", "Name another file with --into.") from None
+    except apsw.Error as error:
+        raise explained(error, into) from None
+    finally:
+        for name in (part, f"{part}-wal", f"{part}-shm", disk_reserve.path_of(part)):
+            if os.path.lexists(name):
+                os.unlink(name)
+    return report
+
+
+def _free(path: str) -> str:
+    """A name beside a file that nobody has: memory-salvaged.db, memory-salvaged-2.db …"""
+    stem, ending = os.path.splitext(path)
+    number = 1
+    while True:
+        name = f"{stem}-salvaged{f'-{number}' if number > 1 else ''}{ending}"
+        if not os.path.lexists(name):
+            return name
+        number += 1
+
+
+def _build(
+    pages: Pages, part: str, into: str, progress: Callable[[str, int, int], None], clock: Clock, identity: str
+) -> Report:
+    database = Database(part, "cli", clock)
+    try:
+        notes = _choose(pages, database)
+        connection = database.connection
+        connection.pragma("foreign_keys", 0)
+        connection.execute("BEGIN IMMEDIATE")
+        triggers = _without_triggers(connection)
+        read, numbers = _load(pages, connection, progress)
+        if not any(count for table, count in read.items() if table != "meta"):
+            raise ForeignFile("Nothing in this file is of a memory.", "Look for another copy of it.")
+        progress("history", 0, 0)
+        mended = mend(database, numbers.get("history", 0))
+        cut = _references(connection)
+        explain(database, mended, clock())
+        _count_on(connection, numbers)
+        connection.execute(
+            "INSERT INTO meta(key, value) VALUES ('salvage.at', ?1) ON CONFLICT(key) DO UPDATE SET value = ?1",
+            (clock(),),
+        )
+        connection.execute("DELETE FROM meta WHERE key = ?", (IDENTITY,))
+        if identity:  # what was salvaged of ours is ours
+            connection.execute("INSERT INTO meta(key, value) VALUES (?, ?)", (IDENTITY, identity))
+        for sql in triggers:
+            connection.execute(sql)
+        connection.execute("COMMIT")
+        connection.pragma("foreign_keys", 1)
+        progress("the search index", 0, 0)
+        _index(database)
+        said = [row[0] for row in database.rows("PRAGMA quick_check")]
+        if said != ["ok"] or database.rows("PRAGMA foreign_key_check"):
+            raise StorageError("The new file is not sound.", "Look at the disk it was written to, and try another.")
+        connection.wal_checkpoint(mode=apsw.SQLITE_CHECKPOINT_TRUNCATE)
+        tables = _came(connection, read, mended, numbers)
+    finally:
+        database.close()
+    return Report(into, tables, [*notes, *_told(mended, cut)])
+
+
+def _choose(pages: Pages, database: Database) -> list[str]:
+    """Whether the log beside the file is its own: the one with which more steps follow from each other. Sentences."""
+    log = pages.log
+    if log is None:
+        return []
+    counts = {}
+    for logged in (False, True):
+        pages.logged = logged
+        counts[logged] = _following(pages, database)
+    pages.logged = counts[True] >= counts[False]
+    if not pages.logged:
+        return ["The log beside it is not its own, or of an earlier day: it was left out."]
+    if log.damaged:
+        return [f"The log beside it is damaged; {log.after:,} of its pages, that SQLite would not read, were read."]
+    return []
+
+
+def _following(pages: Pages, database: Database) -> int:
+    """How many steps of history there are whose digest follows from the one before."""
+    from store.base.hashing import sha256
+    from store.database.change_capture import framed
+
+    digests: dict[int, bytes] = {0: b""}
+    due: dict[int, tuple[list[Value], bytes]] = {}
+    for _, row in rows(pages, shapes(pages, database.connection, ["history"])):
+        seq, root, digest = row.get("seq"), row.get("rows_root"), row.get("digest")
+        if isinstance(seq, int) and isinstance(root, bytes) and isinstance(digest, bytes):
+            head = [row.get(name) for name in ("seq", "at", "actor", "door", "reason", "undoes", "changes")]
+            digests[seq] = digest
+            due[seq] = (head, root)
+    return sum(
+        sha256(digests[seq - 1] + framed(*head) + root).digest() == digests[seq]  # type: ignore[arg-type]
+        for seq, (head, root) in due.items()
+        if seq - 1 in digests
+    )
+
+
+def _without_triggers(connection: apsw.Connection) -> list[str]:
+    """Take every trigger out of the way: what stands in derived tables is made again at the end. Their SQL."""
+    found = list(connection.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY rowid"))
+    for name, _ in found:
+        connection.execute(f"DROP TRIGGER {name}")
+    return [sql for _, sql in found]
+
+
+def _load(
+    pages: Pages, connection: apsw.Connection, progress: Callable[[str, int, int], None]
+) -> tuple[dict[str, int], dict[str, int]]:
+    """Put every record that can be read into the new tables: (how many by table, the counters of numbers given)."""
+    wanted = [
+        name
+        for (name,) in connection.execute(
+            "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite_%'"
+        )
+        if name not in (*DERIVED, *SMALL)
+    ]
+    tables = shapes(pages, connection, wanted)
+    known = {name: set(_names(connection, name)) for name in wanted}
+    read, numbers = dict.fromkeys(wanted, 0), dict[str, int]()
+    before = connection.total_changes()
+    for done, (table, row) in enumerate(rows(pages, tables)):
+        if done % BATCH == 0:
+            progress("records", done, 0)
+        if table.name == SEQUENCE:
+            name, number = row.get("name"), row.get("seq")
+            if isinstance(name, str) and isinstance(number, int) and number < HIGHEST:
+                numbers[name] = max(number, numbers.get(name, 0))
+            continue
+        names = [name for name in row if name in known[table.name]]
+        if not names:  # what was taken for a table's shape is none of today's
+            continue
+        if table.name == "history_row" and not _as_written(row):
+            continue  # a torn page may hold half of it, and a sound one all of it
+        marks = ", ".join("?" * len(names))
+        try:
+            connection.execute(
+                f"INSERT OR IGNORE INTO {table.name}({', '.join(names)}) VALUES ({marks})",
+                [row[name] for name in names],
+            )
+        except apsw.ConstraintError:
+            continue
+        after = connection.total_changes()
+        read[table.name] += after - before
+        before = after
+    connection.execute(f"DELETE FROM meta WHERE {DROPPED}")
+    read["history_row"] += unpack_all(connection)
+    read.pop(PACKED[0], None)
+    for name, count in _out_of_reach(connection, numbers).items():
+        read[name] -= count
+    return read, numbers
+
+
+def _as_written(row: dict[str, Value]) -> bool:
+    """Whether a row of history is what its leaf says."""
+    said = [row.get(name) for name in ("tbl", "pk", "op", "indirect", "before", "after")]
+    salt, leaf = row.get("salt"), row.get("leaf")
+    return isinstance(leaf, bytes) and true(said, salt, leaf, bool(row.get("purged")))  # type: ignore[arg-type]
+
+
+def _out_of_reach(connection: apsw.Connection, numbers: dict[str, int]) -> dict[str, int]:
+    """Drop the few records whose number was never given: a bit of it is wrong, and who they were is not known by it.
+    Where many are, it is the counter that is damaged, and is forgotten. How many by table."""
+    dropped = {}
+    for table, number in list(numbers.items()):
+        key = "seq" if table == "history" else "id"
+        if not connection.execute("SELECT 1 FROM pragma_table_info(?) WHERE name = ?", (table, key)).get:
+            del numbers[table]
+            continue
+        beyond, count = connection.execute(
+            f"SELECT count(*) FILTER (WHERE {key} > ?), count(*) FROM {table}", (number,)
+        ).get
+        if beyond > FEW + count // 1_000:
+            del numbers[table]
+        elif beyond:
+            connection.execute(f"DELETE FROM {table} WHERE {key} > ?", (number,))
+            dropped[table] = beyond
+    if "history" in numbers:
+        before = connection.total_changes()
+        connection.execute("DELETE FROM history_row WHERE seq > ?", (numbers["history"],))
+        dropped["history_row"] = connection.total_changes() - before
+    return dropped
+
+
+def _names(connection: apsw.Connection, table: str) -> list[str]:
+    return [name for (name,) in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))]
+
+
+def _references(connection: apsw.Connection) -> int:
+    """Let go of what is lost: a record that names one that did not come through names none, or goes where it must name
+    one; how many."""
+    before = connection.total_changes()
+    tables = {table for table, *_ in connection.execute("PRAGMA foreign_key_check")}
+    for table in tables:
+        required = {
+            name
+            for name, needed in connection.execute('SELECT name, "notnull" FROM pragma_table_info(?)', (table,))
+            if needed
+        }
+        for parent, child, column in list(
+            connection.execute('SELECT "table", "from", "to" FROM pragma_foreign_key_list(?)', (table,))
+        ):
+            lost = f"{child} IS NOT NULL AND {child} NOT IN (SELECT {column} FROM {parent})"
+            if child in required:
+                connection.execute(f"DELETE FROM {table} WHERE {lost}")
+            else:
+                connection.execute(f"UPDATE {table} SET {child} = NULL WHERE {lost}")
+    return connection.total_changes() - before
+
+
+def _count_on(connection: apsw.Connection, numbers: dict[str, int]) -> None:
+    """Let no number be given twice: go on from the highest that was given, as far as anybody knows."""
+    for table, number in numbers.items():
+        key = "seq" if table == "history" else "id"  # the highest that is there may have been a damaged one's
+        connection.execute(
+            f"UPDATE {SEQUENCE} SET seq = max(?, (SELECT coalesce(max({key}), 0) FROM {table})) WHERE name = ?",
+            (number, table),
+        )
+        connection.execute(
+            f"INSERT INTO {SEQUENCE}(name, seq) SELECT ?1, ?2"
+            " WHERE EXISTS (SELECT 1 FROM sqlite_schema WHERE name = ?1)"
+            f" AND NOT EXISTS (SELECT 1 FROM {SEQUENCE} WHERE name = ?1)",
+            (table, number),
+        )
+    newest = connection.execute("SELECT coalesce(max(seq), 0) FROM history").get
+    connection.execute(f"UPDATE {SEQUENCE} SET seq = ? WHERE name = 'history'", (newest,))
+
+
+def _index(database: Database) -> None:
+    from store.embedding.vectors import Vectors
+    from store.search import corpus
+
+    corpus.rebuild(database)
+    Vectors(database).rebuild()
+
+
+def _came(connection: apsw.Connection, read: dict[str, int], mended: Mended, numbers: dict[str, int]) -> list[Came]:
+    """What came through, table by table. Where rows are never deleted, the counter of numbers given says how many
+    there were."""
+    found = []
+    for table, count in read.items():
+        again = mended.again.get(table, 0)
+        lost = mended.gone.get(table, 0) if table in RECORDED else None
+        if table in NEVER_DELETED and table in numbers:
+            there: int = connection.execute(f"SELECT count(*) FROM {table}").get
+            lost = max(0, numbers[table] - there)
+        if table == "history":
+            lost = len(mended.headers)
+        elif table == "history_row":
+            lost = connection.execute(
+                "SELECT max(0, sum(changes) - (SELECT count(*) FROM history_row)) FROM history"
+            ).get
+        if count or again or lost:
+            found.append(Came(table, count, again, lost))
+    return found
+
+
+NEVER_DELETED = ("iterations", "commits")  # and numbered without gaps, but for a purge
+
+
+def _told(mended: Mended, cut: int) -> list[str]:
+    """What a person should know beside the table, in sentences."""
+    notes = []
+    if mended.unexplained:
+        notes.append(
+            f"{mended.unexplained:,} records came through without all of their history; a step of their own says so."
+        )
+    if gone := sum(mended.gone.values()):
+        notes.append(f"{gone:,} records did not come through; what is known of them is in that same step.")
+    if mended.headers or mended.rows:
+        steps = len(mended.headers | mended.rows)
+        notes.append(f"{steps:,} steps of history did not come through whole, and can no longer be taken back.")
+    if cut:
+        notes.append(f"{cut:,} references to what did not come through were let go of.")
+    if mended.torn:
+        notes.append(f"{mended.torn:,} checkpoints hold something else than was written; they are as they were read.")
+    return notes
+========
+"""Salvage: what can be read of a damaged memory, in a new file. The damaged one is only read, byte by byte.
+
+SQLite never opens it: it would write the log into it, and give up on each tree at the first broken page. The pages are
+read as they lie (`pages`), records told apart by tree or looks (`shapes`), and what history and tables each have lost
+is made again from the other (`mending`).
+
+To be called in a process that has no connection to the damaged file: closing its bytes would drop SQLite's locks.
+"""
+>>>>>>>> Stashed changes:store/salvage/__init__.py

@@ -1,0 +1,53 @@
+"""Threads import lazily, each in its own order, and never wait for each other."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+MODULES = sorted(
+    ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    for path in (ROOT / "store").rglob("*.py")
+    if path.name not in ("__init__.py", "__main__.py")
+)
+PACKAGES = [path for folder in ("store", "tui") for path in sorted((ROOT / folder).rglob("__init__.py"))]
+IMPORT = """
+import importlib, random, sys, threading
+sys.setswitchinterval(1e-6)
+chosen, names = random.Random(int(sys.argv[1])), sys.argv[2:]
+start, problems = threading.Barrier(6), []
+
+def work(part):
+    start.wait()
+    for name in part:
+        try:
+            importlib.import_module(name)
+        except Exception as error:
+            problems.append(f"{name}: {error!r}")
+
+threads = [threading.Thread(target=work, args=(chosen.sample(names, 40),)) for _ in range(6)]
+for thread in threads: thread.start()
+for thread in threads: thread.join()
+print(*problems, sep="\\n")
+"""
+
+
+@pytest.mark.parametrize("path", PACKAGES, ids=lambda path: path.parent.name)
+def test_a_package_imports_none_of_its_modules(path: Path) -> None:
+    """One thread that imports a package which imports a module of its own, and one that imports this module, whose
+    package has to come first, wait for each other: Python breaks one of the two imports off."""
+    own = ".".join(path.parent.relative_to(ROOT).parts)
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.ImportFrom):
+            assert not f"{node.module}.".startswith(f"{own}."), node.lineno
+        elif isinstance(node, ast.Import):
+            assert not any(name.name.startswith(f"{own}.") for name in node.names), node.lineno
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_threads_import_in_any_order(seed: int) -> None:
+    command = [sys.executable, "-c", IMPORT, str(seed), *MODULES]
+    assert subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True).stdout.strip() == ""
