@@ -1,4 +1,3 @@
-<<<<<<<< Updated upstream:store/config/configuration.py
 """What is set for a memory: defaults, the person's file, the project's, the environment, in this order."""
 
 import os
@@ -205,10 +204,3 @@ def captures(config: Config, what: str) -> bool:
     person says or types is no capture, and is never asked about.
     """
     return bool(config["enabled"] and config[_CAPTURES[what]])
-========
-"""What a person has set: one file of theirs, one beside a project's memory, which wins over it, and for how long
-things are kept variables of the environment, which win over both.
-
-The project's file lies in `.memoranda`, never in the checkout itself: strangers write what a checkout brings.
-"""
->>>>>>>> Stashed changes:store/config/__init__.py

@@ -1,4 +1,3 @@
-<<<<<<<< Updated upstream:store/documents/documents.py
 """`Documents`: the Markdown files of a memory, their chunks and what is wrong with them."""
 
 import json
@@ -146,11 +145,3 @@ class Documents:
             parameters,
         )
         return [Chunk(*row) for row in rows]
-========
-"""Documents: Markdown files of the project, in chunks that can be found and cited by their lines.
-
-They are the project's own `MEMORY.md` and `memory/**/*.md`, and what `documents.extraPaths` names. They are read, and
-written by nothing but a purge that a person told to (`store/purge/documents.py`); what is kept of them can be made
-again from them; reading them is no capture, so `enabled = false` does not stop it.
-"""
->>>>>>>> Stashed changes:store/documents/__init__.py

@@ -1,4 +1,3 @@
-<<<<<<<< Updated upstream:store/health/doctor.py
 """`examine`: every check on a memory, one after another."""
 
 import os
@@ -115,11 +114,3 @@ def _of(subject: str, error: MemorandaError, path: str) -> Finding:
     if isinstance(error, Defect):
         raise error
     return Finding(subject, WRONG, error.message, error.next)
-========
-"""The doctor: what is wrong with a memory or around it, why, and what mends it. Nothing is mended here, but for a
-purge that was not finished.
-
-Every check is a generator of findings, in a module of its own kind; `examine` walks through them all, reads in slices,
-so that no writer waits and no log grows, and goes on where one of them meets damage.
-"""
->>>>>>>> Stashed changes:store/health/__init__.py

@@ -1,6 +1,5 @@
 """Finds secrets in a text or a JSON-like tree, and replaces each by its marker.
 
-<<<<<<<< Updated upstream:store/redaction/redactor.py
 A command pays for every import here: no dataclasses, typing, enum, pathlib.
 """
 
@@ -392,9 +391,3 @@ def redact_tree(value: object, keep: "Keep | None" = None) -> object:
         elif isinstance(source, (list, tuple)) and isinstance(target, list):
             target.extend(copied(item, level + 1) for item in source)
     return root[0]
-========
-Matching happens on a normalised copy (NFKC, invisible characters removed), the cut in the original. What is found, and
-every marker that is already there, is masked in that copy with NUL, and the table is read again until it finds
-nothing: so a marker is never matched, and `redact(redact(x)) == redact(x)`.
-"""
->>>>>>>> Stashed changes:store/redaction/__init__.py

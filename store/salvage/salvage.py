@@ -1,4 +1,3 @@
-<<<<<<<< Updated upstream:store/salvage/salvage.py
 """`salvage`: what can be read of a damaged memory, written to a new file."""
 
 import os
@@ -353,13 +352,3 @@ def _told(mended: Mended, cut: int) -> list[str]:
     if mended.torn:
         notes.append(f"{mended.torn:,} checkpoints hold something else than was written; they are as they were read.")
     return notes
-========
-"""Salvage: what can be read of a damaged memory, in a new file. The damaged one is only read, byte by byte.
-
-SQLite never opens it: it would write the log into it, and give up on each tree at the first broken page. The pages are
-read as they lie (`pages`), records told apart by tree or looks (`shapes`), and what history and tables each have lost
-is made again from the other (`mending`).
-
-To be called in a process that has no connection to the damaged file: closing its bytes would drop SQLite's locks.
-"""
->>>>>>>> Stashed changes:store/salvage/__init__.py

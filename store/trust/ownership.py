@@ -32,8 +32,10 @@ class Trust:
 
     def admit(self, connection: apsw.Connection) -> None:
         """Raise NotOurs for a file that is not the one this installation knows by this place."""
-        ours = self.known or installation.known(self.path)
+        ours = self.known
         identity = _identity(connection)
+        if ours is None or identity != ours.identity:  # made since then, here or by another process
+            ours = installation.known(self.path)
         if ours is None or identity != ours.identity:
             raise _another(self.path, identity)
         if not _descends(connection, ours):
