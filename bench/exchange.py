@@ -22,12 +22,12 @@ import time
 from collections.abc import Callable, Sequence
 
 from bench.store import Writer, heading, pairs, verdict
-from store.database.database import Json, Verbatim
+from store.database.values import Json, Verbatim
 from store.exchange import backup, exporter
 from store.exchange.export_schema import TABLES
 from store.exchange.importer import Import
 from store.memory import Memory
-from store.records.facts import text_hash
+from store.records.fact_rows import text_hash
 
 EXPORT_AIM, IMPORT_AIM = 1.5, 3.0
 STEP = 100  # facts told in one step

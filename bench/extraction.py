@@ -26,14 +26,14 @@ import time
 from collections import Counter
 
 from store.conversations.turns import NewTurn
-from store.database.database import Json
 from store.database.tombstones import normal
+from store.database.values import Json
 from store.learning import rule_pass
 from store.learning.extract_rules import extract
 from store.learning.reconfirm_rules import compare
 from store.learning.sentences import sentences
 from store.memory import Memory
-from store.records.facts import insert
+from store.records.fact_rows import insert
 
 CASES = os.path.join(os.path.dirname(__file__), "cases", "extraction.jsonl")
 FACTS = 10_000

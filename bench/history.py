@@ -29,7 +29,7 @@ from bench.start import start
 from bench.store import ALONE, CACHE, Writer, copy, heading, installed, locked, shape, verdict
 from bench.terminal import Terminal
 from store.base.clock import from_ms, to_ms, utc_now
-from store.database.database import Verbatim
+from store.database.values import Verbatim
 from store.history import compression
 from store.memory import Memory
 from store.services.as_of import PastMemory, read

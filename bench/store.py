@@ -32,7 +32,7 @@ from store.database.database import Database
 from store.database.migrations import migrations
 from store.database.version import SCHEMA_VERSION
 from store.memory import Memory
-from store.records.facts import text_hash
+from store.records.fact_rows import text_hash
 from store.trust.ownership import remember
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))

@@ -29,9 +29,10 @@ import apsw
 
 from bench.store import Writer, copy, heading, memory, quantile, verdict
 from store.database.connection import PRAGMAS
-from store.database.database import Json, Transaction, Verbatim
+from store.database.database import Transaction
+from store.database.values import Json, Verbatim
 from store.memory import Memory
-from store.records.facts import text_hash
+from store.records.fact_rows import text_hash
 
 AIM = 0.5  # ms
 COLUMNS = (

@@ -18,7 +18,8 @@ from tui import cli
 from tui.commands.settings import as_text
 from tui.input.argument_parser import Usage, read
 from tui.input.command_table import BY_NAME, VERBS
-from tui.input.key_table import KEYS, MOVES, PLAN_KEYS, PURGE_KEYS, show
+from tui.input.key import show
+from tui.input.key_table import KEYS, MOVES, PLAN_KEYS, PURGE_KEYS
 
 ROOT = Path(__file__).parents[1]
 README, CONTRIBUTING = ROOT / "README.md", ROOT / "CONTRIBUTING.md"

@@ -13,9 +13,22 @@ from store.base import location
 from store.base.errors import DiskFull, InvalidInput, MemorandaError, NotOurs, StorageError
 from store.memory import Memory
 from store.trust import ownership
+from tui.cli_output import (
+    Waiting,
+    complain,
+    folder,
+    letters_for_glyphs,
+    out,
+    plain,
+    print_outcome,
+    say,
+    set_place,
+    tell,
+)
 from tui.commands import Outcome, Session
 from tui.input.argument_parser import ParsedArguments, Usage, help_text, read
-from tui.input.command_table import BY_NAME, VERBS, Verb
+from tui.input.command import Verb
+from tui.input.command_table import BY_NAME, VERBS
 
 HELP = ("-h", "--help", "help")
 SERVE_AGENTS = ("context", "recover")  # verbs that give what an agent is sent
@@ -26,12 +39,12 @@ WAIT_SECONDS = 2.0  # how long a command that reads lets the timeline and the do
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command; the exit status."""
-    _letters_for_glyphs()
+    letters_for_glyphs()
     as_json = "--json" in _before_dashes(list(arguments))
     try:
         return _run(list(arguments))
     except MemorandaError as error:
-        _complain(error, as_json)
+        complain(error, as_json)
         return error.exit_status
     except KeyboardInterrupt:
         return 130
@@ -40,22 +53,22 @@ def run(arguments: Sequence[str]) -> int:
         return 0
     except OSError as error:  # too many open files, say, while a module of ours was to be read
         reason = StorageError(f"The system refused: {error.strerror or type(error).__name__}.", TRY_AGAIN)
-        _complain(reason, as_json)
+        complain(reason, as_json)
         return reason.exit_status
 
 
 def _run(arguments: list[str]) -> int:
     option, as_json, look, rest = _everywhere(arguments)
-    _place.option = option
+    set_place(option)
     if rest and rest[0] in HELP:
-        _out(_plain(_help(BY_NAME[rest[1]]) if len(rest) > 1 and rest[1] in BY_NAME else overall_help()))
+        out(plain(_help(BY_NAME[rest[1]]) if len(rest) > 1 and rest[1] in BY_NAME else overall_help()))
         return 0
     if rest and rest[0] in ("-V", "--version"):
         from store import __version__
 
         print(f"memoranda {__version__}")
         return 0
-    cwd = _folder()
+    cwd = folder()
     place = location.locate(option, os.environ, cwd)
     place.look = look
     if not rest:
@@ -64,20 +77,20 @@ def _run(arguments: list[str]) -> int:
     if verb is None:
         raise _unknown(rest[0])
     if any(word in HELP[:2] for word in _before_dashes(rest[1:])):
-        _out(_plain(_help(verb)))
+        out(plain(_help(verb)))
         return 0
     given = read(verb.name, verb.arguments, rest[1:])
     if verb.opens == "nothing":
         application = _application if _at_a_terminal(as_json) else None
         outcome = _execute(verb, Session(place, None, cwd, _ask, as_json, application), given)
-        _print(outcome, as_json)
+        print_outcome(outcome, as_json)
         return outcome.status
     if look and verb.name in SERVE_AGENTS:
         raise NotOurs(f"{place.path} is only looked at: no agent is served from it.", ownership.STEPS)
     with _open(place, verb) as memory:
         _announce(memory)
-        tell = _tell if sys.stdout.isatty() and not as_json else None
-        session = Session(place, memory, cwd, _ask, as_json, tell=tell, wait=_Waiting())
+        lines = tell if sys.stdout.isatty() and not as_json else None
+        session = Session(place, memory, cwd, _ask, as_json, tell=lines, wait=Waiting())
         if verb.reads:
             late = _catch_up(memory, cwd)
             if verb.name == "ask" or (verb.name == "search" and not given.keywords):
@@ -85,9 +98,9 @@ def _run(arguments: list[str]) -> int:
         else:
             _finish_purge(memory)
         outcome = _execute(verb, session, given)
-        _print(outcome, as_json)
+        print_outcome(outcome, as_json)
         if outcome.error:
-            _say(outcome.error)
+            say(outcome.error)
         outcome.after()
     return outcome.status
 
@@ -118,21 +131,6 @@ def _execute(verb: Verb, session: Session, given: ParsedArguments) -> Outcome:
     from tui.commands import run as run_handler
 
     return run_handler(session, verb.handler, given)
-
-
-def _letters_for_glyphs() -> None:
-    """Where an encoding cannot write ◐, let + stand for it."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):
-            if (stream.encoding or "").lower().startswith("utf"):
-                stream.reconfigure(errors="replace")  # a lone surrogate
-            else:
-                import codecs
-
-                from tui.theme.glyphs import instead
-
-                codecs.register_error("memoranda", instead)
-                stream.reconfigure(errors="memoranda")
 
 
 def _help(verb: Verb) -> str:
@@ -193,13 +191,6 @@ def _unknown(word: str) -> Usage:
     return Usage(said, f"Did you mean `memoranda {near[0]}`?" if near else "See `memoranda --help`.")
 
 
-def _folder() -> str:
-    try:
-        return os.getcwd()
-    except OSError:
-        raise StorageError("The folder you are in is gone.", "Change to another one.") from None
-
-
 def _at_a_terminal(as_json: bool) -> bool:
     """Whether there is a terminal to draw the application in, and somebody at it."""
     return sys.stdin.isatty() and sys.stdout.isatty() and not as_json
@@ -225,16 +216,16 @@ def _overview(place: location.Location, cwd: str, as_json: bool) -> int:
         _announce(memory)
         _catch_up(memory, cwd)
         session = Session(place, memory, cwd, _ask)
-        _print(Outcome(data=lambda: figures(session), lines=[] if as_json else overview(session)), as_json)
+        print_outcome(Outcome(data=lambda: figures(session), lines=[] if as_json else overview(session)), as_json)
     return 0
 
 
 def _announce(memory: Memory) -> None:
     """Say once where a new memory was made, and what a person should know of the file."""
     if memory.created:
-        _say(f"Started a memory: {memory.location.path}")
+        say(f"Started a memory: {memory.location.path}")
     for warning in memory.database.warnings:
-        _say(warning)
+        say(warning)
 
 
 def _finish_purge(memory: Memory) -> None:
@@ -246,9 +237,9 @@ def _finish_purge(memory: Memory) -> None:
     from store.services import maintenance
 
     try:
-        maintenance.finish_purge(memory.database, _say)
+        maintenance.finish_purge(memory.database, say)
     except MemorandaError as error:
-        _say(f"A purge is not finished: {error}")
+        say(f"A purge is not finished: {error}")
 
 
 def _catch_up(memory: Memory, cwd: str) -> Callable[[], bool]:
@@ -268,12 +259,12 @@ def _catch_up(memory: Memory, cwd: str) -> Callable[[], bool]:
     try:
         read = memory.documents.scan(cancelled=late)
     except MemorandaError as error:
-        _say(f"The documents could not be read: {error}")
+        say(f"The documents could not be read: {error}")
         return late
     if read.elsewhere:
-        _say("Another process is reading the documents right now.")
+        say("Another process is reading the documents right now.")
     elif read.remaining:
-        _say(f"{read.remaining:,} documents remain to be read; the next command goes on.")
+        say(f"{read.remaining:,} documents remain to be read; the next command goes on.")
     _keep_moments(memory, late)
     _keep_backups(memory, late)
     return late
@@ -288,7 +279,7 @@ def _keep_moments(memory: Memory, late: Callable[[], bool]) -> None:
     try:
         automatic_checkpoints.take_due_checkpoint(memory)
     except MemorandaError as error:
-        _say(f"No checkpoint could be taken: {error}")
+        say(f"No checkpoint could be taken: {error}")
 
 
 def _compare_new(memory: Memory, late: Callable[[], bool]) -> None:
@@ -298,7 +289,7 @@ def _compare_new(memory: Memory, late: Callable[[], bool]) -> None:
     try:
         new_fact_check.compare(memory.database, memory.facts, memory.inbox, late)
     except MemorandaError as error:
-        _say(f"What was remembered could not be compared: {error}")
+        say(f"What was remembered could not be compared: {error}")
 
 
 def _keep_backups(memory: Memory, late: Callable[[], bool]) -> None:
@@ -310,7 +301,7 @@ def _keep_backups(memory: Memory, late: Callable[[], bool]) -> None:
     try:
         maintenance.keep_backups(memory, late, BACKUP_BYTES)
     except MemorandaError as error:
-        _say(f"No backup could be made: {error}")
+        say(f"No backup could be made: {error}")
 
 
 def _catch_up_with_meaning(memory: Memory, late: Callable[[], bool]) -> None:
@@ -329,12 +320,12 @@ def _catch_up_with_meaning(memory: Memory, late: Callable[[], bool]) -> None:
     try:
         done = background_embedding.embed(memory, cancelled=late, trouble=trouble.append)
     except MemorandaError as error:
-        _say(f"Not all is embedded: {error}")
+        say(f"Not all is embedded: {error}")
         return
     if done is None:
-        _say("Another process is embedding right now.")
+        say("Another process is embedding right now.")
     elif done.left and not trouble:
-        _say(f"{done.left:,} texts remain to be embedded; the next search goes on, memoranda index does them all.")
+        say(f"{done.left:,} texts remain to be embedded; the next search goes on, memoranda index does them all.")
 
 
 def _catch_up_with_git(memory: Memory, cwd: str, late: Callable[[], bool]) -> None:
@@ -347,16 +338,16 @@ def _catch_up_with_git(memory: Memory, cwd: str, late: Callable[[], bool]) -> No
         remaining = total - done
 
     try:
-        new = maintenance.start(memory, cwd, progress, late, _say)
+        new = maintenance.start(memory, cwd, progress, late, say)
     except MemorandaError as error:
-        _say(f"The timeline could not catch up with git: {error}")
+        say(f"The timeline could not catch up with git: {error}")
         return
     if new is None:
-        _say("Another process is reading git's history right now.")
+        say("Another process is reading git's history right now.")
     elif remaining is None and late() and maintenance.read_from(memory, cwd):
-        _say("git did not say in time what is new; the next command asks again.")
+        say("git did not say in time what is new; the next command asks again.")
     elif remaining:
-        _say(f"{remaining:,} commits remain to be read; the next command goes on.")
+        say(f"{remaining:,} commits remain to be read; the next command goes on.")
 
 
 def _ask(question: str, lines: Sequence[str] = ()) -> bool:
@@ -364,120 +355,6 @@ def _ask(question: str, lines: Sequence[str] = ()) -> bool:
     if not sys.stdin.isatty():
         raise InvalidInput("This asks first, and nobody is here to answer; nothing was changed.", "Say --yes.")
     for line in lines:
-        _say(line)
-    _say(f"{question} [y/N] ", end="")
+        say(line)
+    say(f"{question} [y/N] ", end="")
     return sys.stdin.readline().strip().lower() in ("y", "yes", "s", "sí", "si")
-
-
-def _print(outcome: Outcome, as_json: bool) -> None:
-    if outcome.document:
-        _in_utf8()
-        from contextlib import closing
-
-        with closing(outcome.document()) as pieces:  # what it reads must end before the memory is closed
-            for piece in pieces:
-                _out(piece, end="", flush=False)
-        _out("", end="")
-        return
-    if as_json:
-        import json
-
-        _in_utf8()
-        _out(json.dumps(outcome.data(), ensure_ascii=False))
-        return
-    texts = [outcome.message, *outcome.lines] if outcome.message else outcome.lines
-    if texts:
-        _out("\n".join(map(_plain, texts)))
-
-
-def _in_utf8() -> None:
-    """What scripts read is UTF-8 whatever the terminal's own encoding: a `?` in its place would be a loss."""
-    if hasattr(sys.stdout, "reconfigure"):
-        sys.stdout.reconfigure(encoding="utf-8")
-
-
-def _out(text: str, end: str = "\n", flush: bool = True) -> None:
-    """Print on standard output. Raises StorageError when it takes no more (`> file` on a full disk)."""
-    try:
-        print(text, end=end, flush=flush)
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        raise StorageError(f"Standard output cannot be written: {error.strerror}.") from None
-
-
-def _say(text: str, end: str = "\n") -> None:
-    """Print one line on standard error, beside what was asked for."""
-    from tui.theme.escape import visible
-
-    try:
-        print(_lettered(visible(text)), end=end, flush=True, file=sys.stderr)
-    except OSError:
-        pass  # nobody reads it; what was asked for is done all the same
-
-
-def _tell(line: str) -> None:
-    """Print a line of what was asked for as soon as it is known."""
-    _out(_plain(line))
-
-
-class _Waiting:
-    """Shows on a terminal's standard error what is waited for, in the place of what was; without words, nothing."""
-
-    def __init__(self) -> None:
-        self._shown = False
-
-    def __call__(self, words: str) -> None:
-        if (words or self._shown) and sys.stderr.isatty():
-            import shutil
-
-            print("\r\x1b[K", end="", flush=True, file=sys.stderr)
-            _say(words[: shutil.get_terminal_size().columns - 1], end="")
-            self._shown = bool(words)
-
-
-def _plain(text: str) -> str:
-    if text.isascii() and text.isprintable():
-        return text
-    from tui.theme.escape import plain
-
-    return _lettered(plain(text))
-
-
-def _lettered(text: str) -> str:
-    """`text`, our glyphs as letters where the person or their locale wants that."""
-    if text.isascii():
-        return text
-    from tui.theme.glyphs import ASCII, plain_locale
-
-    return text.translate(ASCII) if plain_locale() or _wants_letters() else text
-
-
-def _wants_letters() -> bool:
-    """Whether the configuration says so; false where there is no telling."""
-    from store.config import configuration as config
-
-    try:
-        place = location.locate(_place.option, os.environ, _folder())
-        return bool(config.load(place)["badges"] == "ascii")
-    except MemorandaError:
-        return False
-
-
-class _Place:
-    """What --db says: which project's file of settings counts."""
-
-    option: str | None = None
-
-
-_place = _Place()
-
-
-def _complain(error: MemorandaError, as_json: bool) -> None:
-    if as_json:
-        import json
-
-        body = {"error": {"code": error.code, "message": error.message, "next": error.next}}
-        print(json.dumps(body, ensure_ascii=False), file=sys.stderr)
-        return
-    _say(str(error))

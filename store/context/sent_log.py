@@ -11,8 +11,9 @@ from store.base.citations import parse
 from store.base.errors import InvalidInput
 from store.base.record_keys import NUMBERS, pack
 from store.database.change_capture import PURGED
-from store.database.database import Database, Verbatim
+from store.database.database import Database
 from store.database.purged_words import tells
+from store.database.values import Verbatim
 from store.records.open_counts import count
 
 TYPE_CHECKING = False

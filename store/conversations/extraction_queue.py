@@ -8,7 +8,8 @@ hundred at most, for a model may never come. Operational, of ids and numbers alo
 from collections.abc import Sequence
 
 from store.base.clock import from_ms, to_ms
-from store.database.database import Database, Transaction, Verbatim
+from store.database.database import Database, Transaction
+from store.database.values import Verbatim
 
 TASKS = ("extract_facts", "reconfirm")
 MODEL = "model."  # what the tasks of a model begin with

@@ -20,7 +20,8 @@ from typing import Any, Protocol
 from store.base.errors import Busy, InvalidInput, MemorandaError, Purged, StorageError
 from store.base.installation import sign, signed
 from store.conversations.turns import NewTurn, Turns
-from store.database.database import Database, clean_tree
+from store.database.database import Database
+from store.database.values import clean_tree
 from store.records.decisions import Decisions
 from store.records.events import Events
 from store.records.facts import Facts

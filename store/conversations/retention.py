@@ -9,7 +9,8 @@ import time
 
 from store.base.citations import find
 from store.base.clock import days_before
-from store.database.database import Database, Verbatim
+from store.database.database import Database
+from store.database.values import Verbatim
 
 BATCH = 100  # turns of one transaction: some 20 ms, so that no writer waits long
 BREATH = 0.002  # seconds between two transactions, in which whoever waits for the file gets it

@@ -10,7 +10,8 @@ from itertools import takewhile
 from store.base.citations import cite
 from store.base.errors import NotFound
 from store.base.vocabulary import MODEL, PERSON, RULES
-from store.database.database import Database, Json, Transaction, Verbatim, clean
+from store.database.database import Database, Transaction
+from store.database.values import Json, Verbatim, clean
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,8 @@ from store.base.citations import cite
 from store.base.errors import InvalidInput, NotFound
 from store.base.vocabulary import PERSON, ROLES
 from store.conversations import extraction_queue
-from store.database.database import Database, Transaction, Verbatim, clean
+from store.database.database import Database, Transaction
+from store.database.values import Verbatim, clean
 from store.text.entities import one_line
 
 TYPE_CHECKING = False

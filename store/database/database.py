@@ -5,20 +5,20 @@ Whoever holds a `Transaction` cannot forget any of the three.
 """
 
 import os
-from _thread import get_ident
 from collections.abc import Callable, Iterator, Sequence
 from types import TracebackType
 
 import apsw
 
 from store.base.clock import Clock, utc_now
-from store.base.errors import InvalidInput, MemorandaError, NotOurs, StorageError, ThePast
+from store.base.errors import NotOurs, StorageError, ThePast
 from store.base.hashing import sha256
 from store.database import change_capture, crash_count, wal, writer_queue
 from store.database.connection import BUSY_MS, HOOK_MS, connect, explain, newer
 from store.database.tables import RECORDED
+from store.database.values import Value, Verbatim, bind, clean, storable, take_cut_rules
 from store.database.version import SCHEMA_VERSION
-from store.redaction.redactor import MARKER, redact, redact_tree
+from store.redaction.redactor import MARKER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,55 +38,6 @@ if TYPE_CHECKING:
 
 
 LOG_MS = 250  # what emptying the log waits for readers
-
-
-class Verbatim(str):
-    """Text that may reach the disk unredacted: ids, words of a closed list, hashes, times. Never a person's words."""
-
-    __slots__ = ()
-
-
-class Json:
-    """A JSON value for a TEXT column: redacted string by string, at any depth, before it is written out."""
-
-    __slots__ = ("value",)
-
-    def __init__(self, value: object) -> None:
-        self.value = value
-
-
-Value = int | float | str | bytes | Json | None
-
-
-def clean(text: str) -> str:
-    """Text as it may be stored: redacted, and free of what SQLite or UTF-8 cannot hold."""
-    return redact(storable(text), _allowed)
-
-
-def clean_tree(value: object) -> object:
-    """A JSON value as it may be stored, redacted string by string. Raises InvalidInput, TypeError."""
-    return redact_tree(value, _allowed)
-
-
-def _allowed(rule: str, value: str) -> bool:
-    """Whether the person said that this is no secret; asked only about what a rule found. What is not, is cut now."""
-    from store.redaction.allowlist import allowed
-
-    if allowed(rule, value):
-        return True
-    _cutting.setdefault(get_ident(), set()).add(rule)
-    return False
-
-
-_cutting: dict[int, set[str]] = {}
-"""By thread, the rules that cut something since its last transaction: a marker that was there before is none."""
-
-
-def storable(text: str) -> str:
-    """NUL ends a text early in SQLite's functions, and a lone surrogate is not UTF-8: both become U+FFFD."""
-    if not text.isascii():
-        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return text.replace("\0", "�")
 
 
 def _identity(path: str) -> tuple[int, int] | None:
@@ -390,7 +341,7 @@ class Transaction:
 
             redaction_log.keep(self._connection, self._cuts, self.at, self.actor, self.database.door)
         self._connection.execute("COMMIT")
-        if rules := _cutting.pop(get_ident(), None):
+        if rules := take_cut_rules():
             self.database.cut.update({place: number for place, number in self._cuts.items() if place[3] in rules})
         if self.seq is not None:
             self.database.last_step = self.seq
@@ -399,7 +350,7 @@ class Transaction:
         """Run one statement; every `str` among the parameters is redacted, unless it is Verbatim."""
         if parameters is None:
             return self._connection.execute(sql)
-        bound = tuple(map(_bind, parameters))
+        bound = tuple(map(bind, parameters))
         for value in bound:
             if value.__class__ is str and MARKER in value:
                 from store.database import redaction_log
@@ -446,30 +397,3 @@ class Transaction:
     def put_back(self, sql: str, held: str) -> "apsw.Cursor":
         """Run one statement on what history holds: it passed this door when it was written, and is not cut again."""
         return self._connection.execute(sql, (held,))
-
-
-def _bind(value: Value) -> int | float | str | bytes | None:
-    if isinstance(value, Verbatim):
-        return str(value)
-    if isinstance(value, str):
-        return clean(value)
-    if isinstance(value, Json):
-        return _dump(value.value)
-    return value
-
-
-def _dump(value: object) -> str:
-    if value == []:
-        return "[]"
-    import json  # 6 ms with the `re` it needs: most facts have neither tags nor evidence
-
-    try:
-        text = json.dumps(clean_tree(value), ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    except MemorandaError:
-        raise
-    except (TypeError, ValueError, RecursionError):
-        raise InvalidInput(
-            "That value cannot be written as JSON.",
-            "Use texts, finite numbers, lists and objects, not nested too deeply.",
-        ) from None
-    return storable(text)

@@ -8,7 +8,8 @@ import os
 
 from store.base.clock import from_ms, to_ms
 from store.base.errors import MemorandaError
-from store.database.database import Database, Transaction, Verbatim
+from store.database.database import Database, Transaction
+from store.database.values import Verbatim
 
 DURATION_MS = 5_000
 

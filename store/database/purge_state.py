@@ -3,7 +3,8 @@ it, and a note while one is not finished."""
 
 import os
 
-from store.database.database import Database, Transaction, Verbatim
+from store.database.database import Database, Transaction
+from store.database.values import Verbatim
 
 KEY = "purge.key"
 KEY_BYTES = 32

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable
 
 from store.base.errors import Purged
 from store.base.hashing import sha256
-from store.database.database import Database, Transaction, Verbatim
+from store.database.database import Database, Transaction
 from store.database.purge_state import key_of, made_key
+from store.database.values import Verbatim
 
 TIMES = "purge.times"
 

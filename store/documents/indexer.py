@@ -10,8 +10,9 @@ import time
 
 from store.base.clock import from_ms
 from store.base.hashing import sha256
-from store.database.database import Database, Transaction, Value, Verbatim, clean
+from store.database.database import Database, Transaction
 from store.database.lease import Lease, LeaseLost
+from store.database.values import Value, Verbatim, clean
 from store.documents.chunking import Piece, chunks, lines_of
 from store.documents.paths import LARGEST_FILE, DocumentRoots, OpenedFile, Unreadable, decoded, read_bytes, reason, shut
 from store.redaction.allowlist import allowed

@@ -9,8 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from store.database.database import Database, Transaction, Verbatim
+from store.database.database import Database, Transaction
 from store.database.lease import Lease, LeaseLost
+from store.database.values import Verbatim
 from store.embedding import binary_index, model_registry, turn_stats, vector_backends
 from store.embedding.input_text import digest, form
 from store.embedding.model_registry import EmbeddingModel

@@ -8,7 +8,8 @@ less than none. It is derived: made by the worker, again when the memory has gro
 
 from collections.abc import Sequence
 
-from store.database.database import Database, Verbatim
+from store.database.database import Database
+from store.database.values import Verbatim
 from store.text.language import language
 
 TYPE_CHECKING = False

@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from store.database.database import Database, Transaction, Verbatim
+from store.database.database import Database, Transaction
+from store.database.values import Verbatim
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

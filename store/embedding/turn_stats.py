@@ -10,7 +10,8 @@ import time
 from collections.abc import Callable, Sequence
 
 from store.base.record_keys import NUMBERS, unpack
-from store.database.database import Database, Json, Transaction, Verbatim
+from store.database.database import Database, Transaction
+from store.database.values import Json, Verbatim
 from store.embedding.calibration import calibrated
 from store.embedding.model_registry import EmbeddingModel
 from store.embedding.provider import Provider

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Protocol
 import apsw
 
 from store.base.feature_flags import without
-from store.database.database import Database, Transaction, Verbatim
+from store.database.database import Database, Transaction
 from store.database.integer_list import integers
+from store.database.values import Verbatim
 from store.embedding import binary_index
 from store.embedding.model_registry import EmbeddingModel
 

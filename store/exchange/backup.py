@@ -15,8 +15,9 @@ from store.base.clock import DAY_MS, ago, how_long_ago, to_ms
 from store.base.errors import Conflict, DamagedFile, ForeignFile, NotFound, StorageError
 from store.base.installation import unknow
 from store.database.connection import connect, explain, utf8
-from store.database.database import Database, Verbatim
+from store.database.database import Database
 from store.database.files import plain_name
+from store.database.values import Verbatim
 from store.database.version import APPLICATION_ID
 from store.exchange import export_check, scratch_dir
 from store.exchange.backup_manifest import contents

@@ -14,8 +14,9 @@ import json
 
 from store.base.citations import cite, find
 from store.base.vocabulary import LETTERS
-from store.database.database import Database, Transaction, Verbatim
+from store.database.database import Database, Transaction
 from store.database.tombstones import buried
+from store.database.values import Verbatim
 from store.exchange.export_schema import TABLES
 from store.exchange.staging import NAME, Staged
 
@@ -23,7 +24,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from store.database.database import Value
+    from store.database.values import Value
 
 # table → what tells a record from all others; narrower first, so that of several alike those in the same state meet
 IDENTITY = {

@@ -12,9 +12,9 @@ from datetime import datetime
 from functools import lru_cache
 
 from store.base.errors import MemorandaError
-from store.database.database import clean, clean_tree
+from store.database.values import clean, clean_tree
 from store.exchange.export_schema import MOMENT, Column
-from store.records.facts import text_hash
+from store.records.fact_rows import text_hash
 from store.redaction.redactor import markers
 
 TYPE_CHECKING = False

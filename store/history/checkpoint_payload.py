@@ -15,7 +15,8 @@ from store.base.hashing import sha256
 from store.base.vocabulary import PERSON
 from store.conversations.rule_summary import said_in
 from store.conversations.turns import Turns
-from store.database.database import Database, Json, Transaction, Verbatim
+from store.database.database import Database, Transaction
+from store.database.values import Json, Verbatim
 from store.records.decisions import Decisions
 from store.records.tasks import Tasks
 from store.text import entities as names

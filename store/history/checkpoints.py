@@ -8,7 +8,8 @@ from store.base.clock import days_before, from_ms, to_ms
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.base.record_keys import pack
 from store.base.vocabulary import BY_ITSELF, PERSON
-from store.database.database import Database, Transaction, Verbatim, clean
+from store.database.database import Database, Transaction
+from store.database.values import Verbatim, clean
 from store.records import open_counts
 from store.records.checkpoint_levels import MINUTE_MS, USAGE, WINDOW, due, percent, threshold
 

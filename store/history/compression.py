@@ -16,8 +16,9 @@ import apsw
 
 from store.base.clock import days_before
 from store.base.errors import DamagedFile
-from store.database.database import Database, Transaction, Verbatim
+from store.database.database import Database, Transaction
 from store.database.lease import Lease, LeaseLost
+from store.database.values import Verbatim
 from store.history.block_table import (
     COLUMNS,
     ERASED,

@@ -15,14 +15,15 @@ from store.base.models import Proposal
 from store.base.vocabulary import PERSON, PROPOSAL_KINDS, PROPOSAL_STATES
 from store.database import tombstones
 from store.database.change_capture import PURGED
-from store.database.database import Database, Json, Transaction, Verbatim
+from store.database.database import Database, Transaction
+from store.database.values import Json, Verbatim
 from store.documents.documents import Documents
 from store.inbox import proposal_basis
 from store.inbox.evidence import Doubt, doubts
 from store.inbox.proposal_basis import Question as Question
 from store.inbox.resolution import Accepting
 from store.records import proposals
-from store.records.facts import checked, same
+from store.records.fact_rows import checked, same
 
 # what `change` may hold besides the text, "fact"
 CHANGES = ("fact", "domain", "confidence", "importance", "pinned", "tags", "others")

@@ -10,7 +10,8 @@ from store.base.citations import cite, parse
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.base.vocabulary import CONFIDENCES, DOMAINS
 from store.database import tombstones
-from store.database.database import Transaction, Verbatim
+from store.database.database import Transaction
+from store.database.values import Verbatim
 
 MAX_QUOTE = 1_000  # characters of a quoted span; what is longer is told by its beginning
 

@@ -13,8 +13,9 @@ from store.base.models import Proposal
 from store.base.vocabulary import CONFIDENCES
 from store.database import tombstones
 from store.database.change_capture import PURGED
-from store.database.database import Json, Transaction, Verbatim
-from store.records.facts import checked, insert, same
+from store.database.database import Transaction
+from store.database.values import Json, Verbatim
+from store.records.fact_rows import checked, insert, same
 from store.records.mutes import hand_on
 from store.records.proposals import about
 from store.records.tags import joined

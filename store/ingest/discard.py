@@ -3,7 +3,8 @@ looks for it, and no way to a search or a prompt.
 """
 
 from store.base.clock import DAY_MS, days_before, from_ms, to_ms
-from store.database.database import Database, Transaction, Verbatim
+from store.database.database import Database, Transaction
+from store.database.values import Verbatim
 
 KEPT_DAYS = 1
 WHY = {"talk": "a greeting, thanks or the like", "tool": "what a tool wrote"}

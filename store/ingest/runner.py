@@ -18,8 +18,9 @@ from store.base.clock import from_ms, parse_moment, to_ms
 from store.base.errors import InvalidInput
 from store.base.hashing import sha256
 from store.conversations.turns import NewTurn, put
-from store.database.database import Database, Transaction, Verbatim, clean
+from store.database.database import Database, Transaction
 from store.database.tombstones import buried
+from store.database.values import Verbatim, clean
 from store.ingest import claude, formats, source_file
 from store.ingest.discard import expire, keep
 from store.ingest.formats import Entry

@@ -7,7 +7,8 @@ from typing import BinaryIO
 
 from store.base.errors import StorageError
 from store.base.hashing import sha256
-from store.database.database import Database, Transaction, Verbatim, clean
+from store.database.database import Database, Transaction
+from store.database.values import Verbatim, clean
 
 ENDS = 4096  # bytes of the beginning and of the end of what was read that tell a file from another
 LONGEST = 32 << 20  # bytes of one line

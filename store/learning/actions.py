@@ -11,8 +11,9 @@ from store.base.citations import cite
 from store.base.errors import MemorandaError
 from store.base.models import Turn
 from store.base.vocabulary import TALK
-from store.database.database import Database, Json, Transaction, Verbatim
+from store.database.database import Database, Transaction
 from store.database.tombstones import purged_at
+from store.database.values import Json, Verbatim
 from store.history.history import History
 from store.inbox.inbox import Inbox
 from store.inbox.proposal_basis import Question
@@ -23,7 +24,7 @@ from store.learning.fact_index import FactIndex
 from store.learning.nearest_fact import NearestFact
 from store.learning.reconfirm_rules import CONFIRM, NONE, PROPOSE, SUPERSEDE, ComparedText
 from store.learning.sentences import Sentence, fold, sentences
-from store.records.facts import insert, same, text_hash
+from store.records.fact_rows import insert, same, text_hash
 
 STRANGERS = ("mcp:", "import:", "file")  # whose turns are nobody's own word here, whatever role they claim …
 INGESTED = ORIGIN  # … but for a person's own transcripts

@@ -7,7 +7,8 @@ words here are few and plain, and a turn counts once.
 import re
 
 from store.base.models import Turn
-from store.database.database import Database, Transaction, Verbatim
+from store.database.database import Database, Transaction
+from store.database.values import Verbatim
 from store.text.folding import fold
 
 ASKED, KEPT = "requests.asked", "requests.kept"  # in meta

@@ -3,7 +3,8 @@ rule had to answer in its place. Operational; a few rows."""
 
 from dataclasses import dataclass
 
-from store.database.database import Database, Verbatim
+from store.database.database import Database
+from store.database.values import Verbatim
 
 COLUMNS = "task, asked, valid, fell_back, last_ms, total_ms, kind, model, at"
 

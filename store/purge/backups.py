@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import apsw
 
 from store.base.errors import DiskFull, MemorandaError, StorageError
-from store.database.database import Database, Verbatim
+from store.database.database import Database
+from store.database.values import Verbatim
 from store.exchange.backup import FOLDER, PAGES, tidy
 from store.exchange.backup_manifest import seal
 from store.exchange.exporter import put

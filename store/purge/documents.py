@@ -17,7 +17,8 @@ from store.base.hashing import sha256
 from store.base.location import checkout_root
 from store.base.record_keys import pack
 from store.conversations import session_snapshot
-from store.database.database import Database, Transaction, Verbatim, clean
+from store.database.database import Database, Transaction
+from store.database.values import Verbatim, clean
 from store.documents.atomic_write import owned, replace
 from store.documents.paths import DocumentRoots, Root, Unreadable, decoded, read_bytes
 from store.exchange.export_schema import FORMAT

@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from store.base.errors import Busy, DiskFull
 from store.conversations import hook_spool
 from store.database import tombstones
-from store.database.database import Database, Transaction, Verbatim
+from store.database.database import Database, Transaction
 from store.database.purge_state import NOTE
+from store.database.values import Verbatim
 from store.purge import interrupted
 from store.purge.backups import backups_of, in_backups
 from store.purge.pattern import Words

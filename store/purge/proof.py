@@ -12,13 +12,14 @@ from dataclasses import dataclass
 
 from store.base.errors import StorageError
 from store.conversations import hook_spool
-from store.database.database import Database, storable
+from store.database.database import Database
+from store.database.values import storable
 from store.documents.documents import Documents
 from store.purge import documents as files
 from store.purge.column_scan import RemainingMatch, elsewhere
 from store.purge.pattern import Copies, Words
 from store.purge.registry import of_person, of_store
-from store.records.facts import text_hash
+from store.records.fact_rows import text_hash
 
 READER = os.path.join(os.path.dirname(__file__), "byte_scanner.py")
 # what nobody here can read: said with every proof

@@ -6,7 +6,8 @@ from collections.abc import Collection, Iterable
 
 from store.base.citations import cite
 from store.database.change_capture import PURGED
-from store.database.database import Transaction, Verbatim
+from store.database.database import Transaction
+from store.database.values import Verbatim
 
 DIGESTS = ("asked", "based_on")  # columns of a proposal that say nothing but whether a text was this one
 

@@ -8,7 +8,8 @@ from typing import Any
 from store.base.record_keys import pack
 from store.conversations import summaries
 from store.database.change_capture import TEXTS, masked
-from store.database.database import Transaction, Verbatim
+from store.database.database import Transaction
+from store.database.values import Verbatim
 from store.embedding import vector_backends
 from store.embedding.input_text import digest, form
 from store.history.checkpoint_payload import seal
@@ -16,7 +17,7 @@ from store.purge.column_scan import NAMES, Ref, RemainingMatch, where_key, words
 from store.purge.pattern import Copies, Words
 from store.purge.proposals import DIGESTS
 from store.purge.registry import DROPPED, INPUT, RECORD, TABLES, Table
-from store.records.facts import text_hash
+from store.records.fact_rows import text_hash
 
 
 def by_table(refs: Iterable[Ref]) -> dict[str, list[str]]:

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 
-from store.database.database import clean, clean_tree
+from store.database.values import clean, clean_tree
 from store.redaction.personal_data import masked, personal
 from store.redaction.redactor import markers, replaced
 

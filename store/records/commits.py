@@ -6,7 +6,8 @@ from store.base.citations import SHORT_SHA, cite
 from store.base.clock import parse_moment
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.base.vocabulary import LINK_TYPES, PERSON
-from store.database.database import Database, Transaction, Verbatim
+from store.database.database import Database, Transaction
+from store.database.values import Verbatim
 from store.records.iterations import joined
 
 TYPE_CHECKING = False

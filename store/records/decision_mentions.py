@@ -7,7 +7,8 @@ decision recorded after the commit was read is not linked to it: `memoranda link
 from collections.abc import Sequence
 
 from store.base.citations import cite, find
-from store.database.database import Transaction, Verbatim
+from store.database.database import Transaction
+from store.database.values import Verbatim
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

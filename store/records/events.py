@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from store.base.citations import cite
 from store.base.clock import days_before
 from store.base.errors import InvalidInput, NotFound
-from store.database.database import Database, Json, Verbatim
+from store.database.database import Database
+from store.database.values import Json, Verbatim
 from store.records.iterations import joined
 
 TYPE_CHECKING = False

@@ -4,11 +4,13 @@ from collections.abc import Callable, Iterable, Sequence
 
 from store.base.citations import cite
 from store.base.errors import Conflict, InvalidInput, NotFound, Unsupported
-from store.base.hashing import sha256
-from store.base.vocabulary import CONFIDENCES, DOMAINS, FACT_STATUSES, PERSON, SCOPES, SOURCES, TALK
+from store.base.vocabulary import CONFIDENCES, DOMAINS, FACT_STATUSES, PERSON, SCOPES, SOURCES
 from store.database import tombstones
-from store.database.database import Database, Json, Transaction, Verbatim, clean
+from store.database.database import Database, Transaction
 from store.database.disk_reserve import with_room
+from store.database.values import Json, Verbatim, clean
+from store.records.fact_rows import checked, insert, same
+from store.records.fact_sessions import open_session, session_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +19,6 @@ if TYPE_CHECKING:
 
     from store.base.models import Fact
 
-MAX_CHARACTERS = 20_000
 COLUMNS = (
     "id, domain, fact, confidence, source, scope, status, supersedes, created_at, last_confirmed_at, importance,"
     " pinned, origin, evidence, tags, session"
@@ -95,7 +96,7 @@ class Facts:
                 self._touch(write, known)
                 if pinned:
                     write.execute("UPDATE facts SET pinned = 1 WHERE id = ?", (known,))
-                of = _session(write, session) if scope == "session" else ""
+                of = session_of(write, session) if scope == "session" else ""
                 write.execute(
                     "UPDATE facts SET scope = ?, session = ? WHERE id = ? AND scope = 'session' AND session <> ?",
                     (Verbatim(scope), of, known, of),
@@ -110,7 +111,7 @@ class Facts:
                 confidence=confidence,
                 source=source,
                 scope=scope,
-                session=_session(write, session) if scope == "session" else "",
+                session=session_of(write, session) if scope == "session" else "",
                 importance=importance,
                 pinned=int(pinned),
                 origin=actor,
@@ -321,7 +322,7 @@ class Facts:
 
     def open_session(self) -> str:
         """The session that a fact told for one belongs to, where none is named; empty if none is open."""
-        return _open_session(self._database, self._database.clock())
+        return open_session(self._database, self._database.clock())
 
     def tags(self) -> list[tuple[str, int]]:
         """The tags of active facts, each in its most frequent spelling, and how many facts have it; most used first."""
@@ -375,106 +376,8 @@ class Facts:
                 raise Conflict(f"{cite('fact', number)} is {status}.", follow)
 
 
-def same(write: Transaction, fact: str) -> int | None:
-    """The active fact that says the same, however it is written."""
-    found: int | None = write.execute(
-        "SELECT id FROM facts WHERE text_hash = ? AND status = 'active' ORDER BY id LIMIT 1",
-        (Verbatim(text_hash(fact)),),
-    ).get
-    return found
-
-
-def insert(
-    write: Transaction,
-    fact: str,
-    *,
-    domain: str,
-    confidence: str,
-    source: str,
-    scope: str,
-    importance: float,
-    pinned: int,
-    origin: str,
-    evidence: Json | Verbatim,
-    tags: Json | Verbatim,
-    supersedes: int | None = None,
-    session: str = "",
-    at: str = "",
-) -> int:
-    """A new active fact, told now unless `at` says when; its id. `fact` is `checked` already, and so are the words of
-    closed lists."""
-    return write.insert(
-        "facts",
-        domain=Verbatim(domain),
-        fact=fact,
-        text_hash=Verbatim(text_hash(fact)),
-        confidence=Verbatim(confidence),
-        source=Verbatim(source),
-        scope=Verbatim(scope),
-        status=Verbatim("active"),
-        supersedes=supersedes,
-        created_at=Verbatim(at or write.at),
-        last_confirmed_at=Verbatim(at or write.at),
-        importance=importance,
-        pinned=pinned,
-        origin=origin,
-        evidence=evidence,
-        tags=tags,
-        session=session,
-    )
-
-
-def _session(write: Transaction, named: str) -> str:
-    """The session that a fact belongs to which is told for one: the one that is named, else that of the conversation
-    that tells it, else the one that is open; empty if none is. Raises NotFound, Conflict."""
-    name = clean(named.strip())
-    if name:
-        over = write.execute("SELECT ended_at IS NOT NULL FROM sessions WHERE id = ?", (name,)).get
-        if over is None:
-            raise NotFound(f"There is no session “{name[:60]}”.", f"Start it: memoranda sessions start {name[:60]}")
-        if over:
-            raise Conflict(f"Session “{name[:60]}” is over.", "Leave the scope out: then it is the project's.")
-        return name
-    if write.actor.startswith(TALK):
-        return write.actor.removeprefix(TALK)
-    return _open_session(write.database, write.at)
-
-
-def _open_session(database: Database, now: str) -> str:
-    """Of the sessions that are not over the one in which nothing was said yet, or else was spoken in last; empty if
-    there is none."""
-    from store.base.clock import from_ms, to_ms
-    from store.records.checkpoint_levels import QUIET_MS
-
-    last = "(SELECT {} FROM turns t WHERE t.session = s.id ORDER BY t.number DESC LIMIT 1)"
-    found: str | None = database.value(
-        f"SELECT s.id FROM sessions s WHERE s.ended_at IS NULL AND coalesce({last.format('t.at')}, s.started_at) >= ?"
-        f" ORDER BY {last.format('t.id')} DESC NULLS FIRST, s.started_at DESC, s.id LIMIT 1",
-        (from_ms(to_ms(now) - QUIET_MS),),
-    )
-    return found or ""
-
-
 def _fold(*values: "Any") -> str:
     return str(values[0]).casefold()
-
-
-def text_hash(text: str) -> str:
-    """What two ways of writing the same fact have in common: capitals, spaces and final punctuation left out."""
-    return sha256(tombstones.normal(text).encode()).hexdigest()[:32]
-
-
-def checked(text: str) -> str:
-    """A fact's text as it will be stored. Raises InvalidInput."""
-    fact = clean(text).strip()
-    if not fact:
-        raise InvalidInput("There is nothing to remember in an empty text.", 'Write the fact: remember "team of 5".')
-    if len(fact) > MAX_CHARACTERS:
-        raise InvalidInput(
-            f"A fact holds at most {MAX_CHARACTERS:,} characters, and this has {len(fact):,}.",
-            "Say it in a sentence or two.",
-        )
-    return fact
 
 
 def _one_of(name: str, value: str, words: Sequence[str]) -> None:

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from store.base.citations import cite
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.base.vocabulary import PERSON
-from store.database.database import Database, Json, Transaction, Verbatim
+from store.database.database import Database, Transaction
+from store.database.values import Json, Verbatim
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,7 +5,8 @@ A person opens a record in the application or with `show`; an agent by being sen
 
 from collections.abc import Iterable
 
-from store.database.database import Database, Transaction, Verbatim
+from store.database.database import Database, Transaction
+from store.database.values import Verbatim
 
 SINCE = "openings.since"  # when the first was counted
 

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 
 from store.base.errors import InvalidInput
-from store.database.database import Database, clean
+from store.database.database import Database
+from store.database.values import clean
 
 MAX_CHARACTERS = 40
 # SQL: a row of `facts` has the tag of this key; needs `register`

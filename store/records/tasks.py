@@ -6,7 +6,8 @@ from store.base.citations import cite
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.base.vocabulary import PERSON, TASK_STATUSES
 from store.database import tombstones
-from store.database.database import Database, Verbatim, clean
+from store.database.database import Database
+from store.database.values import Verbatim, clean
 from store.records.iterations import joined
 
 TYPE_CHECKING = False

@@ -19,8 +19,9 @@ from store.base.clock import DAY_MS, how_long_ago, to_ms
 from store.base.errors import MemorandaError
 from store.base.hashing import sha256
 from store.base.models import Fact, Turn, as_json
-from store.database.database import Database, Json, Verbatim
+from store.database.database import Database
 from store.database.purged_words import tells
+from store.database.values import Json, Verbatim
 from store.history.change_summary import TABLES
 from store.history.compression import every_row
 from store.records.ageing import state

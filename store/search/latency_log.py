@@ -5,7 +5,8 @@ They are noted after the answer was shown, and never waited for: where another p
 """
 
 from store.base.errors import StorageError
-from store.database.database import Database, Verbatim
+from store.database.database import Database
+from store.database.values import Verbatim
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

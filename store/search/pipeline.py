@@ -15,7 +15,7 @@ from store.search.filters import Filters
 from store.search.fts import FullTextIndex, FullTextResult, QueryTerms
 from store.search.importance import Accesses, weights
 from store.search.query_history import QueryHistory
-from store.search.query_parser import IS, STATUSES, Query, also_is, parse
+from store.search.query_parser import IS, STATUS_ALIASES, STATUSES, Query, also_is, parse
 from store.search.ranking import POOL, Candidate, Question, Ranked, idf, rank, weigh
 from store.search.recency import Scored
 from store.search.related import TEXT, VECTOR, Related, related
@@ -115,6 +115,7 @@ class Search:
         ):
             if set(value) - set(words):
                 raise InvalidInput(f"There is no such {name}.", f"Choose among: {', '.join(words)}.")
+        status = STATUS_ALIASES.get(status, status)
         refused = "" if scope in SCOPES else self._settings.denied(scope)
         if refused:
             import logging

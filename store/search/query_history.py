@@ -1,7 +1,8 @@
 """What was asked before: operational data, of this machine, purged like any other text."""
 
-from store.database.database import Database, Verbatim
+from store.database.database import Database
 from store.database.purged_words import tells
+from store.database.values import Verbatim
 
 KEPT = 200  # queries
 

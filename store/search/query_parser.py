@@ -8,10 +8,11 @@ from store.base.clock import parse_moment
 from store.base.errors import InvalidInput
 from store.base.vocabulary import DOMAINS, FACT_STATUSES, SEARCHABLE
 
-FILTERS = ("kind", "domain", "is", "author", "tag", "iteration", "since", "before", "related")
+FILTERS = ("kind", "domain", "is", "author", "by", "tag", "iteration", "since", "before", "related")
 STATUSES = tuple(status for status in FACT_STATUSES if status != "contradicted")
 AGEING = ("aging", "low", "stale")
-IS = (*STATUSES, "pinned", *AGEING)
+STATUS_ALIASES = {"replaced": "superseded"}
+IS = (*STATUSES, *STATUS_ALIASES, "pinned", *AGEING)
 _FILTER = re.compile(rf"(?<!\S)({'|'.join(FILTERS)}):(\S+)", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 
@@ -117,7 +118,7 @@ def _filter(query: Query, name: str, value: str, now: str) -> str:
             query.notes.append(f"is: takes {', '.join(IS)}")
     elif name == "tag":
         query.tags.append(value)
-    elif name == "author":
+    elif name in ("author", "by"):
         query.authors.append(value)
     elif name == "iteration":
         try:
@@ -143,8 +144,9 @@ def _filter(query: Query, name: str, value: str, now: str) -> str:
 
 def also_is(query: Query, word: str) -> bool:
     """Ask for what `is:` may say of a record; False if it is none of IS."""
-    if word in STATUSES:
-        query.status = word
+    status = STATUS_ALIASES.get(word, word)
+    if status in STATUSES:
+        query.status = status
     elif word in AGEING:
         query.ageing.append(word)
     elif word == "pinned":

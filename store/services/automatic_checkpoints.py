@@ -4,8 +4,8 @@ sessions that they are of, from their start to their end."""
 from store.base.clock import days_before
 from store.base.vocabulary import CHECKPOINT_LEVELS
 from store.conversations.sessions import end
-from store.database.database import Verbatim
 from store.database.lease import Lease, LeaseLost
+from store.database.values import Verbatim
 from store.history.checkpoint_payload import mark
 from store.history.checkpoints import OFFERED_DAYS
 from store.memory import Memory

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from store.database.database import Verbatim
+from store.database.values import Verbatim
 from store.embedding import mean_removal, model_registry, provider_selection, turn_stats
 from store.embedding.indexer import Indexed
 from store.embedding.vectors import Vectors

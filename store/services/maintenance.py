@@ -11,8 +11,9 @@ from store.base.location import checkout_root
 from store.config.configuration import captures
 from store.conversations import hook_spool, retention
 from store.database import disk_reserve, purge_state
-from store.database.database import Database, Transaction, Verbatim
+from store.database.database import Database, Transaction
 from store.database.lease import Lease, LeaseLost
+from store.database.values import Verbatim
 from store.git import refs
 from store.git.process import Cancelled, GitError, never
 from store.git.repository import CommitInfo, Repository

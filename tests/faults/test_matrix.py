@@ -24,7 +24,7 @@ from support.ours import ours
 from support.soundness import unsound
 from support.traces import traces
 
-from store.database.database import Verbatim
+from store.database.values import Verbatim
 from store.exchange import backup, exporter
 from store.memory import Memory
 

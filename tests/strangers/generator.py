@@ -15,9 +15,9 @@ from support import repositories
 from store.base.clock import from_ms, to_ms
 from store.base.location import Location, locate
 from store.conversations.turns import NewTurn
-from store.database.database import Verbatim
+from store.database.values import Verbatim
 from store.memory import Memory
-from store.records.facts import text_hash
+from store.records.fact_rows import text_hash
 
 NOW = "2026-11-21T12:00:00.000Z"
 DAY = 86_400_000

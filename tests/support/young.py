@@ -23,6 +23,7 @@ VALUES: dict[str, tuple[str, ...]] = {
     "domain": (*DOMAINS, "nonsense"),
     "is": (*IS, "nonsense"),
     "author": ("ana", "josé", "user", "agent", "nobody"),
+    "by": ("ana", "josé", "user", "agent", "nobody"),
     "tag": ("people", "none"),
     "since": ("2026-11-20", "1d", "yesterday", "2030-01-01", "nonsense"),
     "before": ("2026-11-20", "1d", "2001-01-01", "nonsense"),

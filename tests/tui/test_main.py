@@ -90,11 +90,16 @@ def test_remember_imports_next_to_nothing(checkout: Path, words):
 
 REMEMBERS = {
     "tui.cli",
+    "tui.cli_output",
     "tui.commands",
     "tui.commands.facts",
     "tui.input",
     "tui.input.argument_parser",
+    "tui.input.command",
     "tui.input.command_table",
+    "tui.input.file_commands",
+    "tui.input.reading_commands",
+    "tui.input.record_commands",
     "tui.main",
     "tui.render",
     "tui.render.plurals",

@@ -9,7 +9,7 @@ from store.config.files import project_path, put, remove, user_path
 from store.config.grants import grant, revoke
 from store.config.settings import KEYS, known, nearest
 from tui.commands import Outcome, Session
-from tui.input.command_table import ALLOW
+from tui.input.file_commands import ALLOW
 from tui.input.key_table import BY_ID, FIXED, resolve
 from tui.theme.escape import visible
 

@@ -6,7 +6,8 @@ They ask nothing of `memoranda` while somebody types: a shell that waits for a p
 from collections.abc import Iterable
 
 from tui.input.argument_parser import Argument
-from tui.input.command_table import VERBS, Verb
+from tui.input.command import Verb
+from tui.input.command_table import VERBS
 from tui.input.completion import EVERYWHERE
 
 

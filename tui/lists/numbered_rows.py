@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Hashable, Set
 
 
-class NumberedRows:
+class NumberedRows(ABC):
     """What a list asks of its rows, where they are numbered from 0; how each looks, a subclass says in `segments`."""
 
-    def __len__(self) -> int:
-        raise NotImplementedError
+    @abstractmethod
+    def __len__(self) -> int: ...
 
     def selectable(self, index: int) -> bool:
         return True

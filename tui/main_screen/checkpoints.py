@@ -31,7 +31,7 @@ class RecoveringScreen(ModelledScreen):
     @work(thread=True, group="offer", exit_on_error=False, description="see whether a session broke off")
     def _offer(self) -> None:
         try:
-            found = self.engine.upkeep.offer() if self.engine is not None else None
+            found = self.engine.upkeep.offered_checkpoint() if self.engine is not None else None
         except MemorandaError as error:
             self.later(self.say, str(error), "warning")
             return
@@ -60,6 +60,6 @@ class RecoveringScreen(ModelledScreen):
     def _tick(self) -> None:
         try:
             if self.engine is not None:
-                self.engine.upkeep.tick()
+                self.engine.upkeep.take_due_checkpoint()
         except MemorandaError as error:
             self.later(self.say, f"No checkpoint could be taken: {error}", "warning")

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Protocol
 from store.base.errors import MemorandaError
 from tui.actions.host import ActionHost
 from tui.input.argument_parser import ParsedArguments, Usage, help_text, read
-from tui.input.command_table import Verb, find
+from tui.input.command import Verb
+from tui.input.command_table import find
 from tui.input.completion import complete, split
 from tui.input.key_table import named
 

@@ -98,9 +98,9 @@ class TendingScreen(ReadingScreen):
 
         try:
             if watching:
-                engine.upkeep.tidy()
-            stirred = engine.upkeep.git_stirred()  # first, so that nothing falls between this look and the reading
-            if watching and not stirred:
+                engine.upkeep.clean_up()
+            changed = engine.upkeep.git_changed()  # first, so that nothing falls between this look and the reading
+            if watching and not changed:
                 return
             new = engine.upkeep.catch_up(progress, lambda sentence: self.later(self.say, sentence, "warning"))
         except MemorandaError as error:

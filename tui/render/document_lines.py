@@ -55,7 +55,7 @@ def _cited(chunk: Chunk, lines: list[str], coloured: bool) -> "list[Line]":
 
 def _same(chunk: Chunk, lines: list[str]) -> bool:
     """Whether the lines on the disk are still those that were read."""
-    from store.database.database import clean
+    from store.database.values import clean
 
     text = clean("\n".join(lines))
     return text == chunk.text or (chunk.first == chunk.last and bool(lines) and chunk.text in text)

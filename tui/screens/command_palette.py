@@ -10,7 +10,8 @@ from textual.markup import escape
 from textual.widgets import Input
 
 from tui.input.command_table import VERBS
-from tui.input.key_table import HITS, KEYS, RECORDS, Key
+from tui.input.key import Key
+from tui.input.key_table import HITS, KEYS, RECORDS
 from tui.theme.escape import visible
 from tui.theme.line_filters import fit
 

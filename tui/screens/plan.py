@@ -12,7 +12,8 @@ from textual.binding import BindingType
 from store.base.clock import ago, how_long_ago
 from store.history.change_summary import FOLLOWS, happened
 from store.history.change_summary import sign as sign_of
-from tui.input.key_table import LOOKING_KEYS, PLAN_KEYS, Key, named
+from tui.input.key import Key
+from tui.input.key_table import LOOKING_KEYS, PLAN_KEYS, named
 from tui.lists.numbered_rows import NumberedRows
 from tui.lists.record_rows import WIDE as ROOMY
 from tui.lists.record_rows import Pairs

@@ -8,7 +8,8 @@ from textual.binding import BindingType
 
 from store.base.errors import MemorandaError
 from tui.commands.purge import box
-from tui.input.key_table import PURGE_KEYS, Key
+from tui.input.key import Key
+from tui.input.key_table import PURGE_KEYS
 from tui.lists.numbered_rows import NumberedRows
 from tui.lists.record_rows import Pairs
 from tui.render.badges import KIND_GLYPHS

@@ -3,6 +3,7 @@ be said of the one under the cursor, a count, the keys. What the rows are and wh
 
 from __future__ import annotations
 
+from abc import abstractmethod  # checked by mypy: the metaclass of a screen is not ABCMeta
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,7 +12,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 
 from store.base.errors import MemorandaError
-from tui.input.key_table import Key
+from tui.input.key import Key
 from tui.lists.view_state import HUGE, WIDE
 from tui.render.field_diff import Line
 from tui.screens.base_screen import ResponsiveScreen
@@ -61,21 +62,21 @@ class ChoosingScreen(ResponsiveScreen[object]):
         self.chosen: frozenset[int] = frozenset()
 
     @property
+    @abstractmethod
     def keys(self) -> tuple[Key, ...]:
         """What the footer names."""
-        raise NotImplementedError
 
+    @abstractmethod
     def draw(self) -> None:
         """Show the rows as they are marked, the title and the count."""
-        raise NotImplementedError
 
+    @abstractmethod
     def describe(self, index: int) -> list[Line]:
         """What is to be said of a row."""
-        raise NotImplementedError
 
+    @abstractmethod
     def toggle(self, index: int) -> None:
         """Choose a row, or leave it out."""
-        raise NotImplementedError
 
     def compose(self) -> ComposeResult:
         yield Split(id=f"{self.NAME}-title", classes="choosing-bar")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from threading import Lock
 from time import monotonic
 
 from store.base.clock import Clock
@@ -11,7 +10,7 @@ from store.base.errors import MemorandaError
 from store.base.location import Location
 from store.base.models import Chunk
 from store.database.connection import understood
-from store.memory import Memory
+from tui.workers.base import Worker
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,45 +18,40 @@ if TYPE_CHECKING:
     from store.documents.watcher import Watch
 
 LOOK, RARE_LOOK = 10.0, 60.0  # seconds between scans where nothing tells of changes, and where the system does
-CLOSE_SECONDS = 1.0
 
 
 def _quiet(done: int, total: int) -> None:
     """Nobody listens."""
 
 
-class DocumentWorker:
+class DocumentWorker(Worker):
     """Keeps the index true to the documents of one memory."""
 
     def __init__(self, location: Location, clock: Clock) -> None:
-        self._location = location
-        self._clock = clock
-        self._scanning = Lock()
+        super().__init__(location, clock)
         self._watch: Watch | None = None
         self._scanned = 0.0
         self._watched = False  # whether the configuration wants it
         self._problems: list[tuple[str, str]] | None = None  # that were told
-        self._closed = False
 
     def close(self) -> None:
         """Stop; what is being written finishes, and what is being read is read at the next start."""
-        self._closed = True
+        self._closed.set()
         if self._watch is not None:
             self._watch.end()
-        if self._scanning.acquire(timeout=CLOSE_SECONDS):
-            self._scanning.release()
+        super().close()
 
     def scan(
         self, progress: Callable[[int, int], None] = _quiet, trouble: Callable[[str], None] = lambda said: None
     ) -> Scan | None:
         """Read what changed; None once closed. `trouble` is told what is new of what cannot be read. Raises
         StorageError."""
-        with self._scanning:
-            if self._closed:
+        with self.exclusive():
+            if self.closing():
                 return None
-            with self._open() as memory:
+            with self.memory() as memory:
                 before = memory.documents.problems() if self._problems is None else self._problems
-                result = memory.documents.scan(progress, lambda: self._closed)
+                result = memory.documents.scan(progress, self.closing)
             self._scanned = monotonic()
         fresh = [problem for problem in result.problems if problem not in before]
         self._problems = result.problems
@@ -69,10 +63,10 @@ class DocumentWorker:
 
     def watch(self, trouble: Callable[[str], None]) -> None:
         """Scan whenever a document changes from now on, if the configuration wants it."""
-        with self._open() as memory:
+        with self.memory() as memory:
             self._watched = bool(memory.config["sync.watch"]) and not memory.database.read_only
             places = memory.documents.places
-        if not self._watched or self._closed:
+        if not self._watched or self.closing():
             return
         from store.documents.watcher import Watch
 
@@ -86,7 +80,7 @@ class DocumentWorker:
 
         self._watch = Watch(places, changed, trouble)
         self._watch.start()
-        if self._closed:  # meanwhile
+        if self.closing():  # meanwhile
             self._watch.end()
 
     def due(self) -> bool:
@@ -96,9 +90,6 @@ class DocumentWorker:
 
     def path_of(self, chunk: Chunk) -> str:
         """Where a chunk's document is, to be opened by another program. Raises InvalidInput, NotFound, StorageError."""
-        with self._open() as memory:
+        with self.memory() as memory:
             memory.documents.read(chunk.path, 1, 1)  # through no link, and there
             return memory.documents.places.named(chunk.path).path
-
-    def _open(self) -> Memory:
-        return Memory(self._location, "app", self._clock, create=False)

@@ -27,7 +27,7 @@ from store.history.compression import every_row
 from store.history.history import KINDS
 from store.memory import Memory
 from store.search import lookup as records
-from tui.input.command_table import Verb
+from tui.input.command import Verb
 from tui.input.key_table import CHECKPOINTS, CONTEXT, FACTS, HEALTH, HISTORY, INBOX, TASKS
 from tui.lists.decision_conflicts import DecisionConflicts
 from tui.lists.record_rows import FactRows, KeyedRows, TimelineRows, by_day
@@ -100,17 +100,13 @@ class Engine:
         self.pace = Pace()
         self.embedder = EmbeddingWorker(location, clock, self.pace)
         self.bringer = IngestWorker(location, clock, self.embedder.unwanted)
-        gives_way, unwanted, closing = self.embedder.give_way, self.embedder.unwanted, self.embedder.closing
-        self.learner = LearningWorker(location, clock, gives_way, unwanted, closing, self.pace)
+        self.learner = LearningWorker(location, clock, self.embedder.give_way, self.embedder.unwanted, self.pace)
 
     def close(self) -> None:
         """Let what is being written finish, then close."""
         self._closed = True
-        self.upkeep.close()
-        self.documents.close()
-        self.embedder.close()
-        self.bringer.close()
-        self.seeker.interrupt()
+        for worker in (self.learner, self.upkeep, self.documents, self.embedder, self.bringer, self.seeker):
+            worker.close()
         self.writer.close()
         self._reader.shutdown(wait=False, cancel_futures=True)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from threading import Lock
 
 from store.base.clock import Clock
 from store.base.location import Location
 from store.memory import Memory
+from tui.workers.base import Worker
 from tui.workers.throttle import Pace, Share
 
 TYPE_CHECKING = False
@@ -20,10 +20,9 @@ if TYPE_CHECKING:
 OFTEN = 3  # questions in a row that keys broke off, after which one is let come to its end
 
 
-class LearningWorker:
+class LearningWorker(Worker):
     """Reads what was said in one memory, as often as it is asked to. `give_way` waits while keys are pressed, and tells
-    whether the app is closing; `unwanted` waits for nothing, and breaks off what a model thinks; `closing` tells
-    whether the app is."""
+    whether the app is closing; `unwanted` waits for nothing, and breaks off what a model thinks."""
 
     def __init__(
         self,
@@ -31,17 +30,13 @@ class LearningWorker:
         clock: Clock,
         give_way: Callable[[], bool],
         unwanted: Callable[[], bool],
-        closing: Callable[[], bool],
         pace: Pace,
     ) -> None:
+        super().__init__(location, clock, "worker")
         self._share = Share(pace)
-        self._location = location
-        self._clock = clock
         self._give_way = give_way
         self._unwanted = unwanted
-        self._closing = closing
         self._broken_off = 0  # questions, since the last that came to its end
-        self._lock = Lock()
         self._waiting = 0  # people who wait for the model themselves
 
     def due(self, memory: Memory) -> bool:
@@ -67,12 +62,12 @@ class LearningWorker:
     def set_aside(self) -> Iterator[None]:
         """Ask the model nothing as long as a person waits for it: what it thinks is broken off, for
         otherwise it would turn from one question to the other, and read both anew each time."""
-        with self._lock:
+        with self.exclusive():
             self._waiting += 1
         try:
             yield
         finally:
-            with self._lock:
+            with self.exclusive():
                 self._waiting -= 1
 
     def _give_up(self) -> bool:
@@ -86,7 +81,7 @@ class LearningWorker:
         def ends() -> bool:
             return self._give_way() or self._share.spent()
 
-        with Memory(self._location, "worker", self._clock, create=False) as memory, self._share:
+        with self.memory() as memory, self._share:
             asked = new_fact_check.compare(memory.database, memory.facts, memory.inbox, ends)
             return rule_pass.run(memory, cancelled=ends), len(asked)
 
@@ -97,11 +92,11 @@ class LearningWorker:
         from store.learning import model_pass
 
         patient = self._broken_off >= OFTEN
-        with Memory(self._location, "worker", self._clock, create=False) as memory:
+        with self.memory() as memory:
             added = model_pass.run(
                 memory,
                 entries=1 if patient else None,
-                cancelled=(lambda: self._waiting > 0 or self._closing()) if patient else self._give_up,
+                cancelled=(lambda: self._waiting > 0 or self.closing()) if patient else self._give_up,
             )
         self._broken_off = self._broken_off + 1 if added.broken_off else 0
         return added

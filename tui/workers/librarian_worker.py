@@ -6,9 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from threading import Event
 
-from store.base.clock import Clock
-from store.base.location import Location
-from store.memory import Memory
+from tui.workers.base import Worker
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -37,12 +35,8 @@ class Exchange:
         return self.answer is None and not self.error
 
 
-class LibrarianWorker:
+class LibrarianWorker(Worker):
     """Answers questions about one memory."""
-
-    def __init__(self, location: Location, clock: Clock) -> None:
-        self._location = location
-        self._clock = clock
 
     def answer(self, exchange: Exchange, last: Answer | None, told: Told) -> Answer:
         """Answer a question; `told` hears each sentence as it stands. Raises MemorandaError."""
@@ -51,7 +45,7 @@ class LibrarianWorker:
         from tui.commands.librarian import LOADING, reading
 
         stopped = exchange.stop.is_set
-        with Memory(self._location, "app", self._clock, create=False) as memory:
+        with self.memory() as memory:
             chat = found(memory.config, cancelled=stopped, loading=lambda: told("status", LOADING))
             try:
                 name = chat.name if chat is not None else ""

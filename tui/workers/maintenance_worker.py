@@ -8,23 +8,17 @@ from collections.abc import Callable
 from store.base.clock import Clock
 from store.base.location import Location
 from store.base.models import Checkpoint
-from store.memory import Memory
+from tui.workers.base import Worker
 
 
-class MaintenanceWorker:
-    """Looks after one memory."""
+class MaintenanceWorker(Worker):
+    """Maintains one memory."""
 
     def __init__(self, location: Location, cwd: str, clock: Clock) -> None:
-        self._location = location
+        super().__init__(location, clock)
         self._cwd = cwd
-        self._clock = clock
-        self._closed = False
         self._reading_git = self._stop_git = False
         self._fingerprint = ""  # of the repository, when it was last looked at
-
-    def close(self) -> None:
-        """Let what is under way end soon."""
-        self._closed = True
 
     def catch_up(
         self, progress: Callable[[int, int], None], trouble: Callable[[str], None] = lambda sentence: None
@@ -33,10 +27,10 @@ class MaintenanceWorker:
         of git's history is broken. Raises GitError."""
         from store.services import maintenance
 
-        with Memory(self._location, "app", self._clock, create=False) as memory:
+        with self.memory() as memory:
             self._stop_git, self._reading_git = False, True
             try:
-                return maintenance.start(memory, self._cwd, progress, lambda: self._closed or self._stop_git, trouble)
+                return maintenance.start(memory, self._cwd, progress, lambda: self.closing() or self._stop_git, trouble)
             finally:
                 self._reading_git = False
 
@@ -44,46 +38,46 @@ class MaintenanceWorker:
         """Make the daily backup, if it is due. Raises StorageError."""
         from store.services import maintenance
 
-        with Memory(self._location, "app", self._clock, create=False) as memory:
-            maintenance.keep_backups(memory, lambda: self._closed)
+        with self.memory() as memory:
+            maintenance.keep_backups(memory, self.closing)
 
     def backups_trouble(self) -> str:
         """What is wrong with the backups, in three words; empty if nothing is."""
         from store.exchange.backup import standing
 
-        with Memory(self._location, "app", self._clock, create=False) as memory:
+        with self.memory() as memory:
             return standing(memory.database, memory.now)[2]
 
-    def tidy(self) -> None:
-        """Finish what was left undone, as far as it can be by now."""
+    def clean_up(self) -> None:
+        """Finish unfinished work, such as a purge, as far as it can be by now."""
         from store.services import maintenance
 
-        with Memory(self._location, "app", self._clock, create=False) as memory:
+        with self.memory() as memory:
             if maintenance.cleanup_due(memory):
                 maintenance.clean_up(memory)
 
-    def tick(self) -> None:
-        """Take the checkpoint that time has made due, if nobody else does."""
+    def take_due_checkpoint(self) -> None:
+        """Take the checkpoint that is due by its age, if no other process does."""
         from store.services import automatic_checkpoints
 
-        with Memory(self._location, "worker", self._clock, create=False) as memory:
+        with self.memory("worker") as memory:
             automatic_checkpoints.take_due_checkpoint(memory)
 
-    def offer(self) -> Checkpoint | None:
-        """The checkpoint from which a session that broke off can be gone on with, once."""
+    def offered_checkpoint(self) -> Checkpoint | None:
+        """The checkpoint to resume an interrupted session from; offered once."""
         from store.services import automatic_checkpoints
 
-        with Memory(self._location, "worker", self._clock, create=False) as memory:
+        with self.memory("worker") as memory:
             return automatic_checkpoints.offer(memory)
 
-    def git_stirred(self) -> bool:
+    def git_changed(self) -> bool:
         """Whether the repository changed since it was last looked at; takes well below a millisecond."""
         from store.services import maintenance
 
-        with Memory(self._location, "app", self._clock, create=False) as memory:
-            stirred = maintenance.git_changed(memory, self._cwd, self._fingerprint)
-        self._fingerprint = stirred or self._fingerprint
-        return stirred is not None
+        with self.memory() as memory:
+            changed = maintenance.git_changed(memory, self._cwd, self._fingerprint)
+        self._fingerprint = changed or self._fingerprint
+        return changed is not None
 
     def stop_reading_git(self) -> bool:
         """Let the reading of git end here, if one is under way; what was read stays."""

@@ -15,6 +15,7 @@ from store.base.location import Location
 from store.memory import Memory
 from store.search.query_parser import parse
 from store.search.results import Answer
+from tui.workers.base import Worker
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,13 +24,12 @@ if TYPE_CHECKING:
 HITS = 100  # of a search, that are shown
 
 
-class SearchWorker:
+class SearchWorker(Worker):
     """Searches one memory; each of the two ways one at a time."""
 
     def __init__(self, location: Location, clock: Clock) -> None:
-        self._location = location
-        self._clock = clock
-        self._quick, self._whole = _Desk(), _Desk()
+        super().__init__(location, clock)
+        self._quick, self._whole = _Connection(), _Connection()
         self._past: PastState | None = None  # what is searched in the place of now
 
     def look(self, past: PastState | None) -> None:
@@ -67,38 +67,45 @@ class SearchWorker:
             except apsw.InterruptError:
                 return {}
 
+    def close(self) -> None:
+        """Stop the searches that are running."""
+        super().close()
+        self.interrupt()
+
     def interrupt(self) -> None:
         """Stop the searches that are running."""
-        for desk in (self._quick, self._whole):
-            if desk.memory is not None:
-                desk.memory.database.interrupt()
+        for connection in (self._quick, self._whole):
+            if connection.memory is not None:
+                connection.memory.database.interrupt()
 
-    def _search(self, desk: _Desk, query: str, limit: int, meaning: bool, wanted: Callable[[], bool]) -> Answer | None:
-        with desk.busy:  # an interrupted one takes a moment to end
+    def _search(
+        self, connection: _Connection, query: str, limit: int, meaning: bool, wanted: Callable[[], bool]
+    ) -> Answer | None:
+        with connection.busy:  # an interrupted one takes a moment to end
             if not wanted():
                 return None
             try:
-                return self._open(desk).search(query, limit=limit, meaning=meaning)
+                return self._open(connection).search(query, limit=limit, meaning=meaning)
             except apsw.InterruptError:
                 return None
 
-    def _open(self, desk: _Desk) -> Memory:
+    def _open(self, connection: _Connection) -> Memory:
         past = self._past
-        if desk.memory is None or desk.past is not past:
-            if desk.memory is not None:
-                desk.memory.close()
-                desk.memory = None
+        if connection.memory is None or connection.past is not past:
+            if connection.memory is not None:
+                connection.memory.close()
+                connection.memory = None
             if past is None:
-                desk.memory = Memory(self._location, "app", self._clock, create=False)
+                connection.memory = self.memory()
             else:
                 from store.services.as_of import PastMemory
 
-                desk.memory = PastMemory(self._location, "app", past)
-            desk.past = past
-        return desk.memory
+                connection.memory = PastMemory(self._location, "app", past)
+            connection.past = past
+        return connection.memory
 
 
-class _Desk:
+class _Connection:
     """A connection, and who may use it."""
 
     def __init__(self) -> None:

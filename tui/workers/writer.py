@@ -11,7 +11,7 @@ from store.base.location import Location
 from store.database.connection import understood
 from store.memory import Memory
 from tui.commands import Outcome, Session, run
-from tui.input.command_table import Verb
+from tui.input.command import Verb
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

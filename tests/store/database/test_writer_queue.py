@@ -14,7 +14,7 @@ from support import embedding_models
 from store.base.errors import Busy, StorageError
 from store.database import wal, writer_queue
 from store.database.connection import HOOK_MS
-from store.database.database import Verbatim
+from store.database.values import Verbatim
 from store.embedding import binary_index, vector_backends
 from store.embedding.vectors import Vectors
 from store.exchange import backup, exporter, importer, markdown_export, merge, staging

@@ -17,9 +17,9 @@ from support.writing import writing
 
 from store.base.errors import Conflict, NotFound, StorageError
 from store.conversations.turns import NewTurn
-from store.database.database import Verbatim
 from store.database.lease import Lease
 from store.database.tables import RECORDED
+from store.database.values import Verbatim
 from store.exchange import backup, exporter
 from store.exchange.importer import Import
 from store.exchange.retention import DAILY, MONTHLY, WEEKLY, kept

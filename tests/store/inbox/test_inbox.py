@@ -16,7 +16,7 @@ from store.inbox.proposal_basis import Question
 from store.memory import Memory
 from store.purge.proof import prove
 from store.purge.registry import of_store as files_of
-from store.records.facts import text_hash
+from store.records.fact_rows import text_hash
 
 AGENT = "mcp:claude-code"
 
@@ -315,16 +315,20 @@ def test_nothing_else_makes_a_fact_of_a_proposal():
     writers = {path.name for path, text in sources.items() if "UPDATE proposals" in text or '"accepted"' in text}
     assert writers <= {"inbox.py", "vocabulary.py", "proposal_basis.py", "proposals.py", *telling}, writers
     inserters = {
-        str(path.relative_to(root)) for path, text in sources.items() if "insert(" in text and "facts import" in text
+        str(path.relative_to(root))
+        for path, text in sources.items()
+        if "insert(" in text and "fact_rows import" in text
     }
     # learning writes what a person said themselves, and reads no proposal
-    allowed = {"store/inbox/resolution.py", "store/learning/actions.py"}
+    allowed = {"store/records/facts.py", "store/inbox/resolution.py", "store/learning/actions.py"}
     assert {one for one in inserters if "insert" in imported(sources[root / one])} == allowed
 
 
 def imported(text: str) -> str:
-    """What a module takes from `store.records.facts`."""
-    return " ".join(line for line in text.splitlines() if line.strip().startswith("from store.records.facts import"))
+    """What a module takes from `store.records.fact_rows`."""
+    return " ".join(
+        line for line in text.splitlines() if line.strip().startswith("from store.records.fact_rows import")
+    )
 
 
 def test_remembering_loads_nothing_of_the_inbox(tmp_path):

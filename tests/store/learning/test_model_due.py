@@ -235,7 +235,7 @@ def test_a_look_at_what_waits_imports_nothing_that_reads(memory: Memory) -> None
         "from store.memory import Memory\n"
         f"with Memory.open({memory.location.path!r}) as memory:\n"
         "    never = lambda: False\n"
-        "    learner = LearningWorker(memory.location, memory.database.clock, never, never, never, Pace())\n"
+        "    learner = LearningWorker(memory.location, memory.database.clock, never, never, Pace())\n"
         "    assert learner.due_for_model(memory) and not learner.due(memory)\n"
         "print([name for name in sys.modules if name.startswith(('store.llm.', 'store.learning.'))])"
     )
@@ -258,7 +258,7 @@ def learner(memory: Memory, clock: Any, pressed: threading.Event) -> LearningWor
     def never() -> bool:
         return False
 
-    return LearningWorker(memory.location, clock, never, pressed.is_set, never, Pace())
+    return LearningWorker(memory.location, clock, never, pressed.is_set, Pace())
 
 
 def beside(learner: LearningWorker) -> "tuple[threading.Thread, list[ModelPassResult]]":

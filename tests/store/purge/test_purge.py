@@ -16,9 +16,9 @@ from support.traces import traces
 from store.base.errors import Conflict, InvalidInput, NotFound, Purged
 from store.conversations.turns import NewTurn
 from store.database import change_capture
-from store.database.database import Verbatim
 from store.database.purge_state import pending
 from store.database.tombstones import times
+from store.database.values import Verbatim
 from store.embedding.input_text import digest, form
 from store.exchange import backup, exporter
 from store.health.doctor import examine

@@ -9,7 +9,8 @@ from store.base.models import Fact
 from store.base.vocabulary import CONFIDENCES, DOMAINS
 from store.memory import Memory
 from store.records import ageing
-from store.records.facts import MAX_CHARACTERS, SORTS, text_hash
+from store.records.fact_rows import MAX_CHARACTERS, text_hash
+from store.records.facts import SORTS
 
 
 def remember(memory: Memory, text: str, **details: object) -> int:

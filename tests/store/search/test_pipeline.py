@@ -13,7 +13,7 @@ from store.base.errors import InvalidInput
 from store.base.record_keys import pack
 from store.config.files import project_path, put
 from store.conversations.turns import NewTurn
-from store.database.database import Verbatim
+from store.database.values import Verbatim
 from store.embedding.vector_backends import STEPS
 from store.embedding.vectors import Vectors
 from store.memory import Memory

@@ -18,7 +18,7 @@ from store.base.vocabulary import DOMAINS, SEARCHABLE
 from store.conversations import summaries
 from store.conversations.rule_summary import Summarised
 from store.conversations.turns import NewTurn
-from store.database.database import Verbatim
+from store.database.values import Verbatim
 from store.memory import Memory
 from store.search import corpus, fts, snippets
 from store.search.fts import COMMON_FLOOR
@@ -270,6 +270,8 @@ def test_forgotten_and_superseded_are_found_only_when_asked_for(memory: Memory) 
     assert sorted(cited(memory.search("tea is:active"))) == ["A#1", "F#3"]
     assert sorted(cited(memory.search("tea is:forgotten"))) == ["D#1", "F#1"]
     assert cited(memory.search("is:superseded tea")) == ["F#2"]
+    assert cited(memory.search("is:replaced tea")) == ["F#2"]
+    assert cited(memory.search("is:superseded tea", status="replaced")) == ["F#2"]
     memory.history.undo()  # the task
     memory.history.undo()  # the forgotten decision
     assert sorted(cited(memory.search("tea"))) == ["D#1", "F#3"]
@@ -311,6 +313,8 @@ def shelf(memory: Memory, clock) -> None:
         ("is:stale is:pinned", {"status": "stale", "tag": "salud"}, ""),
         ("is:low tag:café-con-leche", {"status": "low", "tag": "café-con-leche"}, "F#4"),
         ("author:álvarez", {"author": "lucía"}, "C#a1b2c3d"),
+        ("by:álvarez", {"author": "lucía"}, "C#a1b2c3d"),
+        ("by:claude author:mcp kind:decision", {"author": "mcp:claude"}, "D#1"),
         ("author:AGENT", {"author": "agent"}, "F#2 I#1 K#1"),
         ("author:notes", {"author": "import:"}, "F#4"),
         ("author:claude kind:decision", {"author": "mcp:claude"}, "D#1"),
@@ -359,7 +363,7 @@ def test_a_tag_given_or_taken_is_searched_at_once(memory: Memory) -> None:
         ("kind:banana", "kind: takes fact, decision, commit"),
         ("kind:fact,banana", "kind: takes"),
         ("domain:tea", "domain: takes work"),
-        ("is:green", "is: takes active, superseded, forgotten, pinned, aging, low, stale"),
+        ("is:green", "is: takes active, superseded, forgotten, replaced, pinned, aging, low, stale"),
         ("since:someday", "since: takes a date like 2026-11-01"),
         ("before:2026-13-01", "before: takes a date"),
     ],

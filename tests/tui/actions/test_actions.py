@@ -28,7 +28,8 @@ from tui.app import Memoranda
 from tui.commands import Session, run
 from tui.desktop import recent_files
 from tui.input.argument_parser import Usage, read
-from tui.input.command_table import BY_NAME, SLASH, VERBS, Verb, find
+from tui.input.command import Verb
+from tui.input.command_table import BY_NAME, SLASH, VERBS, find
 from tui.input.completion import complete
 from tui.input.key_table import BY_ID, HITS, KEYS, LISTS, PANES, PREVIEW
 from tui.screens.command_palette import HIDDEN, entries

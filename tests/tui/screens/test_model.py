@@ -11,8 +11,8 @@ from support.screen import HUGE, NARROW, WIDE, Person, opened, utc
 from support.stories import Clock, Story, copy
 
 from store.config.files import user_path
-from store.database.database import Verbatim
 from store.database.lease import Lease
+from store.database.values import Verbatim
 from store.llm import circuit_breaker, usage_stats
 from store.llm.model_selection import USUAL
 from store.llm.model_stats import ModelStats

@@ -77,7 +77,7 @@ def test_learning_goes_on_a_piece_at_a_time(tmp_path: Path, time: Time) -> None:
         others.written()
         return False
 
-    learner = LearningWorker(place, Clock(), slow, lambda: False, lambda: False, others)
+    learner = LearningWorker(place, Clock(), slow, lambda: False, others)
     with Memory(place, "cli", Clock()) as memory:
         for number in range(70):
             memory.facts.remember(f"The service number {number} is deployed on Tuesdays")

@@ -1,0 +1,76 @@
+"""One row of `facts`: its text checked, found by what it says, inserted."""
+
+from store.base.errors import InvalidInput
+from store.base.hashing import sha256
+from store.database import tombstones
+from store.database.database import Transaction
+from store.database.values import Json, Verbatim, clean
+
+MAX_CHARACTERS = 20_000
+
+
+def text_hash(text: str) -> str:
+    """What two ways of writing the same fact have in common: capitals, spaces and final punctuation left out."""
+    return sha256(tombstones.normal(text).encode()).hexdigest()[:32]
+
+
+def checked(text: str) -> str:
+    """A fact's text as it will be stored. Raises InvalidInput."""
+    fact = clean(text).strip()
+    if not fact:
+        raise InvalidInput("There is nothing to remember in an empty text.", 'Write the fact: remember "team of 5".')
+    if len(fact) > MAX_CHARACTERS:
+        raise InvalidInput(
+            f"A fact holds at most {MAX_CHARACTERS:,} characters, and this has {len(fact):,}.",
+            "Say it in a sentence or two.",
+        )
+    return fact
+
+
+def same(write: Transaction, fact: str) -> int | None:
+    """The active fact that says the same, however it is written."""
+    found: int | None = write.execute(
+        "SELECT id FROM facts WHERE text_hash = ? AND status = 'active' ORDER BY id LIMIT 1",
+        (Verbatim(text_hash(fact)),),
+    ).get
+    return found
+
+
+def insert(
+    write: Transaction,
+    fact: str,
+    *,
+    domain: str,
+    confidence: str,
+    source: str,
+    scope: str,
+    importance: float,
+    pinned: int,
+    origin: str,
+    evidence: Json | Verbatim,
+    tags: Json | Verbatim,
+    supersedes: int | None = None,
+    session: str = "",
+    at: str = "",
+) -> int:
+    """A new active fact, told now unless `at` says when; its id. `fact` is `checked` already, and so are the words of
+    closed lists."""
+    return write.insert(
+        "facts",
+        domain=Verbatim(domain),
+        fact=fact,
+        text_hash=Verbatim(text_hash(fact)),
+        confidence=Verbatim(confidence),
+        source=Verbatim(source),
+        scope=Verbatim(scope),
+        status=Verbatim("active"),
+        supersedes=supersedes,
+        created_at=Verbatim(at or write.at),
+        last_confirmed_at=Verbatim(at or write.at),
+        importance=importance,
+        pinned=pinned,
+        origin=origin,
+        evidence=evidence,
+        tags=tags,
+        session=session,
+    )

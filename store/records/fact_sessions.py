@@ -1,0 +1,37 @@
+"""The session that a fact of scope `session` belongs to."""
+
+from store.base.clock import from_ms, to_ms
+from store.base.errors import Conflict, NotFound
+from store.base.vocabulary import TALK
+from store.database.database import Database, Transaction
+from store.database.values import clean
+
+
+def session_of(write: Transaction, named: str) -> str:
+    """The session that a fact belongs to which is told for one: the one that is named, else that of the conversation
+    that tells it, else the one that is open; empty if none is. Raises NotFound, Conflict."""
+    name = clean(named.strip())
+    if name:
+        over = write.execute("SELECT ended_at IS NOT NULL FROM sessions WHERE id = ?", (name,)).get
+        if over is None:
+            raise NotFound(f"There is no session “{name[:60]}”.", f"Start it: memoranda sessions start {name[:60]}")
+        if over:
+            raise Conflict(f"Session “{name[:60]}” is over.", "Leave the scope out: then it is the project's.")
+        return name
+    if write.actor.startswith(TALK):
+        return write.actor.removeprefix(TALK)
+    return open_session(write.database, write.at)
+
+
+def open_session(database: Database, now: str) -> str:
+    """Of the sessions that are not over the one in which nothing was said yet, or else was spoken in last; empty if
+    there is none."""
+    from store.records.checkpoint_levels import QUIET_MS
+
+    last = "(SELECT {} FROM turns t WHERE t.session = s.id ORDER BY t.number DESC LIMIT 1)"
+    found: str | None = database.value(
+        f"SELECT s.id FROM sessions s WHERE s.ended_at IS NULL AND coalesce({last.format('t.at')}, s.started_at) >= ?"
+        f" ORDER BY {last.format('t.id')} DESC NULLS FIRST, s.started_at DESC, s.id LIMIT 1",
+        (from_ms(to_ms(now) - QUIET_MS),),
+    )
+    return found or ""

@@ -1,0 +1,43 @@
+"""One command: its summary, its arguments and its handler; and arguments that several commands have."""
+
+from tui.input.argument_parser import Argument
+
+
+class Verb:
+    """One verb: its summary, its arguments, and `handler`, a `module.function` below `tui.commands`.
+
+    `opens`: `memory` needs the file, `new` may make it (both give the handler an open Memory), `nothing` gets none.
+    `reads`: a one-shot command first lets the timeline catch up with git for a moment. `frees`: on a full
+    disk it may take the room of the ballast. `apart`: it only waits for a process of its own, and in the application
+    no write waits for it.
+    """
+
+    __slots__ = ("apart", "arguments", "frees", "handler", "name", "opens", "reads", "slash", "summary")
+
+    def __init__(
+        self,
+        name: str,
+        summary: str,
+        handler: str,
+        *arguments: Argument,
+        opens: str = "new",
+        reads: bool = False,
+        frees: bool = False,
+        apart: bool = False,
+        slash: tuple[str, ...] = (),
+    ) -> None:
+        self.name = name
+        self.summary = summary
+        self.handler = handler
+        self.arguments = arguments
+        self.opens = opens
+        self.reads = reads
+        self.frees = frees
+        self.apart = apart
+        self.slash = slash
+
+
+LIMIT = Argument("limit", "value", "N", "how many at the most (50)", 50, whole=True)
+DRY_RUN = Argument("dry-run", "flag", "", "only show what would change, record by record")
+ITERATION = Argument("iteration", "value", "I", "only what belongs to this iteration, I#5")
+YES = Argument("yes", "flag", "", "do it without asking")

@@ -1,0 +1,202 @@
+"""Commands for conversations, documents, the file, its health and the settings."""
+
+from store.base.vocabulary import SETTING_NAMES
+from tui.input.argument_parser import Argument
+from tui.input.command import DRY_RUN, LIMIT, YES, Verb
+
+ALLOW = "allow"  # in the place of a setting: let those of the project count that reach outside of it
+REDACTION_ACTS = (ALLOW, "cut", "rules")
+MODEL_ACTS = ("status", "pull", "test", "use", "fast", "smart", "off")
+SHELLS = ("bash", "zsh", "fish")
+
+FILE_COMMANDS = (
+    Verb(
+        "ingest",
+        "Bring in conversations: transcripts of Claude Code, files of `role: text`, JSON lines",
+        "conversations.ingest",
+        Argument("source", "many", "FILE|-", "a file, a folder of .jsonl, or - for standard input", file=True),
+        Argument("session", "value", "S", "the conversation's name, where the lines have none", ""),
+    ),
+    Verb(
+        "sessions",
+        "List conversations, the one spoken in last first; sessions start begins one",
+        "conversations.sessions",
+        Argument("what", "maybe", "start", "begin a session, or go on with it", choices=("start",)),
+        Argument("name", "maybe", "NAME", "what it is called (by the moment)"),
+        Argument("discarded", "flag", "", "what was set aside for a day, and why"),
+        Argument("summaries", "flag", "", "what each was about too: its active summaries"),
+        LIMIT,
+    ),
+    Verb(
+        "flush",
+        "Before a context is cut: summarise all of a session, and take a checkpoint of it",
+        "conversations.flush",
+        Argument("session", "value", "S", "which session; the newest without it", ""),
+    ),
+    Verb(
+        "clear",
+        "End a session; its last 15 messages are kept in memory/snapshots",
+        "conversations.clear",
+        Argument("session", "value", "S", "which session; the newest without it", ""),
+        slash=("clear",),
+    ),
+    Verb(
+        "export",
+        "Write the whole memory as one document: JSON, or Markdown to read",
+        "exchange.export",
+        Argument("file", "maybe", "FILE", "standard output without one; .gz packs it, .md is Markdown", file=True),
+        Argument("gzip", "flag", "", "packed, whatever FILE is called"),
+        Argument("markdown", "flag", "", "as Markdown, to be read and not imported"),
+        YES,
+        slash=("memory export",),
+    ),
+    Verb(
+        "import",
+        "Bring in an export, a backup or another memory: seen first, told apart by identity",
+        "exchange.import_file",
+        Argument("file", "one", "FILE", "an export, packed or not, or a memory file", file=True),
+        Argument(
+            "strategy",
+            "value",
+            "S",
+            "where a record differs: mine keeps what is here, replace takes the document's",
+            "mine",
+            choices=("mine", "replace"),
+        ),
+        Argument("limit", "value", "N", "how many records of each kind are shown (10)", 10, whole=True),
+        DRY_RUN,
+        YES,
+    ),
+    Verb(
+        "backup",
+        "Copy the memory file, and prove the copy; or look at one again, or go back to it",
+        "exchange.backup",
+        Argument("file", "maybe", "FILE", "where to (the folder backups, beside the memory)", file=True),
+        Argument("verify", "flag", "", "restore FILE (an export too), or the newest backup, and compare it row by row"),
+        Argument("restore", "flag", "", "put facts, decisions, links and tasks back to where FILE found them"),
+        DRY_RUN,
+        YES,
+    ),
+    Verb(
+        "backups",
+        "List backups, newest first, with what was found when they were looked at",
+        "exchange.backups",
+        LIMIT,
+    ),
+    Verb("stats", "Count what there is, and tell how the memory fares", "browse.stats", reads=True),
+    Verb(
+        "index",
+        "Check the search index, and embed what waits; index rebuild makes all of it again",
+        "index.index",
+        Argument(
+            "what",
+            "maybe",
+            "rebuild",
+            "rebuild: make it again, from nothing; download: fetch fastembed's model first",
+            choices=("rebuild", "download"),
+        ),
+    ),
+    Verb(
+        "redactions",
+        "Where secrets were cut out of what was written; say what is no secret, or take that back",
+        "secrets.redactions",
+        Argument(
+            "what", "maybe", "allow|cut|rules", "allow a rule, cut it again, or list them", choices=REDACTION_ACTS
+        ),
+        Argument("rule", "maybe", "RULE", "a rule, as in SK_KEY"),
+        Argument("shape", "maybe", "SHAPE", "only what looks so, sk-ticket*: * stands for any characters"),
+        LIMIT,
+    ),
+    Verb(
+        "scan-secrets",
+        "Look for secrets in all that is stored, also what was stored before a rule was known",
+        "secrets.scan",
+        Argument("purge", "flag", "", "cut them out of the records and their history, for good"),
+        Argument("personal", "flag", "", "look for e-mails, phones, ids, accounts and cards of people instead"),
+        YES,
+    ),
+    Verb(
+        "doctor",
+        "Look for what is wrong with the memory, and say what mends it",
+        "health.doctor",
+        Argument("quick", "flag", "", "leave out what reads every record"),
+        Argument("head", "value", "HEX", "a head that an earlier doctor named: are its steps still there?", ""),
+        opens="nothing",
+    ),
+    Verb(
+        "model",
+        "The model that the agent asks: how it stands, fetch one, try it, choose one, and when it is asked",
+        "model.model",
+        Argument(
+            "what",
+            "maybe",
+            "status|pull|test|use|fast|smart|off",
+            "fast: asked only after an answer; smart: before one too; off: never",
+            choices=MODEL_ACTS,
+        ),
+        Argument("name", "maybe", "NAME", "a model, qwen2.5:3b-instruct; use auto: whichever is found"),
+        opens="nothing",
+    ),
+    Verb(
+        "salvage",
+        "Write what can be read of a damaged memory to a new one; the damaged file stays as it is",
+        "health.salvage",
+        Argument("file", "one", "FILE", "the damaged memory file", file=True),
+        Argument("into", "value", "NEW", "where to (beside it, with -salvaged in its name)", file=True),
+        opens="nothing",
+        apart=True,
+    ),
+    Verb("scan", "Read the documents now: MEMORY.md, memory/**/*.md and the extra paths", "documents.scan"),
+    Verb("init", "Start a memory for this folder", "location.init", opens="nothing"),
+    Verb(
+        "open",
+        "Open the memory of another project; without a place, list those that were open before",
+        "location.open_other",
+        Argument("place", "maybe", "PLACE", "a project's folder, or a memory file"),
+        opens="nothing",
+    ),
+    Verb(
+        "demo",
+        "Open an invented project with a year of memory, to try everything on",
+        "demo.demo",
+        Argument(
+            "folder", "maybe", "FOLDER", "make it there, and keep it (a temporary place, for as long as it is open)"
+        ),
+        Argument("keep", "flag", "", "keep it in the temporary place"),
+        opens="nothing",
+    ),
+    Verb(
+        "adopt",
+        "Take a memory that came from elsewhere: whole, or as proposals",
+        "location.adopt",
+        Argument("whole", "flag", "", "as it is: it is yours from then on"),
+        Argument("as-proposals", "flag", "", "put it aside, and ask about each fact in the inbox of a new memory"),
+        Argument("yes", "flag", "", "whole, without asking: for containers and CI"),
+        opens="nothing",
+    ),
+    Verb("where", "Which memory file is used here, and why", "location.where", opens="nothing"),
+    Verb(
+        "config",
+        "Settings: what they are and where from; with a value, set one",
+        "settings.config",
+        Argument(
+            "name",
+            "maybe",
+            "NAME",
+            "one setting, keys.record.forget for a key, or allow",
+            choices=(ALLOW, *SETTING_NAMES),
+        ),
+        Argument("value", "maybe", "VALUE", "what it is to be, in your file"),
+        Argument("project", "flag", "", "in the project's file, which wins over yours"),
+        Argument("unset", "flag", "", "take it out of the file"),
+        Argument("yes", "flag", "", "allow what the project's file sets without asking"),
+        opens="nothing",
+    ),
+    Verb(
+        "completion",
+        "Print what makes a shell complete this command: bash, zsh or fish",
+        "settings.completion",
+        Argument("shell", "one", "SHELL", "bash, zsh or fish", choices=SHELLS),
+        opens="nothing",
+    ),
+)
