@@ -21,6 +21,7 @@ from store.purge.pattern import Copies, Words
 from store.purge.registry import of_person, of_store
 from store.records.fact_rows import text_hash
 
+LOOKS = 3  # at the list of files, which others change
 READER = os.path.join(os.path.dirname(__file__), "byte_scanner.py")
 # what nobody here can read: said with every proof
 OUT_OF_REACH = (
@@ -82,12 +83,22 @@ def trace(
         places.append(RemainingMatch("spool", "spool", "[]", "not brought in yet", ""))
     places += files.places(database, documents.places, words)
     sought = [*texts, *names]
-    every = files_of(database, documents)
-    verdicts = prove(sought, every)
+    verdicts = _prove_all(sought, database, documents)
     if erased and not stored and any(one.found for one in verdicts if one.file == database.path):
         database.write_anew()
-        verdicts = prove(sought, every)
+        verdicts = _prove_all(sought, database, documents)
     return Traces(tuple(verdicts), tuple(places))
+
+
+def _prove_all(sought: Sequence[str], database: Database, documents: Documents) -> list[Verdict]:
+    """A verdict on every file. Other programs write beside the memory meanwhile: a file that is gone holds nothing, and
+    one that it was renamed to is looked at too. Raises StorageError."""
+    verdicts: dict[str, Verdict] = {}
+    for _ in range(LOOKS):
+        if not (new := [file for file in files_of(database, documents) if file not in verdicts]):
+            break
+        verdicts |= {one.file: one for one in prove(sought, new)}
+    return [one for one in verdicts.values() if one.size >= 0 or os.path.lexists(one.file)]
 
 
 def files_of(database: Database, documents: Documents) -> list[str]:

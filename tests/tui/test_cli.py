@@ -6,6 +6,7 @@ bytes, limits) is told with the installed command.
 
 import dataclasses
 import functools
+import gzip
 import io
 import json
 import os
@@ -1829,6 +1830,15 @@ def test_what_a_search_finds_is_purged_with_every_word(do: Do, lived: Path):
     wrong = do("purge", "3", "--scrub", "T#9", "--yes")
     assert wrong.status == 2 and do("show", "3").status == 0
     assert do("purge", "K#1", "--yes").status == 2
+
+
+def test_a_purge_beside_a_file_that_cannot_be_read_says_so(do: Do, lived: Path):
+    """Nothing was found, but not everything was read: that is neither a proof nor "the words are still there"."""
+    (lived / "old.json.gz").write_bytes(gzip.compress(os.urandom(100))[:50])
+    said = do("purge", "F#1", "--yes")
+    assert said.status == 1
+    assert "Cannot be read, so nothing is said of it:" in said.out and "old.json.gz" in said.out
+    assert "The files named above cannot be read" in said.err and "still in the files" not in said.err
 
 
 def test_what_is_older_than_a_time_is_purged(do: Do, lived: Path):

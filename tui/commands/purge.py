@@ -37,14 +37,19 @@ def purge(session: Session, given: "ParsedArguments") -> Outcome:
         lambda: done_as_json(plan, chosen, done, traces),
         done_lines(done, traces),
         status=0 if finished(done, traces) else 1,
-        error="" if finished(done, traces) else _unfinished(done),
+        error="" if finished(done, traces) else _unfinished(done, traces),
     )
 
 
-def _unfinished(done: "Done") -> str:
-    """Why what was to be purged is not gone, and what is to be done about it."""
+def _unfinished(done: "Done", traces: "Traces") -> str:
+    """Why what was to be purged is not gone, or may not be, and what is to be done about it."""
     if why := done.finished.pending:
         return f"The purge is not finished: {why} Any later command that opens this memory finishes it."
+    if not (traces.found or traces.places):
+        return (
+            "The files named above cannot be read, so they may still hold the words. Delete them or make them readable,"
+            " then run memoranda verify-forgotten."
+        )
     return "The words are still in the files named above. Run memoranda doctor, then memoranda verify-forgotten."
 
 

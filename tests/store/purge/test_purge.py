@@ -5,7 +5,7 @@ import hashlib
 import json
 import shutil
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import apsw
@@ -26,7 +26,7 @@ from store.health.finding import WRONG
 from store.history import compression
 from store.memory import Memory
 from store.purge.pattern import Words
-from store.purge.proof import prove, trace
+from store.purge.proof import Verdict, prove, trace
 from store.purge.registry import of_store as files_of
 from store.search import corpus
 from store.services import maintenance
@@ -592,6 +592,25 @@ def test_the_proof_reads_six_encodings(tmp_path: Path, text: str):
     assert found["percent"] == found["plus"] == ("percent",)
     assert found["le"] == ("UTF-16LE",) and found["be"] == ("UTF-16BE",) and found["base64-1"] == ("base64",)
     assert prove([text], [str(tmp_path / "missing")])[0].size == -1
+
+
+def test_files_that_others_rename_and_remove_during_the_proof(memory: Memory, folder: Path, monkeypatch):
+    """Another process writes beside the memory: what is gone holds nothing, and what it was renamed to is read too."""
+    memory.facts.remember(TEXT)
+    for name in ("renamed.part", "removed.part"):
+        (folder / name).write_text(TEXT)
+
+    def late(texts: Iterable[str], paths: Sequence[str]) -> list[Verdict]:
+        if str(folder / "removed.part") in paths:
+            (folder / "removed.part").unlink()
+            (folder / "renamed.part").rename(folder / "renamed")
+        return prove(texts, paths)
+
+    monkeypatch.setattr("store.purge.proof.prove", late)
+    left = trace(memory.database, memory.documents, [TEXT])
+    assert not left.unread
+    assert folder / "renamed" in {Path(one.file) for one in left.found}
+    assert not {"renamed.part", "removed.part"} & {Path(one.file).name for one in left.verdicts}
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16-le", "utf-16-be"])
