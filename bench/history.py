@@ -42,7 +42,7 @@ PARTS = ("size", "views", "undo", "restore", "doctor", "writes", "processes", "a
 SLOW = ("processes", "application")
 EXAMINED = """
 import sys
-from store.health import examine
+from store.health.doctor import examine
 from store.base.location import locate
 for finding in examine(locate(sys.argv[1], {}, "/"), quick=len(sys.argv) > 2):
     assert finding.subject not in ("history", "records") or finding.state == "ok", finding

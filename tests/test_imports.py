@@ -1,6 +1,8 @@
 """Threads import lazily, each in its own order, and never wait for each other."""
 
 import ast
+import importlib
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -51,3 +53,28 @@ def test_a_package_imports_none_of_its_modules(path: Path) -> None:
 def test_threads_import_in_any_order(seed: int) -> None:
     command = [sys.executable, "-c", IMPORT, str(seed), *MODULES]
     assert subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True).stdout.strip() == ""
+
+
+@pytest.mark.parametrize("folder", ["tests", "bench"])
+def test_what_programs_in_strings_import_is_there(folder: str) -> None:
+    """Neither mypy nor ruff looks into a program that is kept as a string and run by another process."""
+    missing = []
+    for path in sorted((ROOT / folder).rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Constant) and isinstance(node.value, str):
+                for module, names in re.findall(r"from ((?:store|tui)\b[\w.]*) import ([\w, ]+)", node.value):
+                    here = [name.split(" as ")[0].strip() for name in names.split(",")]
+                    missing += [
+                        f"{path.name}:{node.lineno} {module}.{name}" for name in here if not _there(module, name)
+                    ]
+    assert missing == []
+
+
+def _there(module: str, name: str) -> bool:
+    try:
+        if hasattr(importlib.import_module(module), name):
+            return True
+        importlib.import_module(f"{module}.{name}")
+    except ImportError:
+        return False
+    return True

@@ -556,7 +556,8 @@ def test_others_write_between_two_batches(memory: Memory, tmp_path: Path, monkey
 
 KILLED = """
 import os, signal, sys
-from store.ingest import ingest, runner as running
+from store.ingest import runner as running
+from store.ingest.runner import ingest
 from store.memory import Memory
 running.TURNS = 7
 path, source, batches = sys.argv[1], sys.argv[2], int(sys.argv[3])
