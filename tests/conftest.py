@@ -41,8 +41,14 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """What takes minutes runs where it is asked for by its mark: `pytest -m faults`, `-m install`,
-    `-m live`, `-m power`, `-m whole`."""
+    `-m live`, `-m power`, `-m whole`. Of a test `sampled(n)` every n-th case runs by itself, the others are `whole`."""
+    cases: dict[tuple[Path, str], int] = {}
     for item in items:
+        if (mark := item.get_closest_marker("sampled")) is not None:
+            test = (item.path, getattr(item, "originalname", item.name))
+            case = cases[test] = cases.get(test, -1) + 1
+            if case % mark.args[0]:
+                item.add_marker("whole")
         if str(item.path.relative_to(ROOT)) in SLOW:
             item.add_marker("slow")
     apart = ("faults", "install", "live", "power", "whole")

@@ -23,7 +23,7 @@ from store.memory import Memory
 from store.search import corpus
 
 # of each kind, spread evenly over the run
-KILLS = pytest.mark.parametrize("kills", [6, pytest.param(16, marks=pytest.mark.faults)])
+KILLS = pytest.mark.parametrize("kills", [3, pytest.param(16, marks=pytest.mark.faults)])
 
 SAID = (
     "Recordá que el deploy se hace los martes.",

@@ -35,7 +35,7 @@ TEXT = f"the deploy key is {SECRET}, kept apart"
 LEAKED = "AKIA" + "ZV4M8PQ2HT6XLC3J"  # stored before its rule was known
 FORGOTTEN = "deploys on Fridays"
 IMPORTED = 200  # facts of the document that is imported
-SAMPLE = 42  # cells that run by themselves: two of each fault, some 25 s on one processor
+SAMPLE = 21  # cells that run by themselves: one of each fault
 
 Done = Callable[[Memory], bool]
 

@@ -17,7 +17,7 @@ from store.database.tables import RECORDED
 from store.memory import Memory
 from store.search import corpus
 
-KILLS = 24  # of each kind, spread evenly over the restore
+KILLS = 8  # of each kind, spread evenly over the restore
 
 
 @pytest.fixture(scope="module")

@@ -444,6 +444,7 @@ def test_json_is_exactly_one_object_or_list(do: Do, lived: Path, words, shape):
         assert set(data) == fields_of(shape)
 
 
+@pytest.mark.sampled(3)
 @named
 def test_without_json_it_is_for_people(do: Do, lived: Path, words, shape):
     for earlier in BEFORE.get(words, ()):

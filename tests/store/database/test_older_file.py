@@ -58,6 +58,7 @@ def run(path: str, line: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("folder", "file"), [(0o700, 0o400), (0o500, 0o400), (0o500, 0o600)])
 def test_every_verb_that_reads_reads_it(path: str, folder: int, file: int):
     """With a word about it; what writes says why it cannot, and neither changes a byte."""

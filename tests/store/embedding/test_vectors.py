@@ -211,6 +211,7 @@ def test_a_known_text_costs_no_model(memory: Memory, vectors: Vectors) -> None:
     assert vectors.index(choosy) == Indexed(reused=2)
 
 
+@pytest.mark.sampled(3)
 def test_the_cache_keeps_what_was_used_last(memory: Memory, vectors: Vectors, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("store.embedding.indexer.CACHE", 2)
     provider = embedding_models.nano()
@@ -229,6 +230,7 @@ def test_the_cache_keeps_what_was_used_last(memory: Memory, vectors: Vectors, mo
     assert memory.database.value("SELECT count(*) FROM embeddings") == 2
 
 
+@pytest.mark.sampled(3)
 def test_one_hostile_text_stops_nothing(memory: Memory, vectors: Vectors) -> None:
     """It is left out, told, remembered, and tried again when it changes."""
     remember(memory, [*TEXTS, "POISON in the well"])
@@ -254,6 +256,7 @@ def test_when_the_model_is_down_nobody_is_to_blame(memory: Memory, vectors: Vect
     assert vectors.status().error == ""
 
 
+@pytest.mark.sampled(3)
 def test_what_changes_while_the_model_works_is_not_stored_under_the_old_text(memory: Memory, vectors: Vectors) -> None:
     remember(memory)
     with Memory.open(memory.database.path) as other:
@@ -268,6 +271,7 @@ def test_what_changes_while_the_model_works_is_not_stored_under_the_old_text(mem
     assert memory.database.value("SELECT count(*) FROM vectors WHERE key IN (64, 65)") == 0
 
 
+@pytest.mark.sampled(3)
 def test_it_stops_when_it_is_told_to_and_goes_on_later(memory: Memory, vectors: Vectors) -> None:
     remember(memory, [f"The number {number} is painted on the door" for number in range(100)])
     provider = embedding_models.nano()
@@ -324,6 +328,7 @@ def indexing(memory: Memory, by: str = vector_backends.NUMPY) -> "subprocess.Pop
     return subprocess.Popen([sys.executable, "-c", script, memory.database.path], stdout=subprocess.PIPE, text=True)
 
 
+@pytest.mark.sampled(3)
 def test_a_killed_run_loses_nothing(memory: Memory, vectors: Vectors) -> None:
     """kill -9 in the middle: what was stored stays, the rest is done by the next, no text twice."""
     remember(memory, [f"Door {number} is painted {colour}" for number in range(40) for colour in ("red", "blue")])
@@ -339,6 +344,7 @@ def test_a_killed_run_loses_nothing(memory: Memory, vectors: Vectors) -> None:
     assert memory.database.value("SELECT count(*) FROM embeddings") == 80
 
 
+@pytest.mark.sampled(3)
 def test_two_processes_embed_nothing_twice(memory: Memory, vectors: Indexing) -> None:
     """Whichever has the lease works; the other leaves at once, and says so."""
     remember(memory, [f"Door {number} is painted red" for number in range(60)])
@@ -375,6 +381,7 @@ def half_built(memory: Memory, vectors: Vectors, tmp_path_factory: pytest.TempPa
     return old, new
 
 
+@pytest.mark.sampled(3)
 def test_the_old_model_serves_until_the_new_one_is_done(
     memory: Memory, vectors: Vectors, half_built: tuple[Embedder, Embedder]
 ) -> None:
@@ -394,6 +401,7 @@ def test_the_old_model_serves_until_the_new_one_is_done(
     assert vectors.speaks(old)
 
 
+@pytest.mark.sampled(3)
 def test_a_change_of_mind_gives_the_half_built_one_up(
     memory: Memory, vectors: Vectors, half_built: tuple[Embedder, Embedder]
 ) -> None:
@@ -403,6 +411,7 @@ def test_a_change_of_mind_gives_the_half_built_one_up(
     assert memory.database.value("SELECT count(*) FROM vectors") == 65
 
 
+@pytest.mark.sampled(3)
 def test_rebuilding_starts_from_nothing(memory: Memory, vectors: Vectors) -> None:
     remember(memory)
     vectors.index(embedding_models.nano())

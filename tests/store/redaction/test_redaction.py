@@ -677,7 +677,7 @@ def test_what_json_does_not_know_is_refused_rather_than_let_through() -> None:
 
 # --- Time ---
 
-LONG = 250_000
+LONG = 60_000
 REPEATED = [
     *("token=", "_auth=", "password: a1b2c3\n", "password is ", 'auth=("', ".login('a',", "cookie: a=bbbbbbbb;"),
     *("kind: secret\ndata:\n a: b", ":*:a:b", "BUNDLE__A:b", "-password=a1", "password=a;", "jdbc://?password="),
@@ -731,4 +731,4 @@ def test_no_text_makes_it_slow(unit: str) -> None:
     for whole in (text, text + "\n", text + ' example"', "é" + text):
         start = time.process_time()
         redact(whole)
-        assert time.process_time() - start < 2
+        assert time.process_time() - start < 0.5

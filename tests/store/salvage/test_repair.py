@@ -48,6 +48,7 @@ def test_every_kind_of_damage_is_told_of(memories: Memories):
     assert set(KINDS) == set(kinds(memories))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", KINDS)
 def test_damage_is_noticed_and_nearly_everything_comes_through(memories: Memories, kind: str):
     """Whatever happened to the file: the doctor notices, changes nothing, and 99 of 100 rows are salvaged as they

@@ -159,6 +159,7 @@ class TestWhichAreSeen:
 
 
 class TestSizes:
+    @pytest.mark.sampled(2)
     @pytest.mark.parametrize("pane", ["facts", "timeline", "checkpoints", "history", "tasks"])
     async def test_any_change_of_size_keeps_pane_record_and_marks(self, full: Story, pane: str) -> None:
         async with opened(full.folder, WIDE) as person:

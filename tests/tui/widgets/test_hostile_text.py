@@ -79,6 +79,7 @@ def _styles(strip: Strip) -> Iterator[tuple[object, int]]:
             place += 1
 
 
+@pytest.mark.sampled(2)
 async def test_every_record_in_list_timeline_and_preview(hostile: Path, layer: str) -> None:
     size = NARROW if layer == "first" else WIDE
     async with opened(hostile, size) as person:
@@ -130,6 +131,7 @@ async def test_tasks_and_checkpoints(hostile: Path, layer: str) -> None:
                 judge(person, layer)
 
 
+@pytest.mark.sampled(2)
 async def test_hits(hostile: Path, layer: str) -> None:
     async with opened(hostile) as person:
         for name in PAYLOADS:
@@ -187,6 +189,7 @@ async def test_a_correction_keeps_the_lines_and_gains_nothing_hidden(tmp_path: P
         assert memory.facts.get(number + 1).fact == "one\ntwo⟨U+202E⟩⟨U+200B⟩!"
 
 
+@pytest.mark.sampled(2)
 async def test_toasts_titles_top_line_and_questions(tmp_path: Path, layer: str) -> None:
     folder = tmp_path / PROJECT
     folder.mkdir()
@@ -223,6 +226,7 @@ async def test_toasts_titles_top_line_and_questions(tmp_path: Path, layer: str) 
         assert person.sees("Replace it? y/n")
 
 
+@pytest.mark.sampled(2)
 async def test_what_a_verb_gives(hostile: Path, layer: str) -> None:
     async with opened(hostile) as person:
         for line in (
