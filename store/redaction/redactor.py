@@ -219,9 +219,15 @@ def findings(text: str) -> list[Finding]:
     if not likely and "%" not in copy:
         return []
     found: list[tuple[int, int, str]] = []
+    origins = _origins(text, changed) if changed else []
     while True:
         copy, cuts = _read(copy, likely)
         found += cuts
+        if changed and cuts:
+            whole = _masked(copy, [(start, end) for start, end, _ in _widened(found, origins)])
+            if whole != copy:  # the rest of a character that became several may have stood before a keyword
+                copy, likely = whole, anchors(whole)
+                continue
         if "%" not in copy or (decoded := percent(copy)) is None:
             break
         plain, places = decoded
@@ -234,7 +240,6 @@ def findings(text: str) -> list[Finding]:
     if not found:
         return []
     if changed:
-        origins = _origins(text, changed)
         found = [(origins[start], origins[end - 1] + 1, label) for start, end, label in _widened(found, origins)]
     found.sort(key=lambda cut: (cut[0], -cut[1]))
     result: list[Finding] = []

@@ -425,7 +425,7 @@ def test_json_is_exactly_one_object_or_list(do: Do, lived: Path, words, shape):
     for earlier in BEFORE.get(words, ()):
         assert do(*earlier).status == 0
     said = do(*real(words, lived), "--json")
-    assert (said.status, said.err) == (0, "")
+    assert (said.status, said.err) == (0, ""), said
     data = said.data  # one value and nothing after it, else this raises
     assert said.out.endswith("\n")
     if isinstance(shape, set):
