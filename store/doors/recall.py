@@ -22,13 +22,13 @@ OF_RECORD = 0.6  # by words, of the record
 RARE = 0.02  # share of records that hold a word which may stand alone
 
 
-def bearing_on(memory: Memory, prompt: str, *, meaning: bool = False) -> dict[int, str]:
-    """The keys of what bears on a prompt, the nearest first, each with why."""
+def bearing_on(memory: Memory, prompt: str, *, meaning: bool = False, most: int = MOST) -> dict[int, str]:
+    """The keys of what bears on a prompt, the nearest first, `most` of them, each with why."""
     text = words_of(prompt)
     found = _by_meaning(memory, text) if meaning else {}
     for key, why in _by_words(memory, text).items():
         found.setdefault(key, why)
-    return dict(list(found.items())[:MOST])
+    return dict(list(found.items())[:most])
 
 
 def words_of(prompt: str) -> str:
