@@ -19,6 +19,7 @@ MOST = 6  # that bear on a prompt
 ASKED = 600  # characters of a prompt that are searched for: its end before its beginning
 FLOOR = 0.5  # by words, of the prompt
 OF_RECORD = 0.6  # by words, of the record
+ALONE = 0.75  # of the prompt, that one word must be which is not rare
 RARE = 0.02  # share of records that hold a word which may stand alone
 
 
@@ -68,9 +69,9 @@ def _by_words(memory: Memory, text: str) -> dict[int, str]:
         title, body = texts[key]
         said = index.stems(f"{title}\n{body}")
         shared = [word for word in weights if stems[word] and stems[word] <= said]
-        if not shared or (len(shared) < 2 and counts[shared[0]] > max(1, RARE * total)):
-            continue
         share = sum(weights[word] for word in shared) / whole
+        if not shared or (len(shared) < 2 and counts[shared[0]] > max(1, RARE * total) and share < ALONE):
+            continue
         own = index.stems(title or body)
         covered = len({stem for word in shared for stem in stems[word]} & own) / max(1, len(own))
         if share >= FLOOR or (covered >= OF_RECORD and len(shared) > 1):

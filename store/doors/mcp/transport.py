@@ -15,7 +15,8 @@ if TYPE_CHECKING:
 
 CHUNK = 1 << 16
 LONGEST_LINE = 8 << 20  # bytes: a longer message is dropped whole
-WAITING = 1_000  # messages that are read ahead of the server
+LAST_SECONDS = 5.0  # that calls may take which are under way when the input ends
+CANCELLED = "notifications/cancelled"
 TOO_LONG = (
     b'{"jsonrpc":"2.0","id":null,"error":{"code":-32600,"message":"That message is longer than 8 MB. Say it in less."}}'
 )
@@ -81,6 +82,16 @@ class Streams:
         to_server, read = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         write, from_server = anyio.create_memory_object_stream[SessionMessage](0)
 
+        open_calls: set[object] = set()
+        quiet = asyncio.Event()
+        quiet.set()
+
+        def answered(number: object) -> None:
+            if isinstance(number, str | int):
+                open_calls.discard(number)
+            if not open_calls:
+                quiet.set()
+
         async def receive() -> None:
             async with to_server:
                 async for line in self._lines():
@@ -89,7 +100,14 @@ class Streams:
                     except ValueError as error:
                         await to_server.send(error)
                         continue
+                    if isinstance(message, types.JSONRPCRequest):
+                        open_calls.add(message.id)
+                        quiet.clear()
+                    elif isinstance(message, types.JSONRPCNotification) and message.method == CANCELLED:
+                        answered((message.params or {}).get("requestId"))
                     await to_server.send(SessionMessage(message))
+                with anyio.move_on_after(LAST_SECONDS):  # whoever asked and closed the input still gets the answers
+                    await quiet.wait()
 
         async def send() -> None:
             async with from_server:
@@ -97,13 +115,16 @@ class Streams:
                     number = getattr(one.message, "id", None)
                     if number in self.unanswered and not hasattr(one.message, "method"):
                         self.unanswered.discard(number)
+                        answered(number)
                         continue
                     text = one.message.model_dump_json(by_alias=True, exclude_unset=True)
                     try:  # on a thread: a client that does not read holds up its own answers alone
                         await asyncio.to_thread(self.write, text.encode())
                     except OSError:
                         self.ended = True
+                        quiet.set()
                         return
+                    answered(number)
 
         async with anyio.create_task_group() as group:
             group.start_soon(_until_closed, receive)
