@@ -101,7 +101,8 @@ def test_what_is_kept_stands_word_by_word_in_the_turn_with_its_negation(phrases:
 CONDITIONS = (
     *("si se cae la VPN", "cuando salga la versión", "cada vez que toques facturación", "salvo que legales se oponga"),
     *("en caso de que llueva", "if the tests pass", "unless legal objects", "whenever you touch billing"),
-    *("in case the VPN drops", "once we are on GCP", "as long as the flag is on"),
+    *("in case the VPN drops", "once we are on GCP", "as long as the flag is on", "should the disk fill up"),
+    *("in the event of fire", "assuming we win the bid", "de llenarse el disco", "ante un incendio"),
 )
 COURTESIES = ("si podés", "cuando puedas", "si no te molesta", "if you can", "when you have a minute", "if possible")
 ASKS = ("recordá que {}", "anotá: {}", "tené en cuenta que {}", "remember that {}", "please note that {}")
@@ -123,6 +124,21 @@ def test_a_courtesy_is_no_condition(courtesy: str, ask: str) -> None:
     assert kept(f"{courtesy}, {ask.format('el puerto es 8091')}") == ["El puerto es 8091"]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("I don't want you to forget that the badge office closes at four", "we mustn't forget: Uma rotates the keys"),
+        *("remember this please the badge office closes at four", "If you could remember that I'm left-handed, great"),
+        *("After the audit I want you to remember that the API is frozen", "No quiero que te olvides de que cierra a las 4"),
+        *("Si podés acordate de que soy zurda.", "acordate porfa la credencial se retira en el piso 3"),
+        *("Quiero dejar constancia de que lo aprobó Ana.", "¿Te puedes acordar de que mi jefa se llama Irene?"),
+        *("Take into account from now on that I work from Tokyo.", "Tomá en cuenta desde ya que trabajo desde Tokio."),
+    ],
+)
+def test_a_request_in_the_midst_of_a_sentence_or_without_its_signs_is_kept(text: str) -> None:
+    assert kept(text)
+
+
 def test_a_condition_is_not_kept_without_what_holds_under_it() -> None:
     assert kept("If the tests pass, remember to tell Ana.") == ["If the tests pass, remember to tell Ana"]
     assert kept("Remember that we use Kafka if the queue is long") == ["We use Kafka if the queue is long"]
@@ -139,6 +155,7 @@ REFUSALS = [
         for refusal in ("you don't have to", "there's no need to", "you needn't", "I don't want you to", "don't bother to")
         for verb in ("remember", "write down", "keep in mind", "save", "make a note of")
     ),
+    *("Remembering this isn't necessary: the lamp is broken.", "Recordar esto no es necesario: la lámpara está rota."),
     *("No tenés que acordarte del puerto viejo.", "No es para que lo guardes, pero ahí está.", "Yo no lo anotaría."),
 ]
 
