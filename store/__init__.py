@@ -206,6 +206,12 @@ FOR_THE_APPLICATION = {
         "store.services.related_records": "related_records=related",
         "store.services.session_flush": "session_flush=",
     },
+    "agents at the door": {
+        "store.doors.calls": "AgentActivity AgentCall=Call agent_calls=",
+        "store.doors.injections": "Injection injections=",
+        "store.doors.mcp.opening": "serve_mcp=run",
+        "store.doors.pause": "agent_pause=",
+    },
 }
 
 

@@ -163,6 +163,21 @@ from store.documents.indexer import (
 from store.documents.watcher import (
     Watch as DocumentWatch,
 )
+from store.doors import (
+    calls as agent_calls,
+    injections,
+    pause as agent_pause,
+)
+from store.doors.calls import (
+    AgentActivity,
+    Call as AgentCall,
+)
+from store.doors.injections import (
+    Injection,
+)
+from store.doors.mcp.opening import (
+    run as serve_mcp,
+)
 from store.embedding.indexer import (
     Indexed as EmbeddingRun,
 )
@@ -459,6 +474,8 @@ __all__ = [
     "AGAINST",
     "AGEING_TABLE",
     "ANSWER_TOKENS",
+    "AgentActivity",
+    "AgentCall",
     "AppliedRestore",
     "Backup",
     "CHANGED_KINDS",
@@ -515,6 +532,7 @@ __all__ = [
     "IndexMetrics",
     "IngestProcess",
     "IngestReport",
+    "Injection",
     "InstalledModel",
     "InvalidInput",
     "Iteration",
@@ -594,6 +612,8 @@ __all__ = [
     "Vectors",
     "adoption",
     "ageing_state",
+    "agent_calls",
+    "agent_pause",
     "ago",
     "alike_facts",
     "allow_secret",
@@ -636,6 +656,7 @@ __all__ = [
     "here",
     "how_long_ago",
     "ingest_file",
+    "injections",
     "installation_trouble",
     "kept_lines",
     "kind_of",
@@ -688,6 +709,7 @@ __all__ = [
     "salvage_file",
     "scan_secrets",
     "scrub_secrets",
+    "serve_mcp",
     "session_flush",
     "short_model_name",
     "spellings",

@@ -88,7 +88,7 @@ def test_its_figures_are_the_programs():
     "what",
     [
         *("`enabled`", "Recovery", "QMD", "The Librarian answers in its own words", "`turns.retention_days`"),
-        *("`learnings.md`", "Notion", "Gemini and Voyage", "LIKE", "SQLCipher", "MCP", "`MEMORY.md` written"),
+        *("`learnings.md`", "Notion", "Gemini and Voyage", "LIKE", "SQLCipher", "`MEMORY.md` written"),
     ],
 )
 def test_what_was_decided_is_there(what: str):

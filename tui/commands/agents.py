@@ -1,12 +1,11 @@
 """mcp, agents, pause."""
 
-from store.base.errors import InvalidInput, NotFound, NotOurs
+from store import InvalidInput, NotFound, NotOurs
 from tui.commands import Outcome, Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.doors.calls import AgentActivity, Call
-    from store.doors.injections import Injection
+    from store import AgentActivity, AgentCall, Injection
     from tui.input.argument_parser import ParsedArguments
 
 DAY = 24 * 60  # minutes that a pause lasts at most
@@ -20,29 +19,29 @@ def mcp(session: Session, given: "ParsedArguments") -> Outcome:
             "This is started by an agent, which speaks to it in JSON; there is nothing here for a person to type.",
             "See docs/agents.md for how to set it up.",
         )
-    from store.doors.mcp.opening import run
+    from store import serve_mcp
 
-    run(session.location, given.session)
+    serve_mcp(session.location, given.session)
     return Outcome()
 
 
 def pause(session: Session, given: "ParsedArguments") -> Outcome:
-    from store.base.clock import local_time, utc_now
-    from store.doors import pause as doors
+    from store import agent_pause, local_time, utc_now
 
     path = session.location.path
     if given.off:
-        doors.resume(path)
+        agent_pause.resume(path)
         return Outcome("Agents are served again.", lambda: {"paused_until": None})
     if not 1 <= given.minutes <= DAY:
         raise InvalidInput(f"A pause lasts from 1 to {DAY:,} minutes.", "memoranda pause --minutes 60")
-    until = doors.pause(path, utc_now(), given.minutes)
+    until = agent_pause.pause(path, utc_now(), given.minutes)
     said = f"No agent is sent anything of this memory, and none can write, until {local_time(until)}."
     return Outcome(f"{said} memoranda pause --off ends it.", lambda: {"paused_until": until})
 
 
 def agents(session: Session, given: "ParsedArguments") -> Outcome:
-    from store.doors import calls, injections
+    from store import agent_calls as calls
+    from store import injections
     from tui.render.agents import activity_lines, call_line, injection_line
 
     memory = session.memory
@@ -74,7 +73,7 @@ def agents(session: Session, given: "ParsedArguments") -> Outcome:
     return Outcome(lines=lines, data=lambda: _as_json(found, did, sent, bool(wanted)))
 
 
-def _as_json(found: "list[AgentActivity]", did: "list[Call]", sent: "list[Injection]", whole: bool) -> object:
+def _as_json(found: "list[AgentActivity]", did: "list[AgentCall]", sent: "list[Injection]", whole: bool) -> object:
     from dataclasses import asdict
 
     rows = [asdict(one) for one in found]
@@ -86,7 +85,7 @@ def _as_json(found: "list[AgentActivity]", did: "list[Call]", sent: "list[Inject
 def _sent(one: "Injection") -> Outcome:
     from dataclasses import asdict
 
-    from store.base.clock import local_time
+    from store import local_time
     from tui.theme.escape import visible
 
     lines = [f"{one.client}, {local_time(one.at)}, {one.event}, {one.tokens:,} tokens, session {one.session or '-'}"]

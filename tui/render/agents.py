@@ -1,8 +1,6 @@
 """What agents did, as lines of text."""
 
-from store.base.clock import how_long_ago, local_time
-from store.doors.calls import AgentActivity, Call
-from store.doors.injections import Injection
+from store import AgentActivity, AgentCall, Injection, how_long_ago, local_time
 from tui.render.plurals import count
 from tui.theme.escape import visible
 
@@ -18,7 +16,7 @@ def activity_lines(one: AgentActivity, now: str) -> list[str]:
     return lines
 
 
-def call_line(call: Call, now: str) -> str:
+def call_line(call: AgentCall, now: str) -> str:
     """One call: when, what, how long it took, what it read and wrote."""
     parts = [f"{local_time(call.at)}  {call.name}  {call.milliseconds:.0f} ms"]
     if call.problem:
