@@ -809,7 +809,7 @@ class TestFiles:
     async def test_a_filter_that_leaves_nothing_says_so(self, story: Story) -> None:
         async with opened(story.folder) as person:
             await person.command("facts zebra")
-            assert person.sees("No fact passes the filter.") and not person.sees("No facts yet.")
+            assert person.sees("No facts match.") and not person.sees("No facts yet.")
 
     async def test_a_long_reading_of_git_shows_how_far_it_is(
         self, story: Story, monkeypatch: pytest.MonkeyPatch

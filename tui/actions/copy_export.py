@@ -38,7 +38,7 @@ def _copy(screen: ActionHost, form: Callable[[Record | Step], str], what: str) -
 
 def export(screen: ActionHost) -> None:
     home, name = export_path(screen.name_of_memory).split("/", 1)
-    screen.action_command(f"export {home}/{quote(name)}")
+    screen.type_command(f"export {home}/{quote(name)}")
 
 
 def export_path(name: str) -> str:

@@ -241,7 +241,7 @@ async def test_what_others_write_does_not_disturb(story: Story) -> None:
         then = person.rows
         with story.open() as memory:
             memory.facts.remember("A fact of now")
-        person.main._look()
+        person.main.poll()
         await person.settle()
         assert person.rows == then
         await person.press("escape")
