@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from store.base.vocabulary import DOMAINS
+from store import DOMAINS
 from tui.input.key_table import FACTS, HITS, NUMBERS, PANES, TIMELINE, named
 from tui.input.pane_table import BY_NAME
 from tui.theme.escape import visible
 from tui.theme.pieces import Piece, width
 
 if TYPE_CHECKING:
-    from store.services.as_of import PastState
+    from store import PastState
 
 SORT_ORDER = ("oldest", "state", "domain", "newest", "text")
 DOMAIN_ORDER = (None, *DOMAINS)

@@ -10,8 +10,7 @@ from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from store.base.clock import local_time
-from store.base.errors import MemorandaError
+from store import MemorandaError, local_time
 from tui.input.key_table import PANES, named
 from tui.lists.view_state import View
 from tui.panes.host import Host
@@ -19,8 +18,7 @@ from tui.theme.escape import visible
 from tui.theme.pieces import Piece, width
 
 if TYPE_CHECKING:
-    from store.services.as_of import PastMemory, PastState
-    from store.services.point_in_time import PointInTime
+    from store import PastMemory, PastState, PointInTime
     from tui.widgets.bars import Footer, Split
 
 

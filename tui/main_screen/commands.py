@@ -11,8 +11,7 @@ from tui.main_screen.command_bar import CommandHost
 from tui.panes.host import Host
 
 if TYPE_CHECKING:
-    from store.base.clock import Clock
-    from store.base.location import Location
+    from store import Clock, Location
 
 
 class StartHost(Host, CommandHost, Protocol):

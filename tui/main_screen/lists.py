@@ -6,9 +6,9 @@ from collections.abc import Hashable, Mapping, Sequence
 from time import monotonic
 from typing import TYPE_CHECKING, Protocol
 
-from store.base.errors import MemorandaError
-from store.base.record_keys import pack, unpack
-from store.database import wal
+from store import MemorandaError, wal
+from store import pack_key as pack
+from store import unpack_key as unpack
 from tui.input.key_table import FACTS, INBOX, PANES, TIMELINE
 from tui.input.pane_table import BY_NAME
 from tui.lists.view_state import View, empty_list

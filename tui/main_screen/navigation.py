@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from store.base.errors import MemorandaError
+from store import MemorandaError
 from tui.input.key_table import FACTS, HISTORY, HITS, PANES, PREVIEW, TIMELINE
 from tui.input.pane_table import BY_NAME
 from tui.lists.view_state import slots

@@ -9,7 +9,7 @@ from tui.theme.escape import visible
 if TYPE_CHECKING:
     from textual.app import App
 
-    from store.base.location import Location
+    from store import Location
 
 
 class NoticeHost(Protocol):
@@ -54,7 +54,7 @@ class NoticeController:
 
     def say_error(self, error: BaseException) -> None:
         """Say what the disk, the file or a defect did; not again while the same is on the screen."""
-        from store.database.connection import understood
+        from store import understood_error as understood
 
         text = str(understood(error, self.host.location.path))
         if visible(text) not in [notice.message for notice in self.host.app._notifications]:

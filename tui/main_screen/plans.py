@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from store.base.errors import MemorandaError
+from store import MemorandaError
 from tui.actions.host import ActionHost
 from tui.panes.host import Host
 
 if TYPE_CHECKING:
-    from store.history.restore_plan import AppliedPlan, Plan
-    from store.services.point_in_time import PointInTime
+    from store import AppliedRestore as AppliedPlan
+    from store import PointInTime
+    from store import RestorePlan as Plan
     from tui.workers.queries import Target
 
 
@@ -68,7 +69,7 @@ class PlanController:
             self.host.app.push_screen(shown, lambda result: self._done(result, undone_by))
 
     def _done(self, result: object, undone_by: str) -> None:
-        from store.history.restore_plan import AppliedPlan
+        from store import AppliedRestore as AppliedPlan
 
         if isinstance(result, str):
             self.host.open_citation(result)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, cast
 
-from store.base.citations import parse
-from store.base.errors import MemorandaError
+from store import MemorandaError
+from store import parse_citation as parse
 from tui.main_screen.controller import first
 from tui.panes.host import Host
 from tui.widgets.preview_pane import PreviewPane
 from tui.widgets.record_list import RecordList
 
 if TYPE_CHECKING:
-    from store.base.models import Record, Step
+    from store import Record, Step
     from tui.lists.record_rows import HitRows, KeyedRows, TimelineRows
     from tui.panes.host import PaneController
 

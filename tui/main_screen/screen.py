@@ -15,8 +15,7 @@ from textual.binding import BindingType
 from textual.widgets import Input
 from textual.worker import Worker, WorkerState
 
-from store.base.clock import Clock, utc_now
-from store.base.location import Location
+from store import Clock, Location, utc_now
 from tui.input.key_table import FACTS, HITS, LIBRARIAN, PANES, TIMELINE
 from tui.input.pane_table import BY_NAME
 from tui.lists.view_state import HUGE, WIDE, View, empty, layout
@@ -45,9 +44,8 @@ from tui.widgets.record_list import RecordList
 from tui.widgets.search_bar import SearchBar
 
 if TYPE_CHECKING:
-    from store.librarian.librarian import Answer
-    from store.services.as_of import PastState
-    from store.services.point_in_time import PointInTime
+    from store import LibrarianAnswer as Answer
+    from store import PastState, PointInTime
     from tui.panes.librarian.controller import LibrarianController
     from tui.theme.pieces import Piece
     from tui.widgets.chat_pane import Talk, TalkPane

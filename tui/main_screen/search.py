@@ -13,10 +13,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from textual.widgets import Input
 
-from store.base.errors import MemorandaError
-from store.base.models import Step
-from store.base.vocabulary import SEARCHABLE
-from store.search.query_parser import filters
+from store import SEARCHABLE, MemorandaError, Step
+from store import query_filters as filters
 from tui.input.key_table import HITS, named
 from tui.panes.host import Host
 from tui.render.empty_results import RECENT, before_asking, unfound
@@ -24,9 +22,9 @@ from tui.theme.escape import visible
 from tui.widgets.search_bar import SearchBar
 
 if TYPE_CHECKING:
-    from store.memory import Memory
-    from store.search.results import Answer, Hit
-    from store.search.snippets import Marker
+    from store import Hit, Memory
+    from store import SearchAnswer as Answer
+    from store import SnippetMarker as Marker
     from tui.theme.pieces import Piece
     from tui.widgets.bars import Split
     from tui.widgets.record_list import RecordList
@@ -187,8 +185,8 @@ class SearchController:
         self._go_to_hits(False)
 
     def _marker_of(self, answer: Answer) -> Marker | None:
-        from store.search.fts import FullTextIndex
-        from store.search.snippets import Marker
+        from store import FullTextIndex
+        from store import SnippetMarker as Marker
 
         if answer.words is None or self.host.engine is None:
             return None

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from store.base.errors import MemorandaError
-from store.base.models import Checkpoint
+from store import Checkpoint, MemorandaError
 from tui.input.key_table import named
 from tui.render.plurals import count
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, cast
 
-from store.llm.model_stats import ModelStats, model_stats
+from store import ModelStats, model_stats
 from tui.panes.host import Host
 from tui.screens.model_status_text import forms
 
 if TYPE_CHECKING:
-    from store.base.location import Location
+    from store import Location
     from tui.screens.application import Application
     from tui.theme.pieces import Piece
     from tui.workers.model_worker import ModelWorker, Pull

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from store.base.errors import MemorandaError
+from store import MemorandaError
 from tui.input.key_table import named
 from tui.panes.host import Host
 from tui.render.plurals import count as counted

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from tui.workers import queries
 
 if TYPE_CHECKING:
-    from store.memory import Memory
+    from store import Memory
     from tui.lists.context_rows import ContextRows
     from tui.lists.view_state import View
     from tui.workers.engine import Engine

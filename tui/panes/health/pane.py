@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def words(view: View, counts: Mapping[str, int], short: int, key: Callable[[str], str]) -> list[tuple[str | None, str]]:
-    from store.base.clock import from_ms, local_time
+    from store import from_ms, local_time
 
     at = local_time(from_ms(counts["measured"])) if "measured" in counts else ""
     return [(f"as of {at.rpartition(' ')[2] if short else at}" if at else None, "")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from store.memory import Memory
+    from store import Memory
     from tui.lists.health_rows import HealthRows
     from tui.lists.view_state import View
     from tui.workers.engine import Engine

@@ -8,7 +8,7 @@ from tui.lists.record_rows import KeyedRows
 from tui.lists.side_rows import step_segments
 
 if TYPE_CHECKING:
-    from store.memory import Memory
+    from store import Memory
     from tui.lists.view_state import View
     from tui.workers.engine import Engine
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
-from store.base.errors import Defect, MemorandaError
-from store.database.tombstones import times
+from store import Defect, MemorandaError
+from store import purged_times as times
 from tui.input.key_table import LIBRARIAN, named
 from tui.lists.view_state import empty
 from tui.panes.host import PaneController, PaneHost
@@ -17,7 +17,7 @@ from tui.widgets.chat_pane import Question, Talk, TalkPane
 from tui.workers.librarian_worker import KEPT, Exchange, LibrarianWorker
 
 if TYPE_CHECKING:
-    from store.librarian.librarian import Answer
+    from store import LibrarianAnswer as Answer
     from tui.theme.pieces import Piece
     from tui.widgets.preview import Preview
 
@@ -190,7 +190,7 @@ class LibrarianController(PaneController):
         except MemorandaError as error:
             self.host.later(self._ended, exchange, None, str(error))
         except Exception as error:
-            from store.database.connection import understood
+            from store import understood_error as understood
 
             reason = understood(error, engine.location.path)
             self.host.later(self._ended, exchange, None, str(reason))

@@ -5,12 +5,12 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING
 
-from store.base.record_keys import pack
+from store import pack_key as pack
 from tui.lists.record_rows import KeyedRows
 from tui.lists.side_rows import task_segments
 
 if TYPE_CHECKING:
-    from store.memory import Memory
+    from store import Memory
     from tui.lists.view_state import View
     from tui.workers.engine import Engine
 
