@@ -6,9 +6,7 @@ from collections.abc import Hashable, Mapping, Sequence
 from time import monotonic
 from typing import TYPE_CHECKING, Protocol
 
-from store import MemorandaError, wal
-from store import pack_key as pack
-from store import unpack_key as unpack
+from store import MemorandaError, pack_key, unpack_key, wal
 from tui.input.key_table import FACTS, INBOX, PANES, TIMELINE
 from tui.input.pane_table import BY_NAME
 from tui.lists.view_state import View, empty_list
@@ -221,7 +219,7 @@ class ListsController:
 
     def hide_proposals(self, numbers: Sequence[int]) -> None:
         """Take proposals out of the list before it is read again."""
-        self._hide(INBOX, [pack("proposal", number) for number in numbers])
+        self._hide(INBOX, [pack_key("proposal", number) for number in numbers])
 
     def _hide(self, name: str, keys: Sequence[int]) -> None:
         found = self.host.list_of(name)
@@ -244,7 +242,7 @@ class ListsController:
         place = self.host.place
         if self._wanted is None or place not in names:
             return
-        kind, number = unpack(self._wanted)
+        kind, number = unpack_key(self._wanted)
         key = number if place == FACTS and kind == "fact" else self._wanted
         if self.host.list_of(place).select(key):
             self._wanted = None
@@ -254,7 +252,7 @@ class ListsController:
         assert self.engine is not None
         self.step, changed = self.engine.changed_elsewhere(self.step)
         for key in changed:
-            kind, number = unpack(key)
+            kind, number = unpack_key(key)
             for name, pane in BY_NAME.items():
                 if kind in pane.kinds and (found := self.host.found(name)) is not None:
                     found.flash(number if name == FACTS else key)

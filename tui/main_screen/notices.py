@@ -54,8 +54,8 @@ class NoticeController:
 
     def say_error(self, error: BaseException) -> None:
         """Say what the disk, the file or a defect did; not again while the same is on the screen."""
-        from store import understood_error as understood
+        from store import understood_error
 
-        text = str(understood(error, self.host.location.path))
+        text = str(understood_error(error, self.host.location.path))
         if visible(text) not in [notice.message for notice in self.host.app._notifications]:
             self.say(text, "error", timeout=10)

@@ -37,12 +37,12 @@ class OpeningController:
         self.host.in_background(self._open, "open", "open the memory")
 
     def _open(self) -> None:
-        from store import configuration as config
+        from store import configuration
         from tui.desktop import recent_files
         from tui.workers.engine import FIRST, Engine
 
         host = self.host
-        waited = config.waits(host.location)
+        waited = configuration.waits(host.location)
         try:
             engine = Engine(host.location, host.cwd, host.clock)
             first = engine.lists(host.view, FIRST)

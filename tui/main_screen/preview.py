@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, cast
 
-from store import MemorandaError
-from store import parse_citation as parse
+from store import MemorandaError, parse_citation
 from tui.main_screen.controller import first
 from tui.panes.host import Host
 from tui.widgets.preview_pane import PreviewPane
@@ -92,7 +91,7 @@ class PreviewController:
     def open_citation(self, text: str) -> None:
         """Show the record of a citation in the preview."""
         try:
-            self.host.pane.open(parse(text, "fact"))
+            self.host.pane.open(parse_citation(text, "fact"))
         except MemorandaError as error:
             self.host.say(str(error), "warning")
 

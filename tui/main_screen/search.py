@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from textual.widgets import Input
 
-from store import SEARCHABLE, MemorandaError, Step
-from store import query_filters as filters
+from store import SEARCHABLE, MemorandaError, query_filters
 from tui.input.key_table import HITS, named
 from tui.panes.host import Host
 from tui.render.empty_results import RECENT, before_asking, unfound
@@ -125,6 +124,8 @@ class SearchController:
 
     def action_related(self) -> None:
         """Search for what is near the record that is shown."""
+        from store import Step
+
         record = self.host.pane.record
         if record is None or isinstance(record, Step) or type(record).__name__.lower() not in KINDS:
             self.host.say("Nothing is selected that something could be related to.", "warning")
@@ -134,7 +135,7 @@ class SearchController:
     def action_drop_filter(self, number: int) -> None:
         """Take a filter out of the query, as a click on its ✕ does."""
         text = self._bar.query_text
-        places = filters(text)
+        places = query_filters(text)
         if number < len(places):
             start, end = places[number]
             self._bar.ask(" ".join(f"{text[:start]} {text[end:]}".split()))
@@ -241,7 +242,7 @@ class SearchController:
         text = self._bar.query_text
         return [
             (f"  {visible(text[start:end])} ✕", "$text-accent", f"drop_filter({number})")
-            for number, (start, end) in enumerate(filters(text))
+            for number, (start, end) in enumerate(query_filters(text))
         ]
 
     def draw_title(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING
 
-from store import pack_key as pack
+from store import pack_key
 from tui.lists.record_rows import KeyedRows
 from tui.lists.side_rows import checkpoint_segments
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def read(engine: Engine, memory: Memory, view: View) -> KeyedRows:
     now, newest = memory.now, engine.newest_step(memory)
-    keys = array("q", (pack("checkpoint", number) for number in memory.checkpoints.ids(every=view.hidden)))
+    keys = array("q", (pack_key("checkpoint", number) for number in memory.checkpoints.ids(every=view.hidden)))
     return KeyedRows(keys, engine.read_entries, lambda record, width: checkpoint_segments(record, width, now, newest))
 
 

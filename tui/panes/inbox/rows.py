@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING
 
-from store import pack_key as pack
+from store import pack_key
 from tui.lists.record_rows import KeyedRows
 from tui.lists.side_rows import proposal_segments
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def read(engine: Engine, memory: Memory, view: View) -> KeyedRows:
     now = memory.now
     numbers = memory.inbox.ids(origin=view.asker)
-    keys = array("q", (pack("proposal", number) for number in numbers))
+    keys = array("q", (pack_key("proposal", number) for number in numbers))
     against = {} if view.past else engine.conflicts.read(memory, numbers)
     return KeyedRows(
         keys,

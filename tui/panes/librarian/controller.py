@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
-from store import Defect, MemorandaError
-from store import purged_times as times
+from store import Defect, MemorandaError, purged_times
 from tui.input.key_table import LIBRARIAN, named
 from tui.lists.view_state import empty
 from tui.panes.host import PaneController, PaneHost
@@ -190,9 +189,9 @@ class LibrarianController(PaneController):
         except MemorandaError as error:
             self.host.later(self._ended, exchange, None, str(error))
         except Exception as error:
-            from store import understood_error as understood
+            from store import understood_error
 
-            reason = understood(error, engine.location.path)
+            reason = understood_error(error, engine.location.path)
             self.host.later(self._ended, exchange, None, str(reason))
             if isinstance(reason, Defect):
                 raise
@@ -237,7 +236,7 @@ class LibrarianController(PaneController):
         it, and neither is on the disk any more. Whether there was one."""
         if self.host.engine is None:
             return False
-        before, self._purges = self._purges, times(self.host.engine.present.database)
+        before, self._purges = self._purges, purged_times(self.host.engine.present.database)
         if not self._exchanges or self._purges <= before:
             return False
         self.stop_answer()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from array import array
 from typing import TYPE_CHECKING
 
-from store import pack_key as pack
+from store import pack_key
 from tui.lists.record_rows import KeyedRows
 from tui.lists.side_rows import task_segments
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def read(engine: Engine, memory: Memory, view: View) -> KeyedRows:
     now = memory.now
-    keys = array("q", (pack("task", number) for number in memory.tasks.ids(statuses=view.task_statuses)))
+    keys = array("q", (pack_key("task", number) for number in memory.tasks.ids(statuses=view.task_statuses)))
     return KeyedRows(keys, engine.read_entries, lambda record, width: task_segments(record, width, now))
 
 
