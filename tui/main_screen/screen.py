@@ -20,7 +20,9 @@ from tui.input.key_table import FACTS, HITS, LIBRARIAN, PANES, TIMELINE
 from tui.input.pane_table import BY_NAME
 from tui.lists.view_state import HUGE, WIDE, View, empty, layout
 from tui.main_screen.as_of import AsOfController
-from tui.main_screen.commands import CommandController
+from tui.main_screen.commands.dispatch import CommandController
+from tui.main_screen.commands.plans import PlanController
+from tui.main_screen.commands.prompt import PromptController
 from tui.main_screen.controller import BackgroundTask, Polling, first, take_actions
 from tui.main_screen.layout import STYLES, TYPING, Body, bindings, hidden_pane, list_pane
 from tui.main_screen.lists import ListsController
@@ -28,9 +30,7 @@ from tui.main_screen.marks import MarksController
 from tui.main_screen.navigation import NavigationController
 from tui.main_screen.notices import NoticeController
 from tui.main_screen.opening import OpeningController
-from tui.main_screen.plans import PlanController
 from tui.main_screen.preview import PreviewController
-from tui.main_screen.prompt import PromptController
 from tui.main_screen.search import SearchController
 from tui.main_screen.threads import ThreadController
 from tui.main_screen.top_bar import TopBarController

@@ -13,7 +13,7 @@ from support.stories import Story, copy
 
 from tui.input.command_table import VERBS
 from tui.input.key_table import KEYS
-from tui.main_screen.command_bar import IN_THE_PAST
+from tui.main_screen.commands.command_bar import IN_THE_PAST
 
 Size = tuple[int, int]
 SIZES = pytest.mark.parametrize("size", [NARROW, WIDE, HUGE], ids=["80x24", "120x40", "200x60"])

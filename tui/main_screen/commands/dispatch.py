@@ -7,7 +7,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Protocol
 
 from tui.input.key_table import KEYS
-from tui.main_screen.command_bar import CommandHost
+from tui.main_screen.commands.command_bar import CommandHost
 from tui.panes.host import Host
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class CommandController:
     def action_run(self, text: str) -> None:
         """Do what a line typed in the `:` bar does."""
         if text.strip():
-            from tui.main_screen.command_bar import run_line
+            from tui.main_screen.commands.command_bar import run_line
 
             run_line(self.host, text)
 

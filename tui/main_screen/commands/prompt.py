@@ -91,7 +91,7 @@ class PromptController:
 
     def typed(self, event: AskBar.Typed) -> None:
         """Say in the footer how the command that is being typed is used."""
-        from tui.main_screen.command_bar import hint
+        from tui.main_screen.commands.command_bar import hint
 
         usage = hint(event.text)
         does, completes, leaves = ("", "", "") if usage else (" does it ", " completes ", " leaves")
