@@ -61,7 +61,7 @@ class ListsController:
     def opened(self, engine: Engine, first: Lists) -> None:
         """Show the first rows."""
         self.engine = engine
-        self._held = bool(wal.held(engine.screen.database.path))  # which is among the warnings
+        self._held = bool(_held(engine.screen.database.path))  # which is among the warnings
         self.host.set_held(self._held)
         for warning in engine.screen.database.warnings:
             self.host.say(warning, "warning", timeout=15)
@@ -90,7 +90,7 @@ class ListsController:
 
     def _look_at_log(self, path: str) -> None:
         """Say once that another program keeps the log from being emptied, and in the bar for as long as it does."""
-        reason = wal.held(path)
+        reason = _held(path)
         if bool(reason) == self._held:
             return
         self._held = bool(reason)
@@ -256,3 +256,9 @@ class ListsController:
             for name, pane in BY_NAME.items():
                 if kind in pane.kinds and (found := self.host.found(name)) is not None:
                     found.flash(number if name == FACTS else key)
+
+
+def _held(path: str) -> str:
+    """Why the log cannot be emptied; imported after the first frame, with SQLite."""
+
+    return wal.held(path)

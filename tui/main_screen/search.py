@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from textual.widgets import Input
 
-from store import SEARCHABLE, MemorandaError, query_filters
+from store import SEARCHABLE, MemorandaError
 from tui.input.key_table import HITS, named
 from tui.panes.host import Host
-from tui.render.empty_results import RECENT, before_asking, unfound
 from tui.theme.escape import visible
 from tui.widgets.search_bar import SearchBar
 
@@ -77,6 +76,8 @@ class SearchController:
 
     def _show_hints(self) -> None:
         """Beside an empty bar: what was asked before, and what narrows a search."""
+        from tui.render.empty_results import RECENT, before_asking
+
         engine = self.host.engine
         if engine is not None:
             citation = getattr(self.host.pane.record, "citation", "")
@@ -134,6 +135,8 @@ class SearchController:
 
     def action_drop_filter(self, number: int) -> None:
         """Take a filter out of the query, as a click on its ✕ does."""
+        from store import query_filters
+
         text = self._bar.query_text
         places = query_filters(text)
         if number < len(places):
@@ -194,6 +197,8 @@ class SearchController:
         return Marker(FullTextIndex(self.host.engine.screen.database).tokenizer, answer.words.kept, answer.words.prefix)
 
     def _explain_empty(self, answer: Answer, offers: Mapping[str, Sequence[str]]) -> None:
+        from tui.render.empty_results import unfound
+
         assert self.host.engine is not None
         meaning = self.host.engine.screen.search.meaning
         model = meaning is not None and meaning.serves
@@ -239,6 +244,8 @@ class SearchController:
 
     def _chips(self) -> list[Piece]:
         """The filters of the query, each with what takes it away."""
+        from store import query_filters
+
         text = self._bar.query_text
         return [
             (f"  {visible(text[start:end])} ✕", "$text-accent", f"drop_filter({number})")

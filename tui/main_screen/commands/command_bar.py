@@ -4,36 +4,18 @@ than text."""
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from store import MemorandaError
-from tui.actions.host import ActionHost
 from tui.input.argument_parser import ParsedArguments, Usage, help_text, read
 from tui.input.command import Verb
 from tui.input.command_table import find
 from tui.input.completion import complete, split
 from tui.input.key_table import named
+from tui.main_screen.commands.host import CommandHost
 
 if TYPE_CHECKING:
     from tui.commands import Outcome
-
-
-class CommandHost(ActionHost, Protocol):
-    """A screen on which a line is run as a verb, and which shows what it gave."""
-
-    @property
-    def cwd(self) -> str: ...
-    def refuses(self) -> bool: ...
-    @property
-    def embed(self) -> Callable[[], object]: ...
-    def ask_librarian(self, question: str) -> None: ...
-    def open_citation(self, text: str) -> None: ...
-    def search_for(self, query: str) -> None: ...
-    def show_doctor(self, quick: bool = False) -> None: ...
-    def show_help(self) -> None: ...
-    def show_model(self, pull: str = "", trying: str | None = None) -> None: ...
-    def choose_memory(self) -> None: ...
 
 
 # what may be asked while the past is looked at: what only reads, and what is not about the memory

@@ -7,7 +7,7 @@ from shlex import quote
 from typing import TYPE_CHECKING, Protocol
 
 from tui.input.key_table import KEYS
-from tui.main_screen.commands.command_bar import CommandHost
+from tui.main_screen.commands.host import CommandHost
 from tui.panes.host import Host
 
 if TYPE_CHECKING:
