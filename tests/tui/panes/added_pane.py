@@ -24,6 +24,8 @@ async def main(project: Path, nothing: Path) -> None:
     async with opened(project, NARROW) as person:
         await person.press("0")
         seen["narrow"] = person.seen
+        await person.press("e")
+        seen["asks"] = [line.strip() for line in person.lines if line.startswith(" : ")]
     async with opened(nothing, WIDE) as person:
         await person.press("0")
         seen["empty"] = [line.strip() for line in person.lines if "No events yet" in line]

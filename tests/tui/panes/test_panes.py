@@ -93,6 +93,6 @@ def test_the_recipe_adds_a_pane(story: Story, tmp_path: Path):
         newest, *_ = numbers = memory.events.ids()
     assert len(seen["rows"]) == len(numbers) >= 2 and f"E#{newest}" in seen["rows"][0]
     assert seen["preview"][0] == f"Event 1 of {len(numbers)}" and any(f"E#{newest}" in line for line in seen["preview"])
-    assert "? help" in seen["footer"] and "space mark" in seen["footer"]
+    assert all(key in seen["footer"] for key in ("e log", "space mark", "? help")) and seen["asks"] == [": event"]
     assert seen["next"] == "preview" and seen["narrow"] == ["events"]
-    assert seen["empty"] and "No events yet. Press : and type" in seen["empty"][0]
+    assert seen["empty"] and "No events yet. Press e to log" in seen["empty"][0]
