@@ -63,10 +63,10 @@ class CheckpointController:
         except MemorandaError as error:
             result = {"trouble": str(error)}
         if trouble := result.get("trouble"):
-            text = f"Not all conversations could be imported: {trouble}"
+            text = f"Not all conversations could be brought in: {trouble}"
             self.host.later(self.host.say, text, "warning", 8)
         if isinstance(added := result.get("added"), int) and added:
-            self.host.later(self.host.say, f"Imported {count(added, 'turn')} of conversations.")
+            self.host.later(self.host.say, f"Brought in {count(added, 'turn')} of conversations.")
 
     def _take_due(self) -> None:
         engine = self.host.engine
