@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def copy(screen: ActionHost) -> None:
     answer = screen.last_answer
-    if screen.focused is screen.talk:
+    if screen.focused is not None and screen.focused is screen.talk:
         if answer is not None:
             screen.copy(answer.text, "the answer")
         return

@@ -286,7 +286,8 @@ class MainScreen(ResponsiveScreen[None]):
 
     def model_told(self) -> None:
         """The model's state has changed."""
-        self.model_status.changed()
+        if self.tasks:
+            self.model_status.changed()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """In a bar these keys are letters."""
@@ -351,12 +352,12 @@ class MainScreen(ResponsiveScreen[None]):
         return cast("LibrarianController", self._panes[LIBRARIAN])
 
     @property
-    def talk(self) -> Talk:
-        return self.librarian.talk
+    def talk(self) -> Talk | None:
+        return self.librarian.talk if self._panes else None
 
     @property
     def last_answer(self) -> Answer | None:
-        return self.librarian.last_answer
+        return self.librarian.last_answer if self._panes else None
 
     @property
     def embedding_under_way(self) -> str | None:

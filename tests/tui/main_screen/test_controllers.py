@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import ast
 import importlib
+import os
 import re
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from support.screen import WIDE, opened
-from support.stories import Story, copy
+from support.screen import WIDE, Person, opened
+from support.stories import Clock, Story, copy
 from textual.app import App
 
+from tui.app import Memoranda
 from tui.input.key_table import KEYS
 from tui.main_screen.controller import Polling, first, take_actions
 from tui.main_screen.screen import MainScreen
@@ -70,6 +72,24 @@ async def test_an_event_is_handled_once(story: Story, monkeypatch: pytest.Monkey
         assert calls == ["timeline", "librarian"]
         await person.press("1")
         assert calls == ["timeline", "librarian", "facts"]
+
+
+async def test_keys_that_come_before_the_panes_do_no_harm(story: Story, monkeypatch: pytest.MonkeyPatch):
+    """The first rows are shown before the other panes and the lines to type in are mounted."""
+    monkeypatch.setattr(MainScreen, "_complete", lambda screen: None)
+    app = Memoranda(story.location, os.fspath(story.folder), Clock())
+    async with app.run_test(size=WIDE) as pilot:
+        person = Person(app, pilot)
+        await person.until(lambda: person.main.engine is not None and person.rows)
+        for key in ("8", "A", "6", "tab", "Y", "slash", "colon", "space", "v", "n", "w", "H", "escape", "escape", "1"):
+            await pilot.press(key)
+        assert person.at == "facts" and app.is_running
+    app.modeller.close()
+
+
+def test_the_model_may_report_before_the_first_frame(story: Story):
+    """As one does that was being downloaded when another memory was opened."""
+    MainScreen(story.location, os.fspath(story.folder)).model_told()
 
 
 def test_an_action_has_one_owner():
