@@ -129,7 +129,7 @@ def test_a_courtesy_is_no_condition(courtesy: str, ask: str) -> None:
     [
         *("I don't want you to forget that the badge office closes at four", "we mustn't forget: Uma rotates the keys"),
         *("remember this please the badge office closes at four", "If you could remember that I'm left-handed, great"),
-        *("After the audit I want you to remember that the API is frozen", "No quiero que te olvides de que cierra"),
+        *("After the audit I want you to remember that the API is frozen", "No quiero que te olvides de que soy zurda"),
         *("Si podés acordate de que soy zurda.", "acordate porfa la credencial se retira en el piso 3"),
         *("Quiero dejar constancia de que lo aprobó Ana.", "¿Te puedes acordar de que mi jefa se llama Irene?"),
         *("Take into account from now on that I work from Tokyo.", "Tomá en cuenta desde ya que trabajo desde Tokio."),
