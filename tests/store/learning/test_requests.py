@@ -132,11 +132,16 @@ def test_a_courtesy_is_no_condition(courtesy: str, ask: str) -> None:
         *("After the audit I want you to remember that the API is frozen", "No quiero que te olvides de que soy zurda"),
         *("Si podés acordate de que soy zurda.", "acordate porfa la credencial se retira en el piso 3"),
         *("Quiero dejar constancia de que lo aprobó Ana.", "¿Te puedes acordar de que mi jefa se llama Irene?"),
+        "¿Te importaría recordar que el sprint termina los miércoles?",
         *("Take into account from now on that I work from Tokyo.", "Tomá en cuenta desde ya que trabajo desde Tokio."),
     ],
 )
 def test_a_request_in_the_midst_of_a_sentence_or_without_its_signs_is_kept(text: str) -> None:
     assert kept(text)
+
+
+def test_a_request_for_what_is_kept_already_is_not_kept_itself() -> None:
+    assert kept("Never ever merge without a green build. Make a note.") == ["Never ever merge without a green build"]
 
 
 def test_a_condition_is_not_kept_without_what_holds_under_it() -> None:
