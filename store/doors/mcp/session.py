@@ -127,14 +127,16 @@ class Session:
         run: Callable[[Memory, Caller], Answer],
     ) -> Answer:
         start = time.perf_counter()
-        who = None
+        who = step = None
         problem = ""
         try:
             if until := paused_until(self._location.path, self._clock()):
                 return _error("paused", f"The person paused memory until {local_time(until)}.", "Go on without it.")
             memory = self._opened(name in WRITES)
             who = caller_of(meta, client, self._given, self._made_up, memory.database)
+            before = memory.database.last_step
             answer = run(memory, who)
+            step = memory.database.last_step if memory.database.last_step != before else None
         except MemorandaError as error:
             problem = error.code
             answer = _error(error.code, error.message, error.next)
@@ -150,6 +152,7 @@ class Session:
                 "problem": problem,
                 "reads": answer.reads,
                 "writes": answer.writes,
+                "step": step,
             }
             self._notes.append((who, note))
         return answer
