@@ -1,5 +1,5 @@
-"""The tools that read: each takes a memory, the caller and checked arguments, and gives an answer. The resources and the
-prompt, which give the same in other words."""
+"""The tools that read: each takes a memory, the caller and checked arguments, and gives an answer. The resources and
+the prompt, which give the same."""
 
 import os
 from collections.abc import Iterable
