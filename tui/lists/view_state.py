@@ -124,7 +124,8 @@ def about(pane: str, view: View, counts: Mapping[str, int], short: int) -> list[
         return f"{told}: {key}"
 
     if pane == FACTS:
-        gone = [f"{counts[word]:,} {word}" for word in ("forgotten", "superseded") if counts.get(word)]
+        states = (("forgotten", "forgotten"), ("superseded", "replaced"))
+        gone = [f"{counts[status]:,} {word}" for status, word in states if counts.get(status)]
         count = counts.get("forgotten", 0) + counts.get("superseded", 0)
         words = f"{count:,}" if short else ", ".join(gone)
         shown = "all" if short else "all shown"
@@ -200,18 +201,18 @@ def empty(pane: str) -> str:
     add = named("record.add")
     return {
         FACTS: f"No facts yet. Press {add} to add the first one: what should be remembered here?",
-        TIMELINE: "Nothing happened here yet. Decisions, commits and events will stand here, newest first. "
+        TIMELINE: "Nothing happened here yet. Decisions, commits and events are listed here, newest first. "
         f"Press {add} to record a decision.",
-        CHECKPOINTS: f"No checkpoints yet. Press {add} to name this moment; {named('checkpoint.restore')} then shows "
+        CHECKPOINTS: f"No checkpoints yet. Press {add} to add a checkpoint; {named('checkpoint.restore')} then shows "
         "what going back to it would change.",
-        HISTORY: "Nothing was changed yet. Every change will stand here, with who made it, and "
-        f"{named('step.undo')} takes it back.",
+        HISTORY: "Nothing was changed yet. Every change is listed here, with who made it, and "
+        f"{named('step.undo')} undoes it.",
         TASKS: f"No tasks to be done. Press {add} to add one; {named('task.move')} starts and finishes it.",
-        CONTEXT: "What an agent would be sent will stand here, with what it costs and why each fact is in or out. "
+        CONTEXT: "What an agent would be sent is listed here, with what it costs and why each fact is in or out. "
         f"Press {named('context.ask')} to ask a question.",
-        HEALTH: "How the memory fares will stand here: how old its facts are, what conversations and contexts cost, "
+        HEALTH: "Health of the memory, in figures: how old its facts are, what conversations and contexts cost, "
         "how searches and the reading of turns went.",
-        INBOX: "Nothing waits for you. What agents, imports and files would have remembered stands here, with its "
+        INBOX: "Nothing to review. What agents, imports and files would have remembered stands here, with its "
         f"evidence, until you accept it ({named('record.confirm')}) or reject it ({named('record.forget')}): nobody "
         f"believes it before. {named('inbox.duplicates')} looks for facts that say the same, or contradict each other.",
         LIBRARIAN: f"Ask what was decided, done or said, when, by whom and why, in English or Spanish: "
@@ -225,8 +226,8 @@ def filtered(pane: str) -> str:
     """What stands in a list of which the filter leaves nothing; empty for one that has no filter."""
     kind, origin = named("list.filter"), named("list.origin")
     return {
-        FACTS: f"No fact passes the filter. {kind} and {origin} choose the next one; :facts shows all of them.",
+        FACTS: f"No facts match. {kind} and {origin} choose the next one; :facts shows all of them.",
         TIMELINE: f"Nothing of this kind. {kind} shows the next kind, at last all of them.",
-        INBOX: f"Nothing waits from this source. {origin} shows the next one, at last all of them.",
+        INBOX: f"Nothing to review from this source. {origin} shows the next one, at last all of them.",
         HISTORY: f"Nothing by this origin. {origin} shows the next one, at last all of them.",
     }.get(pane, "")
