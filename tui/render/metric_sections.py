@@ -85,7 +85,7 @@ def _facts(found: "Measures") -> "Iterator[Figure]":
 def _conversations(found: "Measures") -> "Iterator[Figure]":
     if not found.conversations:
         bring = "Bring one in with memoranda ingest FILE, or let ingest.claude bring in those of Claude Code."
-        yield unknown("covered", "sessions", "none was remembered yet", bring)
+        yield unknown("covered", "sessions", "none yet", bring)
         return
     most = max(one.tokens for one in found.sessions)
     yield from (_session(one, most) for one in found.sessions)

@@ -110,7 +110,7 @@ async def test_what_nobody_can_know_yet_says_so_and_is_no_nought(story: Story) -
             ("read", "no turn was read yet"),
             ("takes", "nothing was searched yet"),
             ("at hand", "no answer was looked for yet"),
-            ("sessions", "none was remembered yet"),
+            ("sessions", "none yet"),
             ("sent", "none was handed out yet"),
             ("backups", "none yet"),
             ("requests", "no turn asked for anything yet"),
