@@ -55,7 +55,7 @@ def _told(screen: ActionHost, result: object) -> None:
         return
     done, traces = result
     lines = done_lines(done, traces)
-    screen.action_unmark()
+    screen.unmark()
     screen.say(f"Erased {count(done.purged, 'record')} with all old versions. {lines[-1]}", alone=True, timeout=8)
     screen.refresh_records()
     if len(lines) > 1:
