@@ -85,7 +85,9 @@ class TestRestore:
         async with opened(story.folder, size) as person:
             await person.press("3")
             await person.plan_of("R")
-            assert person.sees("RESTORE K#1 “before refactor”   20 Nov 2026 00:00", "11 of 11 chosen", "u undoes it all")
+            assert person.sees(
+                "RESTORE K#1 “before refactor”   20 Nov 2026 00:00", "11 of 11 chosen", "u undoes it all"
+            )
             await person.press("G", "g")
             rows = [" ".join(row[1:].split()) for row in person.plan]
             assert rows[4].startswith("[x] − A#3 ask for a logo removed")
