@@ -387,7 +387,7 @@ class TestTimeline:
             await person.paste(" with XML inside")
             await person.press("enter")
             assert person.toasts == ["D#6 replaces D#4, u to undo"]
-            assert "Supersedes   D#4" in person.preview, "the cursor is on the new one"
+            assert "Replaces     D#4" in person.preview, "the cursor is on the new one"
             await person.press("u")
             assert person.record is not None and person.record.citation == "D#4"
             await person.press("f")
