@@ -1,0 +1,175 @@
+"""connect, disconnect, plugin, hook: how agents reach the memory."""
+
+import os
+import shutil
+import sys
+
+from store.base.errors import Declined, InvalidInput, StorageError
+from tui.commands import Outcome, Session
+from tui.theme.escape import visible
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from store.doors.clients.client import Client, Place
+    from store.doors.connection import Plan
+    from tui.input.argument_parser import ParsedArguments
+
+
+def connect(session: Session, given: "ParsedArguments") -> Outcome:
+    from store.doors import client_health, connection
+    from store.doors.clients import client as clients
+
+    if not given.agent:
+        return _listed(session)
+    client = clients.get(given.agent)
+    place = _place(session, given)
+    plan = connection.plan(client, place)
+    _refuse(plan)
+    where = {"local": "this project, for you alone", "project": "this project, for everybody", "user": "you, everywhere"}
+    if plan.nothing:
+        said = f"{client.title} is connected already: {where[place.scope]}."
+        return Outcome(said, lambda: {"agent": client.name, "scope": place.scope, "changed": []})
+    if given.dry_run:
+        return Outcome(
+            f"{client.title} would be connected: {where[place.scope]}. Nothing was changed.",
+            lambda: _data(plan, given.dry_run),
+            _diff(plan),
+        )
+    if not given.yes and not session.ask(f"Connect {client.title}: {where[place.scope]}?", _diff(plan)):
+        raise Declined("Nothing was changed.")
+    _done(plan, connection.connect)
+    seen = client_health.look(client, place)
+    lines = [f"  {visible(change.file)}" for change in plan.changes]
+    lines += [f"{'ok  ' if one.state == 'ok' else 'note'}  {visible(one.says)}" for one in seen]
+    lines += [f"then  {step}" for step in client.steps[place.scope]]
+    lines.append(f"Take it back: memoranda disconnect {client.name}{_option(place.scope)}")
+    return Outcome(
+        f"Connected {client.title}: {where[place.scope]}.",
+        lambda: _data(plan) | {"seen": [{"state": one.state, "says": one.says} for one in seen]},
+        lines,
+    )
+
+
+def disconnect(session: Session, given: "ParsedArguments") -> Outcome:
+    from store.doors import connection
+    from store.doors.clients import client as clients
+
+    client = clients.get(given.agent)
+    place = _place(session, given)
+    plan = connection.unplan(client, place)
+    if not plan.changes and not plan.in_the_way:
+        return Outcome(
+            f"{client.title} is not connected here{_option(place.scope, ', with')}.", lambda: _data(plan, given.dry_run)
+        )
+    if given.dry_run:
+        return Outcome("Nothing was changed.", lambda: _data(plan, given.dry_run), _diff(plan))
+    if not given.yes and not session.ask(f"Disconnect {client.title}?", _diff(plan)):
+        raise Declined("Nothing was changed.")
+    _done(plan, connection.disconnect)
+    if plan.in_the_way:
+        raise StorageError(" ".join(plan.in_the_way), "The rest is as it was; look at that file, then say it again.")
+    return Outcome(f"Disconnected {client.title}; its files are as they were.", lambda: _data(plan))
+
+
+def plugin(session: Session, given: "ParsedArguments") -> Outcome:
+    from store.doors import claude_plugin
+
+    folder = os.path.abspath(os.path.join(session.cwd, os.path.expanduser(given.folder)))
+    written = claude_plugin.write(folder, _command(session, absolute=False))
+    return Outcome(
+        f"Wrote a plugin of Claude Code to {visible(folder)}.",
+        lambda: {"folder": folder, "files": written},
+        [*(f"  {name}" for name in written), f"Try it: claude --plugin-dir {visible(folder)}"],
+    )
+
+
+def hook(session: Session, given: "ParsedArguments") -> Outcome:
+    """What `tui/main.py` does before anything else is imported; this is for `--help` and completion."""
+    from store.doors.hooks.process import run
+
+    run([given.client, *given.more], sys.stdin.buffer, sys.stdout.buffer)
+    return Outcome(document=lambda: iter(()))  # type: ignore[arg-type,return-value]
+
+
+def _place(session: Session, given: "ParsedArguments") -> "Place":
+    from store.base.location import checkout_root
+    from store.doors.clients.client import LOCAL, PROJECT, USER, Place
+
+    if given.project and given.user:
+        raise InvalidInput("It is one of --project and --user.", "Without either: this project, for you alone.")
+    scope = PROJECT if given.project else USER if given.user else LOCAL
+    root = session.location.project or checkout_root(session.cwd) or os.path.abspath(session.cwd)
+    home = os.path.expanduser("~")
+    return Place(scope, root, home, dict(os.environ), _command(session, absolute=scope != PROJECT))
+
+
+def _command(session: Session, absolute: bool) -> tuple[str, ...]:
+    """What starts us, in words: by its path where no other machine reads it, for the PATH of whoever starts an agent
+    may be another."""
+    named = session.location.kind == "option"
+    more = ("--db", session.location.path) if named else ()
+    if not absolute:
+        return ("memoranda", *more)
+    beside = os.path.join(os.path.dirname(sys.executable), "memoranda")
+    found = beside if os.access(beside, os.X_OK) else shutil.which("memoranda")
+    return (os.path.abspath(found) if found else "memoranda", *more)
+
+
+def _listed(session: Session) -> Outcome:
+    """What is installed here, and what is connected."""
+    from store.doors import client_health, connection
+    from store.doors.clients import client as clients
+    from store.doors.clients.client import LOCAL, Place
+
+    root = session.location.project or os.path.abspath(session.cwd)
+    here = Place(LOCAL, root, os.path.expanduser("~"), dict(os.environ), ())
+    scopes: dict[str, list[str]] = {}
+    for client, place in connection.connected(root, here.home, here.environ):
+        scopes.setdefault(client.name, []).append(place.scope)
+    lines, data = [], []
+    words = {"local": "connected: this project", "project": "connected: everybody here", "user": "connected: everywhere"}
+    for name in clients.NAMES:
+        client = clients.get(name)
+        program = client_health.program(client, here)
+        connected = scopes.get(name, [])
+        state = ", ".join(words[scope] for scope in connected) or (
+            f"not connected: memoranda connect {name}" if program else ""
+        )
+        lines.append(f"{name:<12} {'installed' if program else 'not here ':<10} {state}".rstrip())
+        data.append({"agent": name, "program": program, "connected": connected})
+    return Outcome(lines=lines, data=lambda: data)
+
+
+def _refuse(plan: "Plan") -> None:
+    if plan.in_the_way:
+        raise StorageError(" ".join(plan.in_the_way), "Nothing was changed.")
+
+
+def _done(plan: "Plan", act: "object") -> None:
+    from store.doors.config_edit import InTheWay
+
+    try:
+        act(plan)  # type: ignore[operator]
+    except InTheWay as error:
+        raise StorageError(str(error), "Look at that file, then say it again.") from None
+
+
+def _option(scope: str, before: str = "") -> str:
+    return "" if scope == "local" else f"{before} --{scope}"
+
+
+def _diff(plan: "Plan") -> list[str]:
+    lines: list[str] = []
+    for change in plan.changes:
+        lines += map(visible, change.diff)
+    return lines
+
+
+def _data(plan: "Plan", dry_run: bool = False) -> dict[str, object]:
+    return {
+        "agent": plan.client.name,
+        "scope": plan.place.scope,
+        "dry_run": dry_run,
+        "changed": [{"file": change.file, "diff": change.diff} for change in plan.changes],
+        "in_the_way": plan.in_the_way,
+    }
