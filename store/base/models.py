@@ -54,6 +54,7 @@ class Decision:
     status: str
     supersedes: int | None
     origin: str
+    confirmed_at: str | None = None  # when a person said that an agent's decision holds
 
     @property
     def citation(self) -> str:

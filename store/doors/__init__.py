@@ -1,5 +1,4 @@
-"""How agents reach a memory: their configuration, their hooks, what a repository tells, and the server they ask.
-
-What belongs here: one module a client, the events that clients report and what they are answered, git's hooks, files in
-which other programs keep their state. What does not: what is done with a memory, which is `store/services` and below.
+"""Where agents come in: the MCP server (`mcp`), hooks, clients' configuration, what is put into their context (`pack`),
+what they may do (`trust`), and how a person silences them (`pause`). Nothing here is imported by the application at its
+start, nor by a command that is not of a door. No rule about records: those are with the records.
 """

@@ -47,7 +47,7 @@ TABLES = {
         "domain text_hash confidence source scope status created_at last_confirmed_at",
     ),
     "decisions": _table(
-        RECORD, "title context chosen alternatives rationale phase", "origin", "impact decided_at status"
+        RECORD, "title context chosen alternatives rationale phase", "origin", "impact decided_at status confirmed_at"
     ),
     "tasks": _table(RECORD, "text", "origin", "status created_at updated_at"),
     "commit_links": _table(NONE, "", "origin", "link_type"),
@@ -68,6 +68,8 @@ TABLES = {
     "sessions": _table(RECORD, "id source cwd", "", "started_at ended_at"),
     "sources": _table(RECORD, "path", "", "at mark"),
     "context_usage": _table(RECORD, "session", "", "at"),
+    "agent_sessions": _table(RECORD, "session", "client model", "started_at last_at"),
+    "agent_calls": _table(RECORD, "session", "client name", "at door problem reads writes"),
     # copies of what was said
     "checkpoints": _table(
         COPY,
@@ -76,6 +78,7 @@ TABLES = {
         "created_at trigger level recovered_at digest",
     ),
     "contexts": _table(COPY, "session question", "", "at"),
+    "injections": _table(COPY, "session question text", "client", "at event"),
     "discarded": _table(COPY, "session text", "", "role kind at"),
     "queries": _table(INPUT, "text", "", "at"),
     "answers_cache": _table(DROPPED, "normal question answer citations found", "", "basis fingerprint at vector"),
@@ -106,6 +109,7 @@ TABLES = {
     "pending_extraction": _table(NONE, "", "", "task next_at error"),
     "searches": _table(NONE, "", "", "at"),
     "sent": _table(NONE),
+    "injected": _table(NONE, "", "", "why"),
     "tombstones": _table(NONE, "", "", "hash at"),
     "uncompared": _table(NONE),
 }

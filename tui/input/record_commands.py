@@ -62,9 +62,9 @@ RECORD_COMMANDS = (
     ),
     Verb(
         "confirm",
-        "Say that facts still hold: their age starts again",
+        "Say that facts still hold, or decisions that an agent logged; a fact's age starts again",
         "facts.confirm",
-        FACT_IDS,
+        Argument("ids", "many", "ID", "a fact's number, or F#12, D#3"),
         slash=("memory confirm",),
     ),
     Verb(
