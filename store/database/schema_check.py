@@ -29,6 +29,7 @@ DIGESTS = {
     6: "9139ebebd245035898f01f6167f95d55fa17cfa53d8b833d7a65c3190c156887",
     7: "c53677e2fdd15486a105d3c5c8da3f603e90184bf4f5a5bd2d454c4829c532de",
     8: "c109347a839caf99f1f7766ac409cb1f22c864c66977aa6b9da13b23547435de",
+    9: "7337025a627342f8caa7700084be4eaf958951ebcc23945b4168ccee4e9b055b",
 }
 
 # what a file may have or lack: the counts of ANALYZE, and the tables in which vec0 keeps its blocks

@@ -181,7 +181,7 @@ def _scan(text: str, at: int, depth: int) -> Node:
         return Node("string", at, _string(text, at))
     if sign not in ("{", "["):
         end = at
-        while end < len(text) and text[end] not in SPACE + ",:{}[]\"/":
+        while end < len(text) and text[end] not in SPACE + ',:{}[]"/':
             end += 1
         word = text[at:end]
         try:

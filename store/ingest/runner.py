@@ -17,6 +17,7 @@ from typing import BinaryIO
 from store.base.clock import from_ms, parse_moment, to_ms
 from store.base.errors import InvalidInput
 from store.base.hashing import sha256
+from store.conversations import same_turn
 from store.conversations.turns import NewTurn, put
 from store.database.database import Database, Transaction
 from store.database.tombstones import buried
@@ -273,6 +274,8 @@ class _Run:
         if line.kind or not line.at:
             return False
         line.at = _moment(line.at, write.at)
+        if same_turn.claim(write, line.session, line.role, line.text[:LONGEST], line.at, of_hook=True):
+            return True
         rows = write.rows(
             "SELECT text FROM turns WHERE at = ? AND session = ? AND role = ?",
             (Verbatim(line.at), line.session, Verbatim(line.role)),

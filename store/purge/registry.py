@@ -78,6 +78,7 @@ TABLES = {
         "created_at trigger level recovered_at digest",
     ),
     "contexts": _table(COPY, "session question", "", "at"),
+    "agent_tasks": _table(INPUT, "session said", "", "number seen"),
     "injections": _table(COPY, "session question text", "client", "at event"),
     "discarded": _table(COPY, "session text", "", "role kind at"),
     "queries": _table(INPUT, "text", "", "at"),

@@ -10,9 +10,16 @@ from tui.theme.escape import visible
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.doors.clients.client import Client, Place
+    from collections.abc import Callable
+
+    from store.doors.clients.client import Place
     from store.doors.connection import Plan
+    from store.doors.git_hooks import Installed
     from tui.input.argument_parser import ParsedArguments
+
+
+GIT = "git"
+WHERE = {"local": "this project, for you alone", "project": "this project, for everybody", "user": "you, everywhere"}
 
 
 def connect(session: Session, given: "ParsedArguments") -> Outcome:
@@ -21,22 +28,24 @@ def connect(session: Session, given: "ParsedArguments") -> Outcome:
 
     if not given.agent:
         return _listed(session)
-    client = clients.get(given.agent)
+    if given.agent == GIT:
+        return _connect_git(session, given)
+    client = clients.get(_known(given.agent))
     place = _place(session, given)
     plan = connection.plan(client, place)
     _refuse(plan)
-    where = {"local": "this project, for you alone", "project": "this project, for everybody", "user": "you, everywhere"}
     if plan.nothing:
-        said = f"{client.title} is connected already: {where[place.scope]}."
+        said = f"{client.title} is connected already: {WHERE[place.scope]}."
         return Outcome(said, lambda: {"agent": client.name, "scope": place.scope, "changed": []})
     if given.dry_run:
         return Outcome(
-            f"{client.title} would be connected: {where[place.scope]}. Nothing was changed.",
+            f"{client.title} would be connected: {WHERE[place.scope]}. Nothing was changed.",
             lambda: _data(plan, given.dry_run),
             _diff(plan),
         )
-    if not given.yes and not session.ask(f"Connect {client.title}: {where[place.scope]}?", _diff(plan)):
+    if not given.yes and not session.ask(f"Connect {client.title}: {WHERE[place.scope]}?", _diff(plan)):
         raise Declined("Nothing was changed.")
+    _start_memory(session, place.scope)
     _done(plan, connection.connect)
     seen = client_health.look(client, place)
     lines = [f"  {visible(change.file)}" for change in plan.changes]
@@ -44,7 +53,7 @@ def connect(session: Session, given: "ParsedArguments") -> Outcome:
     lines += [f"then  {step}" for step in client.steps[place.scope]]
     lines.append(f"Take it back: memoranda disconnect {client.name}{_option(place.scope)}")
     return Outcome(
-        f"Connected {client.title}: {where[place.scope]}.",
+        f"Connected {client.title}: {WHERE[place.scope]}.",
         lambda: _data(plan) | {"seen": [{"state": one.state, "says": one.says} for one in seen]},
         lines,
     )
@@ -54,7 +63,9 @@ def disconnect(session: Session, given: "ParsedArguments") -> Outcome:
     from store.doors import connection
     from store.doors.clients import client as clients
 
-    client = clients.get(given.agent)
+    if given.agent == GIT:
+        return _disconnect_git(session, given)
+    client = clients.get(_known(given.agent))
     place = _place(session, given)
     plan = connection.unplan(client, place)
     if not plan.changes and not plan.in_the_way:
@@ -75,7 +86,7 @@ def plugin(session: Session, given: "ParsedArguments") -> Outcome:
     from store.doors import claude_plugin
 
     folder = os.path.abspath(os.path.join(session.cwd, os.path.expanduser(given.folder)))
-    written = claude_plugin.write(folder, _command(session, absolute=False))
+    written = claude_plugin.write(folder)
     return Outcome(
         f"Wrote a plugin of Claude Code to {visible(folder)}.",
         lambda: {"folder": folder, "files": written},
@@ -88,7 +99,73 @@ def hook(session: Session, given: "ParsedArguments") -> Outcome:
     from store.doors.hooks.process import run
 
     run([given.client, *given.more], sys.stdin.buffer, sys.stdout.buffer)
-    return Outcome(document=lambda: iter(()))  # type: ignore[arg-type,return-value]
+    return Outcome()
+
+
+def _known(agent: str) -> str:
+    """The name of an agent that can be connected. Raises InvalidInput."""
+    from store.doors.clients.client import NAMES
+
+    if agent not in NAMES:
+        raise InvalidInput(f"There is no agent “{visible(agent[:40])}” that we know.", f"One of: {', '.join(NAMES)}.")
+    return agent
+
+
+def _start_memory(session: Session, scope: str) -> None:
+    """Make the memory of a project that is connected: hooks make none."""
+    from store.memory import Memory
+
+    if scope != "user" and not os.path.lexists(session.location.path):
+        Memory(session.location, "cli").close()
+
+
+def _connect_git(session: Session, given: "ParsedArguments") -> Outcome:
+    """Add ours to git's hooks of this checkout."""
+    from store.doors import git_hooks
+
+    root = _checkout(session)
+    if given.dry_run:
+        command = _command(session, absolute=not given.project)
+        blocks = [git_hooks.block(hook, command, alone=False) for hook in git_hooks.HOOKS]
+        return Outcome("Nothing was changed; this would be in git's hooks:", dict, "".join(blocks).splitlines())
+    if not given.yes and not session.ask("Add ours to git's hooks post-commit and commit-msg?"):
+        raise Declined("Nothing was changed.")
+    _start_memory(session, "local")
+    done = git_hooks.install(root, _command(session, absolute=not given.project), given.project)
+    said = "Connected git: each commit is in the timeline at once."
+    return _told_of_git(done, said, "Take it back: memoranda disconnect git")
+
+
+def _disconnect_git(session: Session, given: "ParsedArguments") -> Outcome:
+    from store.doors import git_hooks
+
+    root = _checkout(session)
+    if given.dry_run:
+        return Outcome("Nothing was changed.", dict, git_hooks.installed(root))
+    if not given.yes and not session.ask("Take ours out of git's hooks?"):
+        raise Declined("Nothing was changed.")
+    return _told_of_git(git_hooks.uninstall(root), "Disconnected git.")
+
+
+def _told_of_git(done: "list[Installed]", message: str, *back: str) -> Outcome:
+    refused = [one.says for one in done if one.state == "refused"]
+    if refused or not done:
+        raise StorageError(" ".join(dict.fromkeys(refused)) or "git keeps no hooks here.", "The others are as said.")
+    return Outcome(
+        message,
+        lambda: [{"hook": one.hook, "path": one.path, "state": one.state} for one in done],
+        [*(f"  {one.hook:<12} {one.state:<8} {visible(one.path)}" for one in done), *back],
+    )
+
+
+def _checkout(session: Session) -> str:
+    """The root of the checkout. Raises InvalidInput."""
+    from store.base.location import checkout_root
+
+    root = checkout_root(session.location.project or session.cwd)
+    if root is None:
+        raise InvalidInput("There is no git checkout here.", "Go to one.")
+    return root
 
 
 def _place(session: Session, given: "ParsedArguments") -> "Place":
@@ -117,7 +194,8 @@ def _command(session: Session, absolute: bool) -> tuple[str, ...]:
 
 def _listed(session: Session) -> Outcome:
     """What is installed here, and what is connected."""
-    from store.doors import client_health, connection
+    from store.base.location import checkout_root
+    from store.doors import client_health, connection, git_hooks
     from store.doors.clients import client as clients
     from store.doors.clients.client import LOCAL, Place
 
@@ -127,16 +205,19 @@ def _listed(session: Session) -> Outcome:
     for client, place in connection.connected(root, here.home, here.environ):
         scopes.setdefault(client.name, []).append(place.scope)
     lines, data = [], []
-    words = {"local": "connected: this project", "project": "connected: everybody here", "user": "connected: everywhere"}
     for name in clients.NAMES:
         client = clients.get(name)
         program = client_health.program(client, here)
         connected = scopes.get(name, [])
-        state = ", ".join(words[scope] for scope in connected) or (
+        state = "; ".join(f"connected: {WHERE[scope]}" for scope in connected) or (
             f"not connected: memoranda connect {name}" if program else ""
         )
         lines.append(f"{name:<12} {'installed' if program else 'not here ':<10} {state}".rstrip())
         data.append({"agent": name, "program": program, "connected": connected})
+    checkout = checkout_root(root)
+    hooks = git_hooks.installed(checkout) if checkout else []
+    lines.append(f"{'git':<12} {'hooks':<10} {'connected' if hooks else 'not connected: memoranda connect git'}")
+    data.append({"agent": GIT, "program": GIT, "connected": hooks})
     return Outcome(lines=lines, data=lambda: data)
 
 
@@ -145,11 +226,11 @@ def _refuse(plan: "Plan") -> None:
         raise StorageError(" ".join(plan.in_the_way), "Nothing was changed.")
 
 
-def _done(plan: "Plan", act: "object") -> None:
+def _done(plan: "Plan", act: "Callable[[Plan], None]") -> None:
     from store.doors.config_edit import InTheWay
 
     try:
-        act(plan)  # type: ignore[operator]
+        act(plan)
     except InTheWay as error:
         raise StorageError(str(error), "Look at that file, then say it again.") from None
 

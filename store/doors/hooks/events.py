@@ -130,6 +130,6 @@ def _tokens(value: object) -> int:
     """What OpenCode counts of a message: what was read and written, from the cache or not."""
     if not isinstance(value, dict):
         return 0
-    cache = value.get("cache") if isinstance(value.get("cache"), dict) else {}
+    cache = _object(value.get("cache"))
     parts = (value.get("input"), value.get("output"), value.get("reasoning"), cache.get("read"), cache.get("write"))
     return sum(part for part in parts if isinstance(part, int) and not isinstance(part, bool) and 0 < part < 10**9)

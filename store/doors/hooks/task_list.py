@@ -5,6 +5,7 @@ stays as they left it: a list that comes again says nothing new about it.
 """
 
 from store.base.citations import cite
+from store.base.errors import Purged
 from store.database import tombstones
 from store.database.database import Transaction
 from store.database.values import Verbatim, clean
@@ -68,8 +69,8 @@ def items(event: "Event") -> list[Item]:
         task = event.tool_response.get("task") if isinstance(event.tool_response, dict) else None
         number = str(task.get("id", "")) if isinstance(task, dict) else ""
         return [Item(text, "pending", number[:40])] if text and number else []
-    number = event.tool_input.get("taskId")
-    return [Item(text, known, str(number)[:40])] if isinstance(number, str | int) else []
+    told = event.tool_input.get("taskId")
+    return [Item(text, known, str(told)[:40])] if isinstance(told, str | int) else []
 
 
 def follow(write: Transaction, event: "Event", listed: list[Item]) -> list[str]:
@@ -101,7 +102,9 @@ def follow(write: Transaction, event: "Event", listed: list[Item]) -> list[str]:
 
 
 def _add(write: Transaction, event: "Event", item: Item) -> list[str]:
-    if tombstones.is_buried(write.database, item.text):
+    try:
+        tombstones.refuse(write, item.text, again=False)
+    except Purged:
         return []
     number = write.insert(
         "tasks",
