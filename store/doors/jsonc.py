@@ -128,7 +128,7 @@ def _inserted(text: str, node: Node, key: str | None, value: object) -> str:
         last = node.items[-1].end
         if node.comma:
             stop = _skip(text, last) + 1
-            return text[:stop] + gap + member + text[stop:]
+            return text[:stop] + gap + member + "," + text[stop:]
         return f"{text[:last]},{gap}{member}{text[last:]}"
     outer = _indent_of(text, node.start)
     member = _member(key, value, outer + unit, unit, newline)
