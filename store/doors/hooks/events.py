@@ -50,7 +50,7 @@ class Event:
         self.client = client
         self.kind = kind
         self.name = name
-        self.session = _text(said, "session_id", "thread-id")[:LONGEST_NAME].strip()
+        self.session = _name(_text(said, "session_id", "thread-id"))
         self.cwd = _text(said, "cwd")
         self.transcript = _text(said, "transcript_path")
         self.model = _text(said, "model")
@@ -120,6 +120,12 @@ def _key(event: Event, raw: bytes, said: "dict[str, Any]") -> str:
 
 def _text(said: "dict[str, Any]", *names: str) -> str:
     return next((value for name in names if isinstance(value := said.get(name), str) and value), "")
+
+
+def _name(text: str) -> str:
+    """A session's name as it is kept: one line of it (`store/text/entities.one_line`, whose import a hook spares)."""
+    plain = "".join(char if char.isprintable() else " " for char in text[: 10 * LONGEST_NAME])
+    return " ".join(plain.split())[:LONGEST_NAME].rstrip()
 
 
 def _object(value: object) -> "dict[str, Any]":
