@@ -45,6 +45,7 @@ from store.base.location import (
     FILE as MEMORY_FILE,
     FOLDER as MEMORY_FOLDER,
     Location,
+    checkout_root,
     here,
     locate,
 )
@@ -162,6 +163,30 @@ from store.documents.indexer import (
 )
 from store.documents.watcher import (
     Watch as DocumentWatch,
+)
+from store.doors import (
+    claude_plugin,
+    client_health,
+    connection as agent_connection,
+    git_hooks,
+)
+from store.doors.clients import (
+    client as agent_clients,
+)
+from store.doors.clients.client import (
+    Place as AgentPlace,
+)
+from store.doors.config_edit import (
+    InTheWay,
+)
+from store.doors.connection import (
+    Plan as AgentPlan,
+)
+from store.doors.git_hooks import (
+    Installed as InstalledHook,
+)
+from store.doors.hooks import (
+    process as hook_process,
 )
 from store.embedding.indexer import (
     Indexed as EmbeddingRun,
@@ -459,6 +484,8 @@ __all__ = [
     "AGAINST",
     "AGEING_TABLE",
     "ANSWER_TOKENS",
+    "AgentPlace",
+    "AgentPlan",
     "AppliedRestore",
     "Backup",
     "CHANGED_KINDS",
@@ -510,11 +537,13 @@ __all__ = [
     "ID_CHUNK",
     "IMPACTS",
     "Import",
+    "InTheWay",
     "InboxChoice",
     "InboxDecision",
     "IndexMetrics",
     "IngestProcess",
     "IngestReport",
+    "InstalledHook",
     "InstalledModel",
     "InvalidInput",
     "Iteration",
@@ -594,6 +623,8 @@ __all__ = [
     "Vectors",
     "adoption",
     "ageing_state",
+    "agent_clients",
+    "agent_connection",
     "ago",
     "alike_facts",
     "allow_secret",
@@ -611,10 +642,13 @@ __all__ = [
     "change_text",
     "change_title",
     "check_restore",
+    "checkout_root",
     "checkpoint_percent",
     "checkpoint_prompt",
     "cite",
+    "claude_plugin",
     "clean_text",
+    "client_health",
     "configuration",
     "corpus",
     "count_secrets",
@@ -632,8 +666,10 @@ __all__ = [
     "find_decision_matches",
     "found_models",
     "from_ms",
+    "git_hooks",
     "grant_setting",
     "here",
+    "hook_process",
     "how_long_ago",
     "ingest_file",
     "installation_trouble",

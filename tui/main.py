@@ -33,9 +33,9 @@ def _hook() -> None:
     before, after = words[: words.index("hook")], words[words.index("hook") + 1 :]
     if before and not (len(before) == 2 and before[0] == "--db"):
         return
-    from store.doors.hooks.process import run
+    from store import hook_process
 
-    run([*before, *after], sys.stdin.buffer, sys.stdout.buffer)
+    hook_process.run([*before, *after], sys.stdin.buffer, sys.stdout.buffer)
     os._exit(0)
 
 

@@ -117,6 +117,10 @@ CHANGING: dict[str, list[str]] = {
     "event": ["event gate_passed --phase build --payload '{\"n\": 1}'"],
     "purge": ["purge 1 --yes", "purge --query ledger --yes"],
     "adopt": ["adopt", "adopt --yes"],
+    "connect": ["connect gemini --yes", "connect git --yes", "connect nobody"],
+    "disconnect": ["disconnect gemini --yes", "disconnect git --yes"],
+    "plugin": ["plugin plug"],
+    "hook": ["hook codex"],
 }
 ELSEWHERE = {"demo"}  # makes its own project, whatever stands here
 KEYS = [str(number) for number in range(1, len(PANES) + 1)] + ["1", "enter", "escape", "slash t e a m enter", "escape"]

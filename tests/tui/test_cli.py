@@ -203,7 +203,16 @@ FIELDS: dict[type, set[str]] = {
     record: {"citation", *(field.name for field in dataclasses.fields(record))}
     for record in (models.Decision, models.Iteration, models.Commit)
 }
+CONNECTED = {"agent", "scope", "dry_run", "changed", "in_the_way"}
 EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
+    (("connect",), [{"agent", "program", "connected"}]),
+    (("connect", "codex", "--dry-run"), CONNECTED),
+    (("connect", "opencode", "--yes"), CONNECTED | {"seen"}),
+    (("connect", "git", "--yes"), [{"hook", "path", "state"}]),
+    (("disconnect", "gemini"), CONNECTED),
+    (("disconnect", "git", "--yes"), [{"hook", "path", "state"}]),
+    (("plugin", "plug"), {"folder", "files"}),
+    (("hook", "codex"), set()),
     (("remember", "a new fact"), models.Fact),
     (("remember", "The team is FIVE."), models.Fact),
     (("facts",), [models.Fact]),
@@ -1293,6 +1302,8 @@ def test_only_what_reads_starts_git(do: Do, lived: Path, tmp_path: Path, monkeyp
     for verb, words in commands:
         notes.write_text("")
         do(*words)
+        if verb.name in ("connect", "disconnect"):  # they ask it where its hooks are, and what it keeps
+            continue
         assert bool(notes.read_text()) == (verb.reads or verb.name == "demo"), words  # the demo makes a repository
 
 

@@ -4,7 +4,7 @@ import os
 import shutil
 import sys
 
-from store.base.errors import Declined, InvalidInput, StorageError
+from store import Declined, InvalidInput, StorageError
 from tui.commands import Outcome, Session
 from tui.theme.escape import visible
 
@@ -12,9 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from store.doors.clients.client import Place
-    from store.doors.connection import Plan
-    from store.doors.git_hooks import Installed
+    from store import AgentPlace, AgentPlan, InstalledHook
     from tui.input.argument_parser import ParsedArguments
 
 
@@ -23,20 +21,19 @@ WHERE = {"local": "this project, for you alone", "project": "this project, for e
 
 
 def connect(session: Session, given: "ParsedArguments") -> Outcome:
-    from store.doors import client_health, connection
-    from store.doors.clients import client as clients
+    from store import agent_clients, agent_connection, client_health
 
     if not given.agent:
         return _listed(session)
     if given.agent == GIT:
         return _connect_git(session, given)
-    client = clients.get(_known(given.agent))
+    client = agent_clients.get(_known(given.agent))
     place = _place(session, given)
-    plan = connection.plan(client, place)
+    plan = agent_connection.plan(client, place)
     _refuse(plan)
     if plan.nothing:
         said = f"{client.title} is connected already: {WHERE[place.scope]}."
-        return Outcome(said, lambda: {"agent": client.name, "scope": place.scope, "changed": []})
+        return Outcome(said, lambda: _data(plan, given.dry_run))
     if given.dry_run:
         return Outcome(
             f"{client.title} would be connected: {WHERE[place.scope]}. Nothing was changed.",
@@ -46,7 +43,7 @@ def connect(session: Session, given: "ParsedArguments") -> Outcome:
     if not given.yes and not session.ask(f"Connect {client.title}: {WHERE[place.scope]}?", _diff(plan)):
         raise Declined("Nothing was changed.")
     _start_memory(session, place.scope)
-    _done(plan, connection.connect)
+    _done(plan, agent_connection.connect)
     seen = client_health.look(client, place)
     lines = [f"  {visible(change.file)}" for change in plan.changes]
     lines += [f"{'ok  ' if one.state == 'ok' else 'note'}  {visible(one.says)}" for one in seen]
@@ -60,14 +57,13 @@ def connect(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def disconnect(session: Session, given: "ParsedArguments") -> Outcome:
-    from store.doors import connection
-    from store.doors.clients import client as clients
+    from store import agent_clients, agent_connection
 
     if given.agent == GIT:
         return _disconnect_git(session, given)
-    client = clients.get(_known(given.agent))
+    client = agent_clients.get(_known(given.agent))
     place = _place(session, given)
-    plan = connection.unplan(client, place)
+    plan = agent_connection.unplan(client, place)
     if not plan.changes and not plan.in_the_way:
         return Outcome(
             f"{client.title} is not connected here{_option(place.scope, ', with')}.", lambda: _data(plan, given.dry_run)
@@ -76,14 +72,14 @@ def disconnect(session: Session, given: "ParsedArguments") -> Outcome:
         return Outcome("Nothing was changed.", lambda: _data(plan, given.dry_run), _diff(plan))
     if not given.yes and not session.ask(f"Disconnect {client.title}?", _diff(plan)):
         raise Declined("Nothing was changed.")
-    _done(plan, connection.disconnect)
+    _done(plan, agent_connection.disconnect)
     if plan.in_the_way:
         raise StorageError(" ".join(plan.in_the_way), "The rest is as it was; look at that file, then say it again.")
     return Outcome(f"Disconnected {client.title}; its files are as they were.", lambda: _data(plan))
 
 
 def plugin(session: Session, given: "ParsedArguments") -> Outcome:
-    from store.doors import claude_plugin
+    from store import claude_plugin
 
     folder = os.path.abspath(os.path.join(session.cwd, os.path.expanduser(given.folder)))
     written = claude_plugin.write(folder)
@@ -95,25 +91,24 @@ def plugin(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def hook(session: Session, given: "ParsedArguments") -> Outcome:
-    """What `tui/main.py` does before anything else is imported; this is for `--help` and completion."""
-    from store.doors.hooks.process import run
-
-    run([given.client, *given.more], sys.stdin.buffer, sys.stdout.buffer)
-    return Outcome()
+    """`tui/main.py` answers hooks before a command line is there; who comes by another way is told so."""
+    return Outcome("This is for agents and git: they hand it their events. `memoranda connect` lets them.")
 
 
 def _known(agent: str) -> str:
     """The name of an agent that can be connected. Raises InvalidInput."""
-    from store.doors.clients.client import NAMES
+    from store import agent_clients
 
-    if agent not in NAMES:
-        raise InvalidInput(f"There is no agent “{visible(agent[:40])}” that we know.", f"One of: {', '.join(NAMES)}.")
+    if agent not in agent_clients.NAMES:
+        raise InvalidInput(
+            f"There is no agent “{visible(agent[:40])}” that we know.", f"One of: {', '.join(agent_clients.NAMES)}."
+        )
     return agent
 
 
 def _start_memory(session: Session, scope: str) -> None:
     """Make the memory of a project that is connected: hooks make none."""
-    from store.memory import Memory
+    from store import Memory
 
     if scope != "user" and not os.path.lexists(session.location.path):
         Memory(session.location, "cli").close()
@@ -121,7 +116,7 @@ def _start_memory(session: Session, scope: str) -> None:
 
 def _connect_git(session: Session, given: "ParsedArguments") -> Outcome:
     """Add ours to git's hooks of this checkout."""
-    from store.doors import git_hooks
+    from store import git_hooks
 
     root = _checkout(session)
     if given.dry_run:
@@ -137,7 +132,7 @@ def _connect_git(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def _disconnect_git(session: Session, given: "ParsedArguments") -> Outcome:
-    from store.doors import git_hooks
+    from store import git_hooks
 
     root = _checkout(session)
     if given.dry_run:
@@ -147,7 +142,7 @@ def _disconnect_git(session: Session, given: "ParsedArguments") -> Outcome:
     return _told_of_git(git_hooks.uninstall(root), "Disconnected git.")
 
 
-def _told_of_git(done: "list[Installed]", message: str, *back: str) -> Outcome:
+def _told_of_git(done: "list[InstalledHook]", message: str, *back: str) -> Outcome:
     refused = [one.says for one in done if one.state == "refused"]
     if refused or not done:
         raise StorageError(" ".join(dict.fromkeys(refused)) or "git keeps no hooks here.", "The others are as said.")
@@ -160,7 +155,7 @@ def _told_of_git(done: "list[Installed]", message: str, *back: str) -> Outcome:
 
 def _checkout(session: Session) -> str:
     """The root of the checkout. Raises InvalidInput."""
-    from store.base.location import checkout_root
+    from store import checkout_root
 
     root = checkout_root(session.location.project or session.cwd)
     if root is None:
@@ -168,16 +163,15 @@ def _checkout(session: Session) -> str:
     return root
 
 
-def _place(session: Session, given: "ParsedArguments") -> "Place":
-    from store.base.location import checkout_root
-    from store.doors.clients.client import LOCAL, PROJECT, USER, Place
+def _place(session: Session, given: "ParsedArguments") -> "AgentPlace":
+    from store import AgentPlace, checkout_root
 
     if given.project and given.user:
         raise InvalidInput("It is one of --project and --user.", "Without either: this project, for you alone.")
-    scope = PROJECT if given.project else USER if given.user else LOCAL
+    scope = "project" if given.project else "user" if given.user else "local"
     root = session.location.project or checkout_root(session.cwd) or os.path.abspath(session.cwd)
     home = os.path.expanduser("~")
-    return Place(scope, root, home, dict(os.environ), _command(session, absolute=scope != PROJECT))
+    return AgentPlace(scope, root, home, dict(os.environ), _command(session, absolute=scope != "project"))
 
 
 def _command(session: Session, absolute: bool) -> tuple[str, ...]:
@@ -194,19 +188,16 @@ def _command(session: Session, absolute: bool) -> tuple[str, ...]:
 
 def _listed(session: Session) -> Outcome:
     """What is installed here, and what is connected."""
-    from store.base.location import checkout_root
-    from store.doors import client_health, connection, git_hooks
-    from store.doors.clients import client as clients
-    from store.doors.clients.client import LOCAL, Place
+    from store import AgentPlace, agent_clients, agent_connection, checkout_root, client_health, git_hooks
 
     root = session.location.project or os.path.abspath(session.cwd)
-    here = Place(LOCAL, root, os.path.expanduser("~"), dict(os.environ), ())
+    here = AgentPlace(agent_clients.LOCAL, root, os.path.expanduser("~"), dict(os.environ), ())
     scopes: dict[str, list[str]] = {}
-    for client, place in connection.connected(root, here.home, here.environ):
+    for client, place in agent_connection.connected(root, here.home, here.environ):
         scopes.setdefault(client.name, []).append(place.scope)
     lines, data = [], []
-    for name in clients.NAMES:
-        client = clients.get(name)
+    for name in agent_clients.NAMES:
+        client = agent_clients.get(name)
         program = client_health.program(client, here)
         connected = scopes.get(name, [])
         state = "; ".join(f"connected: {WHERE[scope]}" for scope in connected) or (
@@ -221,13 +212,13 @@ def _listed(session: Session) -> Outcome:
     return Outcome(lines=lines, data=lambda: data)
 
 
-def _refuse(plan: "Plan") -> None:
+def _refuse(plan: "AgentPlan") -> None:
     if plan.in_the_way:
         raise StorageError(" ".join(plan.in_the_way), "Nothing was changed.")
 
 
-def _done(plan: "Plan", act: "Callable[[Plan], None]") -> None:
-    from store.doors.config_edit import InTheWay
+def _done(plan: "AgentPlan", act: "Callable[[AgentPlan], None]") -> None:
+    from store import InTheWay
 
     try:
         act(plan)
@@ -239,14 +230,14 @@ def _option(scope: str, before: str = "") -> str:
     return "" if scope == "local" else f"{before} --{scope}"
 
 
-def _diff(plan: "Plan") -> list[str]:
+def _diff(plan: "AgentPlan") -> list[str]:
     lines: list[str] = []
     for change in plan.changes:
         lines += map(visible, change.diff)
     return lines
 
 
-def _data(plan: "Plan", dry_run: bool = False) -> dict[str, object]:
+def _data(plan: "AgentPlan", dry_run: bool = False) -> dict[str, object]:
     return {
         "agent": plan.client.name,
         "scope": plan.place.scope,

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from store.database.tombstones import add_tombstones
 from store.doors.hooks import task_list
 from store.doors.hooks.events import Event
 from store.memory import Memory
@@ -75,9 +76,6 @@ def test_tasks_that_are_made_one_by_one(memory: Memory) -> None:
 
 def test_what_was_purged_is_not_listed_again(memory: Memory) -> None:
     follow(memory, todos(parse="pending"))
-    memory.purge.plan_records([memory.tasks.get(1)]) if hasattr(memory.purge, "plan_records") else None
-    from store.database.tombstones import add_tombstones
-
     with memory.database.write("user", "purge") as write:
         add_tombstones(write, ["call Rosa Vidal"])
     follow(memory, event("TodoWrite", {"todos": [{"content": "call Rosa Vidal", "status": "pending"}]}, session="b"))
