@@ -212,6 +212,7 @@ FOR_THE_APPLICATION = {
         "store.doors.clients.client": "agent_clients= AgentPlace=Place",
         "store.doors.config_edit": "InTheWay",
         "store.doors.connection": "agent_connection= AgentPlan=Plan",
+        "store.doors.connection_check": "examine_agents",
         "store.doors.git_hooks": "git_hooks= InstalledHook=Installed",
         "store.doors.hooks.process": "hook_process=",
     },

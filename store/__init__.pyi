@@ -182,6 +182,9 @@ from store.doors.config_edit import (
 from store.doors.connection import (
     Plan as AgentPlan,
 )
+from store.doors.connection_check import (
+    examine_agents,
+)
 from store.doors.git_hooks import (
     Installed as InstalledHook,
 )
@@ -658,6 +661,7 @@ __all__ = [
     "every_row",
     "examine",
     "examine_adoption",
+    "examine_agents",
     "exporter",
     "extraction_queue",
     "fastembed",

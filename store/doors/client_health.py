@@ -12,7 +12,7 @@ from typing import Any
 
 from store.doors.clients.client import NAME, Client, Place
 
-SECONDS = 45.0  # a client may take thirty to give a server up
+SECONDS = 120.0  # a client may take thirty to give a server up; OpenCode fetches packages at its first start
 OK, WAITS, FAILED, ABSENT = "ok", "waits", "failed", "absent"
 _COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 _WAITING = ("Pending approval", "Disabled", "untrusted")
@@ -77,7 +77,9 @@ def _codex(found: str, place: Place) -> list[Seen]:
     servers, hooks = answers
     seen = []
     ours = next((one for one in servers if one.get("name") == NAME), None)
-    if ours is None:
+    if ours is None and NAME in (_run([found, "mcp", "list"], place) or ""):  # a project's is listed, not started
+        seen.append(Seen(OK, "Codex sees the server in this project."))
+    elif ours is None:
         seen.append(
             Seen(WAITS, "Codex does not see the server here: it reads a project's .codex once the project is trusted.")
         )

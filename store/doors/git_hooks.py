@@ -9,9 +9,11 @@ import shlex
 import stat
 from dataclasses import dataclass
 
+from store.base import installation
 from store.git.process import GitError
 from store.git.process import run as git
 
+KIND = "git-hooks"
 HOOKS = ("post-commit", "commit-msg")
 BEGIN, END = "# >>> memoranda >>>", "# <<< memoranda <<<"
 SHELLS = ("sh", "bash", "dash", "ash", "ksh", "zsh")
@@ -38,13 +40,20 @@ def install(root: str, command: tuple[str, ...], shared: bool = False) -> list[I
     if not shared and _tracked(root, folder):
         says = f"{folder} is kept in git, so it is the team's: say --project to change it for all."
         return [Installed(hook, os.path.join(folder, hook), "refused", says) for hook in HOOKS]
+    installation.keep(installation.name_of(KIND, root), "1")
     return [_install(os.path.join(folder, hook), hook, command) for hook in HOOKS]
 
 
 def uninstall(root: str) -> list[Installed]:
     """Take ours out of git's hooks of a checkout; a hook that was nothing else goes."""
     folder = _folder(root)
+    installation.drop(installation.name_of(KIND, root))
     return [_uninstall(os.path.join(folder, hook), hook) for hook in HOOKS] if folder else []
+
+
+def wanted(root: str) -> bool:
+    """Whether the person asked for ours in the hooks of a checkout; a cheap look."""
+    return bool(installation.read(installation.name_of(KIND, root)))
 
 
 def installed(root: str) -> list[str]:

@@ -118,7 +118,7 @@ def made_here(root: str) -> set[str]:
             shas, (action, _, subject) = place.split(b" ", 2)[:2], told.partition(b": ")
             if len(shas) == 2 and action.startswith(b"commit"):
                 made[shas[1]] = subject
-            elif len(shas) == 2 and action.startswith((b"rebase", b"cherry-pick", b"am", b"revert")):
+            elif len(shas) == 2 and action.endswith((b"(pick)", b"(reword)", b"cherry-pick", b"am", b"rebase")):
                 moved[shas[1]] = subject
     subjects = set(made.values())
     made |= {sha: subject for sha, subject in moved.items() if subject in subjects}

@@ -22,7 +22,7 @@ DOOR_COMMANDS = (
     ),
     Verb(
         "disconnect",
-        "Put an agent's files back as they were before it was connected",
+        "Put the files of an agent back as they were before it was connected",
         "doors.disconnect",
         Argument("agent", "one", "AGENT", NAMES, choices=CONNECTED),
         PROJECT,
