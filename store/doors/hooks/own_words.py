@@ -1,6 +1,6 @@
 """What of a prompt or a reply is its writer's own: without what we put into the context ourselves.
 
-Clients hand back what hooks injected: Gemini in `<hook_context>` at the end of the next prompt, others where a person
+Clients hand back what hooks injected: Gemini in `<hook_context>` around the next prompt, others where a person
 or a model quotes it. None of it may be learned from.
 """
 
@@ -46,6 +46,9 @@ def of_anybody(text: str) -> str:
 
 
 def _without(text: str, begin: str, end: str) -> str:
-    """A text without all from the first `begin` to the last `end` behind it: what is quoted inside may hold either."""
-    start, stop = text.find(begin), text.rfind(end)
-    return text[:start] + text[stop + len(end) :] if 0 <= start < stop else text
+    """A text without what stands between each `begin` and the `end` behind it; the client escapes either inside."""
+    kept, place = list[str](), 0
+    while (start := text.find(begin, place)) >= 0 and (stop := text.find(end, start)) >= 0:
+        kept.append(text[place:start])
+        place = stop + len(end)
+    return "".join([*kept, text[place:]])

@@ -16,6 +16,7 @@ from store.doors.hooks import background, events, own_words, process
 from store.ingest.runner import ingest
 from store.memory import Memory
 
+RECORDED = Path(__file__).with_name("recorded")
 BASE = {"transcript_path": "", "session_id": "5f0e", "permission_mode": "default"}
 # the events of a turn, as each client sends them
 FORMS: dict[str, dict[str, dict[str, Any]]] = {
@@ -138,6 +139,29 @@ def test_a_turn_by_each_client(memory: Memory, tmp_path: Path, client: str, noth
 
 
 @pytest.mark.parametrize("client", CLIENTS)
+def test_what_the_real_clients_reported(memory: Memory, tmp_path: Path, client: str) -> None:
+    """A session of each, as it was recorded: a prompt, a commit by a tool, the reply, the end."""
+    memory.decisions.decide("Store", "SQLite")
+    prompt, kinds = "", []
+    for line in (RECORDED / f"{client}.jsonl").read_text().splitlines():
+        said = {**json.loads(line), "cwd": str(tmp_path)}
+        event = events.read(client, json.dumps(said).encode())
+        assert event is not None and not event.inner and event.session
+        kinds.append(event.kind)
+        prompt = own_words.of_prompt(client, event.text) if event.kind == "prompt" else prompt
+        assert ("git commit" in event.shell) == (event.kind == "tool")
+        context(client, process.reply(client, json.dumps(said).encode()))
+    assert [kind for kind in kinds if kind != "compact"][:4] == ["start", "prompt", "tool", "stop"]
+    assert prompt.startswith("Please commit what we have") and "memory" not in prompt
+    turns = memory.turns.last("", 9)
+    assert [(turn.role, turn.text) for turn in turns] == [
+        ("user", prompt),
+        ("assistant", "All is done as decided [D#1]."),
+    ]
+    assert any(one.used == ("D#1",) for one in injections.newest(memory.database))
+
+
+@pytest.mark.parametrize("client", CLIENTS)
 def test_the_same_report_twice_is_stored_and_answered_once(memory: Memory, tmp_path: Path, client: str) -> None:
     memory.facts.remember("The deployment window is Thursday afternoon")
     for kind in ("prompt", "stop"):
@@ -240,7 +264,7 @@ def test_a_hook_makes_no_memory(tmp_path: Path) -> None:
     ("client", "text", "own"),
     [
         ("gemini", "fix it\n\n<hook_context>From memory <b> x</hook_context>", "fix it"),
-        ("gemini", "a <hook_context>1</hook_context> b <hook_context>2</hook_context>", "a"),
+        ("gemini", "<hook_context>1</hook_context>\n\nfix it\n\n<hook_context>2</hook_context>", "fix it"),
         ("opencode", '"fix it"', "fix it"),
         ("opencode", '"', '"'),
         ("claude-code", "fix it<system-reminder>ours</system-reminder>", "fix it"),
