@@ -165,10 +165,17 @@ from store.documents.watcher import (
     Watch as DocumentWatch,
 )
 from store.doors import (
+    calls as agent_calls,
     claude_plugin,
     client_health,
     connection as agent_connection,
     git_hooks,
+    injections,
+    pause as agent_pause,
+)
+from store.doors.calls import (
+    AgentActivity,
+    Call as AgentCall,
 )
 from store.doors.clients import (
     client as agent_clients,
@@ -190,6 +197,12 @@ from store.doors.git_hooks import (
 )
 from store.doors.hooks import (
     process as hook_process,
+)
+from store.doors.injections import (
+    Injection,
+)
+from store.doors.mcp.opening import (
+    run as serve_mcp,
 )
 from store.embedding.indexer import (
     Indexed as EmbeddingRun,
@@ -487,6 +500,8 @@ __all__ = [
     "AGAINST",
     "AGEING_TABLE",
     "ANSWER_TOKENS",
+    "AgentActivity",
+    "AgentCall",
     "AgentPlace",
     "AgentPlan",
     "AppliedRestore",
@@ -546,6 +561,7 @@ __all__ = [
     "IndexMetrics",
     "IngestProcess",
     "IngestReport",
+    "Injection",
     "InstalledHook",
     "InstalledModel",
     "InvalidInput",
@@ -626,8 +642,10 @@ __all__ = [
     "Vectors",
     "adoption",
     "ageing_state",
+    "agent_calls",
     "agent_clients",
     "agent_connection",
+    "agent_pause",
     "ago",
     "alike_facts",
     "allow_secret",
@@ -676,6 +694,7 @@ __all__ = [
     "hook_process",
     "how_long_ago",
     "ingest_file",
+    "injections",
     "installation_trouble",
     "kept_lines",
     "kind_of",
@@ -728,6 +747,7 @@ __all__ = [
     "salvage_file",
     "scan_secrets",
     "scrub_secrets",
+    "serve_mcp",
     "session_flush",
     "short_model_name",
     "spellings",

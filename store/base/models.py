@@ -64,7 +64,8 @@ class Decision:
 @dataclass(frozen=True, slots=True)
 class Commit:
     """A commit of the project's git history; `reachable` is false once history was rewritten without it, `short` is
-    as much of its sha as no other commit here starts with, seven characters or more."""
+    as much of its sha as no other commit here starts with, seven characters or more; `origin` is who told of it, git
+    once it was read from the repository."""
 
     id: int
     sha: str
@@ -77,6 +78,7 @@ class Commit:
     iteration_id: int | None
     reachable: bool
     short: str
+    origin: str = "git"
 
     @property
     def citation(self) -> str:

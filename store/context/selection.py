@@ -30,6 +30,7 @@ SHORTEST = 4  # characters of a fact that is looked for in what was said
 BEGINNING = 5  # letters of a word that tell it from others
 TALK, IMPORT = "talk:", "import:"  # what the person said in a conversation, and what they brought in
 # what a person does to a fact that says yes to it
+BELIEVE = "believe"  # begins the reason of a step that took an agent's word, for it quoted what the person said
 YES = ("remember", "confirm", "correct", "pin", "accept", "decide", "merge", "supersede", "edit")
 
 
@@ -193,7 +194,8 @@ def _tells(text: str, fact: str) -> bool:
 
 
 def accepted(database: Database, facts: Sequence[Fact]) -> Collection[int]:
-    """Those of these facts that a person wrote, said, brought in, or said yes to since."""
+    """Those of these facts that a person wrote, said, brought in, or said yes to since; or that an agent told in their
+    own words, where they trust it to."""
     yes = {
         fact.id
         for fact in facts
@@ -207,7 +209,8 @@ def accepted(database: Database, facts: Sequence[Fact]) -> Collection[int]:
         rows = database.rows(
             f"SELECT DISTINCT r.pk FROM json_each(?) AS j CROSS JOIN {every_row(database)} AS r"
             " ON r.tbl = 'facts' AND r.pk = j.value JOIN history AS h ON h.seq = r.seq"
-            f" WHERE (h.actor = ? OR (h.actor LIKE '{TALK}%' AND r.op = 'UPDATE')) AND ({verbs})"
+            f" WHERE ((h.actor = ? OR (h.actor LIKE '{TALK}%' AND r.op = 'UPDATE')) AND ({verbs})"
+            f" OR h.door = 'mcp' AND h.reason LIKE '{BELIEVE}%')"
             " AND h.undone_by IS NULL AND h.undoes IS NULL"
             # what put another in its place said no to it, though it may have been brought back since
             " AND coalesce(r.after ->> '$.status', 'active') = 'active'",

@@ -99,9 +99,7 @@ def newest(database: Database, client: str = "", limit: int = 50) -> list[Call]:
         " WHERE ?1 = '' OR client = ?1 ORDER BY id DESC LIMIT ?2",
         (client, limit),
     )
-    return [
-        Call(*row, reads=tuple(json.loads(reads)), writes=tuple(json.loads(writes))) for *row, reads, writes in rows
-    ]
+    return [Call(*(*row, tuple(json.loads(reads)), tuple(json.loads(writes)))) for *row, reads, writes in rows]
 
 
 def activity(database: Database, now: str) -> list[AgentActivity]:

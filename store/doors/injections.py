@@ -126,14 +126,12 @@ def _read(database: Database, where: str, parameters: tuple[object, ...]) -> lis
         (numbers,),
     ):
         inside.setdefault(number, []).append((_cited(database, key), why, used))
-    return [
-        Injection(
-            *row,
-            why={citation: why for citation, why, _ in inside.get(row[0], ())},
-            used=tuple(citation for citation, _, used in inside.get(row[0], ()) if used),
-        )
-        for row in rows
-    ]
+    found = []
+    for row in rows:
+        those = inside.get(row[0], [])
+        used = tuple(citation for citation, _, is_used in those if is_used)
+        found.append(Injection(*(*row, {citation: why for citation, why, _ in those}, used)))
+    return found
 
 
 def _keys(why: Mapping[str, str]) -> Iterable[tuple[int, str]]:

@@ -14,7 +14,7 @@ from store.base.record_keys import pack
 from store.context.reasons import Circumstances, judge
 from store.context.selection import accepted
 from store.doors import injections
-from store.doors.trust import agent, unconfirmed, worked_on
+from store.doors.trust import agent, denied, unconfirmed, worked_on
 from store.memory import Memory
 from store.records.ageing import state
 from store.text.fence import fenced, item
@@ -78,10 +78,12 @@ def start_pack(memory: Memory, client: str, session: str = "", *, source: str = 
     compact): pinned facts and preferences, the decisions in force, tasks in progress, what the last session was about,
     and how to go on with one that broke off. `client` as it calls itself; with `tools` their names. A fifth of the time
     of a hook: some 10 ms."""
+    if denied(memory.config, client, session):
+        return Pack("", 0, (), START)
     lines = [*_facts(memory, session), *_decisions(memory, client), *_tasks(memory, client)]
     lines += _last_session(memory, client, session)
     after = [_recovery(memory) if source in ("startup", "resume") else "", TOOLS if tools else ""]
-    return _packed(lines, HEADINGS["known"], START_TOKENS, START, after=[text for text in after if text])
+    return packed(lines, HEADINGS["known"], START_TOKENS, START, after=[text for text in after if text])
 
 
 def prompt_pack(
@@ -90,7 +92,7 @@ def prompt_pack(
     """What bears on a prompt and was not sent in this session yet: facts, decisions, open tasks and other sessions'
     summaries, above a floor. By words alone, in a few milliseconds; with `meaning` by the model too, which must be
     loaded: for a process that goes on running. Empty where the person turned it off (`agents.recall`)."""
-    if not memory.config["agents.recall"] or not prompt.strip():
+    if not memory.config["agents.recall"] or not prompt.strip() or denied(memory.config, client, session):
         return Pack("", 0, (), PROMPT, prompt)
     from store.doors.recall import bearing_on
 
@@ -98,7 +100,22 @@ def prompt_pack(
     found = bearing_on(memory, prompt, meaning=meaning)
     keys = {key: why for key, why in found.items() if key not in sent}
     lines = _of_keys(memory, client, session, keys)
-    return _packed(lines, HEADINGS["recall"], limit, PROMPT, question=prompt)
+    return packed(lines, HEADINGS["recall"], limit, PROMPT, question=prompt)
+
+
+def task_pack(memory: Memory, client: str, session: str, task: str, *, limit: int = START_TOKENS) -> Pack:
+    """What bears on a task, whether it was sent before or not, by words and meaning; then what matters in general,
+    as far as there is room. For an agent that asks for it."""
+    from store.doors.recall import bearing_on
+
+    if denied(memory.config, client, session):
+        return Pack("", 0, (), CONTEXT, task)
+    found = bearing_on(memory, task, meaning=True, most=20) if task.strip() else {}
+    lines = _of_keys(memory, client, session, found)
+    known = {line.citation for line in lines}
+    general = [*_facts(memory, session), *_decisions(memory, client), *_tasks(memory, client)]
+    lines += [line for line in general if line.citation not in known]
+    return packed(lines, HEADINGS["known"], limit, CONTEXT, question=task)
 
 
 def keep(memory: Memory, made: Pack, client: str, session: str) -> int | None:
@@ -280,10 +297,10 @@ def render(lines: Sequence[Line], heading: str) -> str:
     return "\n\n".join(block for block in blocks if block)
 
 
-def _packed(
+def packed(
     lines: Iterable[Line], heading: str, limit: int, event: str, *, question: str = "", after: Sequence[str] = ()
 ) -> Pack:
-    """As many lines as fit, the first before the others, and our own sentences after them."""
+    """A pack of as many lines as fit, the first before the others, and of our own sentences after them."""
     end = "\n\n".join(after)
     chosen: list[Line] = []
     text = end

@@ -19,16 +19,17 @@ MOST = 6  # that bear on a prompt
 ASKED = 600  # characters of a prompt that are searched for: its end before its beginning
 FLOOR = 0.5  # by words, of the prompt
 OF_RECORD = 0.6  # by words, of the record
+ALONE = 0.75  # of the prompt, that one word must be which is not rare
 RARE = 0.02  # share of records that hold a word which may stand alone
 
 
-def bearing_on(memory: Memory, prompt: str, *, meaning: bool = False) -> dict[int, str]:
-    """The keys of what bears on a prompt, the nearest first, each with why."""
+def bearing_on(memory: Memory, prompt: str, *, meaning: bool = False, most: int = MOST) -> dict[int, str]:
+    """The keys of what bears on a prompt, the nearest first, `most` of them, each with why."""
     text = words_of(prompt)
     found = _by_meaning(memory, text) if meaning else {}
     for key, why in _by_words(memory, text).items():
         found.setdefault(key, why)
-    return dict(list(found.items())[:MOST])
+    return dict(list(found.items())[:most])
 
 
 def words_of(prompt: str) -> str:
@@ -68,9 +69,9 @@ def _by_words(memory: Memory, text: str) -> dict[int, str]:
         title, body = texts[key]
         said = index.stems(f"{title}\n{body}")
         shared = [word for word in weights if stems[word] and stems[word] <= said]
-        if not shared or (len(shared) < 2 and counts[shared[0]] > max(1, RARE * total)):
-            continue
         share = sum(weights[word] for word in shared) / whole
+        if not shared or (len(shared) < 2 and counts[shared[0]] > max(1, RARE * total) and share < ALONE):
+            continue
         own = index.stems(title or body)
         covered = len({stem for word in shared for stem in stems[word]} & own) / max(1, len(own))
         if share >= FLOOR or (covered >= OF_RECORD and len(shared) > 1):

@@ -49,6 +49,25 @@ def policy(config: "Config", client: str) -> str:
     return PROPOSE
 
 
+def session_key(client: str, session: str) -> str:
+    """The key by which the rules of `search.scopeRules` know who asks: a session that names its chat itself
+    (`discord:channel:7`) by that, every other as a direct conversation of its client (`claude-code:direct:ID`)."""
+    return session if ":" in session else f"{agent(client)}:direct:{session}"
+
+
+def denied(config: "Config", client: str, session: str) -> str:
+    """Why a session may be told nothing of this memory, by the person's rules; empty if it may. A denial is logged."""
+    from store.search.access_scope import denied as by_rules
+
+    key = session_key(client, session)
+    why = by_rules(key, config["search.scopeRules"], config["search.scope"])
+    if why:
+        import logging
+
+        logging.getLogger("memoranda").warning("the session %s was denied: %s", key, why)
+    return why
+
+
 def unconfirmed(record: "Decision | Task") -> str:
     """The origin of a decision or task that no person said or confirmed; empty for any other. Of tasks
     `worked_on` tells more."""

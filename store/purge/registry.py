@@ -61,7 +61,7 @@ TABLES = {
         "origin",
         "status started_at completed_at",
     ),
-    "commits": _table(RECORD, "message author", "", "sha committed_at"),
+    "commits": _table(RECORD, "message author", "origin", "sha committed_at"),
     "events": _table(RECORD, "event_type phase payload", "origin", "created_at"),
     "turns": _table(RECORD, "session speaker text", "origin", "role at"),
     "summaries": _table(RECORD, "session topic discussed outcome decisions open_questions", "origin", "created_at"),

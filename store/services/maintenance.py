@@ -237,6 +237,7 @@ def catch_up(
         broken = [*now.broken, *unread]
         with database.write("agent", "git") as write:
             lease.renew(write)
+            commits.read_from_git(write, known)
             commits.mark(write, back, reachable=True)
             commits.mark(write, lost, reachable=False)
             _remember(write, TIPS, "" if broken else " ".join(tips))  # what is broken may be mended: look again

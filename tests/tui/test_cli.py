@@ -329,6 +329,9 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("backup", "--restore", "--yes"), {"restored", "changed", "before"}),
     (("backups",), [{"name", "path", "made_at", "scheduled", "step", "size", "verified_at", "problem"}]),
     (("stats",), "figures"),
+    (("agents",), "agents"),
+    (("pause",), {"paused_until"}),
+    (("pause", "--off"), {"paused_until"}),
     (("index",), {"records", "embedded", "left", "notes"}),
     (("index", "rebuild"), {"records", "embedded", "left", "notes"}),
     (("redactions",), {"redactions", "allowed"}),
@@ -443,6 +446,8 @@ def test_json_is_exactly_one_object_or_list(do: Do, lived: Path, words, shape):
         kinds = {"decision": models.Decision, "commit": models.Commit, "checkpoint": models.Checkpoint}
         assert {record["kind"] for record in data} == set(kinds)
         assert all(set(record) == fields_of(kinds[record["kind"]]) | {"kind"} for record in data)
+    elif shape == "agents":
+        assert data == []  # none was here
     elif shape == "figures":
         assert data["facts"] == 3 and data["commits"] == 1 and data["path"].endswith("memory.db")
     elif isinstance(shape, list):

@@ -232,6 +232,12 @@ class MainScreen(LibrarianScreen):
 
         self.app.push_screen(DoctorScreen(self._location, self._clock, quick), lambda line: self._command(line or ""))
 
+    def action_agents(self) -> None:
+        """What agents did, read, wrote and were sent: a screen that is live while they work."""
+        from tui.screens.agents import AgentsScreen
+
+        self.app.push_screen(AgentsScreen(self._location, self._clock))
+
     def action_run(self, line: str) -> None:
         """Do what a line typed in the `:` bar would do."""
         self._command(line)

@@ -2,6 +2,8 @@
 
 -- recorded: when a person said that a decision which an agent logged holds; NULL until then
 ALTER TABLE decisions ADD COLUMN confirmed_at TEXT;
+-- journal: who told of a commit; git once it was read from the repository
+ALTER TABLE commits ADD COLUMN origin TEXT NOT NULL DEFAULT 'git';
 
 -- operational: which agent a session is of (store/doors/pack.py)
 CREATE TABLE agent_sessions(
