@@ -33,8 +33,11 @@ def _hook() -> None:
     before, after = words[: words.index("hook")], words[words.index("hook") + 1 :]
     if before and not (len(before) == 2 and before[0] == "--db"):
         return
+    import gc
+
     from store import hook_process
 
+    gc.disable()  # it ends before there is anything to collect
     hook_process.run([*before, *after], sys.stdin.buffer, sys.stdout.buffer)
     os._exit(0)
 

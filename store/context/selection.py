@@ -17,9 +17,12 @@ from store.database.tombstones import normal
 from store.history.compression import every_row
 from store.records.facts import Facts
 from store.records.mutes import Mutes
-from store.search.pipeline import Search
-from store.search.results import Hit
 from store.text.tokens import LETTERS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # a hook pays for what is imported
+    from store.search.pipeline import Search
+    from store.search.results import Hit
 
 POOL = 40  # facts that a search may bring up
 PINNED = 40  # pinned facts that are thought of, the most important first
@@ -60,7 +63,7 @@ class Chosen:
 
 def choose(
     database: Database,
-    search: Search,
+    search: "Search",
     question: str,
     now: str,
     turns: Sequence[Turn],
@@ -167,7 +170,7 @@ def _words(question: str) -> str:
     return f"{' '.join(last)[-ASKED * 3 // 5 :]} {' '.join(first)[: ASKED * 2 // 5]}"
 
 
-def _matched(hit: Hit) -> bool:
+def _matched(hit: "Hit") -> bool:
     return bool(hit.marks) or "citation" in hit.why
 
 

@@ -6,7 +6,6 @@ prompt or of the record's own title, whichever is more; two words at least, or o
 
 import json
 
-from store.context.reasons import ABOVE
 from store.memory import Memory
 from store.search.filters import Filters
 from store.search.fts import FullTextIndex, QueryTerms
@@ -39,6 +38,8 @@ def words_of(prompt: str) -> str:
 
 
 def _by_meaning(memory: Memory, text: str) -> dict[int, str]:
+    from store.context.reasons import ABOVE
+
     answer = memory.search(text, POOL, kinds=KINDS)
     return {
         hit.key: f"{hit.similarity:.2f} near the prompt in meaning"

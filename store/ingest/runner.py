@@ -27,7 +27,7 @@ from store.ingest.discard import expire, keep
 from store.ingest.formats import Entry
 from store.ingest.parsed_line import LONGEST, Line
 from store.ingest.source_file import SourceOffset
-from store.text.entities import one_line
+from store.text.one_line import one_line
 from store.text.small_talk import small_talk
 
 TURNS, BYTES = 100, 1 << 17  # of one transaction: some 30 ms, so that no writer waits long

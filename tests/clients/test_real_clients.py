@@ -13,10 +13,12 @@ import tempfile
 from pathlib import Path
 
 import pytest
+from clients.model import ASKED, REPLY, Model
 
-from store.doors import client_health, connection
+from store.doors import client_health, connection, injections
 from store.doors.clients import client as clients
 from store.doors.clients.client import LOCAL, NAMES, PROJECT, USER, Place
+from store.memory import Memory
 
 pytestmark = pytest.mark.clients
 PACKAGES = {
@@ -25,6 +27,7 @@ PACKAGES = {
     "gemini": "@google/gemini-cli",
     "opencode": "opencode-ai",
 }
+PROMPT = f"Please {ASKED}, as was decided"
 SERVER = Path(__file__).with_name("server.py")  # speaks as little of the protocol as a client needs to be content
 
 
@@ -114,6 +117,57 @@ def test_a_client_sees_the_server_and_lets_it_go(
     left = {name: text for name, text in ours(home, root).items() if "sessions" not in name}
     assert not left, left.keys()
     assert client_health.look(client, here)[0].state != "ok"
+
+
+SESSIONS = {
+    "claude-code": ["claude", "-p", PROMPT, "--permission-mode", "acceptEdits", "--allowedTools", "Bash(git commit:*)"],
+    "codex": [
+        *("codex", "exec", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust"),
+        PROMPT,
+    ],
+    "gemini": ["gemini", "-y", "-m", "gemini-2.5-flash", "-p", PROMPT],
+    "opencode": ["opencode", "run", PROMPT],
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_session_of_the_real_client_is_remembered(
+    name: str, world: tuple[Path, Path, dict[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a scripted model: it is told what matters, and what it did is in the memory, each thing once."""
+    home, root, environment = world
+    model = Model()
+    monkeypatch.setenv("HOME", str(home))
+    state = {"XDG_STATE_HOME": os.environ["XDG_STATE_HOME"], "GIT_CONFIG_COUNT": "2"}
+    state |= {"GIT_CONFIG_KEY_0": "user.name", "GIT_CONFIG_VALUE_0": "a", "GIT_CONFIG_KEY_1": "user.email"}
+    environment |= {**state, "GIT_CONFIG_VALUE_1": "a@b", "ANTHROPIC_BASE_URL": model.address, "ANTHROPIC_API_KEY": "x"}
+    environment |= {"GOOGLE_GEMINI_BASE_URL": model.address, "GEMINI_API_KEY": "x", "IS_SANDBOX": "1"}
+    provider = f'name = "x"\nbase_url = "{model.address}/v1"\nwire_api = "responses"\n'
+    file = home / ".codex" / "config.toml"
+    file.write_text(f'model_provider = "x"\nmodel = "gpt-5"\n[model_providers.x]\n{provider}{file.read_text()}')
+    (home / ".gemini" / "settings.json").write_text('{"security": {"auth": {"selectedType": "gemini-api-key"}}}')
+    (home / ".config" / "opencode").mkdir(parents=True)
+    compatible = {"npm": "@ai-sdk/openai-compatible", "name": "x", "models": {"m": {"name": "m"}}}
+    compatible["options"] = {"baseURL": f"{model.address}/v1", "apiKey": "x"}
+    said = {"provider": {"x": compatible}, "model": "x/m", "small_model": "x/m"}
+    (home / ".config" / "opencode" / "opencode.json").write_text(json.dumps(said))
+    program = str(Path(sys.executable).with_name("memoranda"))
+    here = Place(LOCAL, str(root), str(home), environment, (program,))
+    try:
+        with Memory.open(str(root / ".memoranda" / "memory.db")) as memory:
+            memory.decisions.decide("Store", "SQLite", rationale="one file")
+            connection.connect(connection.plan(clients.get(name), here))
+            done = subprocess.run(
+                SESSIONS[name], cwd=root, env=environment, capture_output=True, text=True, check=False, timeout=240
+            )
+            turns = [(turn.role, turn.text) for turn in memory.turns.last("", 9)]
+            assert turns == [("user", PROMPT), ("assistant", REPLY)], done.stdout[-2_000:] + done.stderr[-2_000:]
+            assert any("memoranda-memory" in asked and "[D#1]" in asked for asked in model.asked)
+            (link,) = memory.commits.links_of_decision(1)
+            assert memory.commits.get(link.commit.removeprefix("C#")).message == "Made by an agent, for D#1"
+            assert injections.newest(memory.database)[-1].used == ("D#1",)
+    finally:
+        model.close()
 
 
 def test_codex_lists_the_hooks_that_wait_for_trust(world: tuple[Path, Path, dict[str, str]]) -> None:

@@ -4,6 +4,7 @@ import json
 import os
 
 from store.base.hashing import sha256
+from store.text.one_line import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ FORMS = {
     "opencode": {kind: kind for kind in (START, PROMPT, TOOL, COMPACT, STOP, END)},
 }
 SHELLS = ("Bash", "run_shell_command", "bash", "shell", "local_shell", "exec_command")
-LONGEST_NAME = 200  # characters of a session's name
+TASK_TOOLS = ("TodoWrite", "todowrite", "update_plan", "write_todos", "TaskCreate", "TaskUpdate")  # see `task_list`
 
 
 class Event:
@@ -50,7 +51,7 @@ class Event:
         self.client = client
         self.kind = kind
         self.name = name
-        self.session = _name(_text(said, "session_id", "thread-id"))
+        self.session = one_line(_text(said, "session_id", "thread-id"))
         self.cwd = _text(said, "cwd")
         self.transcript = _text(said, "transcript_path")
         self.model = _text(said, "model")
@@ -120,12 +121,6 @@ def _key(event: Event, raw: bytes, said: "dict[str, Any]") -> str:
 
 def _text(said: "dict[str, Any]", *names: str) -> str:
     return next((value for name in names if isinstance(value := said.get(name), str) and value), "")
-
-
-def _name(text: str) -> str:
-    """A session's name as it is kept: one line of it (`store/text/entities.one_line`, whose import a hook spares)."""
-    plain = "".join(char if char.isprintable() else " " for char in text[: 10 * LONGEST_NAME])
-    return " ".join(plain.split())[:LONGEST_NAME].rstrip()
 
 
 def _object(value: object) -> "dict[str, Any]":

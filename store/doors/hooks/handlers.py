@@ -5,9 +5,8 @@ import time
 
 from store.base.errors import Busy, MemorandaError
 from store.base.location import checkout_root
-from store.doors import calls
 from store.doors.hooks import background
-from store.doors.hooks.events import COMPACT, END, PROMPT, START, STOP, TOOL, Event
+from store.doors.hooks.events import COMPACT, END, PROMPT, START, STOP, TASK_TOOLS, TOOL, Event
 from store.memory import Memory
 
 COMPACT_USE = 45  # per cent of its window from which Gemini may really compact: it says so before every request
@@ -36,7 +35,7 @@ def _start(memory: Memory, event: Event, started: float) -> str:
         with memory.database.write(_actor(event), "session start", event.key) as write:
             if write.answer is not None:
                 return ""
-            calls.note_session(write, event.session, event.client, event.model)
+            _note_session(write, event)
             memory.sessions.start(write, event.session, event.cwd)
             kept = keep(write, **_injection(event, made)) if made.text else 0
             _note(write, event, started, made.tokens, reads=made.citations)
@@ -59,7 +58,7 @@ def _prompt(memory: Memory, event: Event, started: float) -> str:
         with memory.database.write(_actor(event), "turns", event.key) as write:
             if write.answer is not None:
                 return ""
-            calls.note_session(write, event.session, event.client, event.model)
+            _note_session(write, event)
             turn = _keep_turn(write, event, "user", said)
             if made is not None and made.text:
                 from store.doors.injections import keep
@@ -93,7 +92,7 @@ def _stop(memory: Memory, event: Event, started: float) -> str:
         with memory.database.write(_actor(event), "turns", event.key) as write:
             if write.answer is not None:
                 return ""
-            calls.note_session(write, event.session, event.client, event.model)
+            _note_session(write, event)
             turn = _keep_turn(write, event, "assistant", said) if said else 0
             if said:
                 injections.note_reply(write, event.session, said)
@@ -109,9 +108,7 @@ def _stop(memory: Memory, event: Event, started: float) -> str:
 
 def _tool(memory: Memory, event: Event, started: float) -> str:
     """Keep a commit that was made, and what the agent's own list of tasks says."""
-    from store.doors.hooks import task_list
-
-    if task_list.is_list(event.tool) and not event.inner:
+    if event.tool in TASK_TOOLS and not event.inner:
         _follow_tasks(memory, event, started)
     elif "git" in event.shell and "commit" in event.shell:
         from store.doors import commit_record
@@ -181,6 +178,8 @@ def _note(
     reads: "Sequence[str]" = (),
     writes: "Sequence[str]" = (),
 ) -> None:
+    from store.doors import calls
+
     calls.note(
         write,
         client=event.client,
@@ -192,6 +191,12 @@ def _note(
         reads=reads,
         writes=writes,
     )
+
+
+def _note_session(write: "Transaction", event: Event) -> None:
+    from store.doors import calls
+
+    calls.note_session(write, event.session, event.client, event.model)
 
 
 def _injection(event: Event, made: "Pack") -> "dict[str, Any]":
@@ -209,9 +214,13 @@ def _injection(event: Event, made: "Pack") -> "dict[str, Any]":
 def _recall(memory: Memory, event: Event, said: str) -> "Pack | None":
     if not memory.config["agents.recall"]:
         return None
-    from store.doors import pack
+    from store.doors.recall import bearing_on
 
     try:
+        if not bearing_on(memory, said):
+            return None  # what makes a pack takes longer to import than this look
+        from store.doors import pack
+
         return pack.prompt_pack(memory, event.client, event.session, said)
     except MemorandaError:
         return None

@@ -10,7 +10,7 @@ from store.database import tombstones
 from store.database.database import Transaction
 from store.database.values import Verbatim, clean
 from store.records.iterations import active
-from store.text.entities import one_line
+from store.text.one_line import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,11 +48,6 @@ class Item:
         self.text = text
         self.status = status
         self.number = number
-
-
-def is_list(tool: str) -> bool:
-    """Whether a tool is one by which an agent keeps its tasks."""
-    return tool in LISTS or tool in ONE_BY_ONE
 
 
 def items(event: "Event") -> list[Item]:

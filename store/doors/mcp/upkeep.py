@@ -86,7 +86,7 @@ class Upkeep(Thread):
             return
         self._embedded = time.monotonic()
         self._child = subprocess.Popen(
-            [sys.executable, "-m", "store.doors.mcp.embedding_process", self._location.path, str(CHILD_SECONDS)],
+            [sys.executable, "-P", "-m", "store.doors.mcp.embedding_process", self._location.path, str(CHILD_SECONDS)],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

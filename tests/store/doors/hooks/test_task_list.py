@@ -4,7 +4,7 @@ from typing import Any
 
 from store.database.tombstones import add_tombstones
 from store.doors.hooks import task_list
-from store.doors.hooks.events import Event
+from store.doors.hooks.events import TASK_TOOLS, Event
 from store.memory import Memory
 
 
@@ -25,6 +25,10 @@ def todos(**states: str) -> Event:
 def tasks(memory: Memory) -> dict[str, str]:
     every = memory.tasks.ids(statuses=("pending", "in_progress", "done"))
     return {task.text: task.status for task in memory.tasks.many(every)}
+
+
+def test_every_tool_by_which_an_agent_keeps_its_tasks_is_known() -> None:
+    assert set(TASK_TOOLS) == {*task_list.LISTS, *task_list.ONE_BY_ONE}
 
 
 def test_a_list_is_followed_and_undone_as_one(memory: Memory) -> None:
