@@ -78,8 +78,8 @@ def choose(
     answer = search(_words(question), POOL, kinds=("fact",)) if _words(question) else None
     hits = {hit.record.id: hit for hit in answer.hits} if answer else {}
     rows = database.rows(
-        "SELECT id FROM facts WHERE status = 'active' AND pinned ORDER BY importance DESC, last_confirmed_at DESC, id"
-        " LIMIT ?",
+        "SELECT id FROM facts INDEXED BY facts_pinned WHERE status = 'active' AND pinned"
+        " ORDER BY importance DESC, last_confirmed_at DESC, id LIMIT ?",
         (PINNED,),
     )
     named = {int(citation.target) for _, _, citation in find(question) if citation.kind == "fact"}

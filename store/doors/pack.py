@@ -179,13 +179,18 @@ def summary_line(memory: Memory, summary: "Summary", client: str, why: str) -> L
 
 
 def _facts(memory: Memory, session: str) -> list[Line]:
-    """Pinned facts, then preferences, the most important first."""
-    rows = memory.database.rows(
-        "SELECT id FROM facts WHERE status = 'active' AND (pinned OR domain = 'preferences')"
-        " ORDER BY pinned DESC, importance DESC, last_confirmed_at DESC, id DESC LIMIT ?",
-        (4 * FACTS,),
+    """Pinned facts, the most important first, then preferences, the last one confirmed first."""
+    pinned = memory.database.rows(
+        "SELECT id FROM facts INDEXED BY facts_pinned WHERE status = 'active' AND pinned"
+        " ORDER BY importance DESC, last_confirmed_at DESC, id LIMIT ?",
+        (2 * FACTS,),
     )
-    facts = sendable(memory, session, memory.facts.many([number for (number,) in rows]))
+    preferred = memory.database.rows(
+        "SELECT id FROM facts WHERE status = 'active' AND domain = 'preferences' AND NOT pinned"
+        " ORDER BY last_confirmed_at DESC, id DESC LIMIT ?",
+        (2 * FACTS,),
+    )
+    facts = sendable(memory, session, memory.facts.many([number for (number,) in (*pinned, *preferred)]))
     return [fact_line(memory, fact, "pinned" if fact.pinned else "a preference") for fact in facts[:FACTS]]
 
 
@@ -285,15 +290,13 @@ def _may_have(line: Line, client: str) -> bool:
     return not line.by or agent(line.by) == agent(client)
 
 
-def render(lines: Sequence[Line], heading: str) -> str:
-    """Lines in their fences: what is known, then what is not, by who wrote it."""
-    known = [line.shown for line in lines if not line.by]
-    blocks = [fenced("memory", heading, known)]
-    for by in dict.fromkeys(line.by for line in lines if line.by):
+def render(lines: Sequence[tuple[str, str]], heading: str) -> str:
+    """Lines, each with the origin of what nobody confirmed, in their fences: what is known, then what is not, by who
+    wrote it."""
+    blocks = [fenced("memory", heading, [shown for by, shown in lines if not by])]
+    for by in dict.fromkeys(by for by, _ in lines if by):
         name = agent(by) or by
-        blocks.append(
-            fenced("unconfirmed", f"Unconfirmed, by {name}:", [line.shown for line in lines if line.by == by])
-        )
+        blocks.append(fenced("unconfirmed", f"Unconfirmed, by {name}:", [shown for of, shown in lines if of == by]))
     return "\n\n".join(block for block in blocks if block)
 
 
@@ -303,10 +306,12 @@ def packed(
     """A pack of as many lines as fit, the first before the others, and of our own sentences after them."""
     end = "\n\n".join(after)
     chosen: list[Line] = []
+    rendered: list[tuple[str, str]] = []
     text = end
     for line in lines:
-        longer = "\n\n".join(filter(None, (render([*chosen, line], heading), end)))
+        more = [*rendered, (line.by, line.shown)]
+        longer = "\n\n".join(filter(None, (render(more, heading), end)))
         if token_count.count(longer) <= limit and len(longer) <= LONGEST:
             chosen.append(line)
-            text = longer
+            rendered, text = more, longer
     return Pack(text, token_count.count(text), tuple(chosen), event, question)

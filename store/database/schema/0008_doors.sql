@@ -5,6 +5,9 @@ ALTER TABLE decisions ADD COLUMN confirmed_at TEXT;
 -- journal: who told of a commit; git once it was read from the repository
 ALTER TABLE commits ADD COLUMN origin TEXT NOT NULL DEFAULT 'git';
 
+-- those that every pack thinks of first
+CREATE INDEX facts_pinned ON facts(importance DESC, last_confirmed_at DESC, id) WHERE pinned AND status = 'active';
+
 -- operational: which agent a session is of (store/doors/pack.py)
 CREATE TABLE agent_sessions(
   session TEXT PRIMARY KEY NOT NULL,

@@ -11,6 +11,7 @@ SCOPES = (LOCAL, PROJECT, USER)
 NAMES = ("claude-code", "codex", "gemini", "opencode")
 MODULES = {name: f"store.doors.clients.{name.replace('-', '_')}" for name in NAMES}
 
+VARIABLES = ("MEMORANDA_DB", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
 SET, APPEND, WHOLE, LINE = "set", "append", "whole", "line"
 
 
@@ -33,6 +34,13 @@ class Place:
     def words(self, *more: str) -> list[str]:
         """A command of ours, word by word."""
         return [*self.command, *more]
+
+    def variables(self) -> dict[str, str]:
+        """The variables that say where our files are, as far as the person has set them. A client that hands a server
+        only some of what it has must be told these, else the memory is not known as the person's."""
+        if self.scope == PROJECT:
+            return {}
+        return {name: value for name in VARIABLES if (value := self.environ.get(name, ""))}
 
     def line(self, *more: str) -> str:
         """The same as a line for a shell. In a file that is shared it does nothing where we are not installed."""

@@ -2,7 +2,19 @@
 
 import os
 
-from store.doors.clients.client import LOCAL, NAME, PROJECT, SET, USER, Client, Edit, Health, Place, hook_edits
+from store.doors.clients.client import (
+    LOCAL,
+    NAME,
+    PROJECT,
+    SET,
+    USER,
+    VARIABLES,
+    Client,
+    Edit,
+    Health,
+    Place,
+    hook_edits,
+)
 
 EVENTS = (  # (event, matcher, timeout in seconds)
     ("SessionStart", "", 10),
@@ -21,7 +33,11 @@ def folder(place: Place) -> str:
 
 def edits(place: Place) -> list[Edit]:
     first, *arguments = place.words("mcp")
-    server = {"command": first, "args": arguments, "env_vars": ["MEMORANDA_DB", "XDG_STATE_HOME", "XDG_CONFIG_HOME"]}
+    server: dict[str, object] = {"command": first, "args": arguments}
+    if place.scope == PROJECT:
+        server["env_vars"] = list(VARIABLES)  # those of whoever starts it
+    elif variables := place.variables():
+        server["env"] = variables
     return [
         Edit(os.path.join(folder(place), "config.toml"), SET, ("mcp_servers", NAME), server),
         *hook_edits(os.path.join(folder(place), "hooks.json"), CLIENT.name, place, EVENTS),

@@ -18,8 +18,11 @@ def edits(place: Place) -> list[Edit]:
     first, *arguments = place.words("mcp")
     home = place.at_home("GEMINI_CLI_HOME")
     file = os.path.join(home if place.scope == USER else place.root, ".gemini", "settings.json")
+    server: dict[str, object] = {"command": first, "args": arguments}
+    if variables := place.variables():
+        server["env"] = variables
     return [
-        Edit(file, SET, ("mcpServers", NAME), {"command": first, "args": arguments}),
+        Edit(file, SET, ("mcpServers", NAME), server),
         *hook_edits(file, CLIENT.name, place, EVENTS, named=True),
     ]
 

@@ -1,16 +1,16 @@
 """The first lines of a conversation, answered before the SDK is imported. A client that is not answered within a second
 starts its first turn without tools; the SDK takes that long by itself.
 
-What is answered here is always the same: the handshake, and the lists. Everything else waits for the SDK, which is
-given the handshake again, silently, so that both know of the same conversation. A test holds these answers against the
-SDK's own, for every revision.
+What is answered here is always the same: the handshake, and the lists. The first other request has the SDK imported;
+until it is there such requests wait. It is given the handshake again, silently, so that both know of the same
+conversation. A server that is asked for nothing never imports it, and takes a third of the memory. A test holds these
+answers against the SDK's own, for every revision.
 """
 
 import json
 import os
 import sys
 import threading
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -18,6 +18,7 @@ from store import __version__
 from store.base.location import Location
 from store.doors.mcp import schemas
 from store.doors.mcp.transport import Streams
+from store.doors.mcp.upkeep import Upkeep
 
 HANDSHAKES = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 MODERN = ("2026-07-28",)  # revisions without one
@@ -36,7 +37,6 @@ CAPABILITIES = {
     "resources": {"listChanged": False, "subscribe": False},
     "tools": {"listChanged": False},
 }
-PATIENCE = 1.0  # seconds after which the SDK is imported though nobody asked for tools
 STEP = 0.05  # seconds between two looks whether it is there
 
 
@@ -46,7 +46,6 @@ class Opening:
     def __init__(self) -> None:
         self.handshake: list[bytes] = []  # the lines that the SDK is to be given again
         self.replayed: list[str | int] = []  # the ids among them
-        self.listed = False  # whether tools were asked for
         self._version = ""
 
     def answer(self, line: bytes) -> tuple[bool, dict[str, Any] | None]:
@@ -93,7 +92,6 @@ class Opening:
             return _modern({**said, "instructions": schemas.INSTRUCTIONS})
         if method in LISTS and (modern or self._version):
             name, rows = LISTS[method]
-            self.listed = self.listed or name == "tools"
             return _modern({name: list(rows)}) if modern else {name: list(rows)}
         return {} if method == "ping" and self._version and not modern else None
 
@@ -126,13 +124,20 @@ def _modern(result: dict[str, Any]) -> dict[str, Any]:
 
 def run(location: Location, session: str = "") -> None:
     """Serve one client over standard input and output, until the input ends."""
-    streams = Streams()
+    upkeep = Upkeep(location, os.getcwd())
+    upkeep.start()
+    try:
+        _run(location, session, Streams())
+    finally:
+        upkeep.stop()
+
+
+def _run(location: Location, session: str, streams: Streams) -> None:
     opening = Opening()
     sdk = _Import()
-    start = time.monotonic()
     try:
         while not sdk.ready:
-            for line in streams.read(STEP if sdk.started else PATIENCE):
+            for line in streams.read(STEP if sdk.started else None):
                 done, said = opening.answer(line) if not streams.waiting else (False, None)
                 if not done:
                     streams.waiting.append(line)
@@ -140,7 +145,7 @@ def run(location: Location, session: str = "") -> None:
                     streams.write(json.dumps(said, ensure_ascii=False, separators=(",", ":")).encode())
             if streams.ended and not streams.waiting:
                 return  # nobody asked for anything of the memory
-            if streams.waiting or opening.listed or streams.ended or time.monotonic() - start > PATIENCE:
+            if streams.waiting:
                 sdk.start()
     except BrokenPipeError:
         return

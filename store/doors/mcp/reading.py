@@ -172,19 +172,21 @@ def facts(memory: Memory, caller: Caller, given: dict[str, Any]) -> Answer:
         where.append(f"{state_sql(memory.now)} = {STATES.index(status)}")
     elif status in ("active", "pinned"):  # a stale one is for the person to confirm, and no answer
         where.append(f"{state_sql(memory.now)} <> {STATES.index('stale')}")
+    found = f"FROM facts WHERE {' AND '.join(where)}"
+    parameters = {
+        "status": "active" if status in ("pinned", *AGEING) else status,
+        "session": caller.session,
+        "domain": given.get("domain", ""),
+    }
+    total = memory.database.value(f"SELECT count(*) {found}", parameters)
     rows = memory.database.rows(
-        f"SELECT id FROM facts WHERE {' AND '.join(where)} ORDER BY created_at DESC, id DESC",
-        {
-            "status": "active" if status in ("pinned", *AGEING) else status,
-            "session": caller.session,
-            "domain": given.get("domain", ""),
-        },
+        f"SELECT id {found} ORDER BY id DESC LIMIT :limit OFFSET :start",
+        {**parameters, "limit": limit, "start": start},
     )
     describe = Describer(memory, caller)
-    shown = memory.facts.many([number for (number,) in rows[start : start + limit]])
-    items = [_fact(describe, fact) for fact in shown]
-    said = f"{len(rows):,} {status} facts." if rows else f"No {status} facts."
-    return listed("facts", items, start=start, limit=limit, total=max(start, len(rows)), said=said)
+    items = [_fact(describe, fact) for fact in memory.facts.many([number for (number,) in rows])]
+    said = f"{total:,} {status} facts." if total else f"No {status} facts."
+    return listed("facts", items, start=start, limit=limit, total=max(start, total), said=said)
 
 
 def _fact(describe: Describer, fact: Fact) -> Item:

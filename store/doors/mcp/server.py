@@ -2,7 +2,6 @@
 answers until it is there."""
 
 import asyncio
-import os
 import signal
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
@@ -18,7 +17,6 @@ from store.doors.mcp import schemas
 from store.doors.mcp.answers import Answer
 from store.doors.mcp.session import Session
 from store.doors.mcp.transport import Streams
-from store.doors.mcp.upkeep import Upkeep
 
 Context = ServerRequestContext[Any, Any]
 FLUSH_SECONDS = 0.2  # after an answer, until the calls since the last time are noted
@@ -118,12 +116,7 @@ def _server(handlers: _Handlers) -> Server[Any]:
 def run(location: Location, key: str, streams: Streams) -> None:
     """Serve one client until its input ends, or the process is told to end. `key` is that of its session, if the
     person gave one."""
-    upkeep = Upkeep(location, os.getcwd())
-    upkeep.start()
-    try:
-        asyncio.run(_serve(Session(location, key), streams))
-    finally:
-        upkeep.stop()
+    asyncio.run(_serve(Session(location, key), streams))
 
 
 async def _serve(session: Session, streams: Streams) -> None:

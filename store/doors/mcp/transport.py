@@ -39,8 +39,9 @@ class Streams:
         self.unanswered: set[str | int] = set()  # ids of requests whose answer was given already
         self.ended = False  # whether the input is over
 
-    def read(self, timeout: float) -> list[bytes]:
-        """The lines that came within so many seconds; `ended` is set at the end of the input."""
+    def read(self, timeout: float | None) -> list[bytes]:
+        """The lines that came within so many seconds, without a number however long it takes; `ended` is set at the
+        end of the input."""
         if not select.select([self._input], [], [], timeout)[0]:
             return []
         return self._take()

@@ -7,6 +7,7 @@ from store.base import token_count
 from store.conversations.turns import NewTurn
 from store.doors import calls, injections, pack
 from store.doors.pack import keep, prompt_pack, start_pack
+from store.librarian.librarian import Librarian
 from store.memory import Memory
 
 CLAUDE, CODEX = "mcp:claude-code", "mcp:codex-mcp-client"
@@ -131,3 +132,43 @@ def test_a_purge_reaches_what_was_sent(memory: Memory) -> None:
     memory.purge.run(plan)
     kept = injections.newest(memory.database)[0]
     assert "Quokka" not in kept.text and kept.why == {}
+
+
+QUESTIONS = {
+    "why do we use Redis for the sessions?": "D#1",
+    "¿por qué usamos Redis para las sesiones?": "D#1",
+    "what did we decide about the queue?": "D#2",
+    "who chose RabbitMQ and why?": "D#2",
+    "how are invoices rounded?": "F#1",
+}
+
+
+@pytest.mark.parametrize("meaning", [False, True])
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_what_answers_a_question_is_in_its_pack(memory: Memory, question: str, meaning: bool) -> None:
+    """By words, and as the Librarian judges it (here without a model of meanings)."""
+    memory.decisions.decide("Redis for the sessions", "Redis 7", rationale="usamos Redis para las sesiones por el LRU")
+    memory.decisions.decide("The queue", "RabbitMQ", rationale="delayed messages; Ana chose it")
+    memory.facts.remember("Invoices are rounded half up")
+    memory.tasks.add("Paint the garage")
+    for number in range(30):
+        memory.events.log("tests_run", payload={"number": number})
+    cited = QUESTIONS[question]
+    assert cited in Librarian(memory).ask(question).citations
+    made = prompt_pack(memory, "claude-code", "s", question, meaning=meaning)
+    assert cited in made.citations and "A#1" not in made.citations
+
+
+@pytest.mark.parametrize("meaning", [False, True])
+def test_open_tasks_and_other_sessions_summaries_bear_on_a_prompt(memory: Memory, meaning: bool) -> None:
+    memory.tasks.add("Migrate the ledger to the new schema")
+    memory.tasks.add("Migrate the ledger of last year")
+    memory.tasks.move(2, "done")
+    told_by(memory, "claude-code", "before", "The ledger of Tuvalu lacks its foreign keys because of the old export.")
+    prompt = "migrate the ledger of Tuvalu, which lacks foreign keys"
+    made = prompt_pack(memory, "claude-code", "now", prompt, meaning=meaning)
+    assert {"A#1", "S#1"} <= set(made.citations) or {"S#1"} == set(made.citations)
+    assert "[S#1]" in made.text.partition("Unconfirmed, by claude-code:")[2]
+    assert "A#2" not in made.citations
+    assert "A#1" in prompt_pack(memory, "codex", "now", "migrate the ledger", meaning=meaning).citations
+    assert "S#1" not in prompt_pack(memory, "codex", "now", prompt, meaning=meaning).citations
