@@ -266,3 +266,13 @@ def test_what_is_kept_is_private(world: World) -> None:
     world.connect("codex", USER)
     kept = Path(installation.folder()) / connection._name("codex", world.place(USER))
     assert kept.stat().st_mode & 0o077 == 0 and os.path.isfile(kept)
+
+
+@pytest.mark.parametrize(("name", "file"), [("codex", ".codex/config.toml"), ("gemini", ".gemini/settings.json")])
+def test_a_client_that_passes_few_variables_is_told_where_our_files_are(world: World, name: str, file: str) -> None:
+    here = world.place(USER)
+    here = Place(USER, here.root, here.home, {**here.environ, "XDG_STATE_HOME": "/state", "SECRET": "x"}, COMMAND)
+    connection.connect(connection.plan(clients.get(name), here))
+    said = says(file, (world.home / file).read_text())
+    assert (said.get("mcp_servers") or said["mcpServers"])["memoranda"]["env"] == {"XDG_STATE_HOME": "/state"}
+    assert connection.plan(clients.get(name), here).nothing
