@@ -5,7 +5,6 @@ is disconnected. A file that is still as we left it gets its bytes back; in one 
 changes stay, and ours go; where that cannot be, it is said and the file stays as it is.
 """
 
-import base64
 import difflib
 import json
 import os
@@ -77,6 +76,8 @@ def plan(client: Client, place: Place) -> Plan:
                 raise InTheWay(why)
             before = _text(file)
             text = before or ""
+            if len(text) > LARGEST and not its[0].alone:
+                raise InTheWay(f"{file} is larger than a file of settings is.")
             if its[0].form == WHOLE and before not in (None, its[0].value) and file not in record:
                 raise InTheWay(f"{file} is there and was not written by us.")
             for edit in its:
@@ -170,9 +171,8 @@ def _keep(client: Client, place: Place, files: dict[str, dict[str, Any]]) -> Non
         installation.drop(name)
         return
     where = place.home if place.scope == USER else place.root
-    text = json.dumps(
-        {"client": client.name, "scope": place.scope, "where": where, "command": place.command, "files": files}
-    )
+    kept = {"client": client.name, "scope": place.scope, "where": where, "command": place.command, "files": files}
+    text = json.dumps(kept, ensure_ascii=False)  # as it stands, so that a search for purged words finds it
     if not installation.keep(name, text):
         raise InTheWay(f"What was there before could not be kept: {installation.trouble()}")
 
@@ -182,8 +182,8 @@ def _kept(change: Change) -> dict[str, Any]:
     text = change.before or ""
     return {
         "alone": change.alone,
-        "before": None if change.alone or change.before is None else _packed(change.before),
-        "after": None if change.alone or change.after is None else _packed(change.after),
+        "before": None if change.alone else change.before,
+        "after": None if change.alone else change.after,
         "there": change.before is not None,
         "folders": _to_be_made(change.file),
         "edits": [
@@ -205,7 +205,7 @@ def _grown(kept: dict[str, Any], change: Change) -> dict[str, Any]:
     for one in new["edits"]:
         if known := old.get((one[0], tuple(one[1]))):
             one[3:] = known
-    if not change.alone and change.before is not None and kept["after"] == _packed(change.before):
+    if not change.alone and change.before is not None and kept["after"] == change.before:
         new["before"], new["there"] = kept["before"], kept["there"]
     elif not change.alone:
         new["before"] = None  # others changed it since: only what is ours can be told
@@ -216,8 +216,8 @@ def _grown(kept: dict[str, Any], change: Change) -> dict[str, Any]:
 
 def _restored(client: Client, file: str, kept: dict[str, Any], now: str) -> str | None:
     """What a file becomes without us; None if it goes. Raises InTheWay."""
-    before = _unpacked(kept["before"])
-    after = _unpacked(kept["after"])
+    before: str | None = kept["before"]
+    after: str | None = kept["after"]
     if not kept["alone"] and now == after and (before is not None or not kept["there"]):
         return before
     text = now
@@ -246,14 +246,6 @@ def _same(file: str, one: str, other: str) -> bool:
         return bool(config_edit.says(one, file) == config_edit.says(other, file))
     except InTheWay:
         return False
-
-
-def _packed(text: str) -> str:
-    return base64.b64encode(text.encode("utf-8", "surrogateescape")).decode("ascii")
-
-
-def _unpacked(text: str | None) -> str | None:
-    return None if text is None else base64.b64decode(text).decode("utf-8", "surrogateescape")
 
 
 # files
