@@ -134,8 +134,13 @@ def _servers(commands: dict[str, list[str]], folder: str, starts: int, idle: flo
     seconds: dict[str, list[float]] = {name: [] for name in commands}
     rows: dict[str, tuple[float, float, int, int]] = {}
     for run in range(starts):
-        for name, command in commands.items():
-            server = Server(command, folder)
+        for name, command in list(commands.items()):
+            try:
+                server = Server(command, folder)
+            except RuntimeError as error:
+                print(f"{name}: {error}")
+                del commands[name]
+                continue
             seconds[name].append(server.seconds)
             if not run:
                 time.sleep(6)  # what it does right after its start is over

@@ -124,7 +124,7 @@ CHANGING: dict[str, list[str]] = {
     "plugin": ["plugin plug"],
     "hook": ["hook codex"],
 }
-ELSEWHERE = {"demo"}  # makes its own project, whatever stands here
+ELSEWHERE = {"demo", "mcp"}  # one makes its own project, the other serves until its input ends
 KEYS = [str(number) for number in range(1, len(PANES) + 1)] + ["1", "enter", "escape", "slash t e a m enter", "escape"]
 
 

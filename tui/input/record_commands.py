@@ -53,7 +53,7 @@ RECORD_COMMANDS = (
     ),
     Verb(
         "confirm",
-        "Confirm facts, or decisions that an agent logged: still true; their age starts again",
+        "Say that facts still hold, or decisions that an agent logged; the age of a fact starts again",
         "facts.confirm",
         Argument("ids", "many", "ID", "a fact's number, or F#12, D#3"),
         slash=("memory confirm",),

@@ -21,6 +21,7 @@ from store.search import linked_records, lookup
 from store.search.pipeline import body
 from store.search.query_parser import AGEING
 
+COUNTED = 2_000  # facts that are counted beyond those listed
 SPARE = 20  # hits that are asked for beyond those wanted, in the place of those that may not be sent
 STATUSES = ("active", *AGEING, "superseded", "forgotten", "contradicted", "pinned")
 STALE_ASKED = ("stale", "forgotten", "superseded", "contradicted")  # states in which a stale fact may be listed
@@ -178,14 +179,15 @@ def facts(memory: Memory, caller: Caller, given: dict[str, Any]) -> Answer:
         "session": caller.session,
         "domain": given.get("domain", ""),
     }
-    total = memory.database.value(f"SELECT count(*) {found}", parameters)
+    most = start + limit + COUNTED
+    total: int = memory.database.value(f"SELECT count(*) FROM (SELECT 1 {found} LIMIT {most})", parameters)
     rows = memory.database.rows(
         f"SELECT id {found} ORDER BY id DESC LIMIT :limit OFFSET :start",
         {**parameters, "limit": limit, "start": start},
     )
     describe = Describer(memory, caller)
     items = [_fact(describe, fact) for fact in memory.facts.many([number for (number,) in rows])]
-    said = f"{total:,} {status} facts." if total else f"No {status} facts."
+    said = f"{total:,}{' or more' if total == most else ''} {status} facts." if total else f"No {status} facts."
     return listed("facts", items, start=start, limit=limit, total=max(start, total), said=said)
 
 

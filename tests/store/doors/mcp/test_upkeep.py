@@ -5,6 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+from conftest import Clock
+
+from store.base.clock import from_ms, to_ms, utc_now
 from store.base.location import locate
 from store.conversations.turns import NewTurn
 from store.doors.mcp.upkeep import APART, EVERY, Upkeep
@@ -58,7 +61,8 @@ def test_what_is_due_is_done_without_the_application(tmp_path: Path) -> None:
     who = ["-c", "user.name=Ana", "-c", "user.email=ana@example.org"]
     subprocess.run(["git", "-C", str(checkout), *who, "commit", "-qm", "Begin"], check=True)
     path = str(checkout / ".memoranda" / "memory.db")
-    with Memory(locate(path, {}, str(checkout)), "cli") as memory:
+    earlier = Clock(from_ms(to_ms(utc_now()) - 600_000))  # long enough ago for a checkpoint to be due
+    with Memory(locate(path, {}, str(checkout)), "cli", earlier) as memory:
         memory.turns.add("s", [NewTurn("user", "Remember that we deploy on Tuesdays.")], "hook:claude-code")
     environment = {**os.environ, "MEMORANDA_WITHOUT": "model"}
     command = [sys.executable, "-m", "store.doors.mcp.upkeep_process", path, str(checkout)]
