@@ -83,7 +83,7 @@ class Project:
         self._shas |= {self._names[mark]: sha for mark, sha in by_mark.items()}
         self._log(run, [by_mark[mark] for mark in sorted(by_mark)[-len(run) :]])
 
-    def _log(self, run: list[Commit], shas: list[str]) -> None:
+    def _log(self, run: list[DemoCommit], shas: list[str]) -> None:
         """Write to git's own log that these commits were made here, as `git commit` does and `fast-import` does not."""
         os.makedirs(os.path.join(self.folder, ".git", "logs"), exist_ok=True)
         with open(os.path.join(self.folder, ".git", "logs", "HEAD"), "a", encoding="utf-8") as file:
