@@ -78,7 +78,7 @@ API = {
 FOR_THE_APPLICATION = {
     "the memory, where it is, whose it is": {
         "store.base.installation": "installation_trouble=trouble",
-        "store.base.location": "MEMORY_FILE=FILE MEMORY_FOLDER=FOLDER here location=",
+        "store.base.location": "MEMORY_FILE=FILE MEMORY_FOLDER=FOLDER checkout_root here location=",
         "store.trust.ownership": "ownership=",
     },
     "errors": {
@@ -205,6 +205,20 @@ FOR_THE_APPLICATION = {
         """,
         "store.services.related_records": "related_records=related",
         "store.services.session_flush": "session_flush=",
+    },
+    "agents at the door": {
+        "store.doors.claude_plugin": "claude_plugin=",
+        "store.doors.client_health": "client_health=",
+        "store.doors.clients.client": "agent_clients= AgentPlace=Place",
+        "store.doors.config_edit": "InTheWay",
+        "store.doors.connection": "agent_connection= AgentPlan=Plan",
+        "store.doors.connection_check": "examine_agents",
+        "store.doors.git_hooks": "git_hooks= InstalledHook=Installed",
+        "store.doors.hooks.process": "hook_process=",
+        "store.doors.calls": "AgentActivity AgentCall=Call agent_calls=",
+        "store.doors.injections": "Injection injections=",
+        "store.doors.mcp.opening": "serve_mcp=run",
+        "store.doors.pause": "agent_pause=",
     },
 }
 

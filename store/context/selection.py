@@ -17,9 +17,12 @@ from store.database.tombstones import normal
 from store.history.compression import every_row
 from store.records.facts import Facts
 from store.records.mutes import Mutes
-from store.search.pipeline import Search
-from store.search.results import Hit
 from store.text.tokens import LETTERS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # a hook pays for what is imported
+    from store.search.pipeline import Search
+    from store.search.results import Hit
 
 POOL = 40  # facts that a search may bring up
 PINNED = 40  # pinned facts that are thought of, the most important first
@@ -30,6 +33,7 @@ SHORTEST = 4  # characters of a fact that is looked for in what was said
 BEGINNING = 5  # letters of a word that tell it from others
 TALK, IMPORT = "talk:", "import:"  # what the person said in a conversation, and what they brought in
 # what a person does to a fact that says yes to it
+BELIEVE = "believe"  # begins the reason of a step that took an agent's word, for it quoted what the person said
 YES = ("remember", "confirm", "correct", "pin", "accept", "decide", "merge", "supersede", "edit")
 
 
@@ -59,7 +63,7 @@ class Chosen:
 
 def choose(
     database: Database,
-    search: Search,
+    search: "Search",
     question: str,
     now: str,
     turns: Sequence[Turn],
@@ -74,8 +78,8 @@ def choose(
     answer = search(_words(question), POOL, kinds=("fact",)) if _words(question) else None
     hits = {hit.record.id: hit for hit in answer.hits} if answer else {}
     rows = database.rows(
-        "SELECT id FROM facts WHERE status = 'active' AND pinned ORDER BY importance DESC, last_confirmed_at DESC, id"
-        " LIMIT ?",
+        "SELECT id FROM facts INDEXED BY facts_pinned WHERE status = 'active' AND pinned"
+        " ORDER BY importance DESC, last_confirmed_at DESC, id LIMIT ?",
         (PINNED,),
     )
     named = {int(citation.target) for _, _, citation in find(question) if citation.kind == "fact"}
@@ -166,7 +170,7 @@ def _words(question: str) -> str:
     return f"{' '.join(last)[-ASKED * 3 // 5 :]} {' '.join(first)[: ASKED * 2 // 5]}"
 
 
-def _matched(hit: Hit) -> bool:
+def _matched(hit: "Hit") -> bool:
     return bool(hit.marks) or "citation" in hit.why
 
 
@@ -193,7 +197,8 @@ def _tells(text: str, fact: str) -> bool:
 
 
 def accepted(database: Database, facts: Sequence[Fact]) -> Collection[int]:
-    """Those of these facts that a person wrote, said, brought in, or said yes to since."""
+    """Those of these facts that a person wrote, said, brought in, or said yes to since; or that an agent told in their
+    own words, where they trust it to."""
     yes = {
         fact.id
         for fact in facts
@@ -207,7 +212,8 @@ def accepted(database: Database, facts: Sequence[Fact]) -> Collection[int]:
         rows = database.rows(
             f"SELECT DISTINCT r.pk FROM json_each(?) AS j CROSS JOIN {every_row(database)} AS r"
             " ON r.tbl = 'facts' AND r.pk = j.value JOIN history AS h ON h.seq = r.seq"
-            f" WHERE (h.actor = ? OR (h.actor LIKE '{TALK}%' AND r.op = 'UPDATE')) AND ({verbs})"
+            f" WHERE ((h.actor = ? OR (h.actor LIKE '{TALK}%' AND r.op = 'UPDATE')) AND ({verbs})"
+            f" OR h.door = 'mcp' AND h.reason LIKE '{BELIEVE}%')"
             " AND h.undone_by IS NULL AND h.undoes IS NULL"
             # what put another in its place said no to it, though it may have been brought back since
             " AND coalesce(r.after ->> '$.status', 'active') = 'active'",

@@ -15,8 +15,8 @@ from store.base.clock import local_time
 from store.base.errors import StorageError
 from store.base.models import Turn
 from store.base.vocabulary import PERSON
-from store.text.entities import one_line
 from store.text.folding import normalize
+from store.text.one_line import one_line
 from store.text.vocabulary import stop_words
 
 MESSAGES = 15

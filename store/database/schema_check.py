@@ -28,6 +28,8 @@ DIGESTS = {
     5: "1ab7fc3dcf3401966c76d50a1709634c0038af207d36cb80c9cf2880d1ba4775",
     6: "9139ebebd245035898f01f6167f95d55fa17cfa53d8b833d7a65c3190c156887",
     7: "c53677e2fdd15486a105d3c5c8da3f603e90184bf4f5a5bd2d454c4829c532de",
+    8: "019fda65e487c003fb959c4b4197b64375937e91e989cb625745778ec1c93022",
+    9: "1773cd016243ea8e70ad78978eccc4e8ad14d1f735cd56f9dc209a129571871d",
 }
 
 # what a file may have or lack: the counts of ANALYZE, and the tables in which vec0 keeps its blocks

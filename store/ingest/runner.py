@@ -17,6 +17,7 @@ from typing import BinaryIO
 from store.base.clock import from_ms, parse_moment, to_ms
 from store.base.errors import InvalidInput
 from store.base.hashing import sha256
+from store.conversations import same_turn
 from store.conversations.turns import NewTurn, put
 from store.database.database import Database, Transaction
 from store.database.tombstones import buried
@@ -26,7 +27,7 @@ from store.ingest.discard import expire, keep
 from store.ingest.formats import FormatEntry
 from store.ingest.parsed_line import LONGEST, ParsedLine
 from store.ingest.source_file import SourceOffset
-from store.text.entities import one_line
+from store.text.one_line import one_line
 from store.text.small_talk import small_talk
 
 TURNS, BYTES = 100, 1 << 17  # of one transaction: some 30 ms, so that no writer waits long
@@ -273,6 +274,8 @@ class _Run:
         if line.kind or not line.at:
             return False
         line.at = _moment(line.at, write.at)
+        if same_turn.claim(write, line.session, line.role, line.text[:LONGEST], line.at, of_hook=True):
+            return True
         rows = write.rows(
             "SELECT text FROM turns WHERE at = ? AND session = ? AND role = ?",
             (Verbatim(line.at), line.session, Verbatim(line.role)),

@@ -118,7 +118,7 @@ class IngestProcess:
         if self._ended:
             return {}
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "store.services.auto_ingest", self._path],
+            [sys.executable, "-P", "-m", "store.services.auto_ingest", self._path],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -203,7 +203,16 @@ FIELDS: dict[type, set[str]] = {
     record: {"citation", *(field.name for field in dataclasses.fields(record))}
     for record in (models.Decision, models.Iteration, models.Commit)
 }
+CONNECTED = {"agent", "scope", "dry_run", "changed", "in_the_way"}
 EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
+    (("connect",), [{"agent", "program", "connected"}]),
+    (("connect", "codex", "--dry-run"), CONNECTED),
+    (("connect", "opencode", "--yes"), CONNECTED | {"seen"}),
+    (("connect", "git", "--yes"), [{"hook", "path", "state"}]),
+    (("disconnect", "gemini"), CONNECTED),
+    (("disconnect", "git", "--yes"), [{"hook", "path", "state"}]),
+    (("plugin", "plug"), {"folder", "files"}),
+    (("hook", "codex"), set()),
     (("remember", "a new fact"), models.Fact),
     (("remember", "The team is FIVE."), models.Fact),
     (("facts",), [models.Fact]),
@@ -320,6 +329,9 @@ EXAMPLES: tuple[tuple[tuple[str, ...], Any], ...] = (
     (("backup", "--restore", "--yes"), {"restored", "changed", "before"}),
     (("backups",), [{"name", "path", "made_at", "scheduled", "step", "size", "verified_at", "problem"}]),
     (("stats",), "figures"),
+    (("agents",), "agents"),
+    (("pause",), {"paused_until"}),
+    (("pause", "--off"), {"paused_until"}),
     (("index",), {"records", "embedded", "left", "notes"}),
     (("index", "rebuild"), {"records", "embedded", "left", "notes"}),
     (("redactions",), {"redactions", "allowed"}),
@@ -434,6 +446,8 @@ def test_json_is_exactly_one_object_or_list(do: Do, lived: Path, words, shape):
         kinds = {"decision": models.Decision, "commit": models.Commit, "checkpoint": models.Checkpoint}
         assert {record["kind"] for record in data} == set(kinds)
         assert all(set(record) == fields_of(kinds[record["kind"]]) | {"kind"} for record in data)
+    elif shape == "agents":
+        assert data == []  # none was here
     elif shape == "figures":
         assert data["facts"] == 3 and data["commits"] == 1 and data["path"].endswith("memory.db")
     elif isinstance(shape, list):
@@ -1293,6 +1307,8 @@ def test_only_what_reads_starts_git(do: Do, lived: Path, tmp_path: Path, monkeyp
     for verb, words in commands:
         notes.write_text("")
         do(*words)
+        if verb.name in ("connect", "disconnect"):  # they ask it where its hooks are, and what it keeps
+            continue
         assert bool(notes.read_text()) == (verb.reads or verb.name == "demo"), words  # the demo makes a repository
 
 

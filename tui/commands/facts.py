@@ -83,18 +83,25 @@ def correct(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def confirm(session: Session, given: "ParsedArguments") -> Outcome:
-    ids = _numbers(given.ids)
+    kind, ids = _of_one_kind(given, "confirmed")
+    if kind == "decision":
+        session.memory.decisions.confirm(ids)
+        return Outcome(f"Confirmed {count(len(ids), kind)}.", lambda: [_decision(session, i) for i in ids])
     session.memory.facts.confirm(ids)
-    return Outcome(f"Confirmed {count(len(ids), 'fact')}.", lambda: _json(session, ids))
+    return Outcome(f"Confirmed {count(len(ids), kind)}.", lambda: _json(session, ids))
 
 
-def forget(session: Session, given: "ParsedArguments") -> Outcome:
+def _of_one_kind(given: "ParsedArguments", done: str) -> tuple[str, list[int]]:
+    """The facts or the decisions that are named. Raises InvalidInput if both are."""
     citations = list(dict.fromkeys(reference(text, "fact", "fact", "decision") for text in given.ids))
     kinds = {citation.kind for citation in citations}
     if len(kinds) > 1:
-        raise InvalidInput("Facts and decisions are forgotten one kind at a time.", "Name only one kind.")
-    kind = kinds.pop()
-    ids = [int(citation.target) for citation in citations]
+        raise InvalidInput(f"Facts and decisions are {done} one kind at a time.", "Name only one kind.")
+    return kinds.pop(), [int(citation.target) for citation in citations]
+
+
+def forget(session: Session, given: "ParsedArguments") -> Outcome:
+    kind, ids = _of_one_kind(given, "forgotten")
     if kind == "decision":
         session.memory.decisions.forget(ids)
         return Outcome(

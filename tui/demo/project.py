@@ -79,8 +79,17 @@ class Project:
         marks = (f"--import-marks-if-exists={self._marks}", f"--export-marks={self._marks}")
         self._git("fast-import", "--quiet", *marks, stdin=b"".join(map(self._entry, run)))
         with open(self._marks, encoding="ascii") as file:
-            for mark, sha in map(str.split, file):
-                self._shas[self._names[int(mark[1:])]] = sha
+            by_mark = {int(mark[1:]): sha for mark, sha in map(str.split, file)}
+        self._shas |= {self._names[mark]: sha for mark, sha in by_mark.items()}
+        self._log(run, [by_mark[mark] for mark in sorted(by_mark)[-len(run) :]])
+
+    def _log(self, run: list[DemoCommit], shas: list[str]) -> None:
+        """Write to git's own log that these commits were made here, as `git commit` does and `fast-import` does not."""
+        os.makedirs(os.path.join(self.folder, ".git", "logs"), exist_ok=True)
+        with open(os.path.join(self.folder, ".git", "logs", "HEAD"), "a", encoding="utf-8") as file:
+            for commit, sha in zip(run, shas, strict=True):
+                who = f"{AUTHORS[commit.author]} {commit.at // 1000} +0000"
+                file.write(f"{'0' * 40} {sha} {who}\tcommit: {commit.subject}\n")
 
     def sha(self, subject: str) -> str:
         """The commit whose subject starts so."""

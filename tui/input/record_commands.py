@@ -53,9 +53,9 @@ RECORD_COMMANDS = (
     ),
     Verb(
         "confirm",
-        "Confirm: still true; their age starts again",
+        "Say that facts still hold, or decisions that an agent logged; the age of a fact starts again",
         "facts.confirm",
-        FACT_IDS,
+        Argument("ids", "many", "ID", "a fact's number, or F#12, D#3"),
         slash=("memory confirm",),
     ),
     Verb(

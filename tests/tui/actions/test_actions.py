@@ -229,7 +229,7 @@ class TestTasks:
             await person.press("f")
             assert person.toasts[-1].startswith("A task is finished with m")
             await person.press("y")
-            assert person.toasts[-1] == "Only facts age, so only facts are confirmed."
+            assert person.toasts[-1] == "Only facts, and decisions that an agent logged, are confirmed."
             await person.press("1", "m")
             assert person.toasts[-1] == "m starts and finishes tasks; 5 goes to them."
 

@@ -86,6 +86,10 @@ def _in_place(screen: CommandHost, verb: Verb, given: ParsedArguments) -> bool:
         from tui.commands.demo import HOW
 
         screen.say(HOW, "warning")
+    elif verb.name == "agents" and not given.agent:
+        screen.show_agents()
+    elif verb.name == "mcp":
+        screen.say("An agent starts that, and speaks to it in JSON. docs/agents.md says how it is set up.", "warning")
     elif verb.name == "doctor" and not given.head:
         screen.show_doctor(given.quick)
     elif verb.name == "model" and given.what in (None, "status", "pull", "test"):
