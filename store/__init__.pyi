@@ -45,6 +45,7 @@ from store.base.location import (
     FILE as MEMORY_FILE,
     FOLDER as MEMORY_FOLDER,
     Location,
+    checkout_root,
     here,
     locate,
 )
@@ -114,9 +115,9 @@ from store.config.settings import (
 )
 from store.context.budget import (
     ANSWER as ANSWER_TOKENS,
+    ContextPiece,
     PROMPT as PROMPT_TOKENS,
     Part as ContextPart,
-    Piece as ContextPiece,
 )
 from store.context.reasons import (
     Considered as ConsideredFact,
@@ -165,12 +166,37 @@ from store.documents.watcher import (
 )
 from store.doors import (
     calls as agent_calls,
+    claude_plugin,
+    client_health,
+    connection as agent_connection,
+    git_hooks,
     injections,
     pause as agent_pause,
 )
 from store.doors.calls import (
     AgentActivity,
     Call as AgentCall,
+)
+from store.doors.clients import (
+    client as agent_clients,
+)
+from store.doors.clients.client import (
+    Place as AgentPlace,
+)
+from store.doors.config_edit import (
+    InTheWay,
+)
+from store.doors.connection import (
+    Plan as AgentPlan,
+)
+from store.doors.connection_check import (
+    examine_agents,
+)
+from store.doors.git_hooks import (
+    Installed as InstalledHook,
+)
+from store.doors.hooks import (
+    process as hook_process,
 )
 from store.doors.injections import (
     Injection,
@@ -254,9 +280,9 @@ from store.inbox.evidence import (
     Doubt,
 )
 from store.inbox.inbox import (
-    Choice as InboxChoice,
     Decided as InboxDecision,
     Doubtful as DoubtfulProposal,
+    InboxChoice,
 )
 from store.ingest.discard import (
     kept as kept_lines,
@@ -265,7 +291,7 @@ from store.ingest.parsed_line import (
     LONGEST as LONGEST_LINE,
 )
 from store.ingest.runner import (
-    Report as IngestReport,
+    IngestReport,
     ingest as ingest_file,
 )
 from store.learning import (
@@ -380,7 +406,7 @@ from store.redaction.families import (
     LABELS as SECRET_LABELS,
 )
 from store.salvage.salvage import (
-    Report as SalvageReport,
+    SalvageReport,
     salvage as salvage_file,
 )
 from store.search import (
@@ -435,7 +461,7 @@ from store.services.auto_ingest import (
 from store.services.metrics import (
     ConversationCost,
     ExtractionStats,
-    Index as IndexMetrics,
+    IndexMetrics,
     Measures,
     Recoveries as RecoveryMetrics,
     Requests as RequestMetrics,
@@ -476,6 +502,8 @@ __all__ = [
     "ANSWER_TOKENS",
     "AgentActivity",
     "AgentCall",
+    "AgentPlace",
+    "AgentPlan",
     "AppliedRestore",
     "Backup",
     "CHANGED_KINDS",
@@ -527,12 +555,14 @@ __all__ = [
     "ID_CHUNK",
     "IMPACTS",
     "Import",
+    "InTheWay",
     "InboxChoice",
     "InboxDecision",
     "IndexMetrics",
     "IngestProcess",
     "IngestReport",
     "Injection",
+    "InstalledHook",
     "InstalledModel",
     "InvalidInput",
     "Iteration",
@@ -613,6 +643,8 @@ __all__ = [
     "adoption",
     "ageing_state",
     "agent_calls",
+    "agent_clients",
+    "agent_connection",
     "agent_pause",
     "ago",
     "alike_facts",
@@ -631,10 +663,13 @@ __all__ = [
     "change_text",
     "change_title",
     "check_restore",
+    "checkout_root",
     "checkpoint_percent",
     "checkpoint_prompt",
     "cite",
+    "claude_plugin",
     "clean_text",
+    "client_health",
     "configuration",
     "corpus",
     "count_secrets",
@@ -644,6 +679,7 @@ __all__ = [
     "every_row",
     "examine",
     "examine_adoption",
+    "examine_agents",
     "exporter",
     "extraction_queue",
     "fastembed",
@@ -652,8 +688,10 @@ __all__ = [
     "find_decision_matches",
     "found_models",
     "from_ms",
+    "git_hooks",
     "grant_setting",
     "here",
+    "hook_process",
     "how_long_ago",
     "ingest_file",
     "injections",

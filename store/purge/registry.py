@@ -78,6 +78,7 @@ TABLES = {
         "created_at trigger level recovered_at digest",
     ),
     "contexts": _table(COPY, "session question", "", "at"),
+    "agent_tasks": _table(INPUT, "session said", "", "number seen"),
     "injections": _table(COPY, "session question text", "client", "at event"),
     "discarded": _table(COPY, "session text", "", "role kind at"),
     "queries": _table(INPUT, "text", "", "at"),
@@ -188,6 +189,12 @@ def _settings(path: str, base: str | None) -> Iterator[str]:
     yield user_path()
 
 
+def _connections(path: str, base: str | None) -> Iterator[str]:
+    from store.base.installation import folder
+
+    yield from _all_in(os.path.join(folder(), "connections"))
+
+
 def _recent(path: str, base: str | None) -> Iterator[str]:
     from platformdirs import user_state_path
 
@@ -198,6 +205,7 @@ FILES = (
     Files("the memory, its log, its backups, its spool and what else lies in its folder", "erased", _store),
     Files("an export: export again, and delete it", "", _exports),
     Files("your settings: edit them", "", _settings),
+    Files("a file of an agent as it was before it was connected: disconnect it", "", _connections),
     Files("the list of memories that were open before: open others", "", _recent),
 )
 

@@ -29,12 +29,10 @@ CREATE TABLE agent_calls(
   milliseconds REAL NOT NULL,
   tokens INTEGER NOT NULL,          -- of what was answered, as store/base/token_count.py counts
   problem TEXT NOT NULL DEFAULT '', -- code of an error; empty if there was none
-  step INTEGER,                     -- of history, that it made; NULL if none
   reads TEXT NOT NULL DEFAULT '[]', -- a JSON list of citations that were sent
   writes TEXT NOT NULL DEFAULT '[]' -- a JSON list of citations that were made
 );
 CREATE INDEX agent_calls_client ON agent_calls(client, at);
-CREATE INDEX agent_calls_session ON agent_calls(session, step) WHERE step IS NOT NULL;
 
 -- operational: what was put into an agent's context, the newest some hundred (store/doors/pack.py)
 CREATE TABLE injections(

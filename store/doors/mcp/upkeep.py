@@ -66,7 +66,7 @@ class Upkeep(Thread):
             return False
         self._due = [moment for moment in self._due if moment > now] or [now + QUIET]
         self._child = subprocess.Popen(
-            [sys.executable, "-m", "store.doors.mcp.upkeep_process", self._location.path, self._cwd],
+            [sys.executable, "-P", "-m", "store.doors.mcp.upkeep_process", self._location.path, self._cwd],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

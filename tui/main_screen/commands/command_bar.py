@@ -36,7 +36,7 @@ def run_line(screen: CommandHost, text: str, agreed: bool = False) -> None:
         return
     found = find(words)
     if found is None:
-        screen.say(f"There is no verb “{words[0][:40]}”. {named('help.open')} lists them all.", "warning")
+        screen.say(f"There is no command “{words[0][:40]}”. {named('help.open')} lists them all.", "warning")
         return
     verb, rest = found
     if verb.name not in IN_THE_PAST and screen.refuses():
