@@ -29,7 +29,12 @@ WRITTEN = """
 SELECT seq, undone_by, (SELECT actor FROM history AS later WHERE later.seq = h.undone_by)
 FROM history AS h WHERE actor = ?
 """
-IN_SESSION = "SELECT step FROM agent_calls WHERE session = ? AND step IS NOT NULL"
+# the steps of an actor in a session of an agent: a call says which it made, or was noted in its very transaction
+IN_SESSION = """
+SELECT step FROM agent_calls WHERE session = ?1 AND step IS NOT NULL
+UNION SELECT seq FROM history WHERE actor = ?2 AND door = 'hook' AND at IN
+  (SELECT at FROM agent_calls WHERE session = ?1 AND door = 'hook')
+"""
 
 
 @dataclass(slots=True)
@@ -174,7 +179,7 @@ def _written(database: Database, actor: str, session: str = "") -> list[tuple[st
     source = every_row(database)
     steps = database.rows(WRITTEN, (actor,))
     if session:
-        made = {step for (step,) in database.rows(IN_SESSION, (session,))}
+        made = {step for (step,) in database.rows(IN_SESSION, (session, actor))}
         steps = [step for step in steps if step[0] in made]
     others = {seq: back for seq, back, by in steps if back is not None and by != actor}
     taken = set(

@@ -434,3 +434,16 @@ def test_what_an_agent_wrote_in_one_session_is_taken_back_at_once(memory: Memory
     assert memory.decisions.ids() == [3] and memory.inbox.count() == 0
     memory.history.undo()
     assert memory.decisions.ids() == [3, 2, 1] and memory.inbox.count() == 1
+
+
+def test_what_a_hook_wrote_in_one_session_is_taken_back_too(memory: Memory) -> None:
+    memory.database.door = "hook"
+    for session in ("one", "other"):
+        with memory.database.write("hook:codex", "task add") as write:
+            write.insert(
+                "tasks", text=f"task of {session}", status="pending", created_at=write.at, updated_at=write.at,
+                origin="hook:codex",
+            )  # fmt: skip
+            calls.note(write, client="codex", session=session, door="hook", name="update_plan", milliseconds=1.0)
+    plan = memory.plans.origin("hook:codex", "one")
+    assert [change.citation for change in plan.changes] == ["A#1"]
