@@ -215,7 +215,7 @@ FOR_THE_APPLICATION = {
         "store.doors.connection_check": "examine_agents",
         "store.doors.git_hooks": "git_hooks= InstalledHook=Installed",
         "store.doors.hooks.process": "hook_process=",
-        "store.doors.calls": "AgentActivity AgentCall=Call agent_calls=",
+        "store.doors.calls": "AgentActivity AgentCall agent_calls=",
         "store.doors.injections": "Injection injections=",
         "store.doors.mcp.opening": "serve_mcp=run",
         "store.doors.pause": "agent_pause=",

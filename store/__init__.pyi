@@ -175,7 +175,7 @@ from store.doors import (
 )
 from store.doors.calls import (
     AgentActivity,
-    Call as AgentCall,
+    AgentCall,
 )
 from store.doors.clients import (
     client as agent_clients,

@@ -50,7 +50,7 @@ Row = AgentActivity | AgentCall | Injection
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class AgentsSeen:
     """What one look found: agents, then what they did, the newest first; until when the doors are silent."""
 
     rows: tuple[Row, ...]
@@ -61,7 +61,7 @@ class Seen:
 class AgentRows(NumberedRows):
     """Agents, then calls and texts that were sent, one a line."""
 
-    def __init__(self, seen: Seen) -> None:
+    def __init__(self, seen: AgentsSeen) -> None:
         self._seen = seen
 
     def __len__(self) -> int:
@@ -94,7 +94,7 @@ def key(row: Row) -> tuple[str, str | int]:
     return ("agent", row.agent) if isinstance(row, AgentActivity) else (type(row).__name__, row.id)
 
 
-def look(memory: Memory) -> Seen:
+def look(memory: Memory) -> AgentsSeen:
     """What there is to be seen now."""
     database, now = memory.database, memory.now
     did: list[AgentCall | Injection] = [
@@ -103,7 +103,7 @@ def look(memory: Memory) -> Seen:
     ]
     did.sort(key=lambda row: (row.at, row.id), reverse=True)
     agents = agent_calls.activity(database, now)
-    return Seen((*agents, *did[:NEWEST]), now, agent_pause.paused_until(memory.location.path, now))
+    return AgentsSeen((*agents, *did[:NEWEST]), now, agent_pause.paused_until(memory.location.path, now))
 
 
 class AgentsScreen(SaysDefects, ResponsiveScreen["str | None"]):
@@ -129,7 +129,7 @@ class AgentsScreen(SaysDefects, ResponsiveScreen["str | None"]):
         super().__init__()
         self._location = location
         self._clock = clock
-        self._seen = Seen((), clock(), "")
+        self._seen = AgentsSeen((), clock(), "")
         self._version = -1  # of the file, at the last look
         self._shown: Hashable = None
         self._left = False
@@ -155,11 +155,11 @@ class AgentsScreen(SaysDefects, ResponsiveScreen["str | None"]):
         with Memory(self._location, "app", self._clock, create=False) as memory:
             self._later(look(memory))
 
-    def _later(self, seen: Seen) -> None:
+    def _later(self, seen: AgentsSeen) -> None:
         if not self._left and self.app.is_running:
             self.app.call_from_thread(self._show, seen)
 
-    def _show(self, seen: Seen) -> None:
+    def _show(self, seen: AgentsSeen) -> None:
         if self._left:
             return
         before, self._seen = self._seen, seen

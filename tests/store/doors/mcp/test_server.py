@@ -290,7 +290,7 @@ def test_nothing_but_protocol_reaches_standard_output(path: str, tmp_path: Path)
         "def noisy(self, *arguments):\n"
         "    print('a stray line', flush=True); os.system('echo from a child'); os.write(1, b'raw')\n"
         "    return call(self, *arguments)\n"
-        "call, session.Session.call = session.Session.call, noisy\n"
+        "call, session.McpSession.call = session.McpSession.call, noisy\n"
         "from tui.main import main\nmain()\n"
     )
     said = [message("initialize", 1, **HELLO), message("notifications/initialized")]
