@@ -73,8 +73,10 @@ def note(
     problem: str = "",
     reads: Sequence[str] = (),
     writes: Sequence[str] = (),
+    step: int | None = None,
 ) -> int:
-    """Note one call, inside a transaction: its number. `door` is mcp or hook. The oldest beyond KEPT go."""
+    """Note one call, inside a transaction: its number. `door` is mcp or hook, `step` that of history which it made. The
+    oldest beyond KEPT go."""
     number = write.insert(
         "agent_calls",
         at=Verbatim(write.at),
@@ -85,6 +87,7 @@ def note(
         milliseconds=milliseconds,
         tokens=tokens,
         problem=Verbatim(problem),
+        step=step,
         reads=Verbatim(json.dumps(list(reads)[:MOST])),
         writes=Verbatim(json.dumps(list(writes)[:MOST])),
     )

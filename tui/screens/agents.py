@@ -1,10 +1,12 @@
 """Agents: who is connected, what each did, and what each was sent and why; live while they work. `x` mutes the facts of
-a text that was sent, `p` silences all doors for an hour, or lets them speak again."""
+a text that was sent, `u` takes back what an agent wrote in a session, `p` silences all doors for an hour, or lets them
+speak again."""
 
 from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass
+from shlex import quote
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import work
@@ -104,12 +106,14 @@ def look(memory: Memory) -> Seen:
     return Seen((*agents, *did[:NEWEST]), now, agent_pause.paused_until(memory.location.path, now))
 
 
-class AgentsScreen(SaysDefects, ResponsiveScreen[None]):
-    """Shows what agents did, looking anew every second on a thread of its own."""
+class AgentsScreen(SaysDefects, ResponsiveScreen["str | None"]):
+    """Shows what agents did, looking anew every second on a thread of its own. Ends with the line of a verb to be run,
+    or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", "Close", id="agents.close", tooltip="Close the agents"),
         Binding("x", "mute", "Mute", id="agents.mute", tooltip="Keep the facts of this text out of every context"),
+        Binding("u", "undo", "Undo", id="agents.undo", tooltip="Take back all that it wrote in this session"),
         Binding("p", "pause", "Pause", id="agents.pause", tooltip="Silence all doors for an hour, or end that"),
     ]
     DEFAULT_CSS = """
@@ -175,6 +179,8 @@ class AgentsScreen(SaysDefects, ResponsiveScreen[None]):
         look = "$footer-key-foreground bold"
         row = self._row()
         mute = [(" x", look, "mute"), (" mutes its facts ", "", "mute")] if _facts(row) else []
+        if isinstance(row, AgentCall) and row.writes:
+            mute = [(" u", look, "undo"), (" takes its session back ", "", "undo")]
         word = " ends the pause " if self._seen.paused else " pauses all for an hour "
         keys = [
             *mute,
@@ -196,6 +202,12 @@ class AgentsScreen(SaysDefects, ResponsiveScreen[None]):
         self._shown = event.key
         self._title()
         self._preview()
+
+    def action_undo(self) -> None:
+        """Take back all that the agent of the call under the cursor wrote in its session, after a question."""
+        row = self._row()
+        if isinstance(row, AgentCall) and row.writes:
+            self.dismiss(f"undo --all-by {row.door}:{row.client} --session {quote(row.session)}")
 
     def action_pause(self) -> None:
         """Silence all doors for an hour, or let them speak again."""

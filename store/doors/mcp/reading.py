@@ -1,4 +1,5 @@
-"""The tools that read: each takes a memory, the caller and checked arguments, and gives an answer."""
+"""The tools that read: each takes a memory, the caller and checked arguments, and gives an answer. The resources and
+the prompt, which give the same."""
 
 import os
 from collections.abc import Iterable
@@ -22,6 +23,9 @@ from store.search.pipeline import body
 from store.search.query_parser import AGEING
 
 COUNTED = 2_000  # facts that are counted beyond those listed
+SCHEME = "memory://"  # of the resources
+LETTERS = {"facts": "F", "decisions": "D"}
+DECISIONS = 200  # that are listed
 SPARE = 20  # hits that are asked for beyond those wanted, in the place of those that may not be sent
 STATUSES = ("active", *AGEING, "superseded", "forgotten", "contradicted", "pinned")
 STALE_ASKED = ("stale", "forgotten", "superseded", "contradicted")  # states in which a stale fact may be listed
@@ -282,3 +286,35 @@ def stats(memory: Memory, caller: Caller, given: dict[str, Any]) -> Answer:
         },
     }
     return Answer(figures, "\n".join(f"{name}: {value}" for name, value in figures.items()))
+
+
+def resource(memory: Memory, caller: Caller, uri: str) -> Answer:
+    """What a resource says: `memory://facts`, `memory://decisions`, each `/12`. Raises NotFound."""
+    name, _, number = uri.removeprefix(SCHEME).partition("/")
+    if not uri.startswith(SCHEME) or name not in LETTERS:
+        raise NotFound("There is no such resource.", "There are memory://facts and memory://decisions, each /ID.")
+    if number:
+        if not (number.isascii() and number.isdigit()):
+            raise InvalidInput("The number of a record follows.", f"For example: {SCHEME}{name}/12")
+        return get(memory, caller, {"citation": f"{LETTERS[name]}#{number}"})
+    if name == "facts":
+        return facts(memory, caller, {"limit": DECISIONS})
+    found = memory.decisions.many(memory.decisions.ids(limit=DECISIONS))
+    total = memory.database.value("SELECT count(*) FROM decisions WHERE status = 'active'")
+    describe = Describer(memory, caller)
+    items = [describe.item(one) for one in found]
+    said = f"{total:,} decisions in force, newest first. memory_search finds one."
+    return listed("decisions", items, limit=DECISIONS, total=total, said=said)
+
+
+def recovery_prompt(memory: Memory, caller: Caller, arguments: dict[str, str] | None) -> str:
+    """The text of the prompt `recover`. Raises NotFound, InvalidInput."""
+    wanted = (arguments or {}).get("checkpoint", "").strip()
+    number = None
+    if wanted:
+        citation = parse(wanted, "checkpoint")
+        if citation.kind != "checkpoint":
+            raise InvalidInput("That is no checkpoint.", "Write it as K#3, or leave it out for the newest.")
+        number = int(citation.target)
+    answer = recovery(memory, caller, number)
+    return f"Go on with the work of the last session. What memory holds of it:\n\n{answer.text}"

@@ -2,7 +2,9 @@
 answers until it is there."""
 
 import asyncio
+import os
 import signal
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -19,6 +21,7 @@ from store.doors.mcp.session import Session
 from store.doors.mcp.transport import Streams
 
 Context = ServerRequestContext[Any, Any]
+END_SECONDS = 3.0  # that what is under way may take when the server is to end
 FLUSH_SECONDS = 0.2  # after an answer, until the calls since the last time are noted
 _TOOLS = types.ListToolsResult.model_validate({"tools": list(schemas.TOOLS)})
 _RESOURCES = types.ListResourcesResult.model_validate({"resources": list(schemas.RESOURCES)})
@@ -134,5 +137,13 @@ async def _serve(session: Session, streams: Streams) -> None:
     except asyncio.CancelledError:
         pass
     finally:
+        _end_soon()
         session.interrupt()
         handlers.close()
+
+
+def _end_soon() -> None:
+    """End the process in END_SECONDS at the latest: a client that does not read holds up whoever writes to it."""
+    timer = threading.Timer(END_SECONDS, os._exit, (0,))
+    timer.daemon = True
+    timer.start()

@@ -13,7 +13,7 @@ from store.base.errors import Defect, MemorandaError, NotFound
 from store.base.location import Location
 from store.config.files import project_path, user_path
 from store.doors import calls
-from store.doors.mcp import reading, resources, writing
+from store.doors.mcp import reading, writing
 from store.doors.mcp.answers import Answer
 from store.doors.mcp.arguments import checked
 from store.doors.mcp.caller import Caller, caller_of
@@ -76,7 +76,7 @@ class Session:
         def run(memory: Memory, who: Caller) -> Answer:
             if denied(memory.config, who.client, who.session):
                 return Answer({}, NOTHING)
-            return resources.read(memory, who, uri)
+            return reading.resource(memory, who, uri)
 
         return self._answer("resources/read", meta, client, run)
 
@@ -84,7 +84,7 @@ class Session:
         """The text of the prompt that gives what a session needs; as `call`."""
 
         def run(memory: Memory, who: Caller) -> Answer:
-            return Answer({}, resources.recover(memory, who, arguments))
+            return Answer({}, reading.recovery_prompt(memory, who, arguments))
 
         return self._answer("prompts/get", meta, client, run)
 
@@ -127,14 +127,16 @@ class Session:
         run: Callable[[Memory, Caller], Answer],
     ) -> Answer:
         start = time.perf_counter()
-        who = None
+        who = step = None
         problem = ""
         try:
             if until := paused_until(self._location.path, self._clock()):
                 return _error("paused", f"The person paused memory until {local_time(until)}.", "Go on without it.")
             memory = self._opened(name in WRITES)
             who = caller_of(meta, client, self._given, self._made_up, memory.database)
+            before = memory.database.last_step
             answer = run(memory, who)
+            step = memory.database.last_step if memory.database.last_step != before else None
         except MemorandaError as error:
             problem = error.code
             answer = _error(error.code, error.message, error.next)
@@ -150,6 +152,7 @@ class Session:
                 "problem": problem,
                 "reads": answer.reads,
                 "writes": answer.writes,
+                "step": step,
             }
             self._notes.append((who, note))
         return answer

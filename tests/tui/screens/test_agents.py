@@ -68,6 +68,21 @@ async def test_what_was_sent_is_opened_and_its_facts_muted(story: Story) -> None
         assert pack.prompt_pack(memory, "claude-code", "t", "what is the llama called?").text == ""
 
 
+async def test_what_an_agent_wrote_in_a_session_is_taken_back(story: Story) -> None:
+    act(story, "Use a queue")
+    async with opened(story.folder, size=WIDE) as person:
+        await person.command("agents")
+        await person.until(lambda: person.sees("codex  at work", "memory_log_decision"))
+        await person.press("j")
+        await person.until(lambda: person.sees("u takes its session back"))
+        await person.press("u")
+        await person.until(lambda: person.sees("Take back all by mcp:codex-mcp-client"))
+        await person.press("y", "enter")
+        await person.until(
+            lambda: any("Took back all by mcp:codex-mcp-client: 2 records" in one for one in person.toasts)
+        )
+
+
 async def test_one_key_silences_all_and_lets_them_speak_again(story: Story) -> None:
     async with opened(story.folder) as person:
         await person.command("agents")

@@ -420,3 +420,30 @@ def test_the_lists_of_iterations_and_stats_are_whole(memory: Memory, call: Call)
     assert len(events) == answer.data["total"] == 62 and events[-1] == "E#1" and len(set(events)) == 62
     stats = call("stats").data
     assert stats["decisions"] == 60 and stats["path"] == memory.location.path and stats["fts5"] is True
+
+
+def test_what_an_agent_wrote_in_one_session_is_taken_back_at_once(memory: Memory, call: Call) -> None:
+    one, other = {"sessionId": "one"}, {"sessionId": "other"}
+    for title in ("a", "b"):
+        call("log_decision", meta=one, title=title, chosen="so")
+    call("remember", meta=one, text="The team is five")
+    call("log_decision", meta=other, title="c", chosen="so")
+    plan = memory.plans.origin("mcp:claude-code", "one")
+    assert {change.citation for change in plan.changes} == {"D#1", "D#2", "P#1"}
+    memory.plans.apply(plan, memory.plans.proposed(plan))
+    assert memory.decisions.ids() == [3] and memory.inbox.count() == 0
+    memory.history.undo()
+    assert memory.decisions.ids() == [3, 2, 1] and memory.inbox.count() == 1
+
+
+def test_what_a_hook_wrote_in_one_session_is_taken_back_too(memory: Memory) -> None:
+    memory.database.door = "hook"
+    for session in ("one", "other"):
+        with memory.database.write("hook:codex", "task add") as write:
+            write.insert(
+                "tasks", text=f"task of {session}", status="pending", created_at=write.at, updated_at=write.at,
+                origin="hook:codex",
+            )  # fmt: skip
+            calls.note(write, client="codex", session=session, door="hook", name="update_plan", milliseconds=1.0)
+    plan = memory.plans.origin("hook:codex", "one")
+    assert [change.citation for change in plan.changes] == ["A#1"]
