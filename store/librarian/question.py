@@ -10,16 +10,17 @@ from dataclasses import dataclass
 from store.base.citations import Citation, find
 from store.librarian.follow_up import POINTS, continues, is_follow_up
 from store.librarian.ordinal import IDLE, Order, ordered
-from store.search.query_parser import STOP
 from store.text.dates import period, weekly
 from store.text.language import language
 from store.text.question_similarity import words
+from store.text.vocabulary import stop_words
 
 DECISION, IMPLEMENTATION, CHRONOLOGY, STATISTICS = "decision", "implementation", "chronology", "statistics"
 WHY, WHO, WHEN, WHAT = "why", "who", "when", "what"
 LONGEST = 500  # characters of a question that are looked at
 
 _SPANISH, _ACCENTED = re.compile(r"[¿¡ñ]", re.IGNORECASE), re.compile(r"[áéíóú]", re.IGNORECASE)
+_STOP = stop_words("search")
 # the little words that only one of the two languages has, as they are typed without accents too
 _ONLY_SPANISH = frozenset(
     "que cual cuales cuando cuanto cuanta cuantos cuantas como donde quien quienes por el y".split()
@@ -177,7 +178,7 @@ def read(question: str, now: str, before: str = "") -> ParsedQuestion:
     happened = bool(_HAPPENED.search(plain))
     past = happened or any(rule.search(plain) for rule in (_WAS_DONE, _HOW_MANY, _NOTED))
     if not past and (
-        weekly(dated) or any(word not in ASKING and word not in STOP and word not in dated for word in told)
+        weekly(dated) or any(word not in ASKING and word not in _STOP and word not in dated for word in told)
     ):
         since, until, dated = "", "", frozenset()  # "who is away in January", "what is on Friday": words like others
     agents = bool(_AGENTS.search(plain))
@@ -193,7 +194,7 @@ def read(question: str, now: str, before: str = "") -> ParsedQuestion:
     )
     idle |= frozenset(word for word in told if COUNTED.get(word) in kinds or (agents and word.startswith("agent")))
     own = tuple(
-        _bare(word) for word in dict.fromkeys(told) if word not in ASKING and word not in STOP and word not in idle
+        _bare(word) for word in dict.fromkeys(told) if word not in ASKING and word not in _STOP and word not in idle
     )
     about = tuple(word for word in own if word not in _PARTS)
     if about or before:

@@ -13,10 +13,11 @@ from collections.abc import Iterable
 from store.base.models import Decision
 from store.librarian.question import DECISION, ParsedQuestion
 from store.search.fts import FullTextIndex, QueryTerms
-from store.search.query_parser import STOP, implied
+from store.search.query_parser import implied
 from store.text.contradiction import folded
 from store.text.language import foreign, language
 from store.text.question_similarity import words
+from store.text.vocabulary import stop_words
 
 # a record is enough with this much of the question's words and this calibrated similarity: the one makes up for the
 # other, up to where it is alone
@@ -29,6 +30,7 @@ KIN = 5  # letters that two forms of a word begin with
 SORT = 0.3  # of its weight, that a word has which names but the sort of what was chosen
 
 # what is chosen is of a sort, which its record need not name: “which map provider”, “qué motor de base de datos”
+_STOP = stop_words("search")
 _SORTS = frozenset(
     "provider vendor supplier service tool tools library libraries framework engine technology product software"
     " solution system database server platform format language package stack kind type sort method approach way"
@@ -66,7 +68,7 @@ class Relevance:
         self._keywords = keywords
         self._language = asked.language
         self.names = [
-            word for name in names(asked.text) for word in words(name) if word not in asked.dated and word not in STOP
+            word for name in names(asked.text) for word in words(name) if word not in asked.dated and word not in _STOP
         ]
         self.words = [word for word in asked.words if word not in self.names]
         self._implied = [folded(word) for word in implied(asked.text)]

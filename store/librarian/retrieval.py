@@ -28,9 +28,9 @@ from store.librarian.time_range import TOLD, in_order, of_time
 from store.memory import Memory
 from store.search import lookup
 from store.search.fts import FullTextIndex
-from store.search.query_parser import STOP
 from store.search.results import Hit
 from store.text.question_similarity import words
+from store.text.vocabulary import stop_words
 
 MOST = 8  # sources of one answer
 FIRST = 4  # hits whose links are followed
@@ -206,7 +206,7 @@ def _holding_first(those: list[Record], judge: Relevance) -> list[Record]:
 
 def _saying(memory: Memory, asked: ParsedQuestion) -> tuple[list[Record], float]:
     """What says the time that a question names, whenever it was written: “from Tuesday to Thursday”."""
-    time = tuple(word for word in asked.dated if word not in STOP and word not in ASKING)
+    time = tuple(word for word in asked.dated if word not in stop_words("search") and word not in ASKING)
     undated = replace(asked, since="", before="", dated=frozenset(), words=(*asked.words, *time))
     found, best, *_ = _searched(memory, undated, asked.text)
     judge = Relevance(undated, FullTextIndex(memory.database))

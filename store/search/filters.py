@@ -28,8 +28,8 @@ GONE = ("superseded", "contradicted", "forgotten")
 
 class Filters:
     """Which rows of the corpus may be found: `clauses` on a row `c` and their `parameters`, all of which must hold, and
-    apart from them `status`, empty for what holds now, and whether only `code` is asked for. `kinds` are the numbers of the only kinds that can pass, None
-    for all."""
+    apart from them `status`, empty for what holds now, and whether only `code` is asked for. `kinds` are the numbers of
+    the only kinds that can pass, None for all."""
 
     __slots__ = ("clauses", "code", "dated", "kinds", "parameters", "status")
 

@@ -10,8 +10,9 @@ import apsw
 from store.base.record_keys import ROW
 from store.database.database import Database
 from store.search.filters import GONE, Filters
-from store.search.query_parser import STOP, Query, implied
+from store.search.query_parser import Query, implied
 from store.text import identifiers
+from store.text.vocabulary import stop_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ class FullTextIndex:
         holds."""
         words = list(dict.fromkeys(asked.words))[:MAX_WORDS]
         last = words[-1] if words and asked.typing else None
-        kept = [word for word in words if word == last or word.lower() not in STOP] or words
+        kept = [word for word in words if word == last or word.lower() not in stop_words("search")] or words
         counts: dict[str, int] = {}
         own = kept
         if len(kept) > 1:
@@ -232,4 +233,4 @@ def _phrase(words: QueryTerms) -> str:
 
 
 def _quoted(phrase: str) -> str:
-    return '"{}"'.format(phrase.replace('"', " "))
+    return f'"{phrase}"'

@@ -2,18 +2,18 @@
 
 import json
 import time
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from store.base.citations import Citation, cite
 from store.base.errors import ForeignFile, InvalidInput, MemorandaError
 from store.base.feature_flags import without
-from store.base.record_keys import NUMBERS, ROW, unpack
+from store.base.record_keys import NUMBERS, ROW
 from store.base.vocabulary import DOMAINS, SCOPES, SEARCHABLE
 from store.database.database import Database
 from store.search import lookup, mmr, recency
+from store.search.accesses import Accesses
 from store.search.filters import Filters
 from store.search.fts import FullTextIndex, FullTextResult, QueryTerms
-from store.search.accesses import Accesses
 from store.search.query_history import QueryHistory
 from store.search.query_parser import IS, STATUS_ALIASES, STATUSES, Query, also_is, parse
 from store.search.ranking import POOL, Candidate, Passage, Place, Question, idf, rank, weigh
@@ -314,7 +314,9 @@ class Search:
     def _hit(done: "_Done", place: Place, record: "Record", marker: Marker) -> Hit:
         one, kind = place.passage, place.record.kind
         if place.record.key & 15 in FORMED:
-            text, marks = snippet(one.text, marker, before=one.start > 0, after=one.start + len(one.text) < place.record.length)
+            text, marks = snippet(
+                one.text, marker, before=one.start > 0, after=one.start + len(one.text) < place.record.length
+            )
         else:
             text, marks = snippet(body(record), marker)
         level = EXACT if place.record.tier else NEAR

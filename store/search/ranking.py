@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from math import log
 
 from store.base.clock import DAY_MS, to_ms
-from store.search.query_parser import first_person
-from store.text.language import NamedDate, asks_when, foreign, language, tells_time
+from store.text.language import NamedDate, asks_when, first_person, foreign, language, tells_time
 
 POOL = 200  # passages of each signal
 WEIGHTS = {
@@ -179,7 +178,7 @@ def rank(question: Question, pool: Sequence[Candidate], stems: Callable[[str], f
                 best, shown[record.key] = value, one
         if record.session is not None:
             near_session[record.session] = max(near_session.get(record.session, 0.0), meaning[record.key])
-    places = {(record.session, record.place): record.key for record in pool if record.session is not None}
+    places = {(record.session, record.place): record.key for record in pool}
     order = []
     for record in pool:
         key = record.key

@@ -112,7 +112,9 @@ class TableScan(FullTextIndex):
         exact = {key for _, _, key in [one for one in scored if one[2] in tiers][:EXACT]}
         best |= {key: score for score, _, key in scored if key in exact}
         verbatim = frozenset(key for key in exact if tiers[key] > 1)
-        return FullTextResult(best, len(there), len(gone), verbatim, frozenset(exact), len({key & ROW for key in tiers}))
+        return FullTextResult(
+            best, len(there), len(gone), verbatim, frozenset(exact), len({key & ROW for key in tiers})
+        )
 
     def _tokens(self, text: str) -> list[str]:
         raw = text.encode("utf-8", "replace")

@@ -217,4 +217,6 @@ def _collect(database: Database) -> None:
         connection.execute(f"INSERT INTO temp.corpus({names}) {whole}")
         names = ", ".join(columns(connection, "passages"))
         connection.execute(f"CREATE TEMP TABLE passages({names}, PRIMARY KEY(id))")
-        connection.execute(f"INSERT INTO temp.passages({names}) {corpus.PASSAGES}".replace("FROM corpus", "FROM temp.corpus"))
+        connection.execute(
+            f"INSERT INTO temp.passages({names}) {corpus.PASSAGES}".replace("FROM corpus", "FROM temp.corpus")
+        )

@@ -2,9 +2,9 @@
 
 import re
 
-_HUMP = re.compile(r"\b(?=\w*[^\W\d_][A-Z]|\w*[A-Z][A-Z][a-z]|\w*[^\W\d_]\d|\w*\d[^\W\d_])[^\W_]{3,80}\b|(?<=_)[^\W_]{3,80}")
+_NAME = re.compile(r"(?<![^\W_])[^\W_]{3,80}(?![^\W_])")
+_MIXED = re.compile(r"[^\W\d_][A-Z]|[^\W\d_]\d|\d[^\W\d_]")
 _PARTS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+")
-_NAMED = re.compile(r"[_/\\:.#@-]\w|[a-z][A-Z]|[^\W\d_]\d|\d[^\W\d_]")
 MOST = 200  # names of one text that are split
 
 
@@ -16,10 +16,6 @@ def parts(word: str) -> list[str]:
 
 def words(text: str) -> str:
     """The words inside of the names in a text that no space and no mark parts, each with a space before it."""
-    names = list(dict.fromkeys(_HUMP.findall(text)))[:MOST]
-    return "".join(f" {part}" for part in dict.fromkeys(part for name in names for part in parts(name) if len(part) > 1))
-
-
-def is_identifier(word: str) -> bool:
-    """Whether a word is written as a name in code, a path, a number of an issue or an error's code."""
-    return bool(_NAMED.search(word))
+    names = list(dict.fromkeys(filter(_MIXED.search, _NAME.findall(text))))[:MOST]
+    found = dict.fromkeys(part for name in names for part in parts(name) if len(part) > 1)
+    return "".join(f" {part}" for part in found)

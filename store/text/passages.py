@@ -124,7 +124,7 @@ def _formed(line: str) -> bool:
     if _CODE_LINE.match(line):
         return True
     symbols = len(_SYMBOLS.findall(stripped))
-    if _CODE_END.search(stripped) and symbols > 1:
+    if stripped.endswith(";") or (_CODE_END.search(stripped) and symbols > 1):
         return True
     return symbols > 0.12 * len(stripped) and len(stripped) > 3
 

@@ -2,18 +2,18 @@
 
 import os
 
-from store.base.clock import local_time, parse_moment
-from store.base.errors import InvalidInput
+from store import InvalidInput, local_time, parse_moment
 from tui.commands import Outcome, Session, number
 from tui.render.plurals import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from store import Hit
     from tui.input.argument_parser import ParsedArguments
 
 
 def search(session: Session, given: "ParsedArguments") -> Outcome:
-    from store.base.models import as_json
+    from tui.render import levels
     from tui.render.badges import KIND_GLYPHS
     from tui.render.summary_line import moment
     from tui.theme.escape import visible
@@ -23,10 +23,13 @@ def search(session: Session, given: "ParsedArguments") -> Outcome:
     answer = session.memory.search(
         " ".join(given.query), limit=given.limit, iteration_id=iteration, meaning=not given.keywords
     )
-    lines: list[str] = []
-    for hit in answer.hits:
-        if given.explain and lines:
+    said = levels.none_exact(" ".join(given.query), answer)
+    lines = [visible(said)] if said else []
+    for place, hit in enumerate(answer.hits or answer.nearest):
+        if given.explain and place:
             lines.append("")
+        if heading := levels.heading(answer, place):
+            lines.append(heading)
         cited = "" if cites == "off" else f"{hit.citation:<9}  "
         lines.append(f"{KIND_GLYPHS[hit.kind]} {cited}{visible(_around(hit.snippet, hit.marks))}")
         if cites == "on":
@@ -44,24 +47,34 @@ def search(session: Session, given: "ParsedArguments") -> Outcome:
         lines=[*lines, *tail],
         data=lambda: {
             "total": answer.total,
+            "verdict": answer.verdict,
+            "exact": answer.exact,
             "left_out": answer.left_out,
+            "provider": answer.provider,
             "signals": list(answer.signals),
             "milliseconds": round(answer.milliseconds, 3),
             "notes": answer.notes,
-            "hits": [
-                {
-                    **as_json(hit.record),
-                    "kind": hit.kind,
-                    "snippet": hit.snippet,
-                    "score": hit.score,
-                    "similarity": hit.similarity,
-                    "why": hit.why,
-                }
-                for hit in answer.hits
-            ],
+            "hits": [_hit_json(hit) for hit in answer.hits],
+            "nearest": [_hit_json(hit) for hit in answer.nearest],
         },
         after=lambda: session.memory.search.timed.add(answer),
     )
+
+
+def _hit_json(hit: "Hit") -> dict[str, object]:
+    from store import as_json
+
+    return {
+        **as_json(hit.record),
+        "kind": hit.kind,
+        "level": hit.level,
+        "snippet": hit.snippet,
+        "start": hit.start,
+        "line": hit.line,
+        "score": hit.score,
+        "similarity": hit.similarity,
+        "why": hit.why,
+    }
 
 
 def _around(text: str, marks: list[tuple[int, int]], width: int = 160) -> str:
@@ -78,8 +91,8 @@ def _around(text: str, marks: list[tuple[int, int]], width: int = 160) -> str:
 
 
 def show(session: Session, given: "ParsedArguments") -> Outcome:
-    from store.base.citations import parse
-    from store.search import linked_records, lookup
+    from store import linked_records, lookup
+    from store import parse_citation as parse
     from tui.render.record_detail import as_text, describe
     from tui.theme.escape import visible
 
@@ -95,8 +108,7 @@ def show(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def _diff(session: Session, record: object) -> str:
-    from store.base.models import Commit
-    from store.services import maintenance
+    from store import Commit, maintenance
 
     if not isinstance(record, Commit):
         raise InvalidInput("Only a commit has a diff.")
@@ -108,9 +120,8 @@ def _diff(session: Session, record: object) -> str:
 
 
 def timeline(session: Session, given: "ParsedArguments") -> Outcome:
-    from store.base.models import as_json
-    from store.base.record_keys import unpack
-    from store.search import lookup
+    from store import as_json, lookup
+    from store import unpack_key as unpack
     from tui.commands.record_lines import keyed_line, left_out
 
     memory = session.memory
@@ -131,7 +142,7 @@ def timeline(session: Session, given: "ParsedArguments") -> Outcome:
 def stats(session: Session, given: "ParsedArguments") -> Outcome:
     from dataclasses import asdict
 
-    from store.services.metrics import measure
+    from store import measure
     from tui.commands.metric_lines import lines_of
     from tui.render.metric_sections import sections
 
@@ -171,7 +182,7 @@ def _number(value: object) -> str:
 
 def overview(session: Session) -> list[str]:
     """What `memoranda` prints where there is no terminal to draw in."""
-    from store.search import lookup
+    from store import lookup
     from tui.commands.record_lines import fact_line, keyed_line
 
     memory = session.memory

@@ -5,7 +5,7 @@ from tui.render.plurals import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.librarian.librarian import Answer
+    from store import LibrarianAnswer as Answer
     from tui.input.argument_parser import ParsedArguments
 
 LOADING = "the model is being loaded …"
@@ -13,9 +13,9 @@ LOADING = "the model is being loaded …"
 
 def ask(session: Session, given: "ParsedArguments") -> Outcome:
     """At a terminal each sentence is printed as soon as it stands, and it is said what is waited for until then."""
-    from store.base.citations import without
-    from store.librarian.librarian import Librarian
-    from store.llm.model_selection import found
+    from store import Librarian
+    from store import found_models as found
+    from store import without_citations as without
 
     memory = session.memory
     chat = None if given.no_model else found(memory.config, loading=lambda: session.wait(LOADING))
@@ -46,8 +46,8 @@ def ask(session: Session, given: "ParsedArguments") -> Outcome:
 
 def _sources(session: Session, answer: "Answer") -> list[str]:
     """A line for each record that an answer rests on."""
-    from store.base.citations import parse
-    from store.search import lookup as records
+    from store import lookup as records
+    from store import parse_citation as parse
     from tui.commands.record_lines import cut
     from tui.render.summary_line import summary
 
@@ -68,9 +68,9 @@ def told(answer: "Answer") -> list[str]:
 
 def as_json(session: Session, answer: "Answer") -> dict[str, object]:
     """An answer as `--json` prints it, with the records that it cites."""
-    from store.base.citations import parse
-    from store.base.models import as_json
-    from store.search import lookup as records
+    from store import as_json
+    from store import lookup as records
+    from store import parse_citation as parse
 
     database = session.memory.database
     return {

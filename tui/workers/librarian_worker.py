@@ -10,7 +10,7 @@ from tui.workers.base import Worker
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.librarian.librarian import Answer
+    from store import LibrarianAnswer as Answer
 
 KEPT = 30  # exchanges of one conversation
 
@@ -40,8 +40,8 @@ class LibrarianWorker(Worker):
 
     def answer(self, exchange: Exchange, last: Answer | None, told: Told) -> Answer:
         """Answer a question; `told` hears each sentence as it stands. Raises MemorandaError."""
-        from store.librarian.librarian import Librarian
-        from store.llm.model_selection import found
+        from store import Librarian
+        from store import found_models as found
         from tui.commands.librarian import LOADING, reading
 
         stopped = exchange.stop.is_set

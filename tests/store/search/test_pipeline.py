@@ -10,7 +10,6 @@ from conftest import Clock
 
 from store.base.citations import parse as cite
 from store.base.errors import InvalidInput
-from store.base.record_keys import pack
 from store.config.files import project_path, put
 from store.conversations.turns import NewTurn
 from store.database.values import Verbatim
