@@ -190,7 +190,7 @@ async def test_sentences_are_shown_as_they_come_and_keys_do_not_wait(
         go.set()
         await person.settle()
         assert "no service" not in talk(person), "what comes after a stop is not shown"
-        assert person.main.asking is None
+        assert person.main.librarian.asking is None
 
 
 async def test_a_stop_does_not_promise_the_records_where_sentences_stay(
@@ -240,7 +240,7 @@ async def test_what_was_purged_is_neither_shown_nor_sent_nor_leant_on(
         assert "Dulcinea" not in talk(person) and "you and when is wolfram bought?" in talk(person)
         assert [role for role, _ in chat.asked[-1]] == ["system", "user"]
         assert all("Dulcinea" not in text for _, text in chat.asked[-1])
-        assert any("conversation with the librarian went" in toast for toast in person.toasts)
+        assert any("conversation with the librarian was erased" in toast for toast in person.toasts)
         await person.press("up", "up")
         assert person.main.query_one(Question).value == "and when is wolfram bought?", "nor can it be asked again"
 
@@ -270,7 +270,7 @@ async def test_what_is_being_answered_during_a_purge_is_not_shown(
         go.set()
         await person.settle()
         assert "Dulcinea" not in talk(person) and person.main.last_answer is None
-        assert person.main.asking is None and "Ask what was decided" in talk(person)
+        assert person.main.librarian.asking is None and "Ask what was decided" in talk(person)
 
 
 async def test_a_change_that_purges_nothing_leaves_the_conversation(story: Story) -> None:
@@ -309,7 +309,7 @@ async def test_esc_while_the_model_thinks_gives_what_the_records_say(
         await person.until(thinking.is_set)
         await person.pilot.press("escape")
         await person.until(lambda: "stopped; the records themselves …" in talk(person))
-        assert person.at == "question" and person.main.asking is None
+        assert person.at == "question" and person.main.librarian.asking is None
         go.set()
         await person.until(lambda: "· by rule ·" in talk(person))
         assert "SQLite is one file [D#1]." not in talk(person) and "The reason:" in talk(person)
@@ -376,7 +376,10 @@ async def test_a_defect_ends_the_answer_and_is_said(story: Story, monkeypatch: p
         with monkeypatch.context() as patch:
             patch.setattr("store.librarian.librarian.Librarian.ask", lambda *_, **__: 1 // 0)
             await ask(person, "why do we use SQLite?")
-        assert "Memoranda met a defect of its own (ZeroDivisionError)" in talk(person) and person.main.asking is None
+        assert (
+            "Memoranda met a defect of its own (ZeroDivisionError)" in talk(person)
+            and person.main.librarian.asking is None
+        )
         await ask(person, "why do we use SQLite?")
         assert "The reason:" in talk(person)
 
