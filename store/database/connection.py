@@ -109,7 +109,7 @@ def utf8(path: str, step: str = "Name another file.") -> None:
 
 
 def guard(connection: apsw.Connection) -> None:
-    """What has to hold before anything of a file is read: its schema may call nothing but what we give it, its pages are
+    """What has to hold before anything of a file is read: its schema may call nothing but our functions, its pages are
     checked."""
     sql_functions.register(connection)
     connection.pragma("trusted_schema", 0)

@@ -21,9 +21,20 @@ def grouped(answer: "SearchAnswer") -> "list[tuple[str, list[Hit]]]":
     return [(heading, hits) for heading, hits in groups if hits]
 
 
+def counts(answer: "SearchAnswer") -> str:
+    """How many are exact and how many near; how many are shown where there are more."""
+    near = max(0, answer.total - answer.exact)
+    said = ", ".join(f"{name} {count:,}" for name, count in (("exact", answer.exact), ("near", near)) if count)
+    return f"{said}; the best {len(answer.hits)}" if answer.total > len(answer.hits) else said
+
+
 def none_exact(question: str, answer: "SearchAnswer") -> str:
     """The sentence where no record holds what was asked; empty where one does, or nothing was asked in words."""
     if answer.verdict == EXACT or answer.words is None or not answer.words.own:
         return ""
-    said = " ".join(question.split())
+    from store import query_filters
+
+    for start, end in reversed(query_filters(question)):
+        question = f"{question[:start]} {question[end:]}"
+    said = " ".join(question.split()).strip('"')
     return f"No record contains “{said if len(said) <= LONGEST else said[: LONGEST - 1] + '…'}”."
