@@ -26,11 +26,11 @@ def say(memory: Memory, *texts: str) -> None:
 
 
 def test_a_long_reply_is_found_by_its_passage_once(memory: Memory) -> None:
-    """With the passage as its snippet and the line it begins on."""
+    """With the passage as its snippet, and where it begins."""
     say(memory, "How long is it valid?", REPLY)
     (hit,) = [hit for hit in memory.search("staging password ninety").hits if hit.citation == "T#2"]
     assert "rotates every ninety days" in hit.snippet and hit.level == "exact"
-    assert REPLY[hit.start :].lstrip().startswith("The staging password") and hit.line == 3
+    assert hit.start > 400 and "The staging password" in REPLY[hit.start : hit.start + 600]
 
 
 def test_a_reply_does_not_hide_the_sentence_it_repeats(memory: Memory) -> None:
