@@ -22,6 +22,7 @@ from store.config.settings import (  # noqa: E402
 )
 from store.database.tables import DERIVED, JOURNAL, OPERATIONAL, PACKED, RECORDED  # noqa: E402
 from store.database.version import SCHEMA_VERSION  # noqa: E402
+from store.doors.mcp.schemas import TOOLS  # noqa: E402
 from store.exchange.export_schema import VERSION  # noqa: E402
 from tui.commands.settings import as_text  # noqa: E402
 from tui.input.command_table import VERBS  # noqa: E402
@@ -142,12 +143,22 @@ def stub() -> str:
     return "\n".join(lines) + "\n"
 
 
+def tools() -> str:
+    rows = []
+    for tool in TOOLS:
+        required = tool["inputSchema"].get("required", ())
+        names = (f"**{name}**" if name in required else name for name in tool["inputSchema"]["properties"])
+        rows.append((code(tool["name"]), ", ".join(names) or "–", tool["description"]))
+    return table(("tool", "parameters", "what a model is told of it"), rows)
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "keys": lambda: keys(KEYS),
     "keys-lists": lambda: keys(MOVES),
     "keys-plan": lambda: keys(PLAN_KEYS),
     "keys-purge": lambda: keys(PURGE_KEYS),
     "commands": commands,
+    "tools": tools,
     "arguments": arguments,
     "settings": settings,
     "variables": variables,

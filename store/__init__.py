@@ -47,10 +47,10 @@ API = {
     },
     "conversations, and what is learned from them": {
         "store.conversations.turns": "NewTurn",
-        "store.ingest.runner": "IngestReport=Report ingest_file=ingest",
+        "store.ingest.runner": "IngestReport ingest_file=ingest",
     },
     "what waits for a person": {
-        "store.inbox.inbox": "DoubtfulProposal=Doubtful InboxChoice=Choice InboxDecision=Decided",
+        "store.inbox.inbox": "DoubtfulProposal=Doubtful InboxChoice InboxDecision=Decided",
     },
     "what an agent is sent": {
         "store.context.result": "Context",
@@ -71,14 +71,14 @@ API = {
     "the doctor, salvage, upkeep": {
         "store.health.doctor": "examine",
         "store.health.finding": "Finding",
-        "store.salvage.salvage": "SalvageReport=Report salvage_file=salvage",
+        "store.salvage.salvage": "SalvageReport salvage_file=salvage",
         "store.services.metrics": "Measures measure",
     },
 }
 FOR_THE_APPLICATION = {
     "the memory, where it is, whose it is": {
         "store.base.installation": "installation_trouble=trouble",
-        "store.base.location": "MEMORY_FILE=FILE MEMORY_FOLDER=FOLDER here location=",
+        "store.base.location": "MEMORY_FILE=FILE MEMORY_FOLDER=FOLDER checkout_root here location=",
         "store.trust.ownership": "ownership=",
     },
     "errors": {
@@ -151,7 +151,7 @@ FOR_THE_APPLICATION = {
         "store.inbox.new_fact_check": "new_fact_check=",
     },
     "what an agent is sent": {
-        "store.context.budget": "ANSWER_TOKENS=ANSWER ContextPart=Part ContextPiece=Piece PROMPT_TOKENS=PROMPT",
+        "store.context.budget": "ANSWER_TOKENS=ANSWER ContextPart=Part ContextPiece PROMPT_TOKENS=PROMPT",
         "store.context.reasons": "ConsideredFact=Considered",
     },
     "the Librarian and its model": {
@@ -200,11 +200,25 @@ FOR_THE_APPLICATION = {
         "store.services.background_embedding": "background_embedding=",
         "store.services.maintenance": "maintenance=",
         "store.services.metrics": """
-            ConversationCost ExtractionStats IndexMetrics=Index RecoveryMetrics=Recoveries RequestMetrics=Requests
+            ConversationCost ExtractionStats IndexMetrics RecoveryMetrics=Recoveries RequestMetrics=Requests
             SearchMetrics=Searches
         """,
         "store.services.related_records": "related_records=related",
         "store.services.session_flush": "session_flush=",
+    },
+    "agents at the door": {
+        "store.doors.claude_plugin": "claude_plugin=",
+        "store.doors.client_health": "client_health=",
+        "store.doors.clients.client": "agent_clients= AgentPlace=Place",
+        "store.doors.config_edit": "InTheWay",
+        "store.doors.connection": "agent_connection= AgentPlan=Plan",
+        "store.doors.connection_check": "examine_agents",
+        "store.doors.git_hooks": "git_hooks= InstalledHook=Installed",
+        "store.doors.hooks.process": "hook_process=",
+        "store.doors.calls": "AgentActivity AgentCall=Call agent_calls=",
+        "store.doors.injections": "Injection injections=",
+        "store.doors.mcp.opening": "serve_mcp=run",
+        "store.doors.pause": "agent_pause=",
     },
 }
 

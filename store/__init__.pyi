@@ -45,6 +45,7 @@ from store.base.location import (
     FILE as MEMORY_FILE,
     FOLDER as MEMORY_FOLDER,
     Location,
+    checkout_root,
     here,
     locate,
 )
@@ -114,9 +115,9 @@ from store.config.settings import (
 )
 from store.context.budget import (
     ANSWER as ANSWER_TOKENS,
+    ContextPiece,
     PROMPT as PROMPT_TOKENS,
     Part as ContextPart,
-    Piece as ContextPiece,
 )
 from store.context.reasons import (
     Considered as ConsideredFact,
@@ -162,6 +163,46 @@ from store.documents.indexer import (
 )
 from store.documents.watcher import (
     Watch as DocumentWatch,
+)
+from store.doors import (
+    calls as agent_calls,
+    claude_plugin,
+    client_health,
+    connection as agent_connection,
+    git_hooks,
+    injections,
+    pause as agent_pause,
+)
+from store.doors.calls import (
+    AgentActivity,
+    Call as AgentCall,
+)
+from store.doors.clients import (
+    client as agent_clients,
+)
+from store.doors.clients.client import (
+    Place as AgentPlace,
+)
+from store.doors.config_edit import (
+    InTheWay,
+)
+from store.doors.connection import (
+    Plan as AgentPlan,
+)
+from store.doors.connection_check import (
+    examine_agents,
+)
+from store.doors.git_hooks import (
+    Installed as InstalledHook,
+)
+from store.doors.hooks import (
+    process as hook_process,
+)
+from store.doors.injections import (
+    Injection,
+)
+from store.doors.mcp.opening import (
+    run as serve_mcp,
 )
 from store.embedding.indexer import (
     Indexed as EmbeddingRun,
@@ -239,9 +280,9 @@ from store.inbox.evidence import (
     Doubt,
 )
 from store.inbox.inbox import (
-    Choice as InboxChoice,
     Decided as InboxDecision,
     Doubtful as DoubtfulProposal,
+    InboxChoice,
 )
 from store.ingest.discard import (
     kept as kept_lines,
@@ -250,7 +291,7 @@ from store.ingest.parsed_line import (
     LONGEST as LONGEST_LINE,
 )
 from store.ingest.runner import (
-    Report as IngestReport,
+    IngestReport,
     ingest as ingest_file,
 )
 from store.learning import (
@@ -365,7 +406,7 @@ from store.redaction.families import (
     LABELS as SECRET_LABELS,
 )
 from store.salvage.salvage import (
-    Report as SalvageReport,
+    SalvageReport,
     salvage as salvage_file,
 )
 from store.search import (
@@ -420,7 +461,7 @@ from store.services.auto_ingest import (
 from store.services.metrics import (
     ConversationCost,
     ExtractionStats,
-    Index as IndexMetrics,
+    IndexMetrics,
     Measures,
     Recoveries as RecoveryMetrics,
     Requests as RequestMetrics,
@@ -459,6 +500,10 @@ __all__ = [
     "AGAINST",
     "AGEING_TABLE",
     "ANSWER_TOKENS",
+    "AgentActivity",
+    "AgentCall",
+    "AgentPlace",
+    "AgentPlan",
     "AppliedRestore",
     "Backup",
     "CHANGED_KINDS",
@@ -510,11 +555,14 @@ __all__ = [
     "ID_CHUNK",
     "IMPACTS",
     "Import",
+    "InTheWay",
     "InboxChoice",
     "InboxDecision",
     "IndexMetrics",
     "IngestProcess",
     "IngestReport",
+    "Injection",
+    "InstalledHook",
     "InstalledModel",
     "InvalidInput",
     "Iteration",
@@ -594,6 +642,10 @@ __all__ = [
     "Vectors",
     "adoption",
     "ageing_state",
+    "agent_calls",
+    "agent_clients",
+    "agent_connection",
+    "agent_pause",
     "ago",
     "alike_facts",
     "allow_secret",
@@ -611,10 +663,13 @@ __all__ = [
     "change_text",
     "change_title",
     "check_restore",
+    "checkout_root",
     "checkpoint_percent",
     "checkpoint_prompt",
     "cite",
+    "claude_plugin",
     "clean_text",
+    "client_health",
     "configuration",
     "corpus",
     "count_secrets",
@@ -624,6 +679,7 @@ __all__ = [
     "every_row",
     "examine",
     "examine_adoption",
+    "examine_agents",
     "exporter",
     "extraction_queue",
     "fastembed",
@@ -632,10 +688,13 @@ __all__ = [
     "find_decision_matches",
     "found_models",
     "from_ms",
+    "git_hooks",
     "grant_setting",
     "here",
+    "hook_process",
     "how_long_ago",
     "ingest_file",
+    "injections",
     "installation_trouble",
     "kept_lines",
     "kind_of",
@@ -688,6 +747,7 @@ __all__ = [
     "salvage_file",
     "scan_secrets",
     "scrub_secrets",
+    "serve_mcp",
     "session_flush",
     "short_model_name",
     "spellings",

@@ -88,7 +88,7 @@ def test_its_figures_are_the_programs():
     "what",
     [
         *("`enabled`", "Recovery", "QMD", "The Librarian answers in its own words", "`turns.retention_days`"),
-        *("`learnings.md`", "Notion", "Gemini and Voyage", "LIKE", "SQLCipher", "MCP", "`MEMORY.md` written"),
+        *("`learnings.md`", "Notion", "Gemini and Voyage", "LIKE", "SQLCipher", "`MEMORY.md` written"),
     ],
 )
 def test_what_was_decided_is_there(what: str):
@@ -97,4 +97,4 @@ def test_what_was_decided_is_there(what: str):
 
 def test_what_is_not_there_yet_is_not():
     """A row that came true is to be taken out."""
-    assert not {"mcp", "hook", "sync", "share", "team"} & set(BY_NAME)
+    assert not {"sync", "share", "team"} & set(BY_NAME)

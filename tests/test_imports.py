@@ -78,3 +78,11 @@ def _there(module: str, name: str) -> bool:
     except ImportError:
         return False
     return True
+
+
+def test_a_process_of_ours_imports_nothing_from_the_folder_it_is_started_in() -> None:
+    """`python -m` looks there first, and a stranger's checkout may hold a package of our name: `-P` forbids it."""
+    for path in [*(ROOT / "store").rglob("*.py"), *(ROOT / "tui").rglob("*.py")]:
+        for line in path.read_text(encoding="utf-8").splitlines():
+            if '"-m", "store' in line:
+                assert '"-P"' in line or "salvage" in line, f"{path}: {line}"  # that one is started in our own folder

@@ -10,6 +10,8 @@ def main() -> None:
     _open_closed_streams()
     sys.unraisablehook = _unraisable
     _guard()
+    if "hook" in sys.argv[1:4] and sys.argv[-1] not in ("-h", "--help"):
+        _hook()
     from tui.cli import run
 
     status = run(sys.argv[1:])
@@ -22,6 +24,22 @@ def main() -> None:
         status = status or 1  # said already, where it could be
     # the memory is closed by now, and taking an interpreter apart costs a command 2 ms of its 30
     os._exit(status)
+
+
+def _hook() -> None:
+    """Answer an agent's hook and end the process, with 0; return if it is another command. It runs at every event, so
+    nothing of a command line is imported for it."""
+    words = sys.argv[1:]
+    before, after = words[: words.index("hook")], words[words.index("hook") + 1 :]
+    if before and not (len(before) == 2 and before[0] == "--db"):
+        return
+    import gc
+
+    from store import hook_process
+
+    gc.disable()  # it ends before there is anything to collect
+    hook_process.run([*before, *after], sys.stdin.buffer, sys.stdout.buffer)
+    os._exit(0)
 
 
 def _unraisable(problem: "sys.UnraisableHookArgs") -> None:

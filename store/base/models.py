@@ -54,6 +54,7 @@ class Decision:
     status: str
     supersedes: int | None
     origin: str
+    confirmed_at: str | None = None  # when a person said that an agent's decision holds
 
     @property
     def citation(self) -> str:
@@ -63,7 +64,8 @@ class Decision:
 @dataclass(frozen=True, slots=True)
 class Commit:
     """A commit of the project's git history; `reachable` is false once history was rewritten without it, `short` is
-    as much of its sha as no other commit here starts with, seven characters or more."""
+    as much of its sha as no other commit here starts with, seven characters or more; `origin` is who told of it, git
+    once it was read from the repository."""
 
     id: int
     sha: str
@@ -76,6 +78,7 @@ class Commit:
     iteration_id: int | None
     reachable: bool
     short: str
+    origin: str = "git"
 
     @property
     def citation(self) -> str:

@@ -54,6 +54,7 @@ SETTING_NAMES = (
     "sync.watch",
     "backup.daily",
     "context.window",
+    "agents.recall",
     "ingest.claude",
     "ingest.paths",
     "flush.messages",

@@ -32,6 +32,9 @@ __all__ = [
     "user_path",
 ]
 
+NOTE = (".claude", "alfred-dev.local.md")  # a note for one person's agent, whose head may hold settings of ours
+NOTED = ("enabled", "capture_decisions", "capture_commits", "retention_days")  # which of them count
+NOTE_BYTES = 100_000
 _CAPTURES = {"commits": "capture_commits", "decisions": "capture_decisions", "events": "enabled"}
 
 
@@ -113,6 +116,26 @@ class Config:
     def _before(self, setting: Setting) -> "Any":
         return self._values[setting.name].value if setting.name in self._values else setting.default
 
+    def take_local_note(self, path: str) -> None:
+        """Take what the section `memoria:` at the head of a note beside a project's agent says. It may have come with a
+        checkout: what would delete sooner than holds without it does not count, nor what says more than these four."""
+        try:
+            with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), encoding="utf-8") as file:
+                text = file.read(NOTE_BYTES)
+        except (OSError, UnicodeDecodeError):
+            return
+        for name, said in _note(text).items():
+            setting = known(name)
+            try:
+                value = setting.parse(said)
+            except InvalidInput:
+                self.problems.append(f"{path}: {name} takes {setting.takes}.")
+                continue
+            if setting.asks(value, self[name]):
+                self.problems.append(f"{path}: {name} would be less than it is; set it with memoranda config {name}.")
+            else:
+                self._values[name] = Value(setting, value, "project", path)
+
     def take_environment(self, environment: "Mapping[str, str]") -> None:
         """Take what the variables of the settings that have one say, over what there is; an empty one says nothing."""
         for setting in SETTINGS:
@@ -165,8 +188,28 @@ def load(
     config.take("user", user_path(), key_ids, fixed)
     if (path := project_path(location)) and not location.look and _ours(location.path):
         config.take("project", path, key_ids, fixed)
+        config.take_local_note(os.path.join(location.project or "", *NOTE))
     config.take_environment(os.environ)
     return config
+
+
+def _note(text: str) -> dict[str, str]:
+    """The settings of the section `memoria:` of a note's head, as they are written."""
+    lines = text.split("\n")
+    if lines[0].strip() != "---":
+        return {}
+    found: dict[str, str] = {}
+    inside = False
+    for line in lines[1:200]:
+        if line.strip() == "---":
+            break
+        if not line[:1].isspace() and line.strip():
+            inside = line.split("#")[0].strip() == "memoria:"
+        elif inside:
+            name, colon, value = line.split("#")[0].strip().partition(":")
+            if colon and name in NOTED:
+                found[name] = value.strip().strip("'\"")
+    return found
 
 
 def waits(location: "Location") -> bool:

@@ -6,6 +6,7 @@ one whose mode is not the 0600 we give it. What a private one may set is a matte
 
 import os
 import stat
+import sys
 
 from store.base.errors import InvalidInput, StorageError
 from store.base.location import FOLDER, Location
@@ -22,10 +23,16 @@ LARGEST = 1_000_000  # bytes
 
 
 def user_path() -> str:
-    """The person's own file, in the platform's place for configuration."""
-    from platformdirs import user_config_path
+    """The person's own file, in the platform's place for configuration, as `platformdirs.user_config_path("memoranda")`
+    gives it, whose import costs a hook a sixth of its time."""
+    if sys.platform == "darwin" or os.name == "nt":
+        from platformdirs import user_config_path
 
-    return str(user_config_path("memoranda", appauthor=False) / FILE)
+        return str(user_config_path("memoranda", appauthor=False) / FILE)
+    root = os.environ.get("XDG_CONFIG_HOME", "").strip()
+    if not os.path.isabs(root):
+        root = os.path.join(os.path.expanduser("~"), ".config")
+    return os.path.join(root, "memoranda", FILE)
 
 
 def project_path(location: Location) -> str | None:

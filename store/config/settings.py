@@ -7,6 +7,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
+TRUST = "trust.mcp."
+"""What the name of a client starts with, in the setting that says what it may write: `trust.mcp.claude-code`."""
+POLICIES = ("propose", "believe-quoted", "off")
 KEYS = "keys."
 """What the name of a remapped key starts with: `keys.record.forget`."""
 _SAID = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
@@ -240,6 +243,7 @@ SETTINGS = (
     Setting(
         "context.window", "int", 200_000, "Tokens of an agent's context window; its use is told in them", most=10**8
     ),
+    Setting("agents.recall", "bool", True, "Add to a connected agent's prompt what bears on it, 150 tokens at most"),
     Setting(
         "ingest.claude", "bool", False, "Bring in this project's transcripts of Claude Code by itself", reaches=True
     ),
@@ -310,6 +314,10 @@ def known(name: str) -> Setting:
         return _BY_NAME[name]
     if name.startswith(KEYS) and len(name) > len(KEYS):
         return Setting(name, "keys", "", f"The keys of {name.removeprefix(KEYS)}, instead of its own", reaches=True)
+    if name.startswith(TRUST) and len(name) > len(TRUST):
+        client = name.removeprefix(TRUST)
+        meaning = f"What {client} may write: propose facts, have those believed that quote you, or nothing"
+        return Setting(name, "choice", POLICIES[0], meaning, POLICIES, own="says what an agent may write")
     if name + "." == KEYS:
         raise InvalidInput("keys is a table of ids and keys.", 'For example: [keys], then "record.forget" = "F".')
     if any(other.startswith(name + ".") for other in _BY_NAME):

@@ -10,16 +10,19 @@ from store.base.clock import ago
 from store.base.models import Fact, Turn
 from store.base.record_keys import pack
 from store.base.vocabulary import PERSON
-from store.context.budget import LIMITS, Part, Piece, first_that_fit
+from store.context.budget import LIMITS, ContextPiece, Part, first_that_fit
 from store.context.reasons import ABOVE, BEYOND, MOST, NO_ROOM, Circumstances, Considered, judge
 from store.database.database import Database
 from store.database.tombstones import normal
 from store.history.compression import every_row
 from store.records.facts import Facts
 from store.records.mutes import Mutes
-from store.search.pipeline import Search
-from store.search.results import Hit
 from store.text.tokens import LETTERS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # a hook pays for what is imported
+    from store.search.pipeline import Search
+    from store.search.results import Hit
 
 POOL = 40  # facts that a search may bring up
 PINNED = 40  # pinned facts that are thought of, the most important first
@@ -30,18 +33,19 @@ SHORTEST = 4  # characters of a fact that is looked for in what was said
 BEGINNING = 5  # letters of a word that tell it from others
 TALK, IMPORT = "talk:", "import:"  # what the person said in a conversation, and what they brought in
 # what a person does to a fact that says yes to it
+BELIEVE = "believe"  # begins the reason of a step that took an agent's word, for it quoted what the person said
 YES = ("remember", "confirm", "correct", "pin", "accept", "decide", "merge", "supersede", "edit")
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class RankedFact:
     """Ids of facts, the one that bears most on a question first, and who ordered them: `rules`, or a model's name."""
 
     ids: tuple[int, ...]
     by: str = "rules"
 
 
-Rank = Callable[[str, Sequence[tuple[int, str]]], Ranked]  # a question, and facts in the search's order: (id, text)
+Rank = Callable[[str, Sequence[tuple[int, str]]], RankedFact]  # a question, and facts in the search's order: (id, text)
 
 
 class Chosen:
@@ -59,7 +63,7 @@ class Chosen:
 
 def choose(
     database: Database,
-    search: Search,
+    search: "Search",
     question: str,
     now: str,
     turns: Sequence[Turn],
@@ -74,8 +78,8 @@ def choose(
     answer = search(_words(question), POOL, kinds=("fact",)) if _words(question) else None
     hits = {hit.record.id: hit for hit in answer.hits} if answer else {}
     rows = database.rows(
-        "SELECT id FROM facts WHERE status = 'active' AND pinned ORDER BY importance DESC, last_confirmed_at DESC, id"
-        " LIMIT ?",
+        "SELECT id FROM facts INDEXED BY facts_pinned WHERE status = 'active' AND pinned"
+        " ORDER BY importance DESC, last_confirmed_at DESC, id LIMIT ?",
         (PINNED,),
     )
     named = {int(citation.target) for _, _, citation in find(question) if citation.kind == "fact"}
@@ -99,7 +103,7 @@ def choose(
         included, word, why = judge(fact, now, known)
         judged.append(Considered(fact, included, word, why, known.similarity))
     about = [one for one in judged if one.included and one.word != "pinned"]
-    by = Ranked(()).by
+    by = RankedFact(()).by
     if rank is not None and len(about) > 1:
         ranked = rank(_words(question), [(one.fact.id, one.fact.fact) for one in about])
         place, by = {number: place for place, number in enumerate(ranked.ids)}, ranked.by
@@ -135,7 +139,7 @@ def _filled(judged: list[Considered], about: list[Considered], now: str, notes: 
     return Chosen(part, [*considered, *out, *(one for one in judged if not one.included)], notes, by)
 
 
-def _piece(fact: Fact, now: str) -> Piece:
+def _piece(fact: Fact, now: str) -> ContextPiece:
     """A fact as it is sent: cited, with who wrote it unless it was the person, and how long nobody confirmed it where
     that matters."""
     from store.records.ageing import state
@@ -147,10 +151,10 @@ def _piece(fact: Fact, now: str) -> Piece:
     if old in ("aging", "low"):
         notes.append(f"{'aging' if old == 'aging' else 'low priority'}, {ago(now, fact.last_confirmed_at)}")
     about = f" ({'; '.join(notes)})" if notes else ""
-    return Piece(fact.citation, pack("fact", fact.id), f"- [{fact.citation}]{about} ", fact.fact)
+    return ContextPiece(fact.citation, pack("fact", fact.id), f"- [{fact.citation}]{about} ", fact.fact)
 
 
-def _tokens(piece: Piece) -> int:
+def _tokens(piece: ContextPiece) -> int:
     from store.base import token_count
 
     return token_count.count(piece.line)
@@ -166,7 +170,7 @@ def _words(question: str) -> str:
     return f"{' '.join(last)[-ASKED * 3 // 5 :]} {' '.join(first)[: ASKED * 2 // 5]}"
 
 
-def _matched(hit: Hit) -> bool:
+def _matched(hit: "Hit") -> bool:
     return bool(hit.marks) or "citation" in hit.why
 
 
@@ -193,7 +197,8 @@ def _tells(text: str, fact: str) -> bool:
 
 
 def accepted(database: Database, facts: Sequence[Fact]) -> Collection[int]:
-    """Those of these facts that a person wrote, said, brought in, or said yes to since."""
+    """Those of these facts that a person wrote, said, brought in, or said yes to since; or that an agent told in their
+    own words, where they trust it to."""
     yes = {
         fact.id
         for fact in facts
@@ -207,7 +212,8 @@ def accepted(database: Database, facts: Sequence[Fact]) -> Collection[int]:
         rows = database.rows(
             f"SELECT DISTINCT r.pk FROM json_each(?) AS j CROSS JOIN {every_row(database)} AS r"
             " ON r.tbl = 'facts' AND r.pk = j.value JOIN history AS h ON h.seq = r.seq"
-            f" WHERE (h.actor = ? OR (h.actor LIKE '{TALK}%' AND r.op = 'UPDATE')) AND ({verbs})"
+            f" WHERE ((h.actor = ? OR (h.actor LIKE '{TALK}%' AND r.op = 'UPDATE')) AND ({verbs})"
+            f" OR h.door = 'mcp' AND h.reason LIKE '{BELIEVE}%')"
             " AND h.undone_by IS NULL AND h.undoes IS NULL"
             # what put another in its place said no to it, though it may have been brought back since
             " AND coalesce(r.after ->> '$.status', 'active') = 'active'",

@@ -15,8 +15,8 @@ from store.base.clock import local_time
 from store.base.errors import StorageError
 from store.base.models import Turn
 from store.base.vocabulary import PERSON
-from store.text.entities import one_line
 from store.text.folding import normalize
+from store.text.one_line import one_line
 from store.text.vocabulary import stop_words
 
 MESSAGES = 15
@@ -136,7 +136,7 @@ def tidy(memory: str) -> None:
                 os.unlink(path)
 
 
-def unsaid(path: str) -> str:
+def rename_without_words(path: str) -> str:
     """Give the snapshot at `path`, of which something was cut, a name that does not tell it; its path by now."""
     folder, name = os.path.split(path)
     if not folder.endswith(os.path.join(*FOLDER)) or not (day := _DAY.match(name)):

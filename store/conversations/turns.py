@@ -9,7 +9,7 @@ from store.base.vocabulary import PERSON, ROLES
 from store.conversations import extraction_queue
 from store.database.database import Database, Transaction
 from store.database.values import Verbatim, clean
-from store.text.entities import one_line
+from store.text.one_line import one_line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ import time
 
 _POINTER_BYTES = 8_192
 _SHALLOW_BYTES = 8_000_000
+_LOG_BYTES = 8_000_000
 _FOLDERS = 2_000  # of branches; a repository with more is looked at in part
 # A file system's clock ticks: a change in the same tick as the look before would not show. So a look at something
 # this young is not trusted, and the next one differs.
@@ -93,3 +94,32 @@ def _read(path: str, limit: int) -> bytes:
             return file.read(limit)
     except (OSError, ValueError):  # ValueError: a NUL in a name that the repository gave
         return b""
+
+
+def made_here(root: str) -> set[str]:
+    """The shas of commits that were made in this repository's checkouts, and did not come from elsewhere: its own log
+    of HEAD says so. A commit that was moved (`rebase`, `cherry-pick`) was made here if one of its subject was. Without
+    such logs nothing is known to be."""
+    found = folders(root)
+    if found is None:
+        return set()
+    own, shared = found
+    logs = [os.path.join(own, "logs/HEAD"), os.path.join(shared, "logs/HEAD")]
+    try:
+        with os.scandir(os.path.join(shared, "worktrees")) as entries:
+            logs += [os.path.join(entry.path, "logs/HEAD") for entry in entries]
+    except OSError:
+        pass
+    made: dict[bytes, bytes] = {}  # sha → subject
+    moved: dict[bytes, bytes] = {}
+    for log in dict.fromkeys(logs):
+        for line in _read(log, _LOG_BYTES).split(b"\n"):
+            place, _, told = line.partition(b"\t")
+            shas, (action, _, subject) = place.split(b" ", 2)[:2], told.partition(b": ")
+            if len(shas) == 2 and action.startswith(b"commit"):
+                made[shas[1]] = subject
+            elif len(shas) == 2 and action.endswith((b"(pick)", b"(reword)", b"cherry-pick", b"am", b"rebase")):
+                moved[shas[1]] = subject
+    subjects = set(made.values())
+    made |= {sha: subject for sha, subject in moved.items() if subject in subjects}
+    return {sha.decode("ascii", "replace") for sha in made}

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from store.base import token_count
-from store.context.budget import Part, Piece
+from store.context.budget import ContextPiece, Part
 from store.context.result import Context
 from store.librarian.question import ParsedQuestion
 from store.librarian.rule_answer import CitedSentence
@@ -42,9 +42,9 @@ def context(
     """The records and the question as they are sent, as many records as there is room for, the best first; and the
     question `before` with what was `answered` to it, where this one leans on that. What is answered rests on these
     sources."""
-    pieces: list[Piece] = []
+    pieces: list[ContextPiece] = []
     for source in sources:
-        piece = Piece(source.citation, source.key, f"[{source.citation}] ", source.text)
+        piece = ContextPiece(source.citation, source.key, f"[{source.citation}] ", source.text)
         if sum(token_count.count(one.line) for one in [*pieces, piece]) > RECORDS:
             break
         pieces.append(piece)
@@ -63,9 +63,9 @@ def context(
 
 def _exchange(before: str, answered: Sequence[CitedSentence], keys: Mapping[str, int | None]) -> Iterator[Part]:
     """The question before, and as much of its answer as there is room for; nothing where there is none of it."""
-    pieces: list[Piece] = []
+    pieces: list[ContextPiece] = []
     for told in answered:
-        piece = Piece(told.citations[0], keys[told.citations[0]], "", told.text)
+        piece = ContextPiece(told.citations[0], keys[told.citations[0]], "", told.text)
         if sum(token_count.count(one.line) for one in [*pieces, piece]) > BEFORE:
             break
         pieces.append(piece)

@@ -27,6 +27,10 @@ NAMES = {
 WHAT = {
     "queries": "a query you asked",
     "contexts": "a question that an agent was given a context for",
+    "injections": "what an agent was sent",
+    "agent_sessions": "a session of an agent",
+    "agent_calls": "a call of an agent",
+    "agent_tasks": "an entry of an agent's list of tasks",
     "answers_cache": "an answer that was kept",
     "discarded": "what was said and not kept",
     "context_usage": "how full a session's window was",

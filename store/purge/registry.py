@@ -47,7 +47,7 @@ TABLES = {
         "domain text_hash confidence source scope status created_at last_confirmed_at",
     ),
     "decisions": _table(
-        RECORD, "title context chosen alternatives rationale phase", "origin", "impact decided_at status"
+        RECORD, "title context chosen alternatives rationale phase", "origin", "impact decided_at status confirmed_at"
     ),
     "tasks": _table(RECORD, "text", "origin", "status created_at updated_at"),
     "commit_links": _table(NONE, "", "origin", "link_type"),
@@ -61,13 +61,15 @@ TABLES = {
         "origin",
         "status started_at completed_at",
     ),
-    "commits": _table(RECORD, "message author", "", "sha committed_at"),
+    "commits": _table(RECORD, "message author", "origin", "sha committed_at"),
     "events": _table(RECORD, "event_type phase payload", "origin", "created_at"),
     "turns": _table(RECORD, "session speaker text", "origin", "role at"),
     "summaries": _table(RECORD, "session topic discussed outcome decisions open_questions", "origin", "created_at"),
     "sessions": _table(RECORD, "id source cwd", "", "started_at ended_at"),
     "sources": _table(RECORD, "path", "", "at mark"),
     "context_usage": _table(RECORD, "session", "", "at"),
+    "agent_sessions": _table(RECORD, "session", "client model", "started_at last_at"),
+    "agent_calls": _table(RECORD, "session", "client name", "at door problem reads writes"),
     # copies of what was said
     "checkpoints": _table(
         COPY,
@@ -76,6 +78,8 @@ TABLES = {
         "created_at trigger level recovered_at digest",
     ),
     "contexts": _table(COPY, "session question", "", "at"),
+    "agent_tasks": _table(INPUT, "session said", "", "number seen"),
+    "injections": _table(COPY, "session question text", "client", "at event"),
     "discarded": _table(COPY, "session text", "", "role kind at"),
     "queries": _table(INPUT, "text", "", "at"),
     "answers_cache": _table(DROPPED, "normal question answer citations found", "", "basis fingerprint at vector"),
@@ -107,6 +111,7 @@ TABLES = {
     "pending_extraction": _table(NONE, "", "", "task next_at error"),
     "searches": _table(NONE, "", "", "at"),
     "sent": _table(NONE),
+    "injected": _table(NONE, "", "", "why"),
     "tombstones": _table(NONE, "", "", "hash at"),
     "uncompared": _table(NONE),
 }
@@ -185,6 +190,12 @@ def _settings(path: str, base: str | None) -> Iterator[str]:
     yield user_path()
 
 
+def _connections(path: str, base: str | None) -> Iterator[str]:
+    from store.base.installation import folder
+
+    yield from _all_in(os.path.join(folder(), "connections"))
+
+
 def _recent(path: str, base: str | None) -> Iterator[str]:
     from platformdirs import user_state_path
 
@@ -195,6 +206,7 @@ FILES = (
     Files("the memory, its log, its backups, its spool and what else lies in its folder", "erased", _store),
     Files("an export: export again, and delete it", "", _exports),
     Files("your settings: edit them", "", _settings),
+    Files("a file of an agent as it was before it was connected: disconnect it", "", _connections),
     Files("the list of memories that were open before: open others", "", _recent),
 )
 

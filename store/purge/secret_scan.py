@@ -41,8 +41,14 @@ SCANNED = (
     "chunks",
     "queries",
     "contexts",
+    "injections",
     "answers_cache",
 )
+SENT = {
+    "contexts": "a question that was sent",
+    "injections": "what an agent was sent",
+    "answers_cache": "an answer that was kept",
+}
 JSON_DEFAULTS = ("'[]'", "'{}'", "'null'")
 PAGE = 1000
 _THERE = "(tbl <> 'chunks' OR record IN (SELECT id FROM chunks))"  # a document that changed has other chunks
@@ -126,8 +132,8 @@ def citation(database: Database, table: str, key: "Sequence[Any]") -> str:
         return cite(KINDS[table], key[0])
     if table == "queries":  # its key is the text
         return "a search"
-    if table in ("contexts", "answers_cache"):
-        return "a question that was sent" if table == "contexts" else "an answer that was kept"
+    if table in SENT:
+        return SENT[table]
     if table == "history":
         return f"step {key[0]}"
     if table == "commits" and (sha := database.value("SELECT sha FROM commits WHERE id = ?", (key[0],))):
@@ -209,7 +215,7 @@ def _cut_out(database: Database, leaks: Iterable[Leak], actor: str, scanner: Sca
         forget_cache(write)
     with database.write(actor, "optimize") as write:
         write.execute("INSERT INTO corpus_fts(corpus_fts) VALUES ('optimize')")
-    return database.empty_log()
+    return database.checkpoint_wal()
 
 
 def _scrub_too(backup: Database, scanner: Scanner) -> bool:

@@ -23,15 +23,16 @@ NEIGHBOURS = (
 )
 COLUMNS = (
     "c.id, c.sha, c.message, c.author, c.files_changed, c.insertions, c.deletions, c.committed_at, c.iteration_id,"
-    f" c.reachable, {NEIGHBOURS}"
+    f" c.reachable, c.origin, {NEIGHBOURS}"
 )
 # a commit belongs to the iteration during which it was made, unless another is named
 INSERT = """
-INSERT INTO commits(id, sha, message, author, files_changed, insertions, deletions, committed_at, iteration_id)
-SELECT ?8, ?1, ?2, ?3, ?4, ?5, ?6, ?7, coalesce(?10, (SELECT id FROM iterations
+INSERT INTO commits(id, sha, message, author, files_changed, insertions, deletions, committed_at, origin, iteration_id)
+SELECT ?8, ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?11, coalesce(?10, (SELECT id FROM iterations
   WHERE started_at <= ?9 AND (completed_at IS NULL OR completed_at >= ?7) ORDER BY started_at DESC LIMIT 1))
 WHERE true ON CONFLICT(sha) DO NOTHING
 """
+GIT = "git"  # the origin of what was read from the repository
 WHOLE_SECOND = ".000Z"  # git keeps no more of a time; an iteration's start has milliseconds
 
 
@@ -61,7 +62,9 @@ class Commits:
         with self._database.write(actor, "commit") as write:
             at = parse_moment(committed_at, write.at) if committed_at else write.at
             named = None if iteration_id is None else joined(write, iteration_id)
-            new = add(write, sha, message, author, files_changed, insertions, deletions, at, iteration=named)
+            new = add(
+                write, sha, message, author, files_changed, insertions, deletions, at, iteration=named, origin=actor
+            )
             if decisions:
                 name = sha.strip().lower()
                 number: int = write.execute("SELECT id FROM commits WHERE sha = ?", (Verbatim(name),)).get
@@ -178,9 +181,10 @@ def add(
     committed_at: str,
     number: int | None = None,
     iteration: int | None = None,
+    origin: str = GIT,
 ) -> bool:
     """Add one commit inside a transaction, with an id that was reserved or the next one, to the iteration of its time
-    or the one named; False if it was there. Raises InvalidInput for what is no sha."""
+    or the one named; False if it was there. `origin` is who tells of it. Raises InvalidInput for what is no sha."""
     name = sha.strip().lower()
     if not 7 <= len(name) <= 64 or set(name) - set("0123456789abcdef"):
         raise InvalidInput("That is not the sha of a commit.", "Give its hexadecimal digits, all 40 of them.")
@@ -195,6 +199,7 @@ def add(
         number,
         Verbatim(f"{committed_at[:19]}.999Z" if committed_at.endswith(WHOLE_SECOND) else committed_at),
         iteration,
+        origin,
     )
     write.execute(INSERT, values)
     return bool(write.database.connection.changes())
@@ -228,6 +233,16 @@ def reachable(database: Database) -> set[str]:
     return {sha for (sha,) in rows}
 
 
+def read_from_git(write: Transaction, shas: Iterable[str]) -> None:
+    """Say of these commits that git knows them, whoever told of them before."""
+    import json
+
+    write.execute(
+        f"UPDATE commits SET origin = '{GIT}' WHERE origin <> '{GIT}' AND sha IN (SELECT value FROM json_each(?))",
+        (Verbatim(json.dumps(list(shas))),),
+    )
+
+
 def mark(write: Transaction, shas: Iterable[str], reachable: bool) -> None:
     """Say of these commits whether a branch leads to them. A journal's word: it is not recorded history."""
     import json
@@ -241,8 +256,8 @@ def mark(write: Transaction, shas: Iterable[str], reachable: bool) -> None:
 def _commit(row: "tuple[Any, ...]") -> "Commit":
     from store.base.models import Commit
 
-    *columns, reachable, before, after = row
-    return Commit(*(*columns, bool(reachable), _short(row[1], before, after)))
+    *columns, reachable, origin, before, after = row
+    return Commit(*(*columns, bool(reachable), _short(row[1], before, after), origin))
 
 
 def _short(sha: str, before: str | None, after: str | None) -> str:

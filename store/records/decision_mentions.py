@@ -4,7 +4,7 @@ A `Decision:` trailer says what the commit is for; `D#12` in the text says at le
 decision recorded after the commit was read is not linked to it: `memoranda link` does that by hand.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from store.base.citations import cite, find
 from store.database.database import Transaction
@@ -26,16 +26,19 @@ _BEFORE = 200  # characters that are looked at for those words
 _LONGEST = 20_000  # characters of a message that are read from its start, and for trailers from its end
 
 
-def mentioned(message: str, titles: dict[str, list[int]]) -> dict[int, str]:
+def mentioned(message: str, titles: dict[str, list[int]], numbers: bool = True) -> dict[int, str]:
     """Decision → kind of link, for every decision that a message names; `titles` are those of active decisions, as
     `folded` gives them. What is said plainly (a trailer, a verb) goes before a mere mention, and the first before the
-    second. That the decisions exist is for the caller to see."""
+    second. Without `numbers` only a trailer that holds a title counts. That the decisions exist is for the caller to
+    see."""
     message = message.replace("\r\n", "\n").strip("\n")
     found: dict[int, str] = {}
     for value in _trailers(message[-_LONGEST:]):
-        cited = [citation.target for _, _, citation in find(value) if citation.kind == "decision"]
+        cited = [citation.target for _, _, citation in find(value) if citation.kind == "decision" and numbers]
         for number in titles.get(folded(value)) or cited:
             found.setdefault(int(number), "implements")
+    if not numbers:
+        return found
     message = message[:_LONGEST]
     related: list[int] = []
     reverted = _reverted_subject(message)
@@ -54,8 +57,11 @@ def mentioned(message: str, titles: dict[str, list[int]]) -> dict[int, str]:
     return found
 
 
-def link(write: Transaction, commits: "Sequence[CommitInfo]") -> int:
+def link(write: Transaction, commits: "Sequence[CommitInfo]", made_here: "Collection[str]") -> int:
     """Link commits that were just added to the decisions their messages name, in the same transaction; how many links.
+
+    A number counts only in a commit that was `made_here`, by its sha: in one that came from elsewhere `D#12` is another
+    memory's, and text.
 
     Each commit is read once in its life, so a link that a person took away does not come back. A number that no
     decision has yet is passed over, for good.
@@ -66,7 +72,7 @@ def link(write: Transaction, commits: "Sequence[CommitInfo]") -> int:
             titles.setdefault(folded(title), []).append(number)
     made = []
     for info in commits:
-        for decision, kind in mentioned(info.message, titles).items():
+        for decision, kind in mentioned(info.message, titles, numbers=info.sha in made_here).items():
             write.execute(
                 "INSERT INTO commit_links(commit_id, decision_id, link_type, origin)"
                 " SELECT c.id, d.id, ?, ? FROM commits AS c, decisions AS d WHERE c.sha = ? AND d.id = ?"

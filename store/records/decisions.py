@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 COLUMNS = (
     "id, iteration_id, title, context, chosen, alternatives, rationale, impact, phase, decided_at, status,"
-    " supersedes, origin"
+    " supersedes, origin, confirmed_at"
 )
 
 
@@ -112,6 +112,20 @@ class Decisions:
                 if status == "forgotten":
                     raise Conflict(f"{cite('decision', number)} is forgotten already.", "Undo brings it back.")
                 write.execute("UPDATE decisions SET status = 'forgotten' WHERE id = ?", (number,))
+
+    def confirm(self, numbers: Sequence[int], *, actor: str = PERSON) -> None:
+        """Say that decisions which agents logged hold. All of them or none; those that a person made, or confirmed
+        before, stay as they are. Raises NotFound, and Conflict for one that holds no longer, or when none needs it."""
+        with self._database.write(actor, f"confirm {' '.join(cite('decision', n) for n in numbers[:10])}") as write:
+            for number in numbers:
+                self._active(write, number)
+            marks = ", ".join("?" * len(numbers))
+            write.execute(
+                f"UPDATE decisions SET confirmed_at = ? WHERE id IN ({marks}) AND origin <> ? AND confirmed_at IS NULL",
+                (Verbatim(write.at), *numbers, Verbatim(PERSON)),
+            )
+            if not self._database.connection.changes():
+                raise Conflict("Confirmed already.", "What you decide yourself needs no confirmation.")
 
     def get(self, number: int) -> "Decision":
         """One decision, whatever its status. Raises NotFound."""

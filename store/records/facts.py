@@ -57,11 +57,12 @@ class Facts:
         session: str = "",
         key: str = "",
         again: bool = False,
+        verb: str = "remember",
     ) -> tuple[int, bool]:
         """Remember a fact: (its id, whether it was new). What is known already, in other capitals, spaces or final
         punctuation, is confirmed instead. A domain outside the list becomes `general` with the word as a tag. With a
         `key` that was given before nothing is written, and the answer is the one of then. What was purged is kept only
-        `again` if a person says so.
+        `again` if a person says so. `verb` begins the reason of a step that makes a fact.
 
         A fact of scope `session` belongs to the `session` that is named, or else to the one that is open, and ends
         with it; told where none is open it belongs to none. Said again in a wider scope, or in another session, it is
@@ -120,7 +121,7 @@ class Facts:
             )
             if actor == PERSON:
                 write.execute("INSERT INTO uncompared VALUES (?)", (number,))  # see store/inbox/new_fact_check.py
-            write.reason = f"remember {cite('fact', number)}"
+            write.reason = f"{verb} {cite('fact', number)}"
             write.answered(number, 1)
             return number, True
 
@@ -137,7 +138,7 @@ class Facts:
             ).get
             if old[0] == fact:
                 raise InvalidInput(
-                    f"{cite('fact', number)} says exactly that.", "Confirm it instead, if it still holds."
+                    f"{cite('fact', number)} says exactly that.", "Confirm it instead, if it is still true."
                 )
             known = same(write, fact)
             if known is not None and known != number:

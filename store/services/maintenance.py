@@ -104,7 +104,7 @@ def finish_purge(database: Database, trouble: Say = _quiet) -> None:
         return
     done = purge.finish(database)
     if done.pending:
-        trouble(f"A purge is not finished: {done.pending}")
+        trouble(f"Erasing is not finished: {done.pending}")
     for name in done.removed:
         trouble(f"The backup {name} held what was purged and could not be rewritten; it was removed.")
     for name in done.unread:
@@ -199,6 +199,7 @@ def catch_up(
         done = new = highest = 0
         unmeasured: list[str] = []
         unread = dict.fromkeys(wanted)
+        here = refs.made_here(source.root) if wanted else set[str]()
         for batch in _batches(source.read(wanted, cancelled)):
             with database.write(decision_mentions.IMPORTER, "git") as write:
                 lease.renew(write)
@@ -223,7 +224,7 @@ def catch_up(
                     )
                 ]
                 if captures(memory.config, "decisions"):
-                    decision_mentions.link(write, added)
+                    decision_mentions.link(write, added, here)
             new += len(added)
             done += len(batch)
             for info in batch:
@@ -236,6 +237,7 @@ def catch_up(
         broken = [*now.broken, *unread]
         with database.write("agent", "git") as write:
             lease.renew(write)
+            commits.read_from_git(write, known)
             commits.mark(write, back, reachable=True)
             commits.mark(write, lost, reachable=False)
             _remember(write, TIPS, "" if broken else " ".join(tips))  # what is broken may be mended: look again

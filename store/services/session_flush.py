@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 from store.base.clock import from_ms, to_ms
 from store.base.errors import ModelFailed, NotFound
+from store.base.vocabulary import PERSON
 from store.learning import rule_pass, summarizers
 from store.learning.rule_pass import RulePassResult
 from store.llm import model_selection
@@ -42,13 +43,13 @@ class Cleared:
     checkpoint: int
 
 
-def flush(memory: Memory, name: str = "") -> Flushed:
+def flush(memory: Memory, name: str = "", seconds: float = READING_SECONDS) -> Flushed:
     """Summarise all that was said in a session, the newest unless named, those turns too that are in its window, learn
-    for a moment from what waits to be read, and take a checkpoint. Asked again, it does what came since. Raises
+    for some `seconds` from what waits to be read, and take a checkpoint. Asked again, it does what came since. Raises
     NotFound."""
     session = memory.sessions.get(name)
     made = memory.summaries.write(session.id, all_of_it=True)
-    read = rule_pass.run(memory, seconds=READING_SECONDS)
+    read = rule_pass.run(memory, seconds=seconds)
     taken = memory.checkpoints.before_compaction(session.id)
     with memory.database.write("agent", "flush") as write:
         write.execute("UPDATE sessions SET flushed = ? WHERE id = ?", (session.turns, session.id))
@@ -109,7 +110,7 @@ def flush_after_import(memory: Memory) -> None:
             memory.summaries.write(session.id)
 
 
-def clear(memory: Memory, name: str = "") -> Cleared:
+def clear(memory: Memory, name: str = "", actor: str = PERSON) -> Cleared:
     """End a session, the newest unless named: first its last messages are written to a file, then all of it is
     summarised, and a checkpoint of its end is taken. Raises NotFound, StorageError."""
     from store.conversations import session_snapshot
@@ -119,7 +120,7 @@ def clear(memory: Memory, name: str = "") -> Cleared:
     session = memory.sessions.get(name)
     named = _last(memory, session.id)
     called = summarizers.name(memory, named, memory.now[:10])
-    with memory.database.write("user", "clear"):  # a purge comes before what is read here, or after what is written
+    with memory.database.write(actor, "clear"):  # a purge comes before what is read here, or after what is written
         turns = _last(memory, session.id)
         if turns != named:
             session = memory.sessions.get(session.id)
@@ -132,8 +133,8 @@ def clear(memory: Memory, name: str = "") -> Cleared:
             memory.config["snapshots.in_git"],
         )
     memory.summaries.write(session.id, all_of_it=True)
-    taken = memory.checkpoints.session_end(session=session.id, actor="user")
-    with memory.database.write("user", "clear") as write:
+    taken = memory.checkpoints.session_end(session=session.id, actor=actor)
+    with memory.database.write(actor, "clear") as write:
         write.execute("UPDATE sessions SET flushed = ? WHERE id = ?", (session.turns, session.id))
     return Cleared(session.id, path, len(turns), taken)
 

@@ -1,5 +1,5 @@
 """The names that texts mention: citations, files, `code`, and what is written with a capital. A rule, not a model: it
-misses what is written small, and takes a title for a name now and then. And what may be a name at all.
+misses what is written small, and takes a title for a name now and then.
 """
 
 import re
@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from store.base.citations import find
 
 MOST = 24  # names of one checkpoint
-ONE_LINE = 200  # characters
 LONGEST = 60  # characters of a name
 READ = 24_000  # characters that are looked through
 
@@ -20,12 +19,6 @@ _CUT = re.compile(r"\[REDACTED:\w+\]")
 _FILE = re.compile(r"(?<![\w/.@-])(?:(?:\.{0,2}/)?(?:[\w.-]+/)+[\w.-]+|[\w-]+\.(?:[a-z][a-z0-9]{1,4}|[chr]))(?![\w/])")
 _CAPITAL = re.compile(r"[^\W\d_][\w'’+-]*(?: [^\W\d_][\w'’+-]*)*")
 _START = re.compile(r"(?:^|[.!?:;…»”\"\n(\[¿¡•*>-])\s*$")
-
-
-def one_line(name: str) -> str:
-    """What a session or a person is called, as it may be kept: one line of it, of ONE_LINE characters."""
-    plain = "".join(char if char.isprintable() else " " for char in name[: 10 * ONE_LINE])
-    return " ".join(plain.split())[:ONE_LINE].rstrip()
 
 
 def named(texts: Iterable[str], most: int = MOST) -> list[str]:

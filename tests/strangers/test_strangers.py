@@ -64,6 +64,7 @@ LOOKING: dict[str, list[str]] = {
     "sessions": ["sessions", "sessions --summaries", "sessions --discarded"],
     "backups": ["backups"],
     "stats": ["stats"],
+    "agents": ["agents", "agents nobody", "agents 1"],
     "redactions": ["redactions", "redactions rules"],
     "scan-secrets": ["scan-secrets"],
     "doctor": ["doctor", "doctor --quick"],
@@ -101,6 +102,7 @@ CHANGING: dict[str, list[str]] = {
     "task": ["task add sweep", "task done 1"],
     "iteration": ["iteration start fix the roof", "iteration complete", "iteration abandon"],
     "redo": ["redo"],
+    "pause": ["pause --minutes 1", "pause --off", "pause --minutes 0"],
     "undo": ["undo"],
     "checkpoint": ["checkpoint here", "checkpoint --tokens 150000", "checkpoint --session-end"],
     "restore": ["restore 1 --yes"],
@@ -117,8 +119,12 @@ CHANGING: dict[str, list[str]] = {
     "event": ["event gate_passed --phase build --payload '{\"n\": 1}'"],
     "purge": ["purge 1 --yes", "purge --query ledger --yes"],
     "adopt": ["adopt", "adopt --yes"],
+    "connect": ["connect gemini --yes", "connect git --yes", "connect nobody"],
+    "disconnect": ["disconnect gemini --yes", "disconnect git --yes"],
+    "plugin": ["plugin plug"],
+    "hook": ["hook codex"],
 }
-ELSEWHERE = {"demo"}  # makes its own project, whatever stands here
+ELSEWHERE = {"demo", "mcp"}  # one makes its own project, the other serves until its input ends
 KEYS = [str(number) for number in range(1, len(PANES) + 1)] + ["1", "enter", "escape", "slash t e a m enter", "escape"]
 
 
@@ -218,6 +224,7 @@ def test_every_verb_is_tried() -> None:
     assert set(LOOKING) | set(CHANGING) | ELSEWHERE == set(BY_NAME)
 
 
+@pytest.mark.sampled(2)
 def test_every_verb_that_looks(copy: Copy) -> None:
     """Each for a person or as JSON, in turn; on a memory that is not this person's, nothing beside it is written."""
     project, home = copy()
@@ -234,6 +241,7 @@ def test_every_verb_that_looks(copy: Copy) -> None:
         assert tree(project.folder) == before
 
 
+@pytest.mark.sampled(2)
 def test_every_verb_that_changes_something(copy: Copy) -> None:
     project, home = copy()
     exported = run("verbs", project, [["export", str(home / "export.json")]], home)
@@ -246,6 +254,7 @@ def test_every_verb_that_changes_something(copy: Copy) -> None:
         assert_civil(given)
 
 
+@pytest.mark.sampled(2)
 def test_every_pane(copy: Copy) -> None:
     project, home = copy()
     for shown in run("panes", project, KEYS, home):

@@ -58,14 +58,18 @@ def forget(screen: ActionHost) -> None:
 
 
 def confirm(screen: ActionHost) -> None:
-    """Facts are said to hold; what is proposed is accepted."""
+    """Facts, and decisions of agents, are said to hold; what is proposed is accepted."""
     things = screen.targets()
     if proposed := [thing for thing in things if isinstance(thing, Proposal)]:
         inbox.accept(screen, proposed)
         return
     facts = [thing for thing in things if isinstance(thing, Fact)]
+    decisions = [thing for thing in things if isinstance(thing, Decision)]
+    if not facts and not decisions:
+        refuse(screen, things, "Only facts, and decisions that an agent logged, are confirmed.")
+        return
     if not facts:
-        refuse(screen, things, "Only facts age, so only facts are confirmed.")
+        _confirm_decisions(screen, decisions)
         return
     said = facts[0].citation if len(facts) == 1 else count(len(facts), "fact")
     numbers = [fact.id for fact in facts]
@@ -74,6 +78,17 @@ def confirm(screen: ActionHost) -> None:
         f"Confirm {said}?",
         len(facts),
         lambda: write(screen, lambda memory: memory.facts.confirm(numbers), f"Confirmed {said}{undoes()}"),
+    )
+
+
+def _confirm_decisions(screen: ActionHost, decisions: list[Decision]) -> None:
+    said = decisions[0].citation if len(decisions) == 1 else count(len(decisions), "decision")
+    numbers = [decision.id for decision in decisions]
+    many(
+        screen,
+        f"Confirm {said}?",
+        len(decisions),
+        lambda: write(screen, lambda memory: memory.decisions.confirm(numbers), f"Confirmed {said}{undoes()}"),
     )
 
 
@@ -113,7 +128,7 @@ def add(screen: ActionHost) -> None:
 def _add_fact(screen: ActionHost, text: str, domain: str) -> None:
     def said(result: object) -> tuple[str, int | None]:
         number, new = result if isinstance(result, tuple) else (0, True)
-        known = f"{cite('fact', number)} was known already: confirmed{undoes()}"
+        known = f"{cite('fact', number)} is already known; confirmed{undoes()}"
         return f"Remembered {cite('fact', number)}{undoes()}" if new else known, pack("fact", number)
 
     if text.strip():

@@ -30,7 +30,7 @@ def remember(session: Session, given: "ParsedArguments") -> Outcome:
             again=again,
         ),
     )
-    said = f"Remembered {cite('fact', fact)}." if new else f"{cite('fact', fact)} was known already: confirmed."
+    said = f"Remembered {cite('fact', fact)}." if new else f"{cite('fact', fact)} is already known; confirmed."
     return Outcome(said, lambda: _json(session, [fact])[0])
 
 
@@ -74,27 +74,34 @@ def correct(session: Session, given: "ParsedArguments") -> Outcome:
     target = int(old.target)
     if old.kind == "decision":
         new = though_purged(session, given, lambda again: session.memory.decisions.correct(target, text, again=again))
-        return Outcome(f"{cite('decision', new)} supersedes {old}.", lambda: _decision(session, new))
+        return Outcome(f"{cite('decision', new)} replaces {old}.", lambda: _decision(session, new))
     if old.kind == "task":
         session.memory.tasks.correct(target, text)
         return Outcome(f"Corrected {old}.", lambda: _task(session, target))
     new = though_purged(session, given, lambda again: session.memory.facts.correct(target, text, again=again))
-    return Outcome(f"{cite('fact', new)} supersedes {old}.", lambda: _json(session, [new])[0])
+    return Outcome(f"{cite('fact', new)} replaces {old}.", lambda: _json(session, [new])[0])
 
 
 def confirm(session: Session, given: "ParsedArguments") -> Outcome:
-    ids = _numbers(given.ids)
+    kind, ids = _of_one_kind(given, "confirmed")
+    if kind == "decision":
+        session.memory.decisions.confirm(ids)
+        return Outcome(f"Confirmed {count(len(ids), kind)}.", lambda: [_decision(session, i) for i in ids])
     session.memory.facts.confirm(ids)
-    return Outcome(f"Confirmed {count(len(ids), 'fact')}.", lambda: _json(session, ids))
+    return Outcome(f"Confirmed {count(len(ids), kind)}.", lambda: _json(session, ids))
 
 
-def forget(session: Session, given: "ParsedArguments") -> Outcome:
+def _of_one_kind(given: "ParsedArguments", done: str) -> tuple[str, list[int]]:
+    """The facts or the decisions that are named. Raises InvalidInput if both are."""
     citations = list(dict.fromkeys(reference(text, "fact", "fact", "decision") for text in given.ids))
     kinds = {citation.kind for citation in citations}
     if len(kinds) > 1:
-        raise InvalidInput("Facts and decisions are forgotten one kind at a time.", "Name only one kind.")
-    kind = kinds.pop()
-    ids = [int(citation.target) for citation in citations]
+        raise InvalidInput(f"Facts and decisions are {done} one kind at a time.", "Name only one kind.")
+    return kinds.pop(), [int(citation.target) for citation in citations]
+
+
+def forget(session: Session, given: "ParsedArguments") -> Outcome:
+    kind, ids = _of_one_kind(given, "forgotten")
     if kind == "decision":
         session.memory.decisions.forget(ids)
         return Outcome(

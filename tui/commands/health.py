@@ -20,7 +20,7 @@ SIGNS = {"ok": "ok   ", "note": "note ", "wrong": "WRONG"}
 
 def doctor(session: Session, given: "ParsedArguments") -> Outcome:
     from store import FINDING_WRONG as WRONG
-    from store import InvalidInput, examine
+    from store import InvalidInput, examine, examine_agents
     from store import quiet_findings as quiet
     from tui.theme.escape import visible
 
@@ -28,6 +28,10 @@ def doctor(session: Session, given: "ParsedArguments") -> Outcome:
         raise InvalidInput("A head is 64 hexadecimal digits.", "`memoranda doctor` names the one that there is now.")
     progress = _shown if sys.stderr.isatty() and not session.json else quiet
     found = list(examine(session.location, given.quick, given.head, progress))
+    if not session.location.look:
+        progress("agents", 0, 0)
+        home = os.path.expanduser("~")
+        found += examine_agents(session.location, session.cwd, home, dict(os.environ), given.quick)
     progress("", 0, 0)
     wrong = sum(one.state == WRONG for one in found)
     width = max(len(one.subject) for one in found)

@@ -1,15 +1,17 @@
 """The one table of verbs: command line, `:` bar, slash commands, keys, footer and help are all made from it. Its rows
-stand in `record_commands.py`, `reading_commands.py` and `file_commands.py`.
+stand in `record_commands.py`, `reading_commands.py`, `file_commands.py`, `agent_commands.py` and `door_commands.py`.
 
 A verb that is not built is not in the table. Handlers are named, not imported: a command pays for its own verb alone.
 """
 
+from tui.input.agent_commands import AGENT_COMMANDS
 from tui.input.command import Verb
+from tui.input.door_commands import DOOR_COMMANDS
 from tui.input.file_commands import FILE_COMMANDS
 from tui.input.reading_commands import READING_COMMANDS
 from tui.input.record_commands import RECORD_COMMANDS
 
-VERBS = (*RECORD_COMMANDS, *READING_COMMANDS, *FILE_COMMANDS)
+VERBS = (*RECORD_COMMANDS, *READING_COMMANDS, *FILE_COMMANDS, *AGENT_COMMANDS, *DOOR_COMMANDS)
 BY_NAME = {verb.name: verb for verb in VERBS}
 SLASH = {slash: verb for verb in VERBS for slash in verb.slash}
 

@@ -69,7 +69,7 @@ def bindings() -> Iterator[Binding]:
         )
 
 
-class Pane(Kept, Vertical):
+class ListPane(Kept, Vertical):
     """A title, and a list below it."""
 
 
@@ -77,11 +77,11 @@ class Body(Kept, Container):
     """The panes, beside or above each other."""
 
 
-def list_pane(name: str, *classes: str, empty_text: str = "") -> Pane:
+def list_pane(name: str, *classes: str, empty_text: str = "") -> ListPane:
     """A list under its title."""
     heading = Split(id=f"{name}-title", classes="pane-title")
     rows = RecordList(id=name, empty_text=empty_text)
-    return Pane(heading, rows, id=f"{name}-pane", classes=" ".join(("pane", *classes)))
+    return ListPane(heading, rows, id=f"{name}-pane", classes=" ".join(("pane", *classes)))
 
 
 def hidden_pane(name: str) -> Widget:

@@ -145,6 +145,7 @@ class MainScreen(ResponsiveScreen[None]):
         self.type_command = self.commands.action_command
         self.show_help = self.commands.action_help
         self.show_doctor = self.commands.action_doctor
+        self.show_agents = self.commands.action_agents
         self.choose_memory = self.commands.action_open_memory
         self.show_plan = self.plans.show_plan
         self.show_since = self.plans.show_since

@@ -9,7 +9,7 @@ from store.learning import domain_rules
 from store.learning.domain_rules import Domain
 from store.learning.sentences import fold
 from store.llm.chat import Message
-from store.llm.structured_output import Choice, ModelSession, spanish
+from store.llm.structured_output import ModelChoice, ModelSession, spanish
 from store.text.fence import harmless
 
 TASK = "classify_domain"
@@ -21,7 +21,7 @@ BELIEVED = ("personal", "decisions")  # where no word tells
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    domain: Annotated[str, Choice(CHOICES)]
+    domain: Annotated[str, ModelChoice(CHOICES)]
     keywords: list[str] = field(default_factory=list)
 
 

@@ -28,7 +28,7 @@ CONTROL = "quetzalcoatlus"  # an ordinary word, written beside each secret: a sc
 # The TEXT columns that are written as Verbatim: words of closed lists, times, hashes, and history's own words.
 VERBATIM = {
     "facts": "domain text_hash confidence source scope status created_at last_confirmed_at",
-    "decisions": "impact decided_at status",
+    "decisions": "impact decided_at status confirmed_at",
     "commit_links": "link_type",
     "tasks": "status created_at updated_at",
     "mutes": "at",

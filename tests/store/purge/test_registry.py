@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from store.base import installation
 from store.conversations.turns import NewTurn
 from store.exchange import backup, exporter
 from store.memory import Memory
@@ -127,7 +128,7 @@ def test_no_file_holds_words_that_is_not_registered(tmp_path: Path, monkeypatch:
     assert str(project / "old.json") in named and "MEMORY.md" in named
 
 
-@pytest.mark.parametrize("what", ["settings", "recent", "export"])
+@pytest.mark.parametrize("what", ["settings", "recent", "export", "connection"])
 def test_what_a_purge_cannot_reach_is_named_before_it_claims_anything(
     memory: Memory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
 ):
@@ -141,7 +142,8 @@ def test_what_a_purge_cannot_reach_is_named_before_it_claims_anything(
     if what == "export":
         exporter.save(memory.database, str(tmp_path / "old.json"))
     else:
-        path = Path(user_path() if what == "settings" else recent_files.path())
+        places = {"settings": user_path(), "recent": recent_files.path()}
+        path = Path(places.get(what, os.path.join(installation.folder(), "connections", "0123")))
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(f"# the {CANARY} is blue\n")
     plan = memory.purge.plan([("fact", 1)])
@@ -151,6 +153,7 @@ def test_what_a_purge_cannot_reach_is_named_before_it_claims_anything(
         and place.what
         == {
             "settings": "your settings: edit them",
+            "connection": "a file of an agent as it was before it was connected: disconnect it",
             "recent": "the list of memories that were open before: open others",
             "export": "an export: export again, and delete it",
         }[what]

@@ -36,7 +36,7 @@ def run_line(screen: CommandHost, text: str, agreed: bool = False) -> None:
         return
     found = find(words)
     if found is None:
-        screen.say(f"There is no verb “{words[0][:40]}”. {named('help.open')} lists them all.", "warning")
+        screen.say(f"There is no command “{words[0][:40]}”. {named('help.open')} lists them all.", "warning")
         return
     verb, rest = found
     if verb.name not in IN_THE_PAST and screen.refuses():
@@ -86,6 +86,10 @@ def _in_place(screen: CommandHost, verb: Verb, given: ParsedArguments) -> bool:
         from tui.commands.demo import HOW
 
         screen.say(HOW, "warning")
+    elif verb.name == "agents" and not given.agent:
+        screen.show_agents()
+    elif verb.name == "mcp":
+        screen.say("An agent starts that, and speaks to it in JSON. docs/agents.md says how it is set up.", "warning")
     elif verb.name == "doctor" and not given.head:
         screen.show_doctor(given.quick)
     elif verb.name == "model" and given.what in (None, "status", "pull", "test"):

@@ -78,6 +78,12 @@ class CommandController:
         screen = DoctorScreen(self.host.location, self.host.clock, quick)
         self.host.app.push_screen(screen, lambda line: self.action_run(line or ""))
 
+    def action_agents(self) -> None:
+        """Show what agents did, read, wrote and were sent, live while they work."""
+        from tui.screens.agents import AgentsScreen
+
+        self.host.app.push_screen(AgentsScreen(self.host.location, self.host.clock))
+
     def action_open_memory(self) -> None:
         """Choose among the memories that were open before, or name another."""
         from tui.screens.recent import RecentScreen

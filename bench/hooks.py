@@ -1,0 +1,112 @@
+"""What an agent's hook costs as a whole process, event by event; what a session is told against a MEMORY.md.
+
+    python -m bench.hooks [--runs 31] [--sizes 10000,100000]
+
+Each event is reported as Claude Code does, on standard input of `memoranda hook claude-code`, and takes turns with the
+floor, a Python that opens SQLite. Prompts are recalled by words: a hook loads no model; meaning is for `memoranda mcp`.
+The process that an event leaves behind it (learning, summaries) is not waited for, and shares the processor with the
+next. Tokens are those of a session of ten prompts, against a file that is loaded whole at its start: each fact and
+decision of the memory as a line. The aim stands in the table.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Sequence
+from statistics import median
+
+from bench.store import copy, environment, heading, installed, memory, quantile, verdict
+from store.base import token_count
+from store.doors import injections
+from store.memory import Memory
+
+AIM = 100.0
+PROMPTS = (
+    "which database do we use for the orders", "why did we move away from postgres", "deploy the release tomorrow",
+    "la migración de la base está lista", "who owns the ledger service", "the tests of the importer fail",
+    "where is the cache of sessions configured", "what did we decide about the queue", "write the changelog",
+    "commit it",
+)  # fmt: skip
+EVENTS = {
+    "start": {"hook_event_name": "SessionStart", "source": "startup"},
+    "prompt": {"hook_event_name": "UserPromptSubmit"},
+    "tool": {"hook_event_name": "PostToolUse", "tool_name": "Bash", "tool_input": {"command": "ls"}},
+    "tasks": {"hook_event_name": "PostToolUse", "tool_name": "TodoWrite"},
+    "reply": {"hook_event_name": "Stop", "last_assistant_message": "It is in the ledger [F#12]."},
+    "end": {"hook_event_name": "SessionEnd", "reason": "other"},
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runs", type=int, default=31)
+    parser.add_argument("--sizes", default="10000,100000")
+    options = parser.parse_args(arguments)
+    programs = installed()
+    sizes = [int(size) for size in options.sizes.split(",")]
+    with tempfile.TemporaryDirectory(prefix="memoranda-bench-") as folder:
+        os.chdir(folder)  # no project's checkout
+        heading("hooks", f"{options.runs} of each event in turn, whole processes")
+        print(f"\n{'ms':34} median    p95  aim")
+        floor: list[float] = []
+        for size in sizes:
+            path = os.path.join(folder, f"{size}.db")
+            copy(memory(size * 2 // 3, size // 3), path)
+            times: dict[str, list[float]] = {name: [] for name in EVENTS}
+            for run in range(-2, options.runs):  # the first two warm the disk's cache
+                for name in EVENTS:
+                    seconds = _report(programs.memoranda, path, folder, name, run)
+                    if run >= 0:
+                        times[name].append(seconds)
+                if run >= 0:
+                    floor.append(_timed([programs.python, "-c", "import apsw"], b""))
+            for name, values in times.items():
+                _line(f"{name}, {size:,} records", values, AIM)
+            told, whole = _session(programs.memoranda, path, folder)
+            print(f"{'a session of ten prompts':34} {told:,} tokens; as a MEMORY.md {whole:,}")
+        _line("python -c 'import apsw'", floor, None)
+
+
+def _report(program: str, path: str, folder: str, name: str, run: int) -> float:
+    said = {**EVENTS[name], "session_id": f"bench-{run % 5}", "cwd": folder, "prompt_id": f"{name}-{run}-{os.getpid()}"}
+    if name == "prompt":
+        said["prompt"] = PROMPTS[run % len(PROMPTS)]
+    if name == "tasks":
+        said["tool_input"] = {"todos": [{"content": f"step {run}", "status": "pending"}]}
+    return _timed([program, "--db", path, "hook", "claude-code"], json.dumps(said).encode())
+
+
+def _timed(argv: Sequence[str], given: bytes) -> float:
+    start = time.perf_counter()
+    subprocess.run(argv, input=given, stdout=subprocess.DEVNULL, env=environment(), check=True)
+    return time.perf_counter() - start
+
+
+def _session(program: str, path: str, folder: str) -> tuple[int, int]:
+    """(tokens that a session of ten prompts was told, tokens of the facts and decisions as lines of one file)."""
+    session = f"told-{os.getpid()}"
+    for number, prompt in enumerate(("", *PROMPTS)):
+        said = {"session_id": session, "cwd": folder, "prompt_id": f"told-{number}", "prompt": prompt}
+        said |= EVENTS["prompt" if number else "start"]  # type: ignore[operator]
+        _timed([program, "--db", path, "hook", "claude-code"], json.dumps(said).encode())
+    with Memory.open(path) as read:
+        told = sum(one.tokens for one in injections.newest(read.database, session=session))
+        lines = read.database.rows(
+            "SELECT '- ' || fact FROM facts WHERE status = 'active'"
+            " UNION ALL SELECT '- ' || title || ': ' || chosen FROM decisions WHERE status = 'active'"
+        )
+        return told, token_count.count("\n".join(line for (line,) in lines))
+
+
+def _line(name: str, values: Sequence[float], aim: float | None) -> None:
+    middle, late = median(values) * 1000, quantile(values, 0.95) * 1000
+    print(f"{name:34} {middle:6.1f} {late:6.1f}  {'' if aim is None else verdict(late, aim)}", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,119 @@
+"""What a client is: its program, the files of its configuration for each scope, and the changes that connect it."""
+
+import os
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+NAME = "memoranda"  # of our server, our hooks and our plugin in every client
+LOCAL, PROJECT, USER = "local", "project", "user"
+SCOPES = (LOCAL, PROJECT, USER)
+NAMES = ("claude-code", "codex", "gemini", "opencode")
+MODULES = {name: f"store.doors.clients.{name.replace('-', '_')}" for name in NAMES}
+
+VARIABLES = ("MEMORANDA_DB", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")
+SET, APPEND, WHOLE, LINE = "set", "append", "whole", "line"
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a client is connected: `scope`; `root`, the project's folder; the person's `home` and variables; and the
+    `command` that starts us, in words."""
+
+    scope: str
+    root: str
+    home: str
+    environ: Mapping[str, str]
+    command: tuple[str, ...]
+
+    def at_home(self, variable: str, *steps: str) -> str:
+        """A folder that a variable names, else one below the home."""
+        named = self.environ.get(variable, "")
+        return os.path.expanduser(named) if named else os.path.join(self.home, *steps)
+
+    def words(self, *more: str) -> list[str]:
+        """A command of ours, word by word."""
+        return [*self.command, *more]
+
+    def variables(self) -> dict[str, str]:
+        """The variables that say where our files are, as far as the person has set them. A client that hands a server
+        only some of what it has must be told these, else the memory is not known as the person's."""
+        if self.scope == PROJECT:
+            return {}
+        return {name: value for name in VARIABLES if (value := self.environ.get(name, ""))}
+
+    def line(self, *more: str) -> str:
+        """The same as a line for a shell. In a file that is shared it does nothing where we are not installed."""
+        said = shlex.join(self.words(*more))
+        if self.scope != PROJECT:
+            return said
+        return f"if command -v {shlex.quote(self.command[0])} >/dev/null 2>&1; then {said}; fi"
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One change of one file. `form`: `set` the value at `path` (JSON, or TOML by its name), `append` an element to the
+    array there, `whole`: the file is ours, `line`: one line more. `alone`: the client writes the file all the time, so
+    nothing of it is kept but what stood at the path."""
+
+    file: str
+    form: str
+    path: tuple[str, ...] = ()
+    value: object = None
+    alone: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Health:
+    """How a client's own command says that it sees our server: the `words` after its program, what stands in the
+    `line` that is about us, and `good` if all is well there."""
+
+    words: tuple[str, ...]
+    line: str
+    good: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """One client. `edits` are the changes that connect it in a place, `steps` what is left to the person there."""
+
+    name: str
+    title: str
+    program: str
+    edits: Callable[[Place], list[Edit]]
+    health: Health
+    steps: Mapping[str, tuple[str, ...]]
+
+
+def get(name: str) -> Client:
+    """A client by its name, one of NAMES."""
+    from importlib import import_module
+
+    found: Client = import_module(MODULES[name]).CLIENT
+    return found
+
+
+def hook_edits(
+    file: str, client: str, place: Place, events: Sequence[tuple[str, str, int]], named: bool = False
+) -> list[Edit]:
+    """The changes that register our hooks, the same form in three clients: (event, matcher, timeout) each."""
+    edits = []
+    for event, matcher, timeout in events:
+        hook: dict[str, object] = {"name": NAME} if named else {}
+        hook |= {"type": "command", "command": place.line("hook", client), "timeout": timeout}
+        entry: dict[str, object] = {"matcher": matcher} if matcher else {}
+        edits.append(Edit(file, APPEND, ("hooks", event), {**entry, "hooks": [hook]}))
+    return edits
+
+
+def is_ours(entry: object, client: str) -> bool:
+    """Whether an element of an array of hooks runs us, and nothing else."""
+    if not isinstance(entry, dict) or not isinstance(hooks := entry.get("hooks"), list) or len(hooks) != 1:
+        return False
+    command = hooks[0].get("command") if isinstance(hooks[0], dict) else None
+    return isinstance(command, str) and NAME in command and f" hook {client}" in command
+
+
+def first_of(*paths: str) -> str:
+    """The first of these files that is there, else the last."""
+    return next((path for path in paths if os.path.lexists(path)), paths[-1])

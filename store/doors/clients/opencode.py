@@ -1,0 +1,48 @@
+"""OpenCode: seen with 1.18.33. It has no hooks but plugins: a file of ours, which runs `memoranda hook opencode`."""
+
+import json
+import os
+
+from store.doors.clients.client import (
+    LOCAL,
+    NAME,
+    PROJECT,
+    SET,
+    USER,
+    WHOLE,
+    Client,
+    Edit,
+    Health,
+    Place,
+    first_of,
+)
+
+PLUGIN = os.path.join(os.path.dirname(__file__), "opencode_plugin.js")
+COMMAND = '["memoranda"]'  # in the plugin: the command that starts us, in words
+
+
+def edits(place: Place) -> list[Edit]:
+    own = os.path.join(place.root, ".opencode")
+    if place.scope == USER:
+        own = os.path.join(place.at_home("XDG_CONFIG_HOME", ".config"), "opencode")
+        file = first_of(os.path.join(own, "opencode.jsonc"), os.path.join(own, "opencode.json"))
+    elif place.scope == PROJECT:
+        file = first_of(*(os.path.join(place.root, f"opencode.{end}") for end in ("jsonc", "json")))
+    else:
+        file = first_of(os.path.join(own, "opencode.jsonc"), os.path.join(own, "opencode.json"))
+    with open(PLUGIN, encoding="utf-8") as plugin:
+        source = plugin.read().replace(COMMAND, json.dumps(list(place.command)), 1)
+    return [
+        Edit(file, SET, ("mcp", NAME), {"type": "local", "command": place.words("mcp")}),
+        Edit(os.path.join(own, "plugins", f"{NAME}.js"), WHOLE, (), source),
+    ]
+
+
+CLIENT = Client(
+    "opencode",
+    "OpenCode",
+    "opencode",
+    edits,
+    Health(("mcp", "list"), NAME, ("connected",)),
+    {LOCAL: (), PROJECT: (), USER: ()},
+)

@@ -1,0 +1,59 @@
+"""A commit that is made here: in the timeline at once, linked to the decisions that its message names."""
+
+import sys
+
+from store.base.citations import cite
+from store.config.configuration import captures
+from store.git.process import GitError
+from store.git.process import run as git
+from store.git.repository import Repository
+from store.memory import Memory
+from store.records import commits, decision_mentions
+
+LARGEST = 1_000_000  # bytes of a message
+
+
+def of_git(memory: Memory, root: str, words: list[str]) -> None:
+    """What a hook of git calls: `memoranda hook git post-commit`, or `commit-msg FILE`. Prints nothing but, before a
+    commit, that a decision which its message names is not there."""
+    if words[0] == "post-commit":
+        record_head(memory, root, "hook:git")
+    elif words[0] == "commit-msg" and len(words) > 1:
+        for number in missing_decisions(memory, words[1]):
+            print(f"memoranda: there is no decision {cite('decision', number)} here.", file=sys.stderr)
+
+
+def record_head(memory: Memory, root: str, actor: str) -> str:
+    """Keep the commit that HEAD is, and what its message says that it implements: its citation, empty if it was known
+    or is not to be kept."""
+    if not captures(memory.config, "commits"):
+        return ""
+    try:
+        with git(root, "rev-parse", "--verify", "--quiet", "HEAD^{commit}") as child:
+            shas = child.words(lambda: False, accepted=(0, 1))
+        if not shas or commits.known(memory.database, shas):
+            return ""
+        found = list(Repository(root).read(shas))
+    except GitError:
+        return ""
+    for info in found:
+        with memory.database.write(actor, "git") as write:
+            size = info.files_changed, info.insertions, info.deletions
+            if not commits.add(write, info.sha, info.message, info.author, *size, info.committed_at):
+                return ""
+            if captures(memory.config, "decisions"):
+                decision_mentions.link(write, found, made_here={info.sha})
+        return cite("commit", info.sha[:7])
+    return ""
+
+
+def missing_decisions(memory: Memory, path: str) -> list[int]:
+    """The numbers of decisions that a commit's message names and that are not there."""
+    try:
+        with open(path, "rb") as file:
+            message = file.read(LARGEST).decode("utf-8", "replace")
+    except OSError:
+        return []
+    lines = [line for line in message.splitlines() if not line.startswith("#")]
+    named = decision_mentions.mentioned("\n".join(lines), {})
+    return sorted(number for number in named if not memory.decisions.many([number]))

@@ -1,0 +1,76 @@
+"""What an event leaves to be done that its client should not wait for: in a process of its own, at low priority."""
+
+import os
+import sys
+
+from store.doors.hooks.events import END, START, Event
+from store.memory import Memory
+
+LEARN_SECONDS = 20.0
+NICE = 10
+
+
+def begin(memory: Memory, event: Event) -> None:
+    """Start that process, and do not wait for it."""
+    words = [sys.executable, "-P", "-m", "store.doors.hooks.background"]
+    words += [memory.database.path, event.kind, event.session, str(event.tokens), str(event.window)]
+    try:
+        if os.fork():
+            return
+    except OSError:
+        return  # too many processes: the next event starts one, or the application does it
+    try:
+        os.setsid()
+        nothing = os.open(os.devnull, os.O_RDWR)
+        for stream in (0, 1, 2):
+            os.dup2(nothing, stream)
+        os.nice(NICE)
+        os.execv(sys.executable, words)
+    finally:
+        os._exit(127)
+
+
+def work(path: str, kind: str, session: str, tokens: int, window: int) -> None:
+    """Bring in what waits in the spool, learn from new turns, flush sessions that are due, take the checkpoint that is
+    due; at the end of a session its snapshot; at a start, the end of those that nobody ended, and new commits. Raises
+    MemorandaError."""
+    from store.base.errors import MemorandaError
+    from store.conversations import hook_spool
+    from store.learning import rule_pass
+    from store.services import automatic_checkpoints, maintenance, session_flush
+
+    with Memory.open(path, "worker") as memory:
+        hook_spool.drain(memory.database)
+        if not memory.config["enabled"]:
+            return
+        if kind == START:
+            automatic_checkpoints.sweep(memory)
+        rule_pass.run(memory, seconds=LEARN_SECONDS)
+        if kind == END:
+            try:
+                session_flush.clear(memory, session, actor="hook")
+            except MemorandaError:
+                pass  # nothing was said in it, or its folder cannot be written: it is over all the same
+        else:
+            room = memory.config["flush.tokens"]
+            if tokens and room and tokens >= window - room:
+                session_flush.flush(memory, session)
+            session_flush.flush_due(memory)
+            automatic_checkpoints.take_due_checkpoint(memory)
+        if kind in (START, END) and memory.location.project:
+            maintenance.start(memory, memory.location.project)
+
+
+def main(path: str, kind: str, session: str, tokens: str, window: str) -> None:
+    """For `python -m store.doors.hooks.background`."""
+    from store.base.errors import MemorandaError
+
+    os.umask(0o077)
+    try:
+        work(path, kind, session, int(tokens), int(window))
+    except MemorandaError:
+        pass  # nobody reads it; the application finds the same, and says it
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

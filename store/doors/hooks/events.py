@@ -1,0 +1,136 @@
+"""One form for the events of all clients, made of the JSON that each hands its hooks. What is unknown is ignored."""
+
+import json
+import os
+
+from store.base.hashing import sha256
+from store.text.one_line import one_line
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+START, PROMPT, TOOL, COMPACT, STOP, END = "start", "prompt", "tool", "compact", "stop", "end"
+_CLAUDE = {
+    "SessionStart": START,
+    "UserPromptSubmit": PROMPT,
+    "PostToolUse": TOOL,
+    "PreCompact": COMPACT,
+    "Stop": STOP,
+    "SessionEnd": END,
+}
+# client → the name of its event → what it is; `agent-turn-complete` is Codex's `notify`
+FORMS = {
+    "claude-code": _CLAUDE,
+    "codex": {**_CLAUDE, "agent-turn-complete": STOP},
+    "gemini": {
+        "SessionStart": START,
+        "BeforeAgent": PROMPT,
+        "AfterTool": TOOL,
+        "PreCompress": COMPACT,
+        "AfterAgent": STOP,
+        "SessionEnd": END,
+    },
+    "opencode": {kind: kind for kind in (START, PROMPT, TOOL, COMPACT, STOP, END)},
+}
+SHELLS = ("Bash", "run_shell_command", "bash", "shell", "local_shell", "exec_command")
+TASK_TOOLS = ("TodoWrite", "todowrite", "update_plan", "write_todos", "TaskCreate", "TaskUpdate")  # see `task_list`
+
+
+class Event:
+    """One event: `kind`, and `name` as the client calls it; the `session`, the folder it is in, its transcript; a `key`
+    that the same report has when it comes again. `text` is the prompt or the reply, `inner` says that it is a
+    sub-agent's. `tokens` of the context window are in use, of `window` in all, 0 where nobody says."""
+
+    __slots__ = (
+        *("client", "cwd", "inner", "key", "kind", "model", "name", "session", "source", "text", "tokens"),
+        *("tool", "tool_input", "tool_response", "transcript", "window"),
+    )
+
+    def __init__(self, client: str, kind: str, name: str, raw: bytes, said: "dict[str, Any]") -> None:
+        self.client = client
+        self.kind = kind
+        self.name = name
+        self.session = one_line(_text(said, "session_id", "thread-id"))
+        self.cwd = _text(said, "cwd")
+        self.transcript = _text(said, "transcript_path")
+        self.model = _text(said, "model")
+        self.source = _text(said, "source", "reason", "trigger")
+        self.inner = bool(_text(said, "agent_id") or said.get("inner") is True)
+        self.text = _text(said, *_TEXTS.get(kind, ()))
+        self.tool = _text(said, "tool_name")
+        self.tool_input: dict[str, Any] = _object(said.get("tool_input"))
+        self.tool_response = said.get("tool_response")
+        self.tokens, self.window = _tokens(said.get("tokens")), 0
+        self.key = _key(self, raw, said)
+
+    @property
+    def shell(self) -> str:
+        """The command that a shell was given; empty if this is no such event."""
+        command = self.tool_input.get("command") if self.tool in SHELLS else ""
+        if isinstance(command, list):
+            command = " ".join(map(str, command))
+        return command if isinstance(command, str) else ""
+
+
+_TEXTS = {PROMPT: ("prompt",), STOP: ("last_assistant_message", "prompt_response", "reply", "last-assistant-message")}
+_IDS = ("prompt_id", "turn_id", "turn-id", "tool_use_id", "timestamp", "id")
+
+
+def read(client: str, raw: bytes) -> Event | None:
+    """The event that a client reports; None for what is not one that we know, or is no report at all."""
+    forms = FORMS.get(client)
+    if forms is None:
+        return None
+    try:
+        said = json.loads(raw.decode("utf-8", "replace"))
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(said, dict):
+        return None
+    name = _text(said, "hook_event_name", "event", "type")
+    kind = forms.get(name)
+    if kind is None:
+        return None
+    event = Event(client, kind, name, raw, said)
+    return event if event.session else None
+
+
+def answer(event: Event, context: str) -> bytes:
+    """What the client is to read: the text for its model, in the form that it takes; nothing without one."""
+    if not context:
+        return b""
+    said: dict[str, object] = {"context": context}
+    if event.client != "opencode":
+        said = {"hookSpecificOutput": {"hookEventName": event.name, "additionalContext": context}}
+    return json.dumps(said).encode("ascii")
+
+
+def _key(event: Event, raw: bytes, said: "dict[str, Any]") -> str:
+    """What tells a report from others, and not from itself when two hooks are told of it."""
+    numbered = next((text for name in _IDS if (text := _text(said, name))), "")
+    if not numbered:
+        try:
+            numbered = str(os.stat(event.transcript).st_size)
+        except (OSError, ValueError):
+            import time
+
+            numbered = str(int(time.time()) // 60)
+    return f"hook {event.client} {event.session} {event.name} {numbered} {sha256(raw).hexdigest()}"
+
+
+def _text(said: "dict[str, Any]", *names: str) -> str:
+    return next((value for name in names if isinstance(value := said.get(name), str) and value), "")
+
+
+def _object(value: object) -> "dict[str, Any]":
+    return value if isinstance(value, dict) else {}
+
+
+def _tokens(value: object) -> int:
+    """What OpenCode counts of a message: what was read and written, from the cache or not."""
+    if not isinstance(value, dict):
+        return 0
+    cache = _object(value.get("cache"))
+    parts = (value.get("input"), value.get("output"), value.get("reasoning"), cache.get("read"), cache.get("write"))
+    return sum(part for part in parts if isinstance(part, int) and not isinstance(part, bool) and 0 < part < 10**9)

@@ -1,0 +1,317 @@
+"""What each event does to the memory, and what the agent is told for it."""
+
+import os
+import time
+
+from store.base.errors import Busy, MemorandaError
+from store.base.location import checkout_root
+from store.doors.hooks import background
+from store.doors.hooks.events import COMPACT, END, PROMPT, START, STOP, TASK_TOOLS, TOOL, Event
+from store.memory import Memory
+
+COMPACT_USE = 45  # per cent of its window from which Gemini may really compact: it says so before every request
+FLUSH_SECONDS = 0.5  # of learning, before a compaction
+
+
+def handle(memory: Memory, event: Event) -> str:
+    """Do what an event asks for; the text that is to be put into the agent's context, empty for none."""
+    started = time.perf_counter()
+    text = {START: _start, PROMPT: _prompt, TOOL: _tool, COMPACT: _compact, STOP: _stop, END: _end}[event.kind](
+        memory, event, started
+    )
+    _follow_state_files(memory, event)
+    return text
+
+
+def _start(memory: Memory, event: Event, started: float) -> str:
+    """Begin a session, or go on with it: what an agent should know of the memory."""
+    from store.doors import pack
+    from store.doors.injections import keep
+
+    if event.inner:
+        return ""
+    made = pack.start_pack(memory, event.client, event.session, source=event.source or "startup")
+    try:
+        with memory.database.write(_actor(event), "session start", event.key) as write:
+            if write.answer is not None:
+                return ""
+            _note_session(write, event)
+            memory.sessions.start(write, event.session, event.cwd)
+            kept = keep(write, **_injection(event, made)) if made.text else 0
+            _note(write, event, started, made.tokens, reads=made.citations)
+            write.answered(kept)
+    except Busy:
+        return ""
+    background.begin(memory, event)
+    return made.text
+
+
+def _prompt(memory: Memory, event: Event, started: float) -> str:
+    """Keep what the person says as a turn, at once; add what bears on it."""
+    from store.doors.hooks import own_words
+
+    said = own_words.of_prompt(event.client, event.text)
+    if event.inner or not said:
+        return ""
+    made = _recall(memory, event, said)
+    try:
+        with memory.database.write(_actor(event), "turns", event.key) as write:
+            if write.answer is not None:
+                return ""
+            _note_session(write, event)
+            turn = _keep_turn(write, event, "user", said)
+            if made is not None and made.text:
+                from store.doors.injections import keep
+
+                keep(write, **_injection(event, made))
+            _note(
+                write,
+                event,
+                started,
+                made.tokens if made else 0,
+                reads=made.citations if made else (),
+                writes=[f"T#{turn}"] if turn else (),
+            )
+            write.answered(turn)
+    except Busy:
+        _spool(memory, event, "user", said)
+        return ""
+    _follow_window(memory, event)
+    return made.text if made else ""
+
+
+def _stop(memory: Memory, event: Event, started: float) -> str:
+    """Keep the reply, and which of the records that were sent it used; the rest is done behind the agent's back."""
+    from store.doors import injections
+    from store.doors.hooks import own_words
+
+    said = own_words.of_anybody(event.text)
+    if event.inner:
+        return ""
+    try:
+        with memory.database.write(_actor(event), "turns", event.key) as write:
+            if write.answer is not None:
+                return ""
+            _note_session(write, event)
+            turn = _keep_turn(write, event, "assistant", said) if said else 0
+            if said:
+                injections.note_reply(write, event.session, said)
+            _note(write, event, started, writes=[f"T#{turn}"] if turn else ())
+            write.answered(turn)
+    except Busy:
+        if said:
+            _spool(memory, event, "assistant", said)
+    _follow_window(memory, event)
+    background.begin(memory, event)
+    return ""
+
+
+def _tool(memory: Memory, event: Event, started: float) -> str:
+    """Keep a commit that was made, and what the agent's own list of tasks says."""
+    if event.tool in TASK_TOOLS and not event.inner:
+        _follow_tasks(memory, event, started)
+    elif "git" in event.shell and "commit" in event.shell:
+        from store.doors import commit_record
+
+        root = checkout_root(event.cwd or os.getcwd())
+        made = commit_record.record_head(memory, root, _actor(event)) if root else ""
+        if made:
+            with memory.database.write(_actor(event), "call", event.key) as write:
+                if write.answer is None:
+                    _note(write, event, started, writes=[made])
+                    write.answered()
+    if not event.inner:
+        _follow_window(memory, event)
+    return ""
+
+
+def _compact(memory: Memory, event: Event, started: float) -> str:
+    """Make safe what the session holds before its context is cut."""
+    from store.services import session_flush
+
+    if event.inner:
+        return ""
+    if event.client == "gemini":
+        tokens, window = _window(memory, event)
+        if not window or tokens * 100 < window * COMPACT_USE:
+            return ""
+    try:
+        if memory.sessions.get(event.session).flushed < memory.sessions.get(event.session).turns:
+            session_flush.flush(memory, event.session, FLUSH_SECONDS)
+    except MemorandaError:
+        return ""  # nothing was said yet, or another process writes: its turns are kept all the same
+    with memory.database.write(_actor(event), "call", event.key) as write:
+        if write.answer is None:
+            _note(write, event, started)
+            write.answered()
+    return ""
+
+
+def _end(memory: Memory, event: Event, started: float) -> str:
+    """Say that a session is over; its snapshot is made behind the client's back, which would not wait for it."""
+    from store.conversations.sessions import end
+
+    if event.inner:
+        return ""
+    with memory.database.write(_actor(event), "session end", event.key) as write:
+        if write.answer is not None:
+            return ""
+        end(write, event.session)
+        _note(write, event, started)
+        write.answered()
+    background.begin(memory, event)
+    return ""
+
+
+# parts
+
+
+def _actor(event: Event) -> str:
+    return f"hook:{event.client}"
+
+
+def _note(
+    write: "Transaction",
+    event: Event,
+    started: float,
+    tokens: int = 0,
+    reads: "Sequence[str]" = (),
+    writes: "Sequence[str]" = (),
+) -> None:
+    from store.doors import calls
+
+    calls.note(
+        write,
+        client=event.client,
+        session=event.session,
+        door="hook",
+        name=event.tool or event.name,
+        milliseconds=round((time.perf_counter() - started) * 1000, 1),
+        tokens=tokens,
+        reads=reads,
+        writes=writes,
+    )
+
+
+def _note_session(write: "Transaction", event: Event) -> None:
+    from store.doors import calls
+
+    calls.note_session(write, event.session, event.client, event.model)
+
+
+def _injection(event: Event, made: "Pack") -> "dict[str, Any]":
+    return {
+        "client": event.client,
+        "session": event.session,
+        "event": made.event,
+        "question": made.question,
+        "text": made.text,
+        "tokens": made.tokens,
+        "why": {line.citation: line.why for line in made.lines},
+    }
+
+
+def _recall(memory: Memory, event: Event, said: str) -> "Pack | None":
+    if not memory.config["agents.recall"]:
+        return None
+    from store.doors.recall import bearing_on
+
+    try:
+        if not bearing_on(memory, said):
+            return None  # what makes a pack takes longer to import than this look
+        from store.doors import pack
+
+        return pack.prompt_pack(memory, event.client, event.session, said)
+    except MemorandaError:
+        return None
+
+
+def _keep_turn(write: "Transaction", event: Event, role: str, said: str) -> int:
+    """Put a turn at the end of the session, inside a transaction: its id, or that of the transcript's, told first."""
+    from store.conversations import same_turn
+    from store.conversations.turns import NewTurn, named, put
+
+    session = named(event.session)
+    said = said[: same_turn.LONGEST]
+    if known := same_turn.claim(write, session, role, said, write.at, of_hook=False):
+        return known
+    return put(write, session, [NewTurn(role, said, at=write.at)], cwd=event.cwd)[0]
+
+
+def _spool(memory: Memory, event: Event, role: str, said: str) -> None:
+    from store.conversations import hook_spool
+
+    turn = {"role": role, "text": said, "at": memory.now}
+    hook_spool.append(
+        memory.database.path,
+        "turns",
+        {"session": event.session, "turns": [turn]},
+        actor=_actor(event),
+        key=event.key,
+    )
+
+
+def _follow_tasks(memory: Memory, event: Event, started: float) -> None:
+    from store.doors.hooks import task_list
+    from store.doors.trust import OFF, policy
+
+    listed = task_list.items(event)
+    if not listed and event.tool not in task_list.LISTS:
+        return
+    if policy(memory.config, event.client) == OFF:
+        return
+    with memory.database.write(_actor(event), "task list", event.key) as write:
+        if write.answer is not None:
+            return
+        changed = task_list.follow(write, event, listed)
+        if not changed:
+            write.discard()
+            return
+        _note(write, event, started, writes=changed)
+        write.answered()
+
+
+def _window(memory: Memory, event: Event) -> tuple[int, int]:
+    """(tokens in use, of how many), 0 in use where nobody says."""
+    from store.doors.hooks import window_use
+
+    tokens, window = (event.tokens, 0) if event.tokens else window_use.used(event.client, event.transcript)
+    return tokens, window or event.window or memory.config["context.window"]
+
+
+def _follow_window(memory: Memory, event: Event) -> None:
+    """Take the checkpoint that the use of the context window has made due, and flush before it is full."""
+    if not memory.config["checkpoints.automatic"]:
+        return
+    event.tokens, event.window = _window(memory, event)
+    if not event.tokens or not event.window:
+        return
+    try:
+        memory.checkpoints.usage(event.tokens, session=event.session, window=event.window, actor=_actor(event))
+    except Busy:
+        return  # the next event tells it again
+    room = memory.config["flush.tokens"]
+    if room and event.tokens >= event.window - room and event.kind != STOP:
+        background.begin(memory, event)
+
+
+def _follow_state_files(memory: Memory, event: Event) -> None:
+    """Look whether a program's file of state says something new: any program may have written it since."""
+    project = memory.location.project
+    if not project:
+        return
+    from store.doors import state_file
+
+    try:
+        state_file.follow(memory, project, _actor(event))
+    except Busy:
+        return  # it is still another one than was seen last: the next event reads it
+
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from store.database.database import Transaction
+    from store.doors.pack import Pack

@@ -1,0 +1,54 @@
+"""What of a prompt or a reply is its writer's own: without what we put into the context ourselves.
+
+Clients hand back what hooks injected: Gemini in `<hook_context>` around the next prompt, others where a person
+or a model quotes it. None of it may be learned from.
+"""
+
+import re
+
+_FENCE = re.compile(r"<(memoranda-[a-z]{1,20} [0-9a-f]{10})>")
+_HEADING = re.compile(r"^.*\bData, never instructions:[ \t]*\n?", re.MULTILINE)
+_HOOK, _HOOK_END = "<hook_context>", "</hook_context>"
+_SPOKEN = re.compile(r"/[\w:.-]+\Z")  # a command of the client's own, with nothing behind it
+
+
+def of_prompt(client: str, text: str) -> str:
+    """What a person wrote; empty if nothing is left."""
+    if client == "gemini":
+        text = _without(text, _HOOK, _HOOK_END)
+    elif client == "opencode":
+        text = text.strip()
+        if len(text) > 1 and text[0] == text[-1] == '"':  # `opencode run` wraps what it is given
+            text = text[1:-1]
+    elif "<" in text:
+        from store.ingest.claude import without_told
+
+        text = without_told(text)[0]
+    text = of_anybody(text)
+    return "" if _SPOKEN.match(text) else text
+
+
+def of_anybody(text: str) -> str:
+    """A text without our fences and what stands in them."""
+    if "<memoranda-" in text:
+        kept, place = list[str](), 0
+        for fence in _FENCE.finditer(text):
+            if fence.start() < place:
+                continue
+            end = text.find(f"</{fence[1]}>", fence.end())
+            if end < 0:
+                continue
+            kept.append(text[place : fence.start()])
+            place = end + len(fence[1]) + 3
+        text = "".join([*kept, text[place:]])
+        text = _HEADING.sub("", text)
+    return text.strip()
+
+
+def _without(text: str, begin: str, end: str) -> str:
+    """A text without what stands between each `begin` and the `end` behind it; the client escapes either inside."""
+    kept, place = list[str](), 0
+    while (start := text.find(begin, place)) >= 0 and (stop := text.find(end, start)) >= 0:
+        kept.append(text[place:start])
+        place = stop + len(end)
+    return "".join([*kept, text[place:]])

@@ -1,0 +1,115 @@
+"""`memoranda hook CLIENT`: one event in, one answer out, exit 0, whatever happens.
+
+Anything else would be read by an agent as a failure of its own; 2 would take a person's prompt away. So nothing is
+raised here, nothing is printed that is no answer, and what cannot be written in time waits in the spool.
+"""
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import BinaryIO
+
+    from store.memory import Memory
+
+LARGEST = 64 << 20  # bytes of a report that are read; a tool may have written a large file
+GIT = "git"
+
+
+def run(arguments: list[str], stdin: "BinaryIO", stdout: "BinaryIO") -> None:
+    """Read what a client reports, and write what it is to read. `arguments` follow `memoranda hook`."""
+    said = b""
+    try:
+        option, words = _option(arguments)
+        if words and words[0] == GIT:
+            _of_git(words[1:], option)
+        elif words:
+            said = reply(words[0], _report(words[1:], stdin), option)
+    except BaseException:  # an interrupt too: the client goes on as if we were not there
+        said = b""
+    try:
+        stdout.write(said)
+        stdout.flush()
+    except (OSError, ValueError):
+        pass  # nobody reads it any more
+
+
+def reply(client: str, raw: bytes, option: str | None = None) -> bytes:
+    """What a report is answered, in the client's own form."""
+    from store.doors.hooks import events
+
+    event = events.read(client, raw)
+    if event is None:
+        return b""
+    memory = memory_of(event.cwd, option)
+    if memory is None:
+        return b""
+    with memory:
+        from store.doors.hooks import handlers
+
+        return events.answer(event, handlers.handle(memory, event))
+
+
+def _of_git(words: list[str], option: str | None) -> None:
+    from store.base.location import checkout_root
+
+    root = checkout_root(os.getcwd())
+    if not words or root is None or (memory := memory_of(root, option)) is None:
+        return
+    with memory:
+        from store.doors import commit_record
+
+        commit_record.of_git(memory, root, words)
+
+
+def memory_of(cwd: str, option: str | None = None) -> "Memory | None":
+    """The memory of a folder, open; None where there is none, it is not ours, it may not be written, nothing is to be
+    captured, or the doors are paused. A hook makes no memory: an agent that is connected everywhere also works where
+    nobody asked for one."""
+    from store.base.clock import utc_now
+    from store.base.errors import MemorandaError
+    from store.base.location import locate
+    from store.doors.pause import paused_until
+    from store.memory import Memory
+
+    here = cwd if cwd and os.path.isdir(cwd) else os.getcwd()
+    place = locate(option, os.environ, here)
+    if not os.path.isfile(place.path) or paused_until(place.path, utc_now()):
+        return None
+    try:
+        memory = Memory(place, "hook", create=False)
+    except MemorandaError:
+        return None
+    if memory.database.read_only or not memory.config["enabled"]:
+        memory.close()
+        return None
+    return memory
+
+
+def _option(arguments: list[str]) -> tuple[str | None, list[str]]:
+    """(the path that --db names, the other words)."""
+    words, option = list(arguments), None
+    while "--db" in words[:-1]:
+        at = words.index("--db")
+        option = words[at + 1]
+        del words[at : at + 2]
+    return option, words
+
+
+def _report(words: list[str], stdin: "BinaryIO") -> bytes:
+    """What is reported: on standard input, or as the last argument, where Codex's `notify` puts it."""
+    if words and words[-1].lstrip().startswith("{"):
+        return words[-1].encode("utf-8", "surrogateescape")
+    return stdin.read(LARGEST)
+
+
+def main() -> None:
+    """For `python -m store.doors.hooks.process CLIENT`."""
+    os.umask(0o077)
+    run(sys.argv[1:], sys.stdin.buffer, sys.stdout.buffer)
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,130 @@
+"""Records as they are sent to an agent: cited, dated, with who wrote what no person confirmed, and the age of facts."""
+
+from typing import Any
+
+from store.base.models import Chunk, Commit, Decision, Event, Fact, Iteration, Proposal, Record, Summary, Task, Turn
+from store.context.selection import accepted
+from store.doors.mcp.answers import Item, short
+from store.doors.mcp.caller import Caller
+from store.doors.pack import aged
+from store.doors.trust import agent, unconfirmed, worked_on
+from store.memory import Memory
+from store.records.ageing import state
+from store.records.commits import GIT
+from store.search.lookup import kind_of
+from store.search.pipeline import body
+
+
+def title(record: Record) -> str:
+    """A record in one line."""
+    match record:
+        case Decision():
+            return record.title
+        case Commit():
+            return record.subject
+        case Iteration():
+            return f"{record.command} {record.description}".strip()
+        case Event():
+            return " ".join(filter(None, (record.event_type, record.phase)))
+        case Chunk():
+            return record.heading or record.path
+        case Turn():
+            return f"{record.speaker or record.role} in session {record.session}"
+        case Fact() | Task() | Proposal():
+            return short(" ".join((record.fact if isinstance(record, Fact) else record.text).split()), 80)
+    return getattr(record, "title", "") or getattr(record, "name", "")
+
+
+def moment(record: Record) -> str:
+    """When it was written, decided, said or committed."""
+    for name in ("last_confirmed_at", "decided_at", "committed_at", "created_at", "started_at", "at"):
+        if found := getattr(record, name, ""):
+            return str(found)
+    return ""
+
+
+class Describer:
+    """Describes records of one memory for one caller."""
+
+    def __init__(self, memory: Memory, caller: Caller) -> None:
+        self._memory = memory
+        self._caller = caller
+        self._now = memory.now
+
+    def unconfirmed(self, record: Record) -> str:
+        """The agent that wrote what no person said or confirmed; empty for what is known."""
+        match record:
+            case Fact():
+                by = "" if record.id in accepted(self._memory.database, [record]) else record.origin
+            case Task():
+                by = unconfirmed(record)
+                if by and record.id in worked_on(self._memory.database, [record]):
+                    by = ""
+            case Decision():
+                by = unconfirmed(record)
+            case Commit():
+                by = "" if record.origin == GIT else record.origin
+            case Summary():
+                by = record.origin
+            case Proposal():
+                by = record.origin if record.state == "waiting" else ""
+            case _:
+                by = ""
+        return (agent(by) or by) if by else ""
+
+    def hidden(self, record: Record) -> str:
+        """Why an agent may not be told of a record at all; empty if it may."""
+        if isinstance(record, Fact):
+            if self._memory.mutes.among([record.id]):
+                return "The person muted it."
+            if record.scope == "session" and record.session != self._caller.session:
+                return "It is of another session."
+        if isinstance(record, Proposal) and agent(record.origin) != agent(self._caller.client):
+            return "It is a proposal of somebody else."
+        return ""
+
+    def stale(self, record: Record) -> bool:
+        """Whether it is a fact that nobody confirmed for so long that the person has to be asked."""
+        return isinstance(record, Fact) and self.age_of(record) == "stale"
+
+    def age_of(self, fact: Fact) -> str:
+        """Its state of ageing (store/records/ageing.py)."""
+        return state(self._now, fact.last_confirmed_at, fact.confidence, fact.pinned)
+
+    def fields(self, record: Record, snippet: str) -> dict[str, Any]:
+        """What is sent of a record, besides the score of a search."""
+        found: dict[str, Any] = {
+            "citation": record.citation,
+            "kind": kind_of(record),
+            "title": title(record),
+            "snippet": snippet,
+            "when": moment(record),
+        }
+        if isinstance(record, Chunk):
+            found |= {"path": record.path, "lines": [record.first, record.last]}
+        if isinstance(record, Fact):
+            found |= {"domain": record.domain, "confidence": record.confidence, "age": aged(self._now, record)}
+        origin = getattr(record, "origin", "")
+        if origin and origin not in ("user", GIT):
+            found["by"] = origin
+        if by := self.unconfirmed(record):
+            found["unconfirmed"] = f"unconfirmed, by {by}"
+        status = getattr(record, "status", "") or getattr(record, "state", "")
+        if status and not (isinstance(record, Fact | Decision) and status == "active"):
+            found["status"] = status
+        return found
+
+    def item(self, record: Record, snippet: str = "", number: int = 0, **more: Any) -> Item:
+        """A record as one item of a list; `more` are further fields."""
+        text = snippet or short(body(record))
+        fields = {**self.fields(record, text), **more}
+        notes = [fields["kind"], fields["when"][:10]]
+        if "score" in more:
+            notes.append(f"score {more['score']:g}")
+        notes += [str(fields[name]) for name in ("status", "age", "unconfirmed") if name in fields]
+        if "by" in fields and "unconfirmed" not in fields:
+            notes.append(f"by {fields['by']}")
+        mark = f"{number}. " if number else "- "
+        start = f"{mark}[{record.citation}] ({'; '.join(note for note in notes if note)}) "
+        named = isinstance(record, Decision | Commit | Chunk) and not text.startswith(fields["title"])
+        return Item(fields, start, f"{fields['title']}\n{text}" if named else text)

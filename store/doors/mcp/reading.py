@@ -1,0 +1,284 @@
+"""The tools that read: each takes a memory, the caller and checked arguments, and gives an answer."""
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+from store.base.citations import Citation, parse
+from store.base.clock import parse_moment
+from store.base.errors import InvalidInput, NotFound
+from store.base.models import Chunk, Fact, Record
+from store.base.vocabulary import DOMAINS, SCOPES
+from store.doors import pack
+from store.doors.mcp.answers import Answer, Item, listed, of_lines, place, short, wrapped
+from store.doors.mcp.caller import Caller
+from store.doors.mcp.items import Describer
+from store.doors.recovery import recovery_pack
+from store.doors.trust import denied
+from store.memory import Memory
+from store.records.ageing import STATES, state_sql
+from store.search import linked_records, lookup
+from store.search.pipeline import body
+from store.search.query_parser import AGEING
+
+COUNTED = 2_000  # facts that are counted beyond those listed
+SPARE = 20  # hits that are asked for beyond those wanted, in the place of those that may not be sent
+STATUSES = ("active", *AGEING, "superseded", "forgotten", "contradicted", "pinned")
+STALE_ASKED = ("stale", "forgotten", "superseded", "contradicted")  # states in which a stale fact may be listed
+
+
+def search(memory: Memory, caller: Caller, given: dict[str, Any]) -> Answer:
+    """memory_search."""
+    limit = given.get("limit") or given.get("maxResults") or 20
+    start = place(given.get("cursor", ""))
+    scope = given.get("scope", "")
+    asked_for = given.get("status", "")
+    if scope not in SCOPES and (denied(memory.config, caller.client, scope) if scope else ""):
+        return _nothing(given["query"])
+    now = memory.now
+    found = memory.search(
+        given["query"],
+        start + limit + SPARE,
+        kinds=tuple(given.get("kinds", ())),
+        domain=given.get("domain", ""),
+        status=asked_for,
+        since=parse_moment(given["since"], now) if "since" in given else "",
+        before=parse_moment(given["before"], now) if "before" in given else "",
+        iteration_id=given.get("iteration_id", 0),
+        min_score=given.get("minScore", 0.0),
+        scope=scope if scope in SCOPES else "",
+    )
+    describe = Describer(memory, caller)
+    stale_too = asked_for in STALE_ASKED or any(f"is:{word}" in given["query"] for word in STALE_ASKED)
+    hits = [
+        hit for hit in found.hits if not describe.hidden(hit.record) and (stale_too or not describe.stale(hit.record))
+    ]
+    total = found.total - (len(found.hits) - len(hits))
+    sources = memory.config["citations"]
+    items = []
+    for number, hit in enumerate(hits[start:], start=start + 1):
+        snippet = short(hit.snippet)
+        why = ", ".join(f"{name} {value:.2g}" for name, value in hit.why.items())
+        if sources == "on" or (sources == "auto" and isinstance(hit.record, Chunk)):
+            snippet = f"{snippet}\nSource: {hit.citation}"
+        items.append(describe.item(hit.record, snippet, number, score=round(hit.score, 3), why=why))
+    signals = ", ".join(found.signals)
+    said = f"{total:,} found by {signals}." if items else "Nothing found in memory: say so, and do not guess."
+    return listed(
+        "results",
+        items,
+        start=start,
+        limit=limit,
+        total=max(total, start),
+        said=said,
+        more={"signals": list(found.signals)},
+        notes=found.notes,
+    )
+
+
+def _nothing(query: str) -> Answer:
+    said = "Nothing found in memory: say so, and do not guess."
+    return listed("results", [], limit=0, total=0, said=said, more={"signals": []})
+
+
+def get(memory: Memory, caller: Caller, given: dict[str, Any]) -> Answer:
+    """memory_get."""
+    path, cited = given.get("path", ""), given.get("citation", "")
+    if bool(path) == bool(cited):
+        raise InvalidInput("memory_get takes a citation or a path.", 'citation: "F#12", or path: "MEMORY.md".')
+    first, count = given.get("from", 1), given.get("lines")
+    if path:
+        return _document(memory, path, first, count)
+    citation = parse(cited)
+    if citation.kind == "document":
+        last = max(citation.last, citation.first)
+        wanted = count if count is not None else last - citation.first + 1
+        return _document(memory, str(citation.target), given.get("from", citation.first), wanted)
+    if citation.kind == "checkpoint":
+        return recovery(memory, caller, int(citation.target))
+    record = lookup.lookup(memory.database, citation)
+    describe = Describer(memory, caller)
+    if why := describe.hidden(record):
+        raise NotFound(f"{citation} is not for you: {why}", "Ask the person, or search for something else.")
+    return _record(memory, describe, record, first, count)
+
+
+def recovery(memory: Memory, caller: Caller, number: int | None) -> Answer:
+    """What a checkpoint holds for whoever goes on; the newest without a number."""
+    made = recovery_pack(memory, caller.client, caller.session, number)
+    pack.keep(memory, made, caller.client, caller.session)
+    text = made.text or "That checkpoint holds nothing for you: no task, no decision, no conversation."
+    return Answer({"text": text, "tokens": made.tokens, "citations": list(made.citations)}, text, made.citations)
+
+
+def _document(memory: Memory, path: str, first: int, count: int | None) -> Answer:
+    """Lines of MEMORY.md or of a file below memory/, as they are on the disk; of nothing else."""
+    if path != "MEMORY.md" and not path.startswith("memory/"):
+        raise InvalidInput("Only MEMORY.md and memory/**/*.md can be opened.", "Give a path as in a citation.")
+    found = memory.documents.read(path)
+    lines = found.text.split("\n")
+    if first > max(1, len(lines)):
+        raise InvalidInput(f"{path} has {len(lines):,} lines.", "Ask for an earlier one.")
+    answer = of_lines(lines, first, count, lambda text: {"path": path, "text": text}, f"{path}, {len(lines):,} lines:")
+    cited = str(Citation("document", path, first, max(first, first + answer.data["lines"] - 1)))
+    return Answer({"citation": cited, **answer.data}, answer.text, (cited,))
+
+
+def _record(memory: Memory, describe: Describer, record: Record, first: int, count: int | None) -> Answer:
+    """A record whole, with what belongs to it."""
+    fields = describe.fields(record, "")
+    fields.pop("snippet")
+    for name in ("alternatives", "rationale", "context", "impact", "chosen", "evidence", "tags", "session", "role"):
+        if value := getattr(record, name, None):
+            fields[name] = [short(str(one)) for one in value] if isinstance(value, tuple) else short(str(value), 1_500)
+    linked = linked_records.as_json(memory.database, record)
+    related = [str(one["citation"]) for name in ("commits", "decisions") for one in _rows(linked.get(name))]
+    if related:
+        fields["related"] = related[:50]
+    said = describe.item(record).start.removeprefix("- ").strip()
+    if related:
+        said = f"{said}\nWith it: {', '.join(related[:50])}."
+    lines = wrapped(body(record))
+    answer = of_lines(lines, first, count, lambda text: {**fields, "text": text}, said)
+    return Answer(answer.data, answer.text, (record.citation,))
+
+
+def _rows(value: object) -> Iterable[dict[str, Any]]:
+    return value if isinstance(value, list) else ()
+
+
+def context(memory: Memory, caller: Caller, given: dict[str, Any]) -> Answer:
+    """memory_context: what a task brings up, once more however often it is asked."""
+    limit = given.get("max_tokens", pack.START_TOKENS)
+    query = given.get("query", "")
+    made = pack.task_pack(memory, caller.client, caller.session, query, limit=limit)
+    number = pack.keep(memory, made, caller.client, caller.session)
+    data: dict[str, Any] = {"pack": made.text, "tokens": made.tokens, "citations": list(made.citations)}
+    text = made.text or "Nothing in memory bears on that."
+    return Answer({**data, **({"injection": number} if number else {})}, text, made.citations)
+
+
+def facts(memory: Memory, caller: Caller, given: dict[str, Any]) -> Answer:
+    """memory_facts."""
+    status = given.get("status", "active") or "active"
+    if status not in STATUSES:
+        raise InvalidInput("There is no such status.", f"Choose one of: {', '.join(STATUSES)}.")
+    limit, start = given.get("limit", 50), place(given.get("cursor", ""))
+    where = ["status = :status", "id NOT IN (SELECT fact_id FROM mutes)", "(scope <> 'session' OR session = :session)"]
+    if status == "pinned":
+        where.append("pinned")
+    if "domain" in given:
+        where.append("domain = :domain")
+    if status in AGEING:
+        where.append(f"{state_sql(memory.now)} = {STATES.index(status)}")
+    elif status in ("active", "pinned"):  # a stale one is for the person to confirm, and no answer
+        where.append(f"{state_sql(memory.now)} <> {STATES.index('stale')}")
+    found = f"FROM facts WHERE {' AND '.join(where)}"
+    parameters = {
+        "status": "active" if status in ("pinned", *AGEING) else status,
+        "session": caller.session,
+        "domain": given.get("domain", ""),
+    }
+    most = start + limit + COUNTED
+    total: int = memory.database.value(f"SELECT count(*) FROM (SELECT 1 {found} LIMIT {most})", parameters)
+    rows = memory.database.rows(
+        f"SELECT id {found} ORDER BY id DESC LIMIT :limit OFFSET :start",
+        {**parameters, "limit": limit, "start": start},
+    )
+    describe = Describer(memory, caller)
+    items = [_fact(describe, fact) for fact in memory.facts.many([number for (number,) in rows])]
+    said = f"{total:,}{' or more' if total == most else ''} {status} facts." if total else f"No {status} facts."
+    return listed("facts", items, start=start, limit=limit, total=max(start, total), said=said)
+
+
+def _fact(describe: Describer, fact: Fact) -> Item:
+    found = describe.fields(fact, "")
+    text = short(fact.fact, 1_000)
+    names = ("citation", "domain", "confidence", "age", "unconfirmed")
+    fields: dict[str, Any] = {name: found[name] for name in names if name in found}
+    notes = [fields[name] for name in ("domain", "confidence", "age", "unconfirmed") if name in fields]
+    return Item({**fields, "fact": text, "source": fact.source}, f"- [{fact.citation}] ({'; '.join(notes)}) ", text)
+
+
+def iteration(memory: Memory, caller: Caller, given: dict[str, Any]) -> Answer:
+    """memory_get_iteration."""
+    if "id" in given:
+        found = memory.iterations.get(given["id"])
+    else:
+        active = memory.iterations.active()
+        newest = memory.iterations.ids(limit=1)
+        if active is None and not newest:
+            said = "There is no iteration yet: work is not divided into any."
+            return Answer({"iteration": None, "decisions": [], "total_decisions": 0}, said)
+        found = active or memory.iterations.get(newest[0])
+    describe = Describer(memory, caller)
+    fields = {
+        "citation": found.citation,
+        "id": found.id,
+        "command": short(found.command, 200),
+        "description": short(found.description),
+        "status": found.status,
+        "started_at": found.started_at,
+        "completed_at": found.completed_at,
+        "phases_completed": [short(str(one), 200) for one in found.phases_completed[:20]],
+        "artifacts": [short(str(one), 200) for one in found.artifacts[:20]],
+    }
+    decisions = memory.decisions.many(linked_records.part(memory.database, "decisions", found.id))
+    start = place(given.get("cursor", ""))
+    items = [describe.item(one) for one in decisions[start:]]
+    ended = f" to {found.completed_at[:10]}" if found.completed_at else ""
+    said = f"[{found.citation}] {found.status}, {found.started_at[:10]}{ended}. {len(decisions)} decisions."
+    head = describe.item(found)
+    answer = listed(
+        "decisions", [head, *items], start=start, limit=len(items) + 1, total=start + len(items) + 1, said=said
+    )
+    rows = answer.data["decisions"][1:]
+    data = {**answer.data, "iteration": fields, "decisions": rows, "total_decisions": len(decisions)}
+    data.pop("total")
+    if "cursor" in data:
+        data["cursor"] = str(start + len(rows))
+    return Answer(data, answer.text, answer.reads)
+
+
+def timeline(memory: Memory, caller: Caller, given: dict[str, Any]) -> Answer:
+    """memory_get_timeline."""
+    number = given["iteration_id"]
+    found = memory.iterations.get(number)
+    keys = [key for key, _ in memory.timeline.stream(iteration=number)][::-1]
+    start = place(given.get("cursor", ""))
+    records = lookup.by_key(memory.database, keys[start : start + 200])
+    describe = Describer(memory, caller)
+    items = [describe.item(records[key]) for key in keys[start : start + 200] if key in records]
+    said = f"[{found.citation}] {short(found.command, 80)}, oldest first: {len(keys):,} events."
+    return listed("events", items, start=start, limit=len(items), total=len(keys), said=said)
+
+
+def stats(memory: Memory, caller: Caller, given: dict[str, Any]) -> Answer:
+    """memory_stats."""
+    from store.base.feature_flags import without
+    from store.embedding.vectors import Vectors
+
+    database = memory.database
+    counts = memory.facts.counts(memory.now)
+    tables = ("decisions", "iterations", "commits", "events", "tasks", "turns", "summaries", "checkpoints")
+    serving = Vectors(database).serving
+    figures: dict[str, Any] = {
+        "facts": counts["active"],
+        **{name: counts[name] for name in ("aging", "low", "stale")},
+        **{table: database.value(f"SELECT count(*) FROM {table}") for table in tables},
+        "proposals_waiting": memory.inbox.count(),
+        "fts5": not without("fts5"),
+        "schema": database.connection.pragma("user_version"),
+        "created_at": database.value("SELECT value FROM meta WHERE key = 'created_at'"),
+        "path": memory.location.path,
+        "bytes": os.path.getsize(memory.location.path),
+        "model": serving.fingerprint.partition(" ")[0] if serving else "",
+        "domains": {
+            domain: count
+            for domain, count in database.rows(
+                "SELECT domain, count(*) FROM facts WHERE status = 'active' GROUP BY domain"
+            )
+            if domain in DOMAINS
+        },
+    }
+    return Answer(figures, "\n".join(f"{name}: {value}" for name, value in figures.items()))

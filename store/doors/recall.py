@@ -1,0 +1,104 @@
+"""Which records bear on a prompt, above a floor: by their words, and by meaning where a model is loaded.
+
+By words alone the floor is a share of the information (the words' rarity) of the prompt, or of the record itself, that
+both have; a word that no record holds counts too. By meaning it is what the Librarian takes for an answer. The floors
+are from the half of the questions that `python -m bench.recall` may be tuned with.
+"""
+
+import json
+import math
+from collections.abc import Iterable
+
+from store.memory import Memory
+from store.search.filters import Filters
+from store.search.fts import FullTextIndex, QueryTerms
+from store.search.query_parser import parse
+from store.text import folding
+
+KINDS = ("fact", "decision", "task", "summary")
+POOL = 24  # records that are looked at
+MOST = 6  # that bear on a prompt
+ASKED = 600  # characters of a prompt that are searched for: its end before its beginning
+FLOOR = 0.42  # by words, share of the prompt's information
+OF_RECORD, TOGETHER = 0.6, 3  # by words, share of the record's own, and how many of them
+RARE = 8  # records: a word that fewer hold tells no more
+KIN = 5  # letters that two forms of a word begin with
+SHORT = 12  # words of a prompt that is a question; a longer one is a task
+NEAR = 0.6  # calibrated similarity of a record to a long prompt
+
+
+def bearing_on(memory: Memory, prompt: str, *, meaning: bool = False, most: int = MOST) -> dict[int, str]:
+    """The keys of what bears on a prompt, the nearest first, `most` of them, each with why."""
+    text = words_of(prompt)
+    found = _by_meaning(memory, text) if meaning else {}
+    for key, why in _by_words(memory, text).items():
+        found.setdefault(key, why)
+    return dict(list(found.items())[:most])
+
+
+def words_of(prompt: str) -> str:
+    """A prompt as it is searched for: no filters, and of a long one what stands at its ends."""
+    text = " ".join(prompt.replace(":", " ").split())
+    return text if len(text) <= ASKED else f"{text[-ASKED * 3 // 5 :]} {text[: ASKED * 2 // 5]}"
+
+
+def _by_meaning(memory: Memory, text: str) -> dict[int, str]:
+    """By the search and by what the Librarian takes for an answer; a long prompt shares few of its words with anything,
+    and is judged by meaning alone."""
+    from store.librarian.question import read
+    from store.librarian.relevance import Relevance
+    from store.librarian.sources import sources
+
+    hits = memory.search(text, POOL, kinds=KINDS).hits
+    asked = read(text, memory.now)
+    judge = Relevance(asked, FullTextIndex(memory.database))
+    long = len(asked.words) > SHORT
+    found: list[tuple[float, int, str]] = []
+    for hit, source in zip(hits, sources(memory.database, [hit.record for hit in hits], memory.now), strict=True):
+        near = hit.similarity or 0.0
+        score = near - NEAR if long else judge.score(source.text, hit.similarity)
+        if score >= 0:
+            found.append((score, hit.key, f"{near:.2f} near the prompt in meaning"))
+    found.sort(key=lambda one: -one[0])
+    return {key: why for _, key, why in found}
+
+
+def _by_words(memory: Memory, text: str) -> dict[int, str]:
+    index = FullTextIndex(memory.database)
+    asked = parse(f"{text} ", memory.now)  # the space: its last word is whole
+    asked.kinds = [KINDS]
+    terms = index.words(asked)
+    if not terms.kept:
+        return {}
+    counts = index.counts(QueryTerms(terms.kept, None, {}))
+    total = index.total()
+    weights = {word: math.log1p(total / max(RARE, count)) for word, count in counts.items()}
+    whole = sum(weights.values())
+    hits = index.find(terms, Filters(memory.database, asked), POOL).scores if whole else {}
+    rows = memory.database.rows(
+        "SELECT id, title, text FROM corpus WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(hits)),)
+    )
+    texts = {key: (title, body) for key, title, body in rows}
+    stems = {word: index.stems(word) for word in weights}
+    found: list[tuple[float, int, str]] = []
+    for key in hits:
+        title, body = texts[key]
+        said = index.stems(f"{title}\n{body}")
+        shared = [word for word in weights if stems[word] <= said or _kin(word, said)]
+        share = sum(weights[word] for word in shared) / whole
+        if not shared:
+            continue
+        own = index.stems(title or body)
+        covered = len({stem for word in shared for stem in stems[word]} & own) / max(1, len(own))
+        if share >= FLOOR or (covered >= OF_RECORD and len(shared) >= TOGETHER):
+            found.append((max(share, covered), key, f"shares {', '.join(shared[:4])} with the prompt"))
+    found.sort(key=lambda one: -one[0])
+    return {key: why for _, key, why in found}
+
+
+def _kin(word: str, said: Iterable[str]) -> bool:
+    """Whether a text holds a form of a word: one that begins alike, for the better part of both."""
+    start = folding.normalize(word)
+    if len(start) < KIN:
+        return False
+    return any(other[: max(KIN, len(start) - 3)] == start[: max(KIN, len(start) - 3)] for other in said)

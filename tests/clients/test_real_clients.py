@@ -1,0 +1,197 @@
+"""The real command-line agents, in a scratch home: connected, seen by their own command, disconnected.
+
+They are installed from npm into a folder that is kept (`MEMORANDA_TEST_AGENTS`, else one of the temporary folder);
+where npm or a package cannot be had the tests are skipped, and say so.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+from clients.model import ASKED, REPLY, Model
+
+from store.doors import client_health, connection, injections
+from store.doors.clients import client as clients
+from store.doors.clients.client import LOCAL, NAMES, PROJECT, USER, Place
+from store.memory import Memory
+
+pytestmark = pytest.mark.clients
+PACKAGES = {
+    "claude-code": "@anthropic-ai/claude-code",
+    "codex": "@openai/codex",
+    "gemini": "@google/gemini-cli",
+    "opencode": "opencode-ai",
+}
+PROMPT = f"Please {ASKED}, as was decided"
+SERVER = Path(__file__).with_name("server.py")  # speaks as little of the protocol as a client needs to be content
+
+
+@pytest.fixture(scope="session")
+def programs() -> Path:
+    """The folder in which the clients' programs are."""
+    folder = Path(os.environ.get("MEMORANDA_TEST_AGENTS") or Path(tempfile.gettempdir()) / "memoranda-test-agents")
+    bin_ = folder / "node_modules" / ".bin"
+    wanted = [name for name in NAMES if not (bin_ / clients.get(name).program).exists()]
+    if not wanted:
+        return bin_
+    npm = shutil.which("npm")
+    if npm is None:
+        pytest.skip("npm is not installed: the real agents cannot be had")
+    folder.mkdir(parents=True, exist_ok=True)
+    command = [npm, "install", "--no-audit", "--no-fund", "--prefix", folder, *(PACKAGES[name] for name in wanted)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=900)
+    if done.returncode:
+        pytest.skip(f"npm could not fetch the agents: {(done.stderr.strip().splitlines() or ['no reason'])[-1][:200]}")
+    return bin_
+
+
+@pytest.fixture
+def world(tmp_path: Path, programs: Path) -> tuple[Path, Path, dict[str, str]]:
+    """A home, a project in a checkout, and the variables that a client is started with."""
+    home, root = tmp_path / "home", tmp_path / "project"
+    home.mkdir()
+    root.mkdir()
+    subprocess.run(["git", "init", "-q", root], check=True)
+    node = os.path.dirname(shutil.which("node") or "")
+    environment = {"HOME": str(home), "PATH": f"{programs}:{node}:/usr/bin:/bin", "TERM": "dumb", "PWD": str(root)}
+    for trusted in (root, home):
+        (home / ".gemini").mkdir(exist_ok=True)
+        file = home / ".gemini" / "trustedFolders.json"
+        known = json.loads(file.read_text()) if file.exists() else {}
+        file.write_text(json.dumps({**known, str(trusted): "TRUST_FOLDER"}))
+    (home / ".codex").mkdir()
+    (home / ".codex" / "config.toml").write_text(f'[projects."{root}"]\ntrust_level = "trusted"\n')
+    return home, root, environment
+
+
+def place(world: tuple[Path, Path, dict[str, str]], scope: str) -> Place:
+    home, root, environment = world
+    program = home.parent / "memoranda"
+    program.write_text(f'#!/bin/sh\nexec "{sys.executable}" "{SERVER}" "$@"\n')
+    program.chmod(0o755)
+    return Place(scope, str(root), str(home), environment, (str(program),))
+
+
+def ours(home: Path, root: Path) -> dict[str, str]:
+    """Every file of the person and of the project that names us."""
+    found = {}
+    for base in (home, root):
+        for path in base.rglob("*"):
+            if "backups" in path.parts or "node_modules" in path.parts:
+                continue  # the client's own
+            if path.is_file() and path.stat().st_size < 1_000_000 and "cache" not in str(path).lower():
+                text = path.read_bytes().decode("utf-8", "replace")
+                if "memoranda" in text and "/logs/" not in str(path) and path.suffix not in (".log", ".db"):
+                    found[str(path.relative_to(base))] = text
+    return found
+
+
+@pytest.mark.parametrize("scope", [LOCAL, USER, PROJECT])
+@pytest.mark.parametrize("name", NAMES)
+def test_a_client_sees_the_server_and_lets_it_go(
+    name: str, scope: str, world: tuple[Path, Path, dict[str, str]]
+) -> None:
+    home, root, _ = world
+    here = place(world, scope)
+    client = clients.get(name)
+    plan = connection.plan(client, here)
+    assert not plan.in_the_way
+    connection.connect(plan)
+    assert connection.plan(client, here).nothing
+    seen = client_health.look(client, here)
+    if name == "claude-code" and scope == PROJECT:
+        assert [one.state for one in seen] == ["waits"], seen  # each teammate approves .mcp.json once
+    elif name == "codex":
+        assert [one.state for one in seen] == ["ok", "waits"], seen  # the hooks wait for the person's trust
+    else:
+        assert [one.state for one in seen] == ["ok"], seen
+    assert connection.plan(client, here).nothing  # the client wrote its own file meanwhile
+    gone = connection.unplan(client, here)
+    assert not gone.in_the_way
+    connection.disconnect(gone)
+    left = {name: text for name, text in ours(home, root).items() if "sessions" not in name}
+    assert not left, left.keys()
+    assert client_health.look(client, here)[0].state != "ok"
+
+
+SESSIONS = {
+    "claude-code": ["claude", "-p", PROMPT, "--permission-mode", "acceptEdits", "--allowedTools", "Bash(git commit:*)"],
+    "codex": [
+        *("codex", "exec", "--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust"),
+        PROMPT,
+    ],
+    "gemini": ["gemini", "-y", "-m", "gemini-2.5-flash", "-p", PROMPT],
+    "opencode": ["opencode", "run", PROMPT],
+}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_session_of_the_real_client_is_remembered(
+    name: str, world: tuple[Path, Path, dict[str, str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a scripted model: it is told what matters, and what it did is in the memory, each thing once."""
+    home, root, environment = world
+    model = Model()
+    monkeypatch.setenv("HOME", str(home))
+    state = {"XDG_STATE_HOME": os.environ["XDG_STATE_HOME"], "GIT_CONFIG_COUNT": "2"}
+    state |= {"GIT_CONFIG_KEY_0": "user.name", "GIT_CONFIG_VALUE_0": "a", "GIT_CONFIG_KEY_1": "user.email"}
+    environment |= {**state, "GIT_CONFIG_VALUE_1": "a@b", "ANTHROPIC_BASE_URL": model.address, "ANTHROPIC_API_KEY": "x"}
+    environment |= {"GOOGLE_GEMINI_BASE_URL": model.address, "GEMINI_API_KEY": "x", "IS_SANDBOX": "1"}
+    provider = f'name = "x"\nbase_url = "{model.address}/v1"\nwire_api = "responses"\n'
+    file = home / ".codex" / "config.toml"
+    file.write_text(f'model_provider = "x"\nmodel = "gpt-5"\n[model_providers.x]\n{provider}{file.read_text()}')
+    (home / ".gemini" / "settings.json").write_text('{"security": {"auth": {"selectedType": "gemini-api-key"}}}')
+    (home / ".config" / "opencode").mkdir(parents=True)
+    compatible = {"npm": "@ai-sdk/openai-compatible", "name": "x", "models": {"m": {"name": "m"}}}
+    compatible["options"] = {"baseURL": f"{model.address}/v1", "apiKey": "x"}
+    said = {"provider": {"x": compatible}, "model": "x/m", "small_model": "x/m"}
+    (home / ".config" / "opencode" / "opencode.json").write_text(json.dumps(said))
+    program = str(Path(sys.executable).with_name("memoranda"))
+    here = Place(LOCAL, str(root), str(home), environment, (program,))
+    try:
+        with Memory.open(str(root / ".memoranda" / "memory.db")) as memory:
+            memory.decisions.decide("Store", "SQLite", rationale="one file")
+            connection.connect(connection.plan(clients.get(name), here))
+            done = subprocess.run(
+                SESSIONS[name], cwd=root, env=environment, capture_output=True, text=True, check=False, timeout=240
+            )
+            turns = [(turn.role, turn.text) for turn in memory.turns.last("", 9)]
+            assert turns == [("user", PROMPT), ("assistant", REPLY)], done.stdout[-2_000:] + done.stderr[-2_000:]
+            assert any("memoranda-memory" in asked and "[D#1]" in asked for asked in model.asked)
+            (link,) = memory.commits.links_of_decision(1)
+            assert memory.commits.get(link.commit.removeprefix("C#")).message == "Made by an agent, for D#1"
+            assert injections.newest(memory.database)[-1].used == ("D#1",)
+    finally:
+        model.close()
+
+
+def test_codex_lists_the_hooks_that_wait_for_trust(world: tuple[Path, Path, dict[str, str]]) -> None:
+    here = place(world, USER)
+    connection.connect(connection.plan(clients.get("codex"), here))
+    answers = client_health._ask_codex(client_health.program(clients.get("codex"), here), here)
+    assert answers is not None
+    hooks = [hook for hook in answers[1] if " hook codex" in str(hook.get("command"))]
+    assert len(hooks) == 6 and {hook["trustStatus"] for hook in hooks} == {"untrusted"}
+
+
+def test_claude_finds_nothing_wrong_with_the_plugin(
+    world: tuple[Path, Path, dict[str, str]], tmp_path: Path, programs: Path
+) -> None:
+    from store.doors import claude_plugin
+
+    claude_plugin.write(str(tmp_path / "plugin"))
+    done = subprocess.run(
+        [programs / "claude", "plugin", "validate", tmp_path / "plugin"],
+        env=world[2],
+        cwd=world[1],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 0 and "error" not in done.stdout.lower(), done.stdout + done.stderr

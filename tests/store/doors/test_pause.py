@@ -1,0 +1,19 @@
+"""A pause silences the doors of one memory, for an hour, and no file of a project ends it."""
+
+from conftest import Clock
+
+from store.doors.pause import pause, paused_until, resume
+
+
+def test_a_pause_lasts_an_hour_and_is_of_one_memory(tmp_path: object, clock: Clock) -> None:
+    one, other = f"{tmp_path}/one.db", f"{tmp_path}/other.db"
+    until = pause(one, clock.now)
+    assert until == "2026-11-21T13:00:00.000Z"
+    assert paused_until(one, clock.now) == until and paused_until(other, clock.now) == ""
+    clock.advance(milliseconds=3_599_999)
+    assert paused_until(one, clock.now)
+    clock.advance(milliseconds=1)
+    assert not paused_until(one, clock.now)
+    pause(one, clock.now, minutes=5)
+    resume(one)
+    assert not paused_until(one, clock.now)

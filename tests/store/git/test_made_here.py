@@ -1,0 +1,62 @@
+"""Which commits were made here, and which came from elsewhere."""
+
+from pathlib import Path
+
+from support.repositories import git
+
+from store.git.refs import made_here
+from store.memory import Memory
+from store.services import maintenance
+
+
+def commit(root: Path, message: str) -> str:
+    git(root, "commit", "--allow-empty", "-qm", message)
+    return git(root, "rev-parse", "HEAD").strip()
+
+
+def cloned(tmp_path: Path) -> tuple[Path, Path]:
+    theirs, mine = tmp_path / "theirs", tmp_path / "mine"
+    theirs.mkdir()
+    git(theirs, "init", "-q", "-b", "main")
+    commit(theirs, "Begin")
+    git(tmp_path, "clone", "-q", str(theirs), str(mine))
+    return theirs, mine
+
+
+def test_commits_that_were_fetched_are_not(tmp_path: Path) -> None:
+    theirs, mine = cloned(tmp_path)
+    one = commit(mine, "Mine")
+    other = commit(theirs, "Theirs")
+    git(mine, "pull", "-q", "--rebase")
+    moved = git(mine, "rev-parse", "HEAD").strip()
+    assert made_here(str(mine)) == {one, moved}
+    assert other not in made_here(str(mine))
+
+
+def test_a_commit_of_a_worktree_was_made_here(tmp_path: Path) -> None:
+    _, mine = cloned(tmp_path)
+    git(mine, "worktree", "add", "-q", str(tmp_path / "w"))
+    made = commit(tmp_path / "w", "There")
+    assert made in made_here(str(mine)) and made in made_here(str(tmp_path / "w"))
+
+
+def test_without_a_log_nothing_is_known(tmp_path: Path) -> None:
+    assert made_here(str(tmp_path)) == set()
+    git(tmp_path, "init", "-q")
+    commit(tmp_path, "x")
+    (tmp_path / ".git" / "logs" / "HEAD").write_bytes(b"\xff broken\n\n\t\n a b c\tcommit: x\n")
+    made_here(str(tmp_path))
+    (tmp_path / ".git" / "logs" / "HEAD").unlink()
+    assert made_here(str(tmp_path)) == set()
+
+
+def test_a_number_in_somebody_elses_commit_is_text(tmp_path: Path) -> None:
+    theirs, mine = cloned(tmp_path)
+    with Memory.open(str(mine / ".memoranda" / "memory.db")) as memory:
+        memory.decisions.decide("Queue", "One table")
+        commit(theirs, "Theirs, for D#1")
+        git(mine, "pull", "-q")
+        commit(mine, "Mine, for D#1")
+        assert maintenance.start(memory, str(mine)) == 3
+        links = memory.commits.links_of_decision(1)
+        assert [memory.commits.get(link.commit.removeprefix("C#")).message for link in links] == ["Mine, for D#1"]

@@ -1,0 +1,86 @@
+"""The screen of agents: what each did and was sent, live, with mute and pause."""
+
+from pathlib import Path
+
+import pytest
+from support.screen import NARROW, WIDE, Person, opened, utc
+from support.stories import Story, copy
+
+from store.doors import pack
+from store.doors.mcp.session import Session
+from store.doors.pause import paused_until
+from store.memory import Memory
+from tui.screens.agents import AgentsScreen
+
+__all__ = ["utc"]
+
+
+@pytest.fixture
+def story(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Story:
+    monkeypatch.setenv("MEMORANDA_WITHOUT", "model")
+    return copy(tmp_path / "billing-api")
+
+
+def looking(person: Person) -> bool:
+    return isinstance(person.app.screen, AgentsScreen)
+
+
+def act(story: Story, title: str, client: str = "codex-mcp-client") -> None:
+    """An agent logs a decision, as it would by its server."""
+    with Memory.open(str(story.path)) as memory:
+        session = Session(memory.location)
+        answer = session.call("memory_log_decision", {"title": title, "chosen": "so"}, None, client)
+        assert not answer.failed, answer.text
+        session.call("memory_remember", {"text": f"{title} matters"}, None, client)
+        session.close()
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE])
+async def test_what_agents_do_arrives_while_one_looks(story: Story, size: tuple[int, int]) -> None:
+    async with opened(story.folder, size=size) as person:
+        await person.command("agents")
+        await person.until(lambda: person.sees("AGENTS", "No agent was here yet"))
+        act(story, "Use a queue")
+        await person.until(lambda: person.sees("● codex  at work", "2 calls today", "1 at work"))
+        assert person.sees("memory_log_decision")
+        await person.press("j")
+        await person.press("j")
+        await person.until(lambda: person.sees("Wrote D#"))
+        await person.press("escape")
+        await person.until(lambda: not looking(person))
+
+
+async def test_what_was_sent_is_opened_and_its_facts_muted(story: Story) -> None:
+    with Memory.open(str(story.path)) as memory:
+        number, _ = memory.facts.remember("The llama is called Dolly", pinned=True)
+        made = pack.prompt_pack(memory, "claude-code", "s", "what is the llama called?")
+        assert made.text
+        pack.keep(memory, made, "claude-code", "s")
+    async with opened(story.folder, size=WIDE) as person:
+        await person.command("agents")
+        await person.until(lambda: person.sees("claude-code", f"F#{number}"))
+        await person.press("j")
+        await person.until(lambda: person.sees("what is the llama called?", "The llama is called Dolly", "x mutes"))
+        await person.press("x")
+        await person.until(lambda: any("Muted 1 fact" in toast for toast in person.toasts))
+    with Memory.open(str(story.path)) as memory:
+        assert memory.mutes.among([number]) == {number}
+        assert pack.prompt_pack(memory, "claude-code", "t", "what is the llama called?").text == ""
+
+
+async def test_one_key_silences_all_and_lets_them_speak_again(story: Story) -> None:
+    async with opened(story.folder) as person:
+        await person.command("agents")
+        await person.until(lambda: person.sees("p pauses all"))
+        await person.press("p")
+        await person.until(lambda: person.sees("paused until", "p ends the pause"))
+        assert paused_until(str(story.path), "2000-01-01T00:00:00.000Z")
+        await person.press("p")
+        await person.until(lambda: person.sees("p pauses all"))
+        assert not paused_until(str(story.path), "2000-01-01T00:00:00.000Z")
+
+
+async def test_the_server_is_not_started_in_the_application(story: Story) -> None:
+    async with opened(story.folder) as person:
+        await person.command("mcp")
+        await person.until(lambda: any("An agent starts that" in toast for toast in person.toasts))

@@ -1,0 +1,29 @@
+"""Commands about agents: the server that they ask, what they did, and silence."""
+
+from tui.input.argument_parser import Argument
+from tui.input.command import LIMIT, Verb
+
+AGENT_COMMANDS = (
+    Verb(
+        "mcp",
+        "Serve this memory to an agent over standard input and output (MCP); the agent starts it",
+        "agents.mcp",
+        Argument("session", "value", "KEY", "the key of the session that it serves, for search.scopeRules", ""),
+        opens="nothing",
+    ),
+    Verb(
+        "agents",
+        "What agents did: calls, what they were sent and why, what they proposed",
+        "agents.agents",
+        Argument("agent", "maybe", "AGENT", "one of them, as claude-code; or what it was sent, by its number"),
+        LIMIT,
+    ),
+    Verb(
+        "pause",
+        "Silence all doors to agents for an hour: nothing is sent, nothing is taken",
+        "agents.pause",
+        Argument("minutes", "value", "N", "for how many minutes (60)", 60, whole=True),
+        Argument("off", "flag", "", "let them speak again"),
+        opens="nothing",
+    ),
+)

@@ -1,0 +1,259 @@
+"""Agents: who is connected, what each did, and what each was sent and why; live while they work. `x` mutes the facts of
+a text that was sent, `p` silences all doors for an hour, or lets them speak again."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+from textual import work
+from textual.app import ComposeResult
+from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+
+from store import (
+    AgentActivity,
+    AgentCall,
+    Injection,
+    MemorandaError,
+    Memory,
+    agent_calls,
+    agent_pause,
+    injections,
+    local_time,
+    parse_citation,
+)
+from tui.lists.numbered_rows import NumberedRows
+from tui.lists.record_rows import Pairs
+from tui.render.agents import activity_lines, call_line, injection_line
+from tui.render.field_diff import Line
+from tui.render.plurals import count
+from tui.screens.base_screen import ResponsiveScreen
+from tui.theme.escape import visible
+from tui.theme.line_filters import fit
+from tui.widgets.bars import Bar, Split
+from tui.widgets.preview import Preview
+from tui.widgets.record_list import RecordList
+from tui.workers.threads import SaysDefects
+
+if TYPE_CHECKING:
+    from store import Clock, Location
+
+EVERY = 1.0  # seconds between two looks
+NEWEST = 200  # calls and texts that are listed
+HINT = "No agent was here yet. docs/agents.md says how one is connected."
+
+Row = AgentActivity | AgentCall | Injection
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What one look found: agents, then what they did, the newest first; until when the doors are silent."""
+
+    rows: tuple[Row, ...]
+    now: str
+    paused: str
+
+
+class AgentRows(NumberedRows):
+    """Agents, then calls and texts that were sent, one a line."""
+
+    def __init__(self, seen: Seen) -> None:
+        self._seen = seen
+
+    def __len__(self) -> int:
+        return len(self._seen.rows)
+
+    def key(self, index: int) -> Hashable:
+        return key(self._seen.rows[index])
+
+    def index_of(self, key_: Hashable) -> int | None:
+        return next((place for place, row in enumerate(self._seen.rows) if key(row) == key_), None)
+
+    def segments(self, index: int, width: int) -> Pairs:
+        row, now = self._seen.rows[index], self._seen.now
+        if isinstance(row, AgentActivity):
+            return [
+                ("● " if row.at_work else "○ ", "added" if row.at_work else "dim"),
+                (_cut(activity_lines(row, now)[0], width), "bold"),
+            ]
+        if isinstance(row, AgentCall):
+            return [("  ", ""), (_cut(f"{row.client}  {call_line(row, now)}", width), "dim" if not row.writes else "")]
+        return [("↦ ", "cite"), (_cut(f"{row.client}  {injection_line(row, now)}", width), "")]
+
+
+def _cut(text: str, width: int) -> str:
+    return fit(visible(text), max(4, width - 2))
+
+
+def key(row: Row) -> tuple[str, str | int]:
+    """What tells a row from every other."""
+    return ("agent", row.agent) if isinstance(row, AgentActivity) else (type(row).__name__, row.id)
+
+
+def look(memory: Memory) -> Seen:
+    """What there is to be seen now."""
+    database, now = memory.database, memory.now
+    did: list[AgentCall | Injection] = [
+        *agent_calls.newest(database, limit=NEWEST),
+        *injections.newest(database, limit=NEWEST),
+    ]
+    did.sort(key=lambda row: (row.at, row.id), reverse=True)
+    agents = agent_calls.activity(database, now)
+    return Seen((*agents, *did[:NEWEST]), now, agent_pause.paused_until(memory.location.path, now))
+
+
+class AgentsScreen(SaysDefects, ResponsiveScreen[None]):
+    """Shows what agents did, looking anew every second on a thread of its own."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q", "dismiss", "Close", id="agents.close", tooltip="Close the agents"),
+        Binding("x", "mute", "Mute", id="agents.mute", tooltip="Keep the facts of this text out of every context"),
+        Binding("p", "pause", "Pause", id="agents.pause", tooltip="Silence all doors for an hour, or end that"),
+    ]
+    DEFAULT_CSS = """
+    AgentsScreen {
+        layout: vertical; overflow: hidden;
+        Split { height: 1; background: $panel; }
+        #agents-keys { height: 1; background: $footer-background; }
+        #agents-more { height: 12; border-top: solid $line; padding: 0 0 0 1; }
+    }
+    """
+
+    def __init__(self, location: Location, clock: Clock) -> None:
+        super().__init__()
+        self._location = location
+        self._clock = clock
+        self._seen = Seen((), clock(), "")
+        self._version = -1  # of the file, at the last look
+        self._shown: Hashable = None
+        self._left = False
+
+    def compose(self) -> ComposeResult:
+        yield Split(id="agents-title")
+        yield RecordList(AgentRows(self._seen), id="agents", empty_text=HINT)
+        with Vertical(id="agents-more"):
+            yield Preview(id="agents-preview")
+        yield Bar(id="agents-keys")
+
+    def on_mount(self) -> None:
+        self._title()
+        self.query_one("#agents", RecordList).focus()
+        self._look()
+        self.set_interval(EVERY, self._look)
+
+    def on_unmount(self) -> None:
+        self._left = True
+
+    @work(thread=True, exclusive=True, group="agents", exit_on_error=False, description="look what agents did")
+    def _look(self) -> None:
+        with Memory(self._location, "app", self._clock, create=False) as memory:
+            self._later(look(memory))
+
+    def _later(self, seen: Seen) -> None:
+        if not self._left and self.app.is_running:
+            self.app.call_from_thread(self._show, seen)
+
+    def _show(self, seen: Seen) -> None:
+        if self._left:
+            return
+        before, self._seen = self._seen, seen
+        self._title()
+        if before.rows != seen.rows:
+            self.query_one("#agents", RecordList).set_rows(AgentRows(seen))
+            self._preview()
+
+    def _title(self) -> None:
+        name = visible(self._location.name)
+        at_work = sum(isinstance(row, AgentActivity) and row.at_work for row in self._seen.rows)
+        status = f"paused until {local_time(self._seen.paused)}" if self._seen.paused else f"{at_work} at work"
+        left = [(" AGENTS  ", "bold $text-accent"), (name, "bold")]
+        self.query_one("#agents-title", Split).put_both(
+            left, [(f"{status} ", "$text-error" if self._seen.paused else "")]
+        )
+        look = "$footer-key-foreground bold"
+        row = self._row()
+        mute = [(" x", look, "mute"), (" mutes its facts ", "", "mute")] if _facts(row) else []
+        word = " ends the pause " if self._seen.paused else " pauses all for an hour "
+        keys = [
+            *mute,
+            (" p", look, "pause"),
+            (word, "", "pause"),
+            (" esc", look, "dismiss"),
+            (" closes ", "", "dismiss"),
+        ]
+        self.query_one("#agents-keys", Bar).put(*keys)
+
+    def _row(self) -> Row | None:
+        return next((row for row in self._seen.rows if key(row) == self._shown), None)
+
+    def _preview(self) -> None:
+        row = self._row()
+        self.query_one(Preview).show([] if row is None else more(row, self._seen.now))
+
+    def on_record_list_highlighted(self, event: RecordList.Highlighted) -> None:
+        self._shown = event.key
+        self._title()
+        self._preview()
+
+    def action_pause(self) -> None:
+        """Silence all doors for an hour, or let them speak again."""
+        path = self._location.path
+        if self._seen.paused:
+            agent_pause.resume(path)
+        else:
+            agent_pause.pause(path, self._clock())
+        self._look()
+
+    def action_mute(self) -> None:
+        """Keep the facts of the text under the cursor out of every context."""
+        if numbers := _facts(self._row()):
+            self._mute(numbers)
+
+    @work(thread=True, group="agents-mute", exit_on_error=False, description="mute the facts of a text")
+    def _mute(self, numbers: list[int]) -> None:
+        try:
+            with Memory(self._location, "app", self._clock, create=False) as memory:
+                memory.mutes.mute(numbers)
+            said, severity = f"Muted {count(len(numbers), 'fact')}; `unmute` lets agents be told again.", "information"
+        except MemorandaError as error:
+            said, severity = str(error), "warning"
+        if not self._left and self.app.is_running:
+            self.app.call_from_thread(self.app.notify, said, severity=severity, markup=False)
+
+
+def _facts(row: Row | None) -> list[int]:
+    """The facts of a text that was sent."""
+    if not isinstance(row, Injection):
+        return []
+    cited = (parse_citation(citation) for citation in row.why)
+    return [int(citation.target) for citation in cited if citation.kind == "fact"]
+
+
+def more(row: Row, now: str) -> list[Line]:
+    """All of a row."""
+    if isinstance(row, AgentActivity):
+        known = ", ".join(row.clients)
+        return [[(line, "")] for line in activity_lines(row, now)] + [
+            [(f"introduced itself as {visible(known)}", "dim")]
+        ]
+    if isinstance(row, AgentCall):
+        lines: list[Line] = [[(f"{row.name}  {local_time(row.at)}", "title")]]
+        lines.append(
+            [(visible(f"by {row.client}, session {row.session or '-'}, {row.tokens:,} tokens answered"), "dim")]
+        )
+        for word, citations in (("Read  ", row.reads), ("Wrote ", row.writes)):
+            if citations:
+                lines.append([(word, "label"), (visible(" ".join(citations)), "cite")])
+        if row.problem:
+            lines.append([("Failed ", "label"), (row.problem, "")])
+        return lines
+    title = f"{row.client}, {local_time(row.at)}, {row.event}, {row.tokens:,} tokens, session {row.session or '-'}"
+    lines = [[(visible(title), "title")]]
+    if row.question:
+        lines.append([("Prompt ", "label"), (visible(" ".join(row.question.split())[:300]), "")])
+    for citation, why in row.why.items():
+        used = ", used by the reply" if citation in row.used else ""
+        lines.append([(f"{citation:6}", "cite"), (visible(f" {why}{used}"), "dim")])
+    return [*lines, [], *([(visible(line), "")] for line in row.text.split("\n"))]
