@@ -17,7 +17,7 @@ from store.base.errors import (
     StorageError,
     UnsafeFile,
 )
-from store.database import crash_count
+from store.database import crash_count, sql_functions
 from store.database.files import prepare
 from store.database.version import APPLICATION_ID, SCHEMA_VERSION
 
@@ -109,7 +109,9 @@ def utf8(path: str, step: str = "Name another file.") -> None:
 
 
 def guard(connection: apsw.Connection) -> None:
-    """What has to hold before anything of a file is read: its schema may call nothing, its pages are checked."""
+    """What has to hold before anything of a file is read: its schema may call nothing but our functions, its pages are
+    checked."""
+    sql_functions.register(connection)
     connection.pragma("trusted_schema", 0)
     connection.pragma("cell_size_check", 1)
 
