@@ -102,5 +102,63 @@ def parse_moment(text: str, now: str) -> str:
         return from_ms(round(moment.timestamp() * 1000))
     except (ValueError, OverflowError, OSError):
         raise InvalidInput(
-            "That is not a time Memoranda can read.", "Write a date like 2026-11-01, or 2d, 3w, yesterday."
+            "That is not a time Memoranda can read.", "Write a date like 2026-11-01, or 2d, 3w, yesterday, last monday."
         ) from None
+
+
+def typed_moment(text: str, now: str) -> str:
+    """A moment as a person types it, in Spanish or English: all that `parse_moment` reads, and `2 weeks ago`, `last
+    monday`, `in March`, `la semana pasada`. Of a day, a week, a month or a year it is the beginning, and of one without
+    a year the latest that has begun. Raises InvalidInput.
+    """
+    try:
+        return parse_moment(text, now)
+    except InvalidInput:
+        moment = _in_words(text, now)
+        if moment is None:
+            raise
+        return moment
+
+
+_NUMBERS = (
+    *("one uno una un", "two dos", "three tres", "four cuatro", "five cinco", "six seis", "seven siete", "eight ocho"),
+    *("nine nueve", "ten diez", "eleven once", "twelve doce"),
+)
+_COUNTS = {word: str(number) for number, words in enumerate(_NUMBERS, 1) for word in words.split()}
+_LESS = frozenset("the since from on in at desde en el la los las del de of".split())
+_PASSED = {"pasado": "", "pasada": "", "anterior": "pasada", "previous": "last", "past": "last", "atras": "ago"}
+_LONGEST = 40  # characters of a moment in words
+
+
+def _in_words(text: str, now: str) -> str | None:
+    """The moment that words name, read by `dateparser`, which takes 0.3 s to import; None where they name none."""
+    from datetime import datetime, timedelta
+
+    told = text.strip().lower().split()
+    if len(text) > _LONGEST or "/" in text or not any(len(word) > 2 and word.isalpha() for word in told):
+        return None
+    words = [_COUNTS.get(word, word) for word in told if word not in _LESS]
+    here = datetime.fromisoformat(now).astimezone().replace(tzinfo=None)
+    from dateparser.date import DateDataParser
+
+    settings = {"RELATIVE_BASE": here, "PREFER_DATES_FROM": "past", "PREFER_DAY_OF_MONTH": "first"}
+    parser = DateDataParser(languages=["en", "es"], settings=settings)
+    for said in (words, [word for word in words if _PASSED.get(word, word)], told):
+        found = parser.get_date_data(" ".join(_PASSED.get(word) or word for word in said))
+        if found.date_obj is not None:
+            break
+    else:
+        return None
+    moment = found.date_obj.replace(tzinfo=None)
+    if not {"ago", "hace", "atras"} & set(words):
+        moment = moment.replace(hour=0, minute=0, second=0, microsecond=0)
+        if found.period == "week":
+            moment -= timedelta(days=moment.weekday())
+        elif found.period == "month":
+            moment = moment.replace(day=1)
+        elif found.period == "year":
+            moment = moment.replace(day=1, month=1)
+    try:
+        return from_ms(round(moment.timestamp() * 1000))
+    except (OverflowError, OSError, ValueError):
+        return None

@@ -80,6 +80,15 @@ def found(
         return None
 
 
+def why_none(config: "Config") -> str:
+    """Why `found` found none, and until when nobody is asked again; for a person."""
+    disabled = why_disabled(config)
+    if disabled is not None:
+        return f"{disabled.reason} {disabled.next}".strip()
+    tripped = circuit_breaker.of(endpoint.of(config)).tripped()
+    return str(tripped) if tripped is not None else ""
+
+
 def why_disabled(config: "Config") -> SelectionStep | None:
     """Why no model is asked, whatever the server has; None where one may be."""
     if without(SWITCH):

@@ -115,15 +115,15 @@ class FullTextIndex:
         if not words.kept:
             return self._newest(filters, limit) if filters else FullTextResult({}, 0, 0)
         terms = _terms(words)
-        parameters = {**filters.parameters, "limit": limit, "match": _expression(terms, filters.status)}
+        parameters = {**filters.parameters, "limit": limit, "match": _expression(terms, filters)}
         where = " AND ".join(["corpus_fts MATCH :match", *filters.clauses])
         # the corpus is joined only for filters that need it: it costs a page for each row that matches
         join = " JOIN corpus c ON c.id = corpus_fts.rowid" if filters.dated else ""
         where = where if join else where.replace("c.id", "corpus_fts.rowid")
         counted = f"SELECT count(*) FROM corpus_fts{join} WHERE {where}"
         total = self._database.value(counted, parameters)
-        gone = {**parameters, "match": _expression(terms, f"({' OR '.join(GONE)})")}
-        left_out = 0 if filters.status else self._database.value(counted, gone)
+        gone = {**parameters, "match": f"{_words(terms)} AND status : ({' OR '.join(GONE)})"}
+        left_out = 0 if filters.status or filters.any else self._database.value(counted, gone)
         if words.single:
             # one letter begins half of all words and says nothing about relevance: the newest, at half the cost
             latest = f"SELECT c.id, 0.0 FROM corpus_fts JOIN corpus c ON c.id = corpus_fts.rowid WHERE {where}"
@@ -140,8 +140,8 @@ class FullTextIndex:
 
     def _newest(self, filters: Filters, limit: int) -> FullTextResult:
         """What passes the filters alone, newest first."""
-        where = " AND ".join(["c.status IN (:status, '')", *filters.clauses])
-        parameters = {**filters.parameters, "limit": limit, "status": filters.status or "active"}
+        where = " AND ".join([filters.holding, *filters.clauses])
+        parameters = {**filters.parameters, "limit": limit}
         total = self._database.value(f"SELECT count(*) FROM corpus c WHERE {where}", parameters)
         sql = f"SELECT c.id, 0.0 FROM corpus c WHERE {where} ORDER BY c.at DESC, c.id DESC LIMIT :limit"
         return FullTextResult(dict(self._database.rows(sql, parameters)), total, 0)
@@ -152,7 +152,13 @@ def _terms(words: QueryTerms) -> list[str]:
     return [f'"{word}"*' if word == words.prefix else f'"{word}"' for word in words.kept]
 
 
-def _expression(terms: list[str], status: str) -> str:
-    """The FTS5 query: any of the terms, in the texts, of records with this status (empty: of those that hold)."""
-    words = f"({{title text context}} : ({' OR '.join(terms)}))"
-    return f"{words} AND status : {status}" if status else f"{words} NOT status : ({' OR '.join(GONE)})"
+def _words(terms: list[str]) -> str:
+    """The FTS5 query: any of the terms, in the texts."""
+    return f"({{title text context}} : ({' OR '.join(terms)}))"
+
+
+def _expression(terms: list[str], filters: Filters) -> str:
+    """The FTS5 query: any of the terms, of records with the status that is asked for (none: of those that hold)."""
+    if filters.status:
+        return f"{_words(terms)} AND status : {filters.status}"
+    return f"{_words(terms)} NOT status : ({'forgotten' if filters.any else ' OR '.join(GONE)})"

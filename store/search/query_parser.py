@@ -4,16 +4,17 @@ import re
 
 from store.base.citations import Citation
 from store.base.citations import parse as parse_citation
-from store.base.clock import parse_moment
+from store.base.clock import typed_moment
 from store.base.errors import InvalidInput
 from store.base.vocabulary import DOMAINS, FACT_STATUSES, SEARCHABLE
 
-FILTERS = ("kind", "domain", "is", "author", "by", "tag", "iteration", "since", "before", "related")
+FILTERS = ("kind", "domain", "is", "author", "by", "tag", "iteration", "since", "before", "related", "linked")
 STATUSES = tuple(status for status in FACT_STATUSES if status != "contradicted")
 AGEING = ("aging", "low", "stale")
 STATUS_ALIASES = {"replaced": "superseded"}
-IS = (*STATUSES, *STATUS_ALIASES, "pinned", *AGEING)
-_FILTER = re.compile(rf"(?<!\S)({'|'.join(FILTERS)}):(\S+)", re.IGNORECASE)
+WORK = ("open", "progress", "done", "abandoned", "reverted", "any")
+IS = (*STATUSES, *STATUS_ALIASES, "pinned", *AGEING, *WORK)
+_FILTER = re.compile(rf"(?<!\S)({'|'.join(FILTERS)}):(?:\"([^\"]*)\"|(\S+))", re.IGNORECASE)
 _WORD = re.compile(r"\w+")
 
 # words that say nothing about what is sought, in the two languages people write here, as measured
@@ -52,7 +53,7 @@ class Query:
 
     __slots__ = (
         *("ageing", "authors", "before", "citation", "domains", "iterations", "kinds", "notes", "now", "pinned"),
-        *("related", "scopes", "since", "status", "tags", "text", "typing", "words"),
+        *("linked", "related", "scopes", "since", "status", "tags", "text", "typing", "words", "work"),
     )
 
     def __init__(self, now: str) -> None:
@@ -73,6 +74,8 @@ class Query:
         self.status = ""
         self.citation: Citation | None = None
         self.related: Citation | None = None
+        self.linked: list[Citation] = []
+        self.work: list[str] = []
         self.notes: list[str] = []
 
 
@@ -83,7 +86,7 @@ def parse(text: str, now: str) -> Query:
         from unicodedata import normalize
 
         text = normalize("NFC", text)  # an accent typed as a character of its own would split its word
-    rest = _FILTER.sub(lambda match: _filter(query, match[1].lower(), match[2], now), text)
+    rest = _FILTER.sub(lambda match: _filter(query, match[1].lower(), match[2] or match[3] or "", now), text)
     try:
         query.citation = parse_citation(rest)
     except InvalidInput:
@@ -129,14 +132,19 @@ def _filter(query: Query, name: str, value: str, now: str) -> str:
             query.iterations.append(int(found.target))
         else:
             query.notes.append("iteration: takes a number, as in iteration:5 or iteration:I#5")
-    elif name == "related":
+    elif name in ("related", "linked"):
         try:
-            query.related = parse_citation(value)
+            cited = parse_citation(value)
         except InvalidInput:
-            query.notes.append("related: takes a citation like F#12, D#3 or notes.md#L10")
+            query.notes.append(f"{name}: takes a citation like F#12, D#3 or notes.md#L10")
+        else:
+            if name == "related":
+                query.related = cited
+            else:
+                query.linked.append(cited)
     else:
         try:
-            setattr(query, name, parse_moment(value, now))
+            setattr(query, name, typed_moment(value, now))
         except InvalidInput:
             query.notes.append(f"{name}: takes a date like 2026-11-01, or 2d, 3w, yesterday")
     return " "
@@ -151,4 +159,6 @@ def also_is(query: Query, word: str) -> bool:
         query.ageing.append(word)
     elif word == "pinned":
         query.pinned = True
+    elif word in WORK:
+        query.work.append(word)
     return word in IS

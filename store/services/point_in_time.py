@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from store.base.citations import parse
-from store.base.clock import local_time, parse_moment
+from store.base.clock import local_time, typed_moment
 from store.base.errors import InvalidInput, MemorandaError, NotFound
 from store.memory import Memory
 from store.search import lookup
@@ -46,7 +46,7 @@ def moment(memory: Memory, text: str) -> PointInTime:
     try:
         citation = parse(words)
     except MemorandaError:
-        at = parse_moment(words, memory.now)
+        at = typed_moment(words, memory.now)
         if at > memory.now:
             raise InvalidInput("That moment is still to come.", "Write one that has been: 2d, or yesterday.") from None
         return PointInTime(_newest(memory, at), at, local_time(at))

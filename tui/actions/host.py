@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from textual.widget import Widget
 
     from store.base.models import Record, Step
-    from store.librarian.librarian import Answer
+    from store.librarian.answer import Answer
     from store.services.point_in_time import PointInTime
     from tui.lists.view_state import View
     from tui.widgets.chat_pane import Talk

@@ -1,7 +1,7 @@
 """event, events."""
 
 from store.base.citations import cite
-from store.base.clock import parse_moment
+from store.base.clock import typed_moment
 from store.base.errors import InvalidInput
 from store.base.vocabulary import PERSON
 from tui.commands import Outcome, Session, number
@@ -31,7 +31,7 @@ def list_events(session: Session, given: "ParsedArguments") -> Outcome:
     ids = memory.events.ids(
         event_type=given.type or "",
         iteration_id=number(given.iteration, "iteration") if given.iteration else None,
-        since=parse_moment(given.since, memory.now) if given.since else "",
+        since=typed_moment(given.since, memory.now) if given.since else "",
         limit=given.limit + 1,
     )
     shown = ids[: given.limit]

@@ -1,6 +1,6 @@
 """The main screen's librarian: questions, and answers whose citations open the records they rest on.
 
-Nothing here waits for an answer: a worker hands over each sentence as soon as it stands, and keys go on working.
+Nothing here waits for an answer: a worker hands over what the search found first, then the answer in its order.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ from tui.workers.librarian_worker import KEPT, Exchange, LibrarianWorker
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from store.librarian.librarian import Answer
+    from textual.timer import Timer
+
+    from store.librarian.answer import Answer, CitedSentence
     from tui.render.field_diff import Line
     from tui.workers.engine import Lists
 
@@ -43,6 +45,7 @@ class LibrarianScreen(HealthScreen):
     def __init__(self, *arguments: object, **options: object) -> None:
         super().__init__(*arguments, **options)  # type: ignore[arg-type]
         self._exchanges: list[Exchange] = []
+        self._waits: Timer | None = None
         self._purges = 0  # of the memory, when it was last looked for them
 
     @property
@@ -173,6 +176,8 @@ class LibrarianScreen(HealthScreen):
         if self.unsay():
             self.query_one(Question).keep(event.question)
         self.stop_answer()
+        if self._waits is None:
+            self._waits = self.set_interval(1, self._count_seconds)
         exchange = Exchange(event.question)
         self._exchanges = [*self._exchanges[1 - KEPT :], exchange]
         self.teach()
@@ -186,13 +191,16 @@ class LibrarianScreen(HealthScreen):
         if engine is None:
             return
 
-        def told(what: str, words: str) -> None:
+        def told(words: str) -> None:
             if not exchange.stop.is_set():
-                self.later(self._told, exchange, what, words)
+                self.later(self._told, exchange, words)
+
+        def first(found: tuple[CitedSentence, ...]) -> None:
+            self.later(self._first, exchange, found)
 
         try:
             with engine.learner.set_aside():
-                answer = LibrarianWorker(engine.location, engine.clock).answer(exchange, last, told)
+                answer = LibrarianWorker(engine.location, engine.clock).answer(exchange, last, told, first)
         except MemorandaError as error:
             self.later(self._ended, exchange, None, str(error))
         except Exception as error:
@@ -205,33 +213,39 @@ class LibrarianScreen(HealthScreen):
         else:
             self.later(self._ended, exchange, answer, "")
 
-    def _told(self, exchange: Exchange, what: str, words: str) -> None:
-        if not exchange.open:
-            return
-        if what == "said":
-            exchange.said.append(words)
-            exchange.status = "…"
-        else:
+    def _told(self, exchange: Exchange, words: str) -> None:
+        if exchange.open:
             exchange.status = words
-        self.teach()
+            self.teach()
+
+    def _first(self, exchange: Exchange, found: tuple[CitedSentence, ...]) -> None:
+        """What the search found, before a model has put it in order."""
+        if exchange.open:
+            exchange.first = found
+            self.teach()
+
+    def _count_seconds(self) -> None:
+        """Let the clock of the answer that is waited for go on."""
+        if self.asking is not None:
+            self.teach()
 
     def _ended(self, exchange: Exchange, answer: Answer | None, error: str) -> None:
         if not exchange.open:
             return
         exchange.answer, exchange.error = answer, error
-        if answer is not None:
-            exchange.said = list(answer.sentences)
-            if exchange in self._exchanges[-1:]:
-                self._answered = answer
+        if answer is not None and exchange in self._exchanges[-1:]:
+            self._answered = answer
+            if answer.filter and answer.filter != answer.question:
+                self.query_one(Question).offer(answer.filter)
         self.teach()
         self.draw_footer()
 
     def stop_answer(self) -> None:
-        """Want no more of what the model says; what stands of it stays where it answers, else the records speak."""
+        """Want no more of the model: what the search found stays, in its order."""
         exchange = self.asking
         if exchange is not None:
             exchange.stop.set()
-            exchange.status = "stopped" if exchange.said else "stopped; the records themselves …"
+            exchange.status = "stopped; the order of the search …"
             self.teach()
             self.draw_footer()
 

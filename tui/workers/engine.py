@@ -18,7 +18,7 @@ from time import monotonic
 from textual.cache import LRUCache
 
 from store.base.citations import Citation, cite, parse
-from store.base.clock import DAY_MS, Clock, from_ms, parse_moment, to_ms, utc_now
+from store.base.clock import DAY_MS, Clock, from_ms, to_ms, typed_moment, utc_now
 from store.base.errors import MemorandaError
 from store.base.location import Location
 from store.base.models import Chunk, Commit, Record, Step
@@ -197,7 +197,7 @@ class Engine:
     def at_day(self, name: str, text: str, view: View) -> int | None:
         """The key of the newest entry of a day, or of the first before it, in timeline or history. Raises
         InvalidInput."""
-        start = parse_moment(text, self.screen.now)
+        start = typed_moment(text, self.screen.now)
         end = from_ms(to_ms(start) + DAY_MS)
         if name == HISTORY:
             steps = self.screen.history.steps(actor=view.actor, before=end, limit=1)

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from store.librarian.rule_answer import quoted
 
 from store.base.models import Turn
 from store.conversations.rule_summary import TOKENS, by_rule
@@ -17,7 +18,6 @@ from store.conversations.turns import NewTurn
 from store.history.checkpoint_payload import gather
 from store.inbox.merge_text import summed_up
 from store.learning.extract_rules import extract
-from store.librarian.rule_answer import quoted
 from store.memory import Memory
 from store.services import session_flush
 from store.text.small_talk import small_talk

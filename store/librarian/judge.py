@@ -1,0 +1,118 @@
+"""Order records by a model's judgement: one yes or no for each, as the logarithm of the odds of one token.
+
+A small model that is asked to choose among records chooses badly, and so does its plain yes or no. How much likelier
+the one is than the other orders them well (`bench.questions`). The model never writes what is shown: beside the order
+it may only name a sentence, by its number.
+"""
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING, Any, Protocol
+
+from store.base import token_count
+from store.base.errors import ModelFailed
+from store.librarian import words as vocabulary
+from store.text.fence import harmless
+
+if TYPE_CHECKING:
+    from store.librarian.sources import Source
+    from store.llm.chat import Message
+
+LOOKED = 8  # records that are judged
+READ = 120  # tokens of a record that are read
+YES, NO = ("Yes", "Sí", "Si", "S"), ("No",)
+USUAL = -0.8  # the logarithm of the odds of a record that does not answer
+OTHERS = 3  # records that are taken for the others, at least
+# a record answers from this much: its odds, and as much again as they stand above the middle one of the others
+ANSWERS = 0.9
+PREDICT = 20  # tokens of the number of a sentence
+SPAN: dict[str, Any] = {
+    "type": "object",
+    "properties": {"sentence": {"type": "integer"}},
+    "required": ["sentence"],
+}
+
+
+class Judge(Protocol):
+    """What tells how much it is for yes. Raises ModelFailed."""
+
+    def leaning(self, messages: "Sequence[Message]", *, yes: Sequence[str], no: Sequence[str], seconds: float) -> float:
+        """The logarithm of the odds that the answer begins with a word of `yes` and not with one of `no`."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """The sources in their order, with the odds of those that were judged; `answers`: the first one does. `trouble` is
+    why not all were judged."""
+
+    order: "tuple[Source, ...]"
+    odds: dict[str, float]
+    answers: bool
+    trouble: ModelFailed | None = None
+
+
+def judged(
+    judge: Judge,
+    question: str,
+    language: str,
+    sources: "Sequence[Source]",
+    seconds: float,
+    told: Callable[[int, int], None] = lambda done, total: None,
+) -> Judgement:
+    """Judge each of these sources, all within the `seconds`, and order them. Those that the time was too short for
+    stand behind those that answer, in their own order; where not one was judged, raises ModelFailed."""
+    until = time.monotonic() + seconds
+    odds: dict[str, float] = {}
+    trouble: ModelFailed | None = None
+    for place, source in enumerate(sources):
+        told(place, len(sources))
+        try:
+            left = until - time.monotonic()
+            if left <= 0:
+                raise ModelFailed("slow", f"Only {place} of {len(sources)} records were read in {seconds:.0f} s.")
+            odds[source.citation] = judge.leaning(messages(question, language, source), yes=YES, no=NO, seconds=left)
+        except ModelFailed as failed:
+            if not odds or failed.kind == "stopped":
+                raise
+            trouble = failed
+            break
+    marks = {name: _mark(name, odds) for name in odds}
+    first = [one for one in sources if marks.get(one.citation, 0.0) >= ANSWERS]
+    unread = [one for one in sources if one.citation not in odds]
+    rest = [one for one in sources if one not in first and one not in unread]
+    for some in (first, rest):
+        some.sort(key=lambda one: -odds[one.citation])
+    return Judgement((*first, *unread, *rest), odds, bool(first), trouble)
+
+
+def _mark(name: str, odds: dict[str, float]) -> float:
+    others = [value for other, value in odds.items() if other != name]
+    return 2 * odds[name] - median([*others, *[USUAL] * (OTHERS - len(others))])
+
+
+def messages(question: str, language: str, source: "Source") -> "list[Message]":
+    """What is asked of one record. All but the end is the same for each, which a server reads once."""
+    said = vocabulary.table(language)["judge"]
+    form = said["form"]
+    found: list[Message] = [("system", said["who"])]
+    for record, asked, answer in said["examples"]:
+        found += [("user", form.format(record, asked)), ("assistant", answer)]
+    text = token_count.cut(" ".join(harmless(source.text).split()), READ)
+    return [*found, ("user", form.format(text, harmless(question)))]
+
+
+def sentence(
+    answer: Callable[..., str], question: str, language: str, sentences: Sequence[str], seconds: float
+) -> int | None:
+    """The place of the sentence that answers, as a model names it by its number; None where it names none of them.
+    Raises ModelFailed."""
+    from store.llm.structured_output import numbered, read_number
+
+    listed = numbered(sentences)
+    said = vocabulary.table(language)["judge"]["span"]
+    asked = [("system", said), ("user", f"{harmless(question)}\n{listed}")]
+    number = read_number(answer(asked, schema=SPAN, predict=PREDICT, seconds=seconds), "sentence")
+    return number - 1 if number is not None and 1 <= number <= len(sentences) else None
