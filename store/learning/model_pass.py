@@ -38,7 +38,7 @@ from store.text import contradiction
 
 if TYPE_CHECKING:
     from store.base.models import Turn
-    from store.llm.ollama_client import OllamaChat
+    from store.llm.chat_client import ChatClient
 
 LEASE = "model"
 MOST = 30  # questions of one run
@@ -128,7 +128,7 @@ class _Reading:
             self._renewed = time.monotonic()
         return False
 
-    def all(self, chat: "OllamaChat", most: int | None) -> ModelPassResult:
+    def all(self, chat: "ChatClient", most: int | None) -> ModelPassResult:
         """Read one entry after the other, `most` of them."""
         memory = self._memory
         self._name = chat.name

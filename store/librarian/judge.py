@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from statistics import median
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 
 from store.base import token_count
 from store.base.errors import ModelFailed
@@ -17,7 +17,6 @@ from store.librarian import words as vocabulary
 from store.text.fence import harmless
 
 if TYPE_CHECKING:
-    from store.librarian.sources import Source
     from store.llm.chat import Message
 
 LOOKED = 8  # records that are judged
@@ -43,12 +42,25 @@ class Judge(Protocol):
         ...
 
 
+class Readable(Protocol):
+    """What is judged: a text, and a name for it."""
+
+    @property
+    def citation(self) -> str: ...
+
+    @property
+    def text(self) -> str: ...
+
+
+Item = TypeVar("Item", bound=Readable)
+
+
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class Judgement(Generic[Item]):
     """The sources in their order, with the odds of those that were judged; `answers`: the first one does. `trouble` is
     why not all were judged."""
 
-    order: "tuple[Source, ...]"
+    order: tuple[Item, ...]
     odds: dict[str, float]
     answers: bool
     trouble: ModelFailed | None = None
@@ -58,10 +70,10 @@ def judged(
     judge: Judge,
     question: str,
     language: str,
-    sources: "Sequence[Source]",
+    sources: Sequence[Item],
     seconds: float,
     told: Callable[[int, int], None] = lambda done, total: None,
-) -> Judgement:
+) -> Judgement[Item]:
     """Judge each of these sources, all within the `seconds`, and order them. Those that the time was too short for
     stand behind those that answer, in their own order; where not one was judged, raises ModelFailed."""
     until = time.monotonic() + seconds
@@ -93,7 +105,7 @@ def _mark(name: str, odds: dict[str, float]) -> float:
     return 2 * odds[name] - median([*others, *[USUAL] * (OTHERS - len(others))])
 
 
-def messages(question: str, language: str, source: "Source") -> "list[Message]":
+def messages(question: str, language: str, source: Readable) -> "list[Message]":
     """What is asked of one record. All but the end is the same for each, which a server reads once."""
     said = vocabulary.table(language)["judge"]
     form = said["form"]

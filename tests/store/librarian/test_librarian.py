@@ -47,7 +47,10 @@ def test_without_a_model_the_order_is_the_searchs(told: Memory, question: str, f
 
 
 def test_numbered_steps_are_quoted_whole(told: Memory) -> None:
-    assert "1. build the image; 2. push it; 3. restart the service; 4. look at the log”" in ask(told, "how do we deploy?").sentences[0]
+    assert (
+        "1. build the image; 2. push it; 3. restart the service; 4. look at the log”"
+        in ask(told, "how do we deploy?").sentences[0]
+    )
 
 
 @pytest.mark.parametrize("question", ["", "¿qué es el kubernetes?", "F#99", "what happened in March?"])
