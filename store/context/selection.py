@@ -19,6 +19,7 @@ from store.records.facts import Facts
 from store.records.mutes import Mutes
 from store.search.pipeline import Search
 from store.search.results import Hit
+from store.text.tokens import LETTERS
 
 POOL = 40  # facts that a search may bring up
 PINNED = 40  # pinned facts that are thought of, the most important first
@@ -27,7 +28,6 @@ ASKED = 500  # characters of a question that are searched for: of a longer one, 
 TOLD = 0.6  # of the words of a fact that whoever cites it must say, for it to be said
 SHORTEST = 4  # characters of a fact that is looked for in what was said
 BEGINNING = 5  # letters of a word that tell it from others
-_WORD = re.compile(r"\w+")
 TALK, IMPORT = "talk:", "import:"  # what the person said in a conversation, and what they brought in
 # what a person does to a fact that says yes to it
 YES = ("remember", "confirm", "correct", "pin", "accept", "decide", "merge", "supersede", "edit")
@@ -187,8 +187,8 @@ def _said(fact: Fact, turns: Sequence[Turn], sent: dict[int, int], whole: Collec
 
 def _tells(text: str, fact: str) -> bool:
     """Whether a text holds most words of a fact, in whatever form."""
-    known = {word[:BEGINNING] for word in _WORD.findall(normal(text))}
-    wanted = {word[:BEGINNING] for word in _WORD.findall(fact) if len(word) >= SHORTEST or word.isdigit()}
+    known = {word[:BEGINNING] for word in LETTERS.findall(normal(text))}
+    wanted = {word[:BEGINNING] for word in LETTERS.findall(fact) if len(word) >= SHORTEST or word.isdigit()}
     return bool(wanted) and len(wanted & known) >= TOLD * len(wanted)
 
 

@@ -11,7 +11,9 @@ from store.base.models import Turn, line
 from store.base.vocabulary import PERSON
 from store.text import entities
 from store.text.clauses import asks, enclosed, statements
+from store.text.folding import fold
 from store.text.small_talk import small_talk
+from store.text.vocabulary import alternatives, words
 
 TOKENS = 50  # of one summary, in a prompt
 TOPIC = 30  # of what it was about, so that there is room for what was decided
@@ -33,10 +35,10 @@ _DONE = re.compile(
     r"|pass now)\b",
     re.IGNORECASE,
 )
+# without capitals and accents
 _NOT = re.compile(
-    r"\b(?:no|nunca|jamás|tampoco|ni|sin|si|not|never|nor|without|if|unless|cannot|hardly"
-    r"|descart\w+|rechaz\w+|mentira|falso|reject\w*|discard\w*|against|false|untrue)\b|n['’]t\b",
-    re.IGNORECASE,
+    rf"\b(?:{alternatives(words('negations', 'core', 'nobody', 'comparison'))}|si|if|unless|hardly"
+    r"|descart\w+|rechaz\w+|mentira|falso|reject\w*|discard\w*|against|false|untrue)\b|n't\b"
 )
 # an answer, at the beginning of a sentence: it belongs to what was asked, and denies nothing of the rest
 _ANSWER = re.compile(
@@ -87,7 +89,7 @@ def decides(sentence: str) -> bool:
     """Whether a sentence says that something was decided: not one that asks, denies or supposes it, or quotes it."""
     own = _ANSWER.sub("", enclosed(sentence))
     found = _DECIDED.search(own)
-    return found is not None and "?" not in own and not _NOT.search(own[: found.start()])
+    return found is not None and "?" not in own and not _NOT.search(fold(own[: found.start()]))
 
 
 def fitted(
@@ -147,7 +149,7 @@ def _decided(said: Sequence[Sequence[str]]) -> list[str]:
 
 def _takes_back(later: str, decision: str) -> bool:
     """Whether a sentence may deny what was decided before: it denies or supposes something of it."""
-    if not _NOT.search(later) and not _BACK.search(later):
+    if not _NOT.search(fold(later)) and not _BACK.search(later):
         return False
     told, before = ({word[:6].casefold() for word in _WORD.findall(one)} for one in (later, decision))
     return bool(told & before) or len(later.split()) <= 2

@@ -8,7 +8,6 @@ import errno
 import os
 import re
 import time
-import unicodedata
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
@@ -17,6 +16,8 @@ from store.base.errors import StorageError
 from store.base.models import Turn
 from store.base.vocabulary import PERSON
 from store.text.entities import one_line
+from store.text.folding import normalize
+from store.text.vocabulary import stop_words
 
 MESSAGES = 15
 FOLDER = ("memory", "snapshots")
@@ -31,14 +32,6 @@ NO_LINKS = (errno.EPERM, errno.EXDEV, errno.EMLINK, errno.ENOTSUP, errno.ENOSYS)
 _DAY = re.compile(r"\d{4}-\d\d-\d\d(?=-)")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
-_STOP = frozenset(
-    """
-    a al an and are as at be con como could de del do el en es esta este for from had has have hay how i in is it la las
-    le lo los me mi my no of on or para pero por puede puedes que se si sobre su te that the this to tu un una was we
-    what with y ya you your please hola hello hi gracias thanks
-    """.split()
-)
-
 
 def slug(turns: Sequence[Turn], day: str) -> str:
     """What a snapshot is called: its day, and the first words that tell what it was about."""
@@ -47,10 +40,10 @@ def slug(turns: Sequence[Turn], day: str) -> str:
 
 def named(said: str, day: str) -> str:
     """A day, and the first words of a text that tell something, as a file may be called."""
-    plain = unicodedata.normalize("NFKD", re.sub(r"```.*?(?:```|\Z)|https?://\S+", " ", said, flags=re.DOTALL).lower())
-    words = re.findall(r"[a-z0-9]+", "".join(sign for sign in plain if not unicodedata.combining(sign)))
+    words = re.findall(r"[a-z0-9]+", normalize(re.sub(r"```.*?(?:```|\Z)|https?://\S+", " ", said, flags=re.DOTALL)))
+    stop = stop_words("slug")
     name = day
-    for word in [word for word in words if word not in _STOP][:WORDS] or ["session"]:
+    for word in [word for word in words if word not in stop][:WORDS] or ["session"]:
         if len(name) + len(word) < LONGEST:
             name += f"-{word}"
     return name

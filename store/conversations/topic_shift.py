@@ -5,6 +5,8 @@
 
 import re
 
+from store.text import vocabulary
+
 ALIKE = 0.4  # calibrated similarity to what was said before, below which the topic is another
 BRIEF = 4  # words: less than so many ("sí, la segunda") is like nothing, and answers what was said
 READ = 2_000  # characters in which somebody says that they turn to another topic
@@ -71,7 +73,7 @@ _SAME = re.compile(
 )
 CLAUSE = 60  # characters before such words in which they may be denied
 _ENOUGH = re.compile(
-    r"\b(?:no|not|don'?t|never|nunca|stop|basta|enough|sin)\b.*"
+    rf"\b(?:{vocabulary.alternatives(vocabulary.words('negations', 'core'))}|don'?t|stop|basta|enough)\b.*"
     r"\b(?:quiero|hablar|hablemos|hables|sigas|sigamos|m[áa]s|want|talk\w*|thinking|more)\b",
     re.IGNORECASE,
 )

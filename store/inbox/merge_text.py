@@ -6,7 +6,7 @@ A model may take its place (`duplicates.Summary`); it must give a sentence that 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from store.text.contradiction import folded
+from store.text.folding import normalize
 
 LONGEST = 400  # characters; what is longer is no summary
 ENDS = ".!;, "
@@ -23,6 +23,6 @@ class Summed:
 def summed_up(texts: Sequence[str]) -> str:
     """One sentence for several facts: `Jenkins builds take 20 minutes; Jenkins has two agents`. What is said twice,
     but for capitals, accents and final marks, is in it once. Empty when they are too long to be said in one."""
-    said = {folded(text).rstrip(ENDS): " ".join(text.split()).rstrip(ENDS) for text in texts}
+    said = {normalize(text).rstrip(ENDS): " ".join(text.split()).rstrip(ENDS) for text in texts}
     whole = "; ".join(said.values())
     return whole if len(whole) <= LONGEST else ""

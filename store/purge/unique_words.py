@@ -11,8 +11,8 @@ from store.history.row_edits import primary_key
 from store.purge.column_scan import Ref, RemainingMatch, likely
 from store.purge.pattern import Find, Words, automaton, hits_of
 from store.purge.registry import COPY, DROPPED, HISTORY, INPUT, REBUILT, RECORD, tables
-from store.search.query_parser import STOP
 from store.text.entities import named
+from store.text.vocabulary import stop_words
 
 FEWEST = 4  # letters
 MOST = 10_000  # names of one purge: one of ever so many records need not count each of their words
@@ -28,7 +28,7 @@ def distinct(
     names = {name.casefold(): name for name in named(texts, MOST)}
     for text in texts:
         for word, start, end in spans_of(text):
-            if len(word) >= FEWEST and not word.isdigit() and word not in STOP:
+            if len(word) >= FEWEST and not word.isdigit() and word not in stop_words("search"):
                 names.setdefault(text[start:end].casefold(), text[start:end])
     names = {low: name for low, name in list(names.items())[:MOST] if sum(map(str.isalnum, low)) >= FEWEST}
     if not names:

@@ -28,10 +28,10 @@ from store.records.ageing import state
 from store.search import lookup as records
 from store.search.fts import FullTextIndex, QueryTerms
 from store.search.pipeline import Search
-from store.search.query_parser import STOP
 from store.search.results import Hit
 from store.text.contradiction import contrary
 from store.text.question_similarity import deterministic, may_be_same, normal, words
+from store.text.vocabulary import stop_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ class Answers:
             return False
         keywords = FullTextIndex(self._database)
         spoken = keywords.stems(f"{row[1]}\n{row[2]}\n{found[0].snippet}")
-        own = [word for word in words(question) if word not in STOP and word.isalpha()]
+        own = [word for word in words(question) if word not in stop_words("search") and word.isalpha()]
         strange = [word for word in own if not keywords.stems(word) <= spoken]
         known = keywords.counts(QueryTerms(strange, None, {}))
         return not any(known.values())

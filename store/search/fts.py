@@ -8,7 +8,8 @@ import apsw
 
 from store.database.database import Database
 from store.search.filters import GONE, Filters
-from store.search.query_parser import STOP, Query, implied
+from store.search.query_parser import Query, implied
+from store.text.vocabulary import stop_words
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class FullTextIndex:
         holds."""
         words = list(dict.fromkeys(asked.words))[:MAX_WORDS]
         last = words[-1] if words and asked.typing else None
-        kept = [word for word in words if word == last or word.lower() not in STOP] or words
+        kept = [word for word in words if word == last or word.lower() not in stop_words("search")] or words
         counts: dict[str, int] = {}
         if len(kept) > 1:
             kept = self._uncommon(kept, counts) or kept

@@ -7,6 +7,7 @@ from store.base.citations import parse as parse_citation
 from store.base.clock import typed_moment
 from store.base.errors import InvalidInput
 from store.base.vocabulary import DOMAINS, FACT_STATUSES, SEARCHABLE
+from store.text.tokens import LETTERS
 
 FILTERS = ("kind", "domain", "is", "author", "by", "tag", "iteration", "since", "before", "related", "linked")
 STATUSES = tuple(status for status in FACT_STATUSES if status != "contradicted")
@@ -15,21 +16,6 @@ STATUS_ALIASES = {"replaced": "superseded"}
 WORK = ("open", "progress", "done", "abandoned", "reverted", "any")
 IS = (*STATUSES, *STATUS_ALIASES, "pinned", *AGEING, *WORK)
 _FILTER = re.compile(rf"(?<!\S)({'|'.join(FILTERS)}):(?:\"([^\"]*)\"|(\S+))", re.IGNORECASE)
-_WORD = re.compile(r"\w+")
-
-# words that say nothing about what is sought, in the two languages people write here, as measured
-STOP = frozenset(
-    """
-    a about after all also an and any are as at be because been before but by can could did do does for from had
-    has have he her him his how i if in into is it its just like me more my no not of on or our out she should
-    so some than that the their them then there they this to up us was we were what when where which who why
-    will with would you your al algo ante antes aunque cada como con contra cual cuando de del desde donde dos e
-    el ella ellas ellos en entre era es esa ese eso esta estaba este esto estos fue ha hace hasta hay la las le
-    les lo los mas me mi mientras muy más nada ni nos nosotros nuestra nuestro o os otra otro para pero poco por
-    porque pues que qué quien quién se ser si sin sobre son su sus sí también te tiene todo tu un una uno unos y
-    ya yo él cómo cuál cuándo dónde
-    """.split()
-)
 
 _EATING = re.compile(r"\b(?:comer|como|tomar|comida|eat|eating|food|drink|cocin\w+|cook\w*)\b", re.IGNORECASE)
 _BARRED = re.compile(r"\b(?:no|not|can.?t|cannot|shouldn.?t|mustn.?t|nunca|never|evitar|avoid)\b", re.IGNORECASE)
@@ -92,7 +78,7 @@ def parse(text: str, now: str) -> Query:
     except InvalidInput:
         query.citation = None
     query.text = " ".join(rest.split())
-    query.words = _WORD.findall(rest)
+    query.words = LETTERS.findall(rest)
     query.typing = bool(query.words) and rest[-1:].isalnum()
     return query
 

@@ -10,8 +10,8 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from store.base.clock import DAY_MS, to_ms
-from store.search.query_parser import STOP
 from store.text.language import NamedDate, asks_when, foreign, language, said_words, tells_time
+from store.text.vocabulary import stop_words
 
 POOL = 100  # candidates of each signal
 WEIGHTS = {
@@ -181,7 +181,7 @@ def weigh(pool: Sequence[Candidate], vector_weight: float, text_weight: float) -
 
 def substance(text: str) -> float:
     """How much a text says: its different words that are no stop words, in sentences that are no questions."""
-    return min(1.0, math.log(1 + len(said_words(text) - STOP)) / math.log(1 + MUCH))
+    return min(1.0, math.log(1 + len(said_words(text) - stop_words("search"))) / math.log(1 + MUCH))
 
 
 def _scaled(values: Sequence[float], seen: Sequence[bool]) -> list[float]:

@@ -8,7 +8,7 @@ from store.base.record_keys import pack
 from store.database.database import Database
 from store.search import lookup
 from store.search.fts import FullTextIndex, QueryTerms
-from store.search.query_parser import STOP
+from store.text.vocabulary import stop_words
 
 WORDS = 8  # rarest words that stand for a record
 LOOKED_AT = 300  # different words of it, from its beginning
@@ -45,7 +45,7 @@ def related(database: Database, keywords: FullTextIndex, citation: Citation) -> 
 def rarest(keywords: FullTextIndex, text: str) -> list[str]:
     """The rarest words of a text that stand in another one too, the rarest first."""
     words = dict.fromkeys(word.lower() for word in re.findall(r"\w+", text))
-    telling = [word for word in words if len(word) > 2 and word not in STOP and not word.isdigit()]
+    telling = [word for word in words if len(word) > 2 and word not in stop_words("search") and not word.isdigit()]
     counts = keywords.counts(QueryTerms(telling[:LOOKED_AT], None, {}))
     shared = [word for word, count in counts.items() if count > 1]
     return sorted(shared, key=lambda word: counts[word])[:WORDS]

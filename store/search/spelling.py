@@ -2,8 +2,8 @@
 
 from store.database.database import Database
 from store.search.fts import FullTextIndex, QueryTerms
-from store.search.query_parser import STOP
 from store.search.snippets import Marker
+from store.text.vocabulary import stop_words
 
 CLOSE = 0.72  # of the letters in place, from which a word is offered: "thursdys" and "postgress", not "cat" for "car"
 SHORTEST = 4  # letters; what is shorter is near everything
@@ -12,7 +12,7 @@ MOST = 2  # offers for one word
 
 def spellings(database: Database, keywords: FullTextIndex, words: list[str]) -> dict[str, list[str]]:
     """For each of these words that nothing in the memory holds, the nearest that something does; the best first."""
-    long = [word for word in words if len(word) >= SHORTEST and word.lower() not in STOP]
+    long = [word for word in words if len(word) >= SHORTEST and word.lower() not in stop_words("search")]
     counts = keywords.counts(QueryTerms(long, None, {}))
     missing = [word for word, count in counts.items() if not count]
     return {word: found for word in missing if (found := _near(database, keywords, word))}

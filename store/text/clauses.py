@@ -7,9 +7,11 @@ of `if the tests fail, the build waits`. So a rule that repeats what was said re
 import re
 from collections.abc import Iterator
 
+from store.text import vocabulary
+
 _ENDS = re.compile(r"(?<![.!?…])[.!?…]++[\"'”’»)\]]*+(?=\s|$)|\n++|$")
 _ABBREVIATED = re.compile(
-    r"(?:\b(?:e\.g|i\.e|p\. ?ej|ej|sr|sra|dr|dra|mr|mrs|ms|vs|aprox|etc|nro|num)|\b[A-Z])\.$", re.I
+    rf"(?:\b(?:{vocabulary.alternatives(vocabulary.words('clauses', 'abbreviations'))})|\b[A-Z])\.$", re.I
 )
 ABBREVIATION = 12  # characters, more than the longest of them
 _INLINE_LIST = re.compile(r"[^\n\S]1\.\s")  # "these: 1. one 2. two"
@@ -17,16 +19,10 @@ _ORDINAL = re.compile(r"(?<![^\s])\d{1,2}\Z")
 _BULLET = re.compile(r"\s*+(?:[-*+•–—]|\d{1,2}[.)])\s+")
 # a line that is broken off: nobody ends a sentence with such a word
 _HANGS = re.compile(
-    r"(?:\b(?:que|no|nunca|jamás|ni|si|de|del|con|sin|para|por|en|al?|el|la|los|las|un|una|y|e|o|u|pero|porque|cuando|sobre"
-    r"|that|not|never|nor|if|unless|of|with|without|to|for|from|in|on|at|an?|the|and|or|but|because|when|about|is|are)"
-    r"|n['’]t|[,;(])\s*$",
-    re.IGNORECASE,
+    rf"(?:\b(?:{vocabulary.alternatives(vocabulary.words('clauses', 'hanging'))})|n['’]t|[,;(])\s*$", re.IGNORECASE
 )
 # and one that goes on with the line before
-_GOES_ON = re.compile(
-    r"\s*(?:que|si|salvo|excepto|a menos|sólo|solo|pero|porque|cuando|mientras|ni|y no|sino|aunque"
-    r"|that|if|unless|only|except|but|because|when|while|until|nor|and not|though|although)\b"
-)
+_GOES_ON = re.compile(rf"\s*(?:{vocabulary.alternatives(vocabulary.words('clauses', 'continuing'))})\b")
 WRAPPED = 60  # characters: a line of so many was broken by an editor, where the next begins small
 LINE = 400  # characters at the end of a line that are looked at
 

@@ -1,4 +1,4 @@
-"""Cues by which two sentences, in Spanish or English, may say the same or contradict each other. They nominate only.
+"""Cues by which two sentences may say the same or contradict each other. They nominate only.
 
 Two texts are taken apart into a frame, the words both have, and what each has alone. A `no` on one side, an opposite,
 another number, day or version, another value of the same name: that is a contradiction in all likelihood, however
@@ -8,105 +8,34 @@ alike the texts are to a model, which is nearly blind to all four (bench.duplica
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from unicodedata import normalize
 
+from store.text import vocabulary
+from store.text.folding import normalize
+from store.text.tokens import WORD
+from store.text.word_forms import shared_start
+
+folded = normalize
 SAME, ALIKE, AGAINST, APART = "same", "alike", "contradicts", ""
 ENOUGH = 0.6  # of the words of the shorter text that both must have, for a cue to mean anything
 CLOSE = 0.8  # of two words, as rapidfuzz's ratio from 0 to 1: another ending or a typo
 TELLING = 0.75  # calibrated similarity from which two texts mean the same
 
-_WORD = re.compile(r"[^\W_]+(?:[.:'\u2019+#/-][^\W_]+)*[+#]*")
 _NUMBER = re.compile(r"v?\d[\d.,:/-]*(?:st|nd|rd|th|[ap]m|[a-z]{1,2}|%)?")
 _DIGITS = re.compile(r"\d[\d.,:/-]*")
-# what turns a sentence round; an n't is taken apart before
-_NOT = frozenset(
-    "no not never neither nor without none nobody nothing cannot stopped avoid avoids avoided dropped quit refuse"
-    " refuses nunca jamas sin ni tampoco ningun ninguna ninguno nada nadie evita evitar evitamos evito dejo dejamos"
-    " abandono abandonamos".split()
-)
+_NOT = vocabulary.words("negations", "core", "nobody", "comparison")
 _AFTER_NOT = frozenset("longer mas anymore".split())  # `no longer`, `ya no`: part of the no
-_EMPTY = frozenset(
-    "a an the of to in on at for by with and or is are was were be been it its this that these those as from we our us"
-    " you your he she his her they their i my me do does did has have had will would can could should must may when"
-    " only also very just so than then there here if s re ve ll d un una unos unas el la los las lo de del al en y e o"
-    " u por para con que se su sus mi mis tu tus nuestro nuestra nuestros nuestras es son era fue ser esta estan como"
-    " ya muy mas solo tambien cuando si le les me nos te ha han he hay hacer hace va van a"
-    " each every all cada todo toda todos todas".split()
-)
-_COUNT = {
-    **{
-        word: str(number)
-        for number, words in enumerate(
-            (
-                "zero cero", "uno", "two dos twice", "three tres", "four cuatro", "five cinco",
-                "six seis", "seven siete", "eight ocho", "nine nueve", "ten diez",
-            )
-        )
-        for word in words.split()
-    },
-    "twelve": "12", "doce": "12", "twenty": "20", "veinte": "20", "thirty": "30", "treinta": "30",
-    "hundred": "100", "cien": "100", "thousand": "1000", "mil": "1000",
-}  # fmt: skip
-# words of one closed list: of two sentences that differ by them, one is wrong
+_EMPTY = vocabulary.stop_words("comparison")
+_PRONOUNS = ("one", "once")  # they seldom mean a number
+_COUNT = {word: str(number) for word, number in vocabulary.numbers().items() if word not in _PRONOUNS}
+_MAY = frozenset(("may",))  # seldom a month
 _LISTS = (
-    "monday lunes|tuesday martes|wednesday miercoles|thursday jueves|friday viernes|saturday sabado|sunday domingo",
-    "january enero|february febrero|march marzo|april abril|mayo|june junio|july julio|august agosto"
-    "|september septiembre|october octubre|november noviembre|december diciembre",
-    "morning manana|afternoon tarde|evening night noche",
-    "daily diario diariamente|weekly semanal semanalmente|monthly mensual mensualmente|yearly anual",
-    "red rojo roja|green verde|blue azul|black negro negra|white blanco blanca|yellow amarillo amarilla",
+    vocabulary.in_order("dates", "weekdays"),
+    tuple(month - _MAY for month in vocabulary.in_order("dates", "months")),
+    *vocabulary.groups("closed_lists").values(),
 )
-_OPPOSITES = (
-    "like likes love loves prefer prefers enjoy enjoys gusta gustan encanta prefiere prefiero ama"
-    "|dislike dislikes hate hates detesta odia odio molesta",
-    "enable enables enabled activar activado activada activa activo habilitado habilitada"
-    "|disable disables disabled desactivar desactivado desactivada inactivo deshabilitado deshabilitada",
-    "allow allows allowed permit permitted permite permitir permitido puede"
-    "|forbid forbids forbidden ban banned prohibe prohibir prohibido prohibida denied",
-    "always siempre|never nunca jamas",
-    "before antes|after despues",
-    "light claro clara|dark oscuro oscura",
-    "short brief breve breves corto corta cortas cortos|long largo larga largas largos detailed detallado detalladas",
-    "public publico publica|private privado privada",
-    "sync synchronous sincrono|async asynchronous asincrono",
-    "tabs tabulador tabuladores|spaces espacios",
-    "required mandatory obligatorio obligatoria requerido|optional opcional",
-    "merge|rebase|squash",
-    "formal|informal",
-    "open abierto abierta|closed cerrado cerrada",
-    "start starts started empieza empezo begin begins|stop stops termina termino end ends finished",
-    "increase increased aumento subio|decrease decreased redujo",
-    "remote remoto remota|onsite presencial",
-    "male varon|female mujer",
-    "married casado casada|single soltero soltera divorced divorciado divorciada",
-    "free gratis gratuito|paid pago",
-    "use uses used usa usan usamos uso utiliza utilizamos|replaced reemplazo removed elimino eliminamos",
-)
+_OPPOSITES = tuple(vocabulary.groups("opposites").values())
 # and more of them, that tell two questions apart, though sentences may well hold both
-_CONTRARY = (
-    *_OPPOSITES,
-    "choose chose chosen pick picked adopt adopted elegimos elegir elegido adoptamos"
-    "|reject rejected drop dropped discard discarded descartamos descartar descartado rechazamos rechazar",
-    "first primero primera|last ultimo ultima",
-    "fast faster fastest rapido rapida|slow slower slowest lento lenta",
-    "best mejor mejores|worst peor peores",
-    "most maximum max maximo maxima|least minimum min minimo minima",
-    "add added adding agregar agregamos añadir anadir|remove removed removing delete deleted quitar borrar eliminar",
-    "import imports imported importar importan|export exports exported exportar exportan",
-    "accept accepts accepted approve approved acepta aceptar aprobar aprobo"
-    "|refuse refuses refused reject rejected rechaza rechazar rechazo",
-    "production prod produccion|staging preproduccion|development desarrollo",
-    "login|logout",
-    "install installed instalar|uninstall uninstalled desinstalar",
-    "upload subir|download bajar descargar",
-    "encrypt cifrar|decrypt descifrar",
-    "lock bloquear|unlock desbloquear",
-    "oldest antiguo antigua|newest",
-    "internal interno interna|external externo externa",
-    "input entrada|output salida",
-    "instead vez lugar|besides ademas",
-    "was were era eran fue|is are es son",
-)
+_CONTRARY = (*_OPPOSITES, *vocabulary.groups("contraries").values())
 _IS = re.compile(r"^(?P<name>[^:=]{2,60}?)\s*(?::|=|->|→)\s+(?P<value>\S.*)$", re.DOTALL)
 _COPULA = re.compile(
     r"^(?P<name>(?:the|our|my|his|her|their|el|la|los|las|nuestr[oa]s?|mis?|sus?|[\w-]+'s)\b.{2,60}?)\s+"
@@ -118,13 +47,13 @@ _LIVES = re.compile(
 )
 
 
-def _index(lists: Iterable[str]) -> dict[str, tuple[int, int]]:
+def _index(lists: Iterable[Sequence[frozenset[str]]]) -> dict[str, tuple[int, int]]:
     """word → (which list, which of its places)."""
     return {
         word: (which, place)
-        for which, words in enumerate(lists)
-        for place, group in enumerate(words.split("|"))
-        for word in group.split()
+        for which, places in enumerate(lists)
+        for place, group in enumerate(places)
+        for word in group
     }
 
 
@@ -147,14 +76,14 @@ class ParsedSentence:
 
 def taken_apart(text: str) -> ParsedSentence:
     """What `compare` compares; made once for each text of many."""
-    plain = folded(text)
+    plain = normalize(text)
     capitals = frozenset(
-        folded(match[0])
-        for match in list(_WORD.finditer(text))[1:]  # the first word begins large whatever it is
+        normalize(match[0])
+        for match in list(WORD.finditer(text))[1:]  # the first word begins large whatever it is
         if any(letter.isupper() for letter in match[0])
     )
     negations, words, values = 0, list[str](), set[str]()
-    said = [match[0].strip("'\u2019") for match in _WORD.finditer(re.sub(r"n['\u2019]t\b", " not", plain))]
+    said = [match[0].strip("'\u2019") for match in WORD.finditer(re.sub(r"n['\u2019]t\b", " not", plain))]
     for place, word in enumerate(said):
         if word in _NOT:
             negations += 1
@@ -170,12 +99,6 @@ def taken_apart(text: str) -> ParsedSentence:
         elif word not in _EMPTY:
             words.append(word)
     return ParsedSentence(plain, negations, tuple(words), frozenset(values), capitals)
-
-
-def folded(text: str) -> str:
-    """A text without capitals, accents and doubled spaces."""
-    apart = normalize("NFD", text.casefold())
-    return " ".join("".join(letter for letter in apart if not "\u0300" <= letter <= "\u036f").split())
 
 
 def compare(one: ParsedSentence, other: ParsedSentence, likeness: float, meaning: float | None = None) -> str:
@@ -242,7 +165,7 @@ def _parted(one: Sequence[str], other: Sequence[str]) -> tuple[int, list[str], l
 
 def _form_of(word: str, other: str) -> bool:
     """Whether two words may be forms of one: they begin alike."""
-    return word[:3] == other[:3] and word not in _FIXED
+    return shared_start(word, other) >= min(3, max(len(word), len(other))) and word not in _FIXED
 
 
 def _opposed(mine: Iterable[str], yours: Iterable[str]) -> bool:
@@ -258,10 +181,9 @@ def _opposed(mine: Iterable[str], yours: Iterable[str]) -> bool:
 def contrary(one: str, other: str) -> bool:
     """Whether of two questions the one asks for the opposite of the other: they hold opposites, or other members of a
     closed list, that the other does not hold too."""
-    first, second = ({match[0] for match in _WORD.finditer(folded(text))} for text in (one, other))
+    first, second = ({match[0] for match in WORD.finditer(normalize(text))} for text in (one, other))
     for group in (*_CONTRARY, *_LISTS):
-        places = [set(words.split()) for words in group.split("|")]
-        held = [{place for place, words in enumerate(places) if words & said} for said in (first, second)]
+        held = [{place for place, words in enumerate(group) if words & said} for said in (first, second)]
         if held[0] - held[1] and held[1] - held[0]:
             return True
     return False
@@ -278,7 +200,7 @@ def _another_value(one: ParsedSentence, other: ParsedSentence) -> bool:
             return False
         if form is not _COPULA:
             return True
-        names = [match[0] if (match := _WORD.search(value)) else "" for value in values]
+        names = [match[0] if (match := WORD.search(value)) else "" for value in values]
         return names[0] in one.capitals and names[1] in other.capitals
     return False
 

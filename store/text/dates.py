@@ -9,60 +9,26 @@ import re
 from datetime import datetime, timedelta
 
 from store.base.clock import from_ms
+from store.text import vocabulary
 
 EARLIEST = datetime(1900, 1, 1)
 AHEAD = 24  # characters before a time that may say how it is meant
 SEVERAL = 5  # of “the last few days”
 
-_DAYS = {
-    name: place
-    for place, names in enumerate(
-        (
-            *("monday lunes", "tuesday martes", "wednesday miercoles", "thursday jueves", "friday viernes"),
-            *("saturday sabado", "sunday domingo"),
-        )
-    )
-    for name in names.split()
-}
-_MONTHS = {
-    name: place
-    for place, names in enumerate(
-        "january enero|february febrero|march marzo|april abril|may mayo|june junio|july julio|august agosto"
-        "|september septiembre setiembre|october octubre|november noviembre|december diciembre".split("|"),
-        start=1,
-    )
-    for name in names.split()
-}
+_DAYS = {name: place for place, names in enumerate(vocabulary.in_order("dates", "weekdays")) for name in names}
+_MONTHS = {name: place for place, names in enumerate(vocabulary.in_order("dates", "months"), 1) for name in names}
 # beside the number of a day a month is known by its first letters too
-_SHORT = {
-    **_MONTHS,
-    **dict(
-        zip(
-            "jan ene feb mar apr abr jun jul aug sep sept oct nov dec dic".split(),
-            (1, 1, 2, 3, 4, 4, 6, 7, 8, 9, 9, 10, 11, 12, 12),
-            strict=True,
-        )
-    ),
+_SHORT = _MONTHS | {
+    name: place for place, names in enumerate(vocabulary.in_order("dates", "short_months"), 1) for name in names
 }
-_UNITS = {
-    **dict.fromkeys("day days dia dias".split(), 1),
-    **dict.fromkeys("week weeks semana semanas".split(), 7),
-    **dict.fromkeys("month months mes meses".split(), 30),
-    **dict.fromkeys("year years año años".split(), 365),
-}
-_CALENDAR = {  # months of a unit that the calendar cuts
-    **dict.fromkeys("month months mes meses".split(), 1),
-    **dict.fromkeys("year years año años".split(), 12),
-}
+_UNIT_NAMES = vocabulary.in_order("dates", "units")
+_UNITS = {name: days for names, days in zip(_UNIT_NAMES, (1, 7, 30, 365), strict=True) for name in names}
+# months of a unit that the calendar cuts
+_CALENDAR = {name: size for names, size in zip(_UNIT_NAMES[2:], (1, 12), strict=True) for name in names}
 _VALUES = {
-    name: value
-    for names, value in (
-        *(("a an one uno una un", 1), ("two dos", 2), ("three tres", 3), ("four cuatro", 4), ("five cinco", 5)),
-        *(("six seis", 6), ("seven siete", 7), ("eight ocho", 8), ("nine nueve", 9), ("ten diez", 10)),
-        *(("eleven once", 11), ("twelve doce", 12), ("fifteen quince", 15), ("twenty veinte", 20)),
-        *(("thirty treinta", 30), ("few several pocos pocas", SEVERAL)),
-    )
-    for name in names.split()
+    **vocabulary.numbers(),
+    **dict.fromkeys("a an un una".split(), 1),
+    **dict.fromkeys("few several pocos pocas".split(), SEVERAL),
 }
 _UNIT = "|".join(_UNITS)
 _NUMBER = rf"\d{{1,4}}|(?:a )?couple of|un par de|(?:a )?few|{'|'.join(_VALUES)}"

@@ -1,15 +1,31 @@
 """Letters as they are compared: without capitals and accents."""
 
-from unicodedata import normalize
+from unicodedata import normalize as _form
 
 
 def fold(text: str) -> str:
-    """A text without capitals and accents, as long as it was."""
+    """A text without capitals and accents, as long as it was; curly apostrophes straight."""
     if text.isascii():
         return text.lower()
     return "".join(_bare(char) for char in text)
 
 
+def normalize(text: str, keep: str = "") -> str:
+    """A text without capitals, accents and doubled spaces; it may be shorter or longer than it was.
+
+    `keep`: letters that stay as they are, as `ñ` where `año` is not `ano`.
+    """
+    text = text.casefold()
+    if not text.isascii():
+        parts = (char if char in keep else _stripped(char) for char in _form("NFC", text))
+        text = "".join(parts)
+    return " ".join(text.split())
+
+
 def _bare(char: str) -> str:
-    found = normalize("NFD", char.lower())[:1]
+    found = _form("NFD", char.lower())[:1]
     return {"’": "'", "‘": "'"}.get(found, found or char)
+
+
+def _stripped(char: str) -> str:
+    return "".join(part for part in _form("NFD", char) if not "\u0300" <= part <= "\u036f")

@@ -1,31 +1,19 @@
 """What a text gives away without a model: its language, the dates it names, whether it asks.
 
-English and Spanish, the two languages people write here; a text in another is one whose language is unknown.
+The languages are those of `languages/`; a text in another is one whose language is unknown.
 """
 
 import re
 
-_WORD = re.compile(r"\w+")
+from store.text import vocabulary
+from store.text.folding import fold
+from store.text.tokens import LETTERS
+
 _SENTENCE = re.compile(r"[^.!?…]+[.!?…]*")
 _LOOKED_AT = 400  # characters tell the language
-_ENGLISH = frozenset(
-    """
-    about at be been but by can could did do does for from had has have her his how in is it its my not of on that the
-    their there these they this those to was we were what when where which who why will with would you your
-    """.split()
-)
-_SPANISH = frozenset(
-    """
-    al como con cuál cuáles cuándo cuánto cuántas cuántos cómo de del desde dónde ella en entre era es esa ese esta este
-    esto está están fue ha han hasta hay la las le les lo los muy más mi nos para pero por que quién qué se sobre su sus
-    también te tu un una unas unos y ya yo
-    """.split()
-)
-_MONTH_NAMES = (
-    *("january enero", "february febrero", "march marzo", "april abril", "may mayo", "june junio", "july julio"),
-    *("august agosto", "september septiembre", "october octubre", "november noviembre", "december diciembre"),
-)
-_MONTHS = {word: number for number, names in enumerate(_MONTH_NAMES, start=1) for word in names.split()}
+_MONTHS = {
+    name: number for number, names in enumerate(vocabulary.in_order("dates", "months"), start=1) for name in names
+}
 # `may` is a month only in such company
 _MAY = re.compile(
     r"\b(?:in|of|on|by|since|until|during|last|this|next|early|mid|late|\d{1,2}(?:st|nd|rd|th)?) may\b|\bmay,? \d"
@@ -37,22 +25,18 @@ _WHEN = re.compile(
     r"|(?:what|which|qué) (?:date|day|month|year|día|mes|año|fecha)",
     re.IGNORECASE,
 )
-_TIME = frozenset(
-    """
-    ago day days just last month months morning next recently since soon today tomorrow tonight week weekend weeks year
-    years yesterday monday tuesday wednesday thursday friday saturday sunday
-    anoche año años ayer día días hace hoy mañana mes meses pasada pasado próxima próximo semana semanas domingo jueves
-    lunes martes miércoles sábado viernes
-    """.split()
-) | frozenset(_MONTHS)
+_TIME = frozenset(map(fold, vocabulary.words("dates", "moment"))).union(
+    _MONTHS, *vocabulary.in_order("dates", "weekdays")
+)
+_TELLTALE = {code: vocabulary.words("stop", "language", language=code) for code in vocabulary.languages()}
 
 
 def language(text: str) -> str:
-    """`en`, `es`, or nothing where the little words of neither are in the majority."""
-    words = _WORD.findall(text[:_LOOKED_AT].lower())
-    english = len([word for word in words if word in _ENGLISH])
-    spanish = len([word for word in words if word in _SPANISH])
-    return "" if english == spanish else "en" if english > spanish else "es"
+    """`en`, `es`, …: of which most of the little words are; empty where two have as many."""
+    found = LETTERS.findall(text[:_LOOKED_AT].lower())
+    counts = {code: sum(word in telltale for word in found) for code, telltale in _TELLTALE.items()}
+    best = max(counts, key=lambda code: counts[code])
+    return best if list(counts.values()).count(counts[best]) == 1 else ""
 
 
 def foreign(one: str, other: str) -> bool:
@@ -67,7 +51,7 @@ def asks_when(question: str) -> bool:
 
 def tells_time(text: str) -> bool:
     """Whether a text says when something was: yesterday, last week, in May."""
-    return any(word in _TIME for word in _WORD.findall(text.lower()))
+    return any(word in _TIME for word in LETTERS.findall(fold(text)))
 
 
 class NamedDate:
@@ -77,7 +61,7 @@ class NamedDate:
 
     def __init__(self, question: str) -> None:
         text = question.lower()
-        words = _WORD.findall(text)
+        words = LETTERS.findall(text)
         self.months = {_MONTHS[word] for word in words if word in _MONTHS and (word != "may" or _MAY.search(text))}
         self.years = {int(year) for year in _YEAR.findall(text)}
         self.days = {int(number) for number in _DAY.findall(text)} if self.months else set()
@@ -101,5 +85,8 @@ class NamedDate:
 def said_words(text: str) -> set[str]:
     """The different words of a text's sentences that are no questions."""
     return {
-        word for sentence in _SENTENCE.findall(text) if "?" not in sentence for word in _WORD.findall(sentence.lower())
+        word
+        for sentence in _SENTENCE.findall(text)
+        if "?" not in sentence
+        for word in LETTERS.findall(sentence.lower())
     }

@@ -6,18 +6,14 @@ Rules of words, in Spanish and English. They are strict: what is not kept is mer
 import re
 import unicodedata
 
+from store.text import vocabulary
+from store.text.folding import normalize
+from store.text.word_forms import inflected
+
 # a word, or a sign without which the question is another: a comparison, a currency, a minus before a number
 _WORD = re.compile(r"[\w+#]+(?:[.\-/'’:][\w+#]+)*|[<>=≤≥≠]+|[$€£¥%&|*^~]|[-−](?=\s*[\d$€£¥])")
-_ACCENTS = str.maketrans("áàâéèêíìîóòôúùûü", "aaaeeeiiiooouuuu")  # ñ is a letter of its own: año, ano
 
-# what makes the answer depend on when it is given
-_MOMENT = """
-    now nowadays today tonight yesterday tomorrow current currently presently recent recently lately ago just yet
-    still anymore already latest newest new next
-    ahora hoy ayer anteayer mañana anoche recien recientemente ultimamente actual actuales actualmente reciente
-    recientes todavia aun ya sigue siguen seguimos proximo proxima siguiente nuevo nueva nuevos nuevas
-"""
-_DAYS = "monday|tuesday|wednesday|thursday|friday|saturday|sunday|lunes|martes|miercoles|jueves|viernes|sabado|domingo"
+_DAYS = vocabulary.alternatives(frozenset[str]().union(*vocabulary.in_order("dates", "weekdays")))
 _TIMES = (
     "second|minute|hour|day|morning|noon|afternoon|evening|night|week|weekend|month|quarter|year|sprint"
     "|segundo|minuto|hora|dia|mañana|tarde|noche|semana|finde|fin de semana|mes|trimestre|año"
@@ -31,16 +27,6 @@ _PERIOD = re.compile(
     r"|cuanto (?:falta|tiempo)|cuantos dias"
     r"|hace (?:\d+|un|una|unos|unas|dos|tres|poco|mucho|cuanto|rato))\b"
 )
-# what is about how somebody feels: it wants an answer of its own each time
-_FEELING = """
-    feel feels feeling feelings felt sad happy unhappy angry upset tired exhausted stressed anxious anxiety worried
-    worry afraid scared lonely depressed frustrated frustrating overwhelmed bored excited ashamed hate love cry crying
-    siento sientes sentis siente sentimos sienten sentir sentia sentido triste tristes feliz felices contento contenta
-    enojado enojada enfadado enfadada cansado cansada agotado agotada estresado estresada ansioso ansiosa ansiedad
-    preocupado preocupada preocupa preocupan miedo asustado asustada deprimido deprimida frustrado frustrada
-    agobiado agobiada aburrido aburrida emocionado emocionada harto harta angustia angustiado angustiada odio amo
-    llorar lloro verguenza animo nervous nervioso nerviosa nervios estoy
-"""
 _SELF = re.compile(r"\b(?:am i|i am|how are you|como (?:estas|ando|andas|te va|me va))\b")
 # what asks for all records of a sort, or for those in some state: every new record may be one of them
 _RECORDS = (
@@ -53,32 +39,21 @@ _LIST = re.compile(
     rf"|\b(?:which|what|how many|list|show|all|any|every|open|que|cuales|cuant[oa]s|tod[oa]s|lista|hay|abiert[oa]s)"
     rf" (?:[\w'-]+ ){{0,3}}(?:{_RECORDS})\b"
 )
-MOMENT, FEELING = frozenset(_MOMENT.split()), frozenset(_FEELING.split())
-_NEGATIONS = frozenset(
-    "no not never none without nobody nothing cannot cant dont doesnt isnt arent wasnt wont nunca nadie nada ningun"
-    " ninguno ninguna sin tampoco jamas".split()
-)
+MOMENT = vocabulary.words("questions", "moment")  # the answer depends on when it is given
+FEELING = vocabulary.words("questions", "feeling")  # it wants an answer of its own each time
+_NEGATIONS = vocabulary.words("negations", "core", "nobody", "contracted")
+_FRAME = vocabulary.words("stop", "question")
 # words that ask for a thing of one sort: two questions that ask for different sorts are not the same
-_ASKS = {
-    "who": "who whom whose quien quienes",
-    "when": "when cuando",
-    "where": "where donde adonde",
-    "why": "why porque",
-    "many": "many cuantos cuantas",
-    "much": "much cuanto cuanta",
+_SORTS = {
+    word: sort
+    for sort in ("who", "when", "where", "why", "many", "much")
+    for word in vocabulary.words("questions", sort)
 }
-# words that may stand for each other, or be left out, and the question is the same
-_FRAME = frozenset(
-    "what which que cual cuales the a an our we do does el la los las un una nuestro nuestra nuestros nuestras please"
-    " exactly porfavor exactamente me tell".split()
-)
-_SORTS = {word: sort for sort, words in _ASKS.items() for word in words.split()}
 
 
 def words(question: str) -> list[str]:
     """The words of a question, without capitals, accents and punctuation; `C++`, `v1.2` and `F#12` are one each."""
-    text = unicodedata.normalize("NFKC", question).casefold()
-    return _WORD.findall(unicodedata.normalize("NFC", text).translate(_ACCENTS))
+    return _WORD.findall(normalize(unicodedata.normalize("NFKC", question), keep="ñ"))
 
 
 def normal(question: str) -> str:
@@ -131,13 +106,7 @@ def _one_place(first: list[str], second: list[str]) -> bool:
     one, other = ([word for word in side if word not in _FRAME] for side in blocks[0])
     if _sorts(blocks[0][0]) and _sorts(blocks[0][0]) == _sorts(blocks[0][1]):
         return False
-    return bool(one or other) and not (len(one) == len(other) and all(map(_forms, one, other)))
-
-
-def _forms(one: str, other: str) -> bool:
-    """Whether two words may be forms of one: `deploy`, `deploying`."""
-    shared = next((at for at, (a, b) in enumerate(zip(one, other, strict=False)) if a != b), min(len(one), len(other)))
-    return shared >= max(4, min(len(one), len(other)) - 2)
+    return bool(one or other) and not (len(one) == len(other) and all(map(inflected, one, other)))
 
 
 def _numbers(told: list[str]) -> set[str]:

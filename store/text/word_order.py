@@ -12,7 +12,9 @@ from dataclasses import dataclass, replace
 
 from store.text import contradiction
 from store.text.folding import fold
-from store.text.words import CLAUSE, DENIED, SLIGHT, WORD, named, same
+from store.text.tokens import WORD
+from store.text.word_forms import same
+from store.text.words import CLAUSE, DENIED, SLIGHT, named
 
 MOST = 400  # words that are looked at; of more, nothing is known to be in order
 NAME, FIGURE = "name", "figure"

@@ -22,8 +22,9 @@ from store.database.values import Verbatim
 from store.memory import Memory
 from store.search import corpus, fts, snippets
 from store.search.fts import COMMON_FLOOR
-from store.search.query_parser import STATUSES, STOP
+from store.search.query_parser import STATUSES
 from store.search.results import Answer
+from store.text.vocabulary import stop_words
 
 SHA = "a1b2c3d4e5f6071829304150617283940a1b2c3d"
 
@@ -128,7 +129,7 @@ def test_a_question_of_stop_words_alone_is_still_answered(memory: Memory) -> Non
     """Words that say nothing are left out of a question, unless it has no others."""
     memory.facts.remember("to be or not to be")
     memory.facts.remember("the cache is warm")
-    assert {"the", "is", "be", "cómo", "qué"} <= STOP
+    assert {"the", "is", "be", "cómo", "qué"} <= stop_words("search")
     assert cited(memory.search("the be cache ")) == ["F#2"]
     assert cited(memory.search("to be ")) == ["F#1"]
 

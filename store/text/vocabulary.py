@@ -1,0 +1,90 @@
+"""Words of each language, from the data files in `languages/`: one file a language, every file is read.
+
+`languages/en.toml` says what the tables mean. Read when first asked for, then kept.
+"""
+
+import os
+from collections.abc import Iterable
+from functools import cache
+from typing import Any
+
+FOLDER = os.path.join(os.path.dirname(__file__), "languages")
+
+
+@cache
+def languages() -> tuple[str, ...]:
+    """The codes of the languages that have a file: `en`, `es`."""
+    return tuple(sorted(name.removesuffix(".toml") for name in os.listdir(FOLDER) if name.endswith(".toml")))
+
+
+@cache
+def words(table: str, *names: str, language: str = "") -> frozenset[str]:
+    """The words of these names in a table, of one language or of all. Raises KeyError for a name no file has."""
+    found: set[str] = set()
+    for name in names:
+        held = [_read(language)[table][name]] if language else _held(table, name)
+        if not held:
+            raise KeyError(f"{table}.{name}")
+        for value in held:
+            found.update(value.split() if isinstance(value, str) else value)
+    return frozenset(found)
+
+
+def stop_words(use: str) -> frozenset[str]:
+    """Words that say little, for one use: `search`, `comparison`, `evidence`, `grounding`, `slug`."""
+    return words("stop", "core", use)
+
+
+@cache
+def in_order(table: str, name: str) -> tuple[frozenset[str], ...]:
+    """A list by its places, as the days of a week: what each place is called, in all languages."""
+    lists = _held(table, name)
+    return tuple(
+        frozenset(word for one in lists for word in one[place].split()) for place in range(max(map(len, lists)))
+    )
+
+
+@cache
+def numbers() -> dict[str, int]:
+    """Words that mean a number."""
+    tables = [_read(code).get("numbers", {}) for code in languages()]
+    return {word: int(value) for table in tables for value, text in table.items() for word in text.split()}
+
+
+@cache
+def groups(table: str) -> dict[str, tuple[frozenset[str], ...]]:
+    """Each name of a table with its sides: words that may stand for each other, in all languages."""
+    names = dict.fromkeys(name for code in languages() for name in _read(code).get(table, {}))
+    found = {}
+    for name in names:
+        held = [[value] if isinstance(value, str) else value for value in _held(table, name)]
+        found[name] = tuple(
+            frozenset(word for sides in held for word in sides[at].split()) for at in range(max(map(len, held)))
+        )
+    return found
+
+
+def endings(name: str) -> tuple[frozenset[str], ...]:
+    """The groups of endings of that name; the empty string is no ending."""
+    lines = [line for value in _held("endings", name) for line in ([value] if isinstance(value, str) else value)]
+    return tuple(frozenset("" if ending == "-" else ending for ending in line.split()) for line in lines)
+
+
+def alternatives(words: Iterable[str]) -> str:
+    """A regular expression for any of these words, the longest first."""
+    import re
+
+    return "|".join(map(re.escape, sorted(words, key=lambda word: (-len(word), word))))
+
+
+def _held(table: str, name: str) -> list[Any]:
+    """What the files hold under this name, in the order of the languages."""
+    return [_read(code)[table][name] for code in languages() if name in _read(code).get(table, {})]
+
+
+@cache
+def _read(language: str) -> dict[str, Any]:
+    import tomllib
+
+    with open(os.path.join(FOLDER, f"{language}.toml"), "rb") as file:
+        return tomllib.load(file)

@@ -1,0 +1,141 @@
+"""The words of each language come from one file, and another language is another file."""
+
+import ast
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from store.text import vocabulary
+from store.text.folding import fold, normalize
+
+ROOT = Path(__file__).parents[3]
+FILES = sorted(Path(vocabulary.FOLDER).glob("*.toml"))
+TABLES = [tomllib.loads(path.read_text(encoding="utf-8")) for path in FILES]
+AS_TYPED = {
+    ("stop", "search"),
+    ("stop", "language"),
+    ("dates", "moment"),
+    ("clauses", "hanging"),
+    ("clauses", "continuing"),
+}
+
+FRENCH = """
+[stop]
+core = 'le la les un une des et de du que qui est dans pour avec'
+search = 'nous avons'
+language = 'le la les des et du dans pour avec est nous qui'
+[negations]
+core = 'ne pas jamais'
+[dates]
+weekdays = ['lundi', 'mardi', 'mercredi', 'jeudi', 'vendredi', 'samedi', 'dimanche']
+months = ['janvier', 'fevrier', 'mars', 'avril', 'mai', 'juin', 'juillet', 'aout', 'septembre', 'octobre', 'novembre',
+  'decembre']
+[numbers]
+7 = 'sept'
+[opposites]
+before = ['avant', 'apres']
+[synonyms]
+invoice = 'facture'
+[clauses]
+abbreviations = 'mme'
+"""
+READS = """
+import sys
+from store.text import vocabulary
+vocabulary.FOLDER = sys.argv[1]
+from store.text import clauses, contradiction, dates, language, question_similarity, synonyms
+from store.text.contradiction import compare, taken_apart
+one, other = taken_apart("Les factures partent lundi"), taken_apart("Les factures partent mardi")
+print(
+    vocabulary.languages(),
+    language.language("Nous avons la base dans le dossier pour les tests"),
+    sorted({"nous", "avec"} - vocabulary.stop_words("search")),
+    compare(one, other, 0.9),
+    dates.weekly(frozenset({"mardi"})), language.NamedDate("en mars").months,
+    contradiction.contrary("avant le release", "apres le release"),
+    question_similarity.may_be_same("qui valide la facture", "qui ne valide pas la facture"),
+    synonyms.same("facture", "factura"),
+    list(clauses.spans("Elle voit Mme. Noor ici.")),
+)
+"""
+
+
+def test_a_third_language_is_a_file(tmp_path: Path) -> None:
+    folder = tmp_path / "languages"
+    shutil.copytree(vocabulary.FOLDER, folder)
+    (folder / "fr.toml").write_text(FRENCH, encoding="utf-8")
+    command = [sys.executable, "-c", READS, str(folder)]
+    told = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, check=True).stdout.strip()
+    assert told == "('en', 'es', 'fr') fr [] contradicts True {3} True False True [(0, 24)]"
+
+
+@pytest.mark.parametrize(("name", "table"), [(path.name, table) for path, table in zip(FILES, TABLES, strict=True)])
+def test_a_language_has_the_tables_and_names_of_the_first(name: str, table: dict[str, dict[str, object]]) -> None:
+    free = {"numbers"}  # whatever numbers it has words for
+    assert {key: sorted(value) for key, value in table.items() if key not in free} == {
+        key: sorted(value) for key, value in TABLES[0].items() if key not in free
+    }, name
+
+
+@pytest.mark.parametrize("table", TABLES, ids=[path.name for path in FILES])
+def test_words_are_written_as_they_are_compared(table: dict[str, dict[str, object]]) -> None:
+    """What is compared without capitals and accents is never found if it is written with them."""
+    wrong = []
+    for section, names in table.items():
+        for name, value in names.items():
+            words = [word for text in ([value] if isinstance(value, str) else value) for word in text.split()]
+            as_typed = (section, name) in AS_TYPED
+            wrong += [
+                (section, name, word)
+                for word in words
+                if word != (word.lower() if as_typed else normalize(word, keep="ñ"))
+            ]
+    assert wrong == []
+
+
+def test_a_name_that_no_file_has_is_an_error() -> None:
+    with pytest.raises(KeyError):
+        vocabulary.words("stop", "nothing")
+
+
+@pytest.mark.parametrize(
+    ("text", "folded", "normal", "kept"),
+    [
+        ("El  Año\tNUEVO", "el  ano\tnuevo", "el ano nuevo", "el año nuevo"),
+        ("don’t", "don't", "don’t", "don’t"),
+        ("Straße", "straße", "strasse", "strasse"),
+        ("cafe\u0301", "cafe\u0301", "cafe", "cafe"),
+        ("İstanbul", "istanbul", "istanbul", "istanbul"),
+        ("plain ASCII", "plain ascii", "plain ascii", "plain ascii"),
+    ],
+)
+def test_fold_keeps_the_length_and_normalize_need_not(text: str, folded: str, normal: str, kept: str) -> None:
+    assert (fold(text), normalize(text), normalize(text, keep="ñ")) == (folded, normal, kept)
+    assert len(fold(text)) == len(text)
+
+
+# the words of rules that are tested on something else than a text people write, or that list a few of one sort
+ELSEWHERE = {
+    "store/redaction": "secrets", "store/learning": "a grammar of its own", "store/librarian": "answers",
+}  # fmt: skip
+
+
+def test_stop_words_stand_in_the_data_alone() -> None:
+    """A list in the code that is half stop words of one language is a list that exists twice."""
+    stop = vocabulary.words("stop", "core", "search", "comparison", "evidence", "grounding")
+    found = []
+    for path in sorted((ROOT / "store").rglob("*.py")):
+        name = path.relative_to(ROOT).as_posix()
+        if name.startswith(tuple(ELSEWHERE)):
+            continue
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            match node:
+                case ast.Call(func=ast.Attribute(attr="split", value=ast.Constant(value=str() as text))):
+                    words = text.split()
+                    if len(words) >= 12 and sum(word in stop for word in words) > len(words) / 2:
+                        found.append(f"{name}:{node.lineno}")
+    assert found == []
