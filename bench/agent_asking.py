@@ -18,6 +18,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from store.learning.domain_rules import classify
+
 from bench import agent_answers
 from bench.agent_scores import has, has_all, rests
 from store.base.errors import ModelFailed
@@ -25,7 +27,6 @@ from store.base.models import Turn
 from store.conversations import session_snapshot
 from store.conversations.rule_summary import Summarised, by_rule
 from store.learning import extract_rules
-from store.learning.domain_rules import classify
 from store.learning.reconfirm_rules import compare
 from store.learning.sentences import sentences
 

@@ -12,6 +12,7 @@ from pathlib import Path
 FOLDER = Path(__file__).resolve().parent
 sys.path[:0] = [str(FOLDER.parent)]
 
+import store  # noqa: E402
 from store.base.vocabulary import LETTERS  # noqa: E402
 from store.config.settings import (  # noqa: E402
     BY_ENVIRONMENT,
@@ -29,6 +30,7 @@ from tui.input.key_table import KEYS, MOVES, PLAN_KEYS, PURGE_KEYS  # noqa: E402
 from tui.render.badges import FACT_BADGES, KIND_GLYPHS, TASK_GLYPHS  # noqa: E402
 from tui.theme.glyphs import ASCII  # noqa: E402
 
+STUB = FOLDER.parent / "store" / "__init__.pyi"
 BLOCK = re.compile(r"(?P<start><!-- table: (?P<name>[a-z-]+) -->\n).*?(?P<end><!-- end -->)", re.DOTALL)
 
 
@@ -114,6 +116,32 @@ def tables() -> str:
     return head + table(("kind", "tables"), ((kind, ", ".join(map(code, names))) for kind, names in rows))
 
 
+def api() -> str:
+    return table(
+        ("part", "names"),
+        (
+            (part, ", ".join(code(name.partition("=")[0]) for names in modules.values() for name in names.split()))
+            for part, modules in store.API.items()
+        ),
+    )
+
+
+def stub() -> str:
+    """The types of what `store` imports when it is asked for it."""
+    lines = [f"# {STUB.name}: written by `python docs/make.py` from the tables of `__init__.py`"]
+    by_module: dict[str, list[str]] = {}
+    for name, (module, inner) in sorted(store.PLACES.items()):
+        package, _, last = module.rpartition(".")
+        home, own = (module, inner) if inner else (package, last)
+        by_module.setdefault(home, []).append(own if own == name else f"{own} as {name}")
+    for module, names in sorted(by_module.items()):
+        lines += [f"from {module} import (", *(f"    {name}," for name in sorted(names)), ")"]
+    lines += ["", "__version__: str", "__memoranda__: bool", "API: dict[str, dict[str, str]]"]
+    lines += ["FOR_THE_APPLICATION: dict[str, dict[str, str]]", "PLACES: dict[str, tuple[str, str]]", ""]
+    lines += ["__all__ = [", *(f'    "{name}",' for name in sorted(store.PLACES)), "]"]
+    return "\n".join(lines) + "\n"
+
+
 TABLES: dict[str, Callable[[], str]] = {
     "keys": lambda: keys(KEYS),
     "keys-lists": lambda: keys(MOVES),
@@ -126,6 +154,7 @@ TABLES: dict[str, Callable[[], str]] = {
     "citations": citations,
     "badges": badges,
     "tables": tables,
+    "api": api,
 }
 
 
@@ -135,8 +164,12 @@ def filled(text: str) -> str:
 
 
 def drifted() -> list[Path]:
-    """The documents that say otherwise than the code."""
-    return [path for path in sorted(FOLDER.glob("*.md")) if filled(text := path.read_text("utf-8")) != text]
+    """The documents that say otherwise than the code, and the stub of `store` if it does."""
+    return [path for path in (*sorted(FOLDER.glob("*.md")), STUB) if wanted(path) != path.read_text("utf-8")]
+
+
+def wanted(path: Path) -> str:
+    return stub() if path == STUB else filled(path.read_text("utf-8"))
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -146,7 +179,7 @@ def main(arguments: Sequence[str]) -> int:
     paths = drifted()
     for path in paths:
         if not arguments:
-            path.write_text(filled(path.read_text("utf-8")), "utf-8")
+            path.write_text(wanted(path), "utf-8")
         print(f"{path.name}: {'its tables differ from the code' if arguments else 'written'}")
     return 1 if paths and arguments else 0
 

@@ -1,4 +1,242 @@
-"""The memory: one SQLite file, and what reads and writes it. No screen, no terminal."""
+"""The memory: one SQLite file, and what reads and writes it. No screen, no terminal.
+
+This module is the store's public API (docs/api.md): a program imports from `store` what API lists. The command line and
+the application see nothing else of the store; what only they need is in FOR_THE_APPLICATION, and may change. Every name
+is imported when it is first asked for, so that `import store` costs nothing.
+"""
 
 __version__ = "0.1.0"
 __memoranda__ = True  # `tui.main` makes sure by this that it found the right `store`
+
+# part → module → names; `name=other` is called `other` in its module, `name=` is the module
+API = {
+    "the memory, where it is, whose it is": {
+        "store.base.location": "Location locate",
+        "store.memory": "Memory",
+        "store.trust.ownership": "Trust require_trust=require",
+    },
+    "errors": {
+        "store.base.errors": """
+            Conflict Declined Defect DiskFull ForeignFile InvalidInput MemorandaError ModelFailed NotFound NotOurs
+            Purged StorageError
+        """,
+    },
+    "records, and how they are cited": {
+        "store.base.citations": "Citation cite parse_citation=parse",
+        "store.base.models": """
+            Change Checkpoint Chunk Commit Decision Event Fact Iteration Link Proposal Record Step Summary Task Turn
+            as_json
+        """,
+        "store.base.vocabulary": "CONFIDENCES DOMAINS FACT_STATUSES IMPACTS LINK_TYPES SEARCHABLE TASK_STATUSES",
+    },
+    "time": {
+        "store.base.clock": "Clock parse_moment typed_moment utc_now",
+    },
+    "settings": {
+        "store.config.configuration": "Config load_config=load",
+        "store.config.settings": "SETTINGS",
+    },
+    "search": {
+        "store.search.query_parser": "parse_query=parse",
+        "store.search.results": "Hit SearchAnswer=Answer",
+    },
+    "history, checkpoints and restore": {
+        "store.history.restore_plan": "AppliedRestore=AppliedPlan PlannedChange RestorePlan=Plan",
+        "store.services.as_of": "PastMemory read_past=read",
+        "store.services.point_in_time": "PointInTime point_in_time=moment",
+    },
+    "conversations, and what is learned from them": {
+        "store.conversations.turns": "NewTurn",
+        "store.ingest.runner": "IngestReport=Report ingest_file=ingest",
+    },
+    "what waits for a person": {
+        "store.inbox.inbox": "DoubtfulProposal=Doubtful InboxChoice=Choice InboxDecision=Decided",
+    },
+    "what an agent is sent": {
+        "store.context.result": "Context",
+    },
+    "the Librarian and its model": {
+        "store.librarian.answer": "CitedSentence LibrarianAnswer=Answer",
+        "store.librarian.librarian": "Librarian",
+    },
+    "secrets and purge": {
+        "store.purge.proof": "PurgeVerdict=Verdict",
+        "store.purge.purge": "PurgePlan PurgeResult=Done",
+        "store.purge.secret_scan": "scan_secrets=scan",
+    },
+    "export, import, backup": {
+        "store.exchange.backup": "Backup backups",
+        "store.exchange.importer": "Import",
+    },
+    "the doctor, salvage, upkeep": {
+        "store.health.doctor": "examine",
+        "store.health.finding": "Finding",
+        "store.salvage.salvage": "SalvageReport=Report salvage_file=salvage",
+        "store.services.metrics": "Measures measure",
+    },
+}
+FOR_THE_APPLICATION = {
+    "the memory, where it is, whose it is": {
+        "store.base.installation": "installation_trouble=trouble",
+        "store.base.location": "MEMORY_FILE=FILE MEMORY_FOLDER=FOLDER here location=",
+        "store.trust.ownership": "ownership=",
+    },
+    "errors": {
+        "store.database.connection": "DISK_ERRORS understood_error=understood",
+    },
+    "records, and how they are cited": {
+        "store.base.citations": "find_citations=find without_citations=without",
+        "store.base.feature_flags": "feature_off=without",
+        "store.base.record_keys": "pack_key=pack unpack_key=unpack",
+        "store.base.token_count": "token_count=",
+        "store.base.vocabulary": """
+            FACT_ORDERS MODEL PERSON PROPOSAL_STATES PURGEABLE SETTING_NAMES TALK TIMELINE_KINDS
+        """,
+        "store.records.ageing": "AGEING_TABLE=TABLE ageing_state=state",
+        "store.records.checkpoint_levels": "checkpoint_percent=percent",
+        "store.records.facts": "FACT_SORTS=SORTS",
+        "store.records.proposals": "proposals_about=about",
+        "store.records.tags": "written_tags=written",
+        "store.records.tasks": "OPEN_TASKS=OPEN",
+    },
+    "time": {
+        "store.base.clock": "DAY_MS ago from_ms how_long_ago local_time to_ms",
+    },
+    "settings": {
+        "store.config.configuration": "SettingValue=Value asking_settings=asking configuration=",
+        "store.config.files": """
+            project_config_path=project_path put_setting=put remove_setting=remove user_config_path=user_path
+        """,
+        "store.config.grants": "grant_setting=grant revoke_setting=revoke",
+        "store.config.settings": "SETTING_KEYS=KEYS known_setting=known nearest_setting=nearest",
+    },
+    "search": {
+        "store.search.corpus": "corpus=",
+        "store.search.fts": "FullTextIndex",
+        "store.search.linked_records": "linked_records=",
+        "store.search.lookup": "kind_of lookup= many_records=many record_key=key",
+        "store.search.pipeline": "record_body=body",
+        "store.search.query_parser": "query_filters=filters",
+        "store.search.snippets": "SnippetMarker=Marker",
+        "store.search.spelling": "spellings",
+        "store.text.contradiction": "AGAINST SAME",
+        "store.text.prompt_injection": "suspicious",
+    },
+    "history, checkpoints and restore": {
+        "store.history.change_summary": """
+            CHANGED_KINDS=KINDS CHANGED_TABLES=TABLES FOLLOWING_KINDS=FOLLOWS change_sign=sign change_summary=
+            change_text=happened change_title=title
+        """,
+        "store.history.checkpoint_payload": "checkpoint_prompt=prompt",
+        "store.history.checkpoints": "Recovered",
+        "store.history.compression": "every_row",
+        "store.history.history": "HISTORY_KINDS=KINDS",
+        "store.history.restore_plan": "check_restore=checked restore_citations=citations",
+        "store.services.as_of": "PastState",
+    },
+    "conversations, and what is learned from them": {
+        "store.conversations.extraction_queue": "EXTRACTION_ATTEMPTS=ATTEMPTS extraction_queue=",
+        "store.ingest.discard": "kept_lines=kept",
+        "store.ingest.parsed_line": "LONGEST_LINE=LONGEST",
+        "store.learning.context_ranking": "rank_before_context=before_a_context",
+        "store.learning.model_due": "model_due=",
+        "store.learning.model_pass": "ModelPassResult model_pass=",
+        "store.learning.rule_pass": "RulePassResult rule_pass=",
+        "store.learning.summarizers": "summarizers=",
+    },
+    "what waits for a person": {
+        "store.inbox.decision_conflicts": "find_decision_matches=find_matches",
+        "store.inbox.duplicates": "alike_facts=alike nominate_duplicates=nominate",
+        "store.inbox.evidence": "Doubt",
+        "store.inbox.new_fact_check": "new_fact_check=",
+    },
+    "what an agent is sent": {
+        "store.context.budget": "ANSWER_TOKENS=ANSWER ContextPart=Part ContextPiece=Piece PROMPT_TOKENS=PROMPT",
+        "store.context.reasons": "ConsideredFact=Considered",
+    },
+    "the Librarian and its model": {
+        "store.llm.endpoint": "LOCAL_HOSTS=NEAR endpoint= model_host=host short_model_name=short",
+        "store.llm.model_pull": "ModelPuller PullResult RateMeter",
+        "store.librarian.trial": "trial_of_model=worth",
+        "store.llm.model_selection": """
+            MODEL_SWITCH=SWITCH USUAL_MODEL=USUAL found_models=found named_chat why_no_model=why_none
+        """,
+        "store.llm.model_stats": "ModelStats model_stats",
+        "store.llm.probe": "ProbeResult probe_model=probe",
+        "store.llm.server_info": "InstalledModel=Installed",
+        "store.llm.status": "ModelStatus model_status=standing",
+    },
+    "the meaning of texts, and Markdown files": {
+        "store.documents.indexer": "DocumentScan=Scan",
+        "store.documents.watcher": "DocumentWatch=Watch",
+        "store.embedding.indexer": "EmbeddingRun=Indexed",
+        "store.embedding.providers.fastembed": "fastembed=",
+        "store.embedding.vectors": "Vectors",
+    },
+    "secrets and purge": {
+        "store.database.database": "Database",
+        "store.database.disk_reserve": "disk_reserve=",
+        "store.database.packed_ids": "ID_CHUNK=CHUNK packed_ids=packed",
+        "store.database.purge_state": "pending_purge=pending",
+        "store.database.tombstones": "purged_times=times",
+        "store.database.values": "clean_text=clean",
+        "store.database.wal": "wal=",
+        "store.purge.column_scan": "RemainingMatch",
+        "store.purge.proof": "OUT_OF_REACH PurgeTraces=Traces trace_purge=trace",
+        "store.purge.scanners": "PEOPLE_SCANNERS=PEOPLE SECRET_SCANNERS=SECRETS",
+        "store.purge.secret_scan": """
+            SecretCut=Cut SecretLeak=Leak count_secrets=counted make_cuts=made note_cuts=noted scrub_secrets=scrub
+        """,
+        "store.redaction.allowlist": "allow_secret=allow allowed_secrets=allowances disallow_secret=disallow",
+        "store.redaction.families": "SECRET_LABELS=LABELS",
+    },
+    "export, import, backup": {
+        "store.exchange.backup": "backup= backup_status=standing",
+        "store.exchange.exporter": "exporter=",
+        "store.exchange.markdown_export": "markdown_export=",
+    },
+    "the doctor, salvage, upkeep": {
+        "store.health.finding": "FINDING_NOTE=NOTE FINDING_OK=OK FINDING_WRONG=WRONG quiet_findings=quiet",
+        "store.services.adoption": "adoption= examine_adoption=examine",
+        "store.services.auto_ingest": "IngestProcess auto_ingest=",
+        "store.services.automatic_checkpoints": "automatic_checkpoints=",
+        "store.services.background_embedding": "background_embedding=",
+        "store.services.maintenance": "maintenance=",
+        "store.services.metrics": """
+            ConversationCost ExtractionStats IndexMetrics=Index RecoveryMetrics=Recoveries RequestMetrics=Requests
+            SearchMetrics=Searches
+        """,
+        "store.services.related_records": "related_records=related",
+        "store.services.session_flush": "session_flush=",
+    },
+}
+
+
+def _places() -> dict[str, tuple[str, str]]:
+    """name → (module, what it is called there, empty for the module itself)."""
+    found = {}
+    for parts in (API, FOR_THE_APPLICATION):
+        for modules in parts.values():
+            for module, names in modules.items():
+                for name in names.split():
+                    own, renamed, inner = name.partition("=")
+                    found[own] = (module, inner if renamed else own)
+    return found
+
+
+PLACES = _places()
+__all__ = [name.partition("=")[0] for modules in API.values() for names in modules.values() for name in names.split()]
+
+
+def __getattr__(name: str) -> object:
+    """Import a name of the API. Nothing is kept here: the module that it is of has it."""
+    try:
+        module, inner = PLACES[name]
+    except KeyError:
+        raise AttributeError(f"module 'store' has no attribute {name!r}") from None
+    found = __import__(module, fromlist=("",))
+    return getattr(found, inner) if inner else found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *PLACES})

@@ -16,11 +16,9 @@ from textual.filter import LineFilter, Monochrome, NoColor
 from textual.screen import Screen
 from textual.timer import Timer
 
-from store.base.clock import Clock, utc_now
-from store.base.errors import Defect, MemorandaError
-from store.base.location import Location
-from store.config import configuration as config
-from store.config.settings import nearest
+from store import Clock, Defect, Location, MemorandaError, utc_now
+from store import configuration as config
+from store import nearest_setting as nearest
 from tui.input.key_table import BY_ID, FIXED, named, remap
 from tui.main_screen.screen import MainScreen
 from tui.screens.base_screen import forget_startup
@@ -245,7 +243,7 @@ class Memoranda(SaysDefects, App[int]):
         defect is shown with its traceback."""
         from rich.text import Text
 
-        from store.database.connection import understood
+        from store import understood_error as understood
 
         refused = understood(error, self._main.location.path)
         if isinstance(refused, Defect):

@@ -9,10 +9,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 
-from store.base import location
-from store.base.errors import DiskFull, InvalidInput, MemorandaError, NotOurs, StorageError
-from store.memory import Memory
-from store.trust import ownership
+from store import DiskFull, InvalidInput, MemorandaError, Memory, NotOurs, StorageError, location, ownership
 from tui.cli_output import (
     Waiting,
     complain,
@@ -115,12 +112,12 @@ def _open(place: location.Location, verb: Verb) -> Memory:
             raise
         if not _ask(f"{error.message} Did you make it?"):
             raise
-        from store.services import adoption
+        from store import adoption
 
         adoption.whole(place, earlier=True)
         return Memory(place, "cli")
     except DiskFull:
-        from store.database import disk_reserve
+        from store import disk_reserve
 
         if not verb.frees or not disk_reserve.free(place.path):
             raise
@@ -230,11 +227,11 @@ def _announce(memory: Memory) -> None:
 
 def _finish_purge(memory: Memory) -> None:
     """Finish a purge that was cut off or had to wait; without one, a look at one row."""
-    from store.database.purge_state import pending
+    from store import pending_purge as pending
 
     if not pending(memory.database):
         return
-    from store.services import maintenance
+    from store import maintenance
 
     try:
         maintenance.finish_purge(memory.database, say)
@@ -272,7 +269,7 @@ def _catch_up(memory: Memory, cwd: str) -> Callable[[], bool]:
 
 def _keep_moments(memory: Memory, late: Callable[[], bool]) -> None:
     """Take the checkpoint that time has made due, a matter of milliseconds: a command may be all that ever runs."""
-    from store.services import automatic_checkpoints
+    from store import automatic_checkpoints
 
     if late():
         return
@@ -284,7 +281,7 @@ def _keep_moments(memory: Memory, late: Callable[[], bool]) -> None:
 
 def _compare_new(memory: Memory, late: Callable[[], bool]) -> None:
     """Compare what was remembered since with what is known, some 2 ms for each fact."""
-    from store.inbox import new_fact_check
+    from store import new_fact_check
 
     try:
         new_fact_check.compare(memory.database, memory.facts, memory.inbox, late)
@@ -294,7 +291,7 @@ def _compare_new(memory: Memory, late: Callable[[], bool]) -> None:
 
 def _keep_backups(memory: Memory, late: Callable[[], bool]) -> None:
     """Make the daily backup of a file that takes a fraction of the moment; a larger one waits for the application."""
-    from store.services import maintenance
+    from store import maintenance
 
     if late():
         return
@@ -307,12 +304,11 @@ def _keep_backups(memory: Memory, late: Callable[[], bool]) -> None:
 def _catch_up_with_meaning(memory: Memory, late: Callable[[], bool]) -> None:
     """Embed what waits for what is left of the moment, once vectors serve: to begin with, a model is measured for some
     seconds, which the application and `memoranda index` do. Without one nothing is said: doctor says why."""
-    from store.base.feature_flags import without
+    from store import feature_off as without
 
     if late() or without("model"):
         return
-    from store.embedding.vectors import Vectors
-    from store.services import background_embedding
+    from store import Vectors, background_embedding
 
     if Vectors(memory.database).serving is None or not background_embedding.waiting(memory):
         return
@@ -329,7 +325,7 @@ def _catch_up_with_meaning(memory: Memory, late: Callable[[], bool]) -> None:
 
 
 def _catch_up_with_git(memory: Memory, cwd: str, late: Callable[[], bool]) -> None:
-    from store.services import maintenance
+    from store import maintenance
 
     remaining: int | None = None  # until git has listed what there is
 

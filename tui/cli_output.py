@@ -6,8 +6,7 @@ Everything is made visible first, names of folders and of checkpoints too: stran
 import os
 import sys
 
-from store.base import location
-from store.base.errors import MemorandaError, StorageError
+from store import MemorandaError, StorageError, location
 from tui.commands import Outcome
 
 
@@ -119,7 +118,7 @@ def _lettered(text: str) -> str:
 
 def _wants_letters() -> bool:
     """Whether the configuration says so; false where there is no telling."""
-    from store.config import configuration as config
+    from store import configuration as config
 
     try:
         place = location.locate(_place.option, os.environ, folder())

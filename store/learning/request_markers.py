@@ -17,7 +17,10 @@ COLONS = frozenset(":—–-")
 _MARK = re.compile(
     r"(?<![,;:.…—–()])(?:[,;:…]|(?<=\w\w)\)|\.\.)[,;:.…—–()]*+(?=\s|$)|(?<=\s)[-–—]{1,2}(?=\s)|—|(?<=\s)\((?=\w)"
 )
-_AND = re.compile(r"(?<= )(?:and|so|but|y|e|asi que|pero|please|pls|por favor|porfa)(?= )")
+_AND = re.compile(
+    r"(?<= )(?:(?:and|so|but|y|e|asi que|pero|please|pls|por favor|porfa)(?= )"
+    r"|(?=(?:(?:i|we) (?:want|need) you to|(?:quiero|necesito|quisiera) que) ))"
+)
 
 
 class Clause(NamedTuple):

@@ -46,6 +46,7 @@ REQUESTS = ("asked", "pointing", "storing")
 _ENUMERATED = re.compile(r"(?:(?<=\s)|^)(?:\d{1,2}|[a-h])[.)]\s|[;•]\s|(?<=\s)[-*–]\s")
 _TRIM = " \t.!;,…:\u2014\u2013-?¿("
 _QUOTE = re.compile(r"(?<!\d)\"")
+_OVER = re.compile(r"\b(?:era|fue|was)\b")  # says that something was so before
 _QUESTION = re.compile(
     r"(?:do|does|did|is|are|was|were|can|could|would|will|should|shall|have|has|may|write|add|make|create|implement)\b"
 )
@@ -77,6 +78,10 @@ def requests(said: Sequence[Sentence]) -> Iterator[Request]:
             sure = marker.kind == "asked" or (
                 marker.kind == "pointing" and (where, start) != (number, _behind(marker, sentence))
             )
+            under = _condition(sentence.folded, marker) if where == number else end
+            if under < start:  # with its condition it is kept whole, and asked about
+                yield Request(where, under, end, marker.kind, False)
+                continue
             for first, last in _parted(said[where], start, end, marker):
                 sure = sure and first < max(said[where].own, 1)
                 text = said[where].text
@@ -84,12 +89,24 @@ def requests(said: Sequence[Sentence]) -> Iterator[Request]:
                 if marker.kind not in REQUESTS and (announces or _quotes_on(text[first:last])):
                     continue  # it goes on in the next sentence: half of it may say the opposite
                 if marker.kind in (*REQUESTS, "lasting") or not pattern("asking").match(said[where].folded, first):
+                    whole = marker.kind == "hints" and pattern("conditions").match(said[where].folded, first, last)
+                    if whole and "," not in text[first:last]:
+                        last = len(text.rstrip(".!… "))  # a condition without what holds under it says nothing
                     yield Request(where, first, last, marker.kind, sure)
 
 
 def _quotes_on(text: str) -> bool:
     """Whether a mark of quotation is opened in a text, and not closed in it; `19"` is a length."""
     return len(_QUOTE.findall(text)) % 2 == 1 or text.count("“") > text.count("”") or text.count("«") > text.count("»")
+
+
+def _condition(folded: str, marker: Marker) -> int:
+    """Where the condition begins under which something is asked for, before its marker; the end where there is none."""
+    for part in request_markers.clauses(folded)[: marker.clause + 1] if marker.kind not in STATED else ():
+        for place in request_markers.starts(folded, part.start, part.end):
+            if place < marker.start and pattern("conditions").match(folded, place, marker.start):
+                return place
+    return len(folded)
 
 
 def _behind_words(folded: str, marker: Marker) -> int:
@@ -256,7 +273,9 @@ def _states(sentence: Sentence, kind: str, marker: Marker, parts: list[Clause]) 
         return True  # "I meant the blue one": in the place of something that was said
     if kind == "corrects" or colon:
         return _stated(rest, text)
-    figure = bool(FIGURE.search(rest) or NAME.search(text) or pattern("corrected").match(rest))
+    if _OVER.search(folded[marker.start : marker.end]):
+        return _stated(rest.removeprefix("ahora ").removeprefix("now "), text)
+    figure = bool(_firm(text) or pattern("corrected").match(rest))
     if passing.refused(rest) and not (figure and kind == "denies" and pattern("to_be").search(rest)):
         return False
     own = states(rest, text) or pattern("confirmed").match(rest) or pattern("corrected").match(rest)
@@ -266,8 +285,8 @@ def _states(sentence: Sentence, kind: str, marker: Marker, parts: list[Clause]) 
 
 
 def _firm(text: str) -> bool:
-    """Whether a name or a figure stands in it."""
-    return bool(FIGURE.search(text) or NAME.search(text))
+    """Whether a name, a figure or something in quotation marks stands in it."""
+    return bool(FIGURE.search(text) or NAME.search(text) or _QUOTE.search(text))
 
 
 def _goes_on(marker: str, kind: str) -> bool:

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from store.base.models import Step
+from store import Step
 from tui.actions.support import name_of, names_of
 
 if TYPE_CHECKING:
-    from store.base.models import Record
+    from store import Record
     from tui.actions.host import ActionHost
 
 
@@ -24,7 +24,7 @@ def copy(screen: ActionHost) -> None:
 
 
 def copy_text(screen: ActionHost) -> None:
-    from store.search.pipeline import body
+    from store import record_body as body
 
     _copy(screen, lambda thing: thing.reason if isinstance(thing, Step) else body(thing), "the text of ")
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from store.base.citations import cite
-from store.base.errors import MemorandaError
-from store.base.models import Commit, Decision, Proposal
+from store import Commit, Decision, MemorandaError, Proposal, cite
 from tui.actions import inbox
 from tui.actions.support import made, undoes, write
 from tui.input.key_table import named
 from tui.render.plurals import count
 
 if TYPE_CHECKING:
-    from store.memory import Memory
+    from store import Memory
     from tui.actions.host import ActionHost
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from store.base.citations import cite
-from store.base.models import Decision, Fact, Proposal, Task
-from store.base.record_keys import pack
+from store import Decision, Fact, Proposal, Task, cite
+from store import pack_key as pack
 from tui.actions import inbox
 from tui.actions.decisions import decide
 from tui.actions.history import checkpoint
@@ -16,7 +15,7 @@ from tui.input.key_table import named
 from tui.render.plurals import count
 
 if TYPE_CHECKING:
-    from store.memory import Memory
+    from store import Memory
     from tui.actions.host import ActionHost
 
 

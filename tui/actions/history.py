@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from store.base.clock import how_long_ago, to_ms
-from store.base.models import Checkpoint, Step, Turn
-from store.base.vocabulary import PERSON, TALK
+from store import PERSON, TALK, Checkpoint, Step, Turn, how_long_ago, to_ms
 from tui.actions.support import made, write
 from tui.input.key_table import INBOX, named
 from tui.workers.engine import touched
 
 if TYPE_CHECKING:
-    from store.history.restore_plan import Plan
-    from store.memory import Memory
+    from store import Memory
+    from store import RestorePlan as Plan
     from tui.actions.host import ActionHost
 
 FRESH_MS = 600_000  # what was done longer ago than that is undone with a word about it

@@ -9,9 +9,8 @@ if TYPE_CHECKING:
     from textual.app import App
     from textual.widget import Widget
 
-    from store.base.models import Record, Step
-    from store.librarian.answer import Answer
-    from store.services.point_in_time import PointInTime
+    from store import LibrarianAnswer as Answer
+    from store import PointInTime, Record, Step
     from tui.lists.view_state import View
     from tui.widgets.chat_pane import Talk
     from tui.widgets.preview_pane import PreviewPane

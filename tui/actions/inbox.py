@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from store.base.citations import cite
-from store.base.errors import MemorandaError
-from store.base.models import Fact, Proposal
-from store.base.record_keys import pack
+from store import Fact, MemorandaError, Proposal, cite
+from store import pack_key as pack
 from tui.actions.support import MANY, many, names_of, refuse, undoes, write
 from tui.input.key_table import INBOX
 from tui.render.plurals import count
 from tui.render.proposal_detail import flagged
 
 if TYPE_CHECKING:
-    from store.inbox.inbox import Choice, Decided
-    from store.memory import Memory
+    from store import InboxChoice as Choice
+    from store import InboxDecision as Decided
+    from store import Memory
     from tui.actions.host import ActionHost
 
 HERE = "Only what is proposed, and facts, can be merged."
@@ -31,7 +30,7 @@ def accept(screen: ActionHost, chosen: Sequence[Proposal]) -> None:
     """Accept proposals; what reads like an order to an agent is asked about when it is one of several."""
     orders = sum(map(flagged, chosen))
     if orders and len(chosen) > 1:
-        from store.inbox.inbox import Choice
+        from store import InboxChoice as Choice
 
         choices = [Choice(one.id, "accept") for one in chosen]
         which = f"{orders} of which read{'s' if orders == 1 else ''} like an order to an agent"
@@ -45,7 +44,7 @@ def reject(screen: ActionHost, chosen: Sequence[Proposal]) -> None:
 
 
 def _decide(screen: ActionHost, chosen: Sequence[Proposal], verb: str, word: str) -> None:
-    from store.inbox.inbox import Choice
+    from store import InboxChoice as Choice
 
     choices = [Choice(one.id, verb) for one in chosen]
     many(screen, f"{word} {count(len(chosen), 'proposal')}?", len(chosen), lambda: decide(screen, choices))
@@ -53,7 +52,7 @@ def _decide(screen: ActionHost, chosen: Sequence[Proposal], verb: str, word: str
 
 def edit(screen: ActionHost, proposal: Proposal) -> None:
     """Accept a proposal in one's own words."""
-    from store.inbox.inbox import Choice
+    from store import InboxChoice as Choice
 
     if not _worded(screen, proposal):
         return
@@ -128,7 +127,7 @@ def _join(screen: ActionHost, fact: int, text: str) -> None:
 def _with_a_fact(screen: ActionHost, proposal: Proposal, verb: str, question: str) -> None:
     """At once where it is plain which fact is meant: to merge, the only one that says the same; to supersede, the one
     it is about, or the only one it is like."""
-    from store.inbox.inbox import Choice
+    from store import InboxChoice as Choice
 
     def found(result: object, error: MemorandaError | None) -> None:
         known, plain = result if isinstance(result, tuple) else ([], False)
@@ -154,8 +153,8 @@ def _with_a_fact(screen: ActionHost, proposal: Proposal, verb: str, question: st
 def _meant(memory: Memory, proposal: Proposal, verb: str) -> tuple[list[int], bool]:
     """(the facts that a proposal may be merged with, or take the place of, whether it is plain that it is the first).
     What contradicts it is nothing to merge it with."""
-    from store.inbox.duplicates import alike
-    from store.text.contradiction import AGAINST, SAME
+    from store import AGAINST, SAME
+    from store import alike_facts as alike
 
     if verb == "supersede" and proposal.target is not None:
         return [proposal.target], True
@@ -201,8 +200,8 @@ def decide(screen: ActionHost, choices: Sequence[Choice], anyway: bool = False) 
 
 def _left(screen: ActionHost, choices: Sequence[Choice], done: Decided) -> None:
     """What could not be done: a doubt about one proposal is asked about, more are told."""
-    from store.base.errors import Purged
-    from store.inbox.inbox import Doubtful
+    from store import DoubtfulProposal as Doubtful
+    from store import Purged
 
     again = [choice for choice in choices if isinstance(done.left.get(choice.number), Doubtful | Purged)]
     if len(done.left) == 1 and again:
@@ -236,7 +235,7 @@ def told(done: Decided) -> str:
 
 def in_editor(screen: ActionHost) -> None:
     """Decide the marked proposals, or all of the list, in the person's editor."""
-    from store.inbox.inbox import Choice
+    from store import InboxChoice as Choice
     from tui.desktop.editor import edit as edit_text
     from tui.render import proposal_batch
 

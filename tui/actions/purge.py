@@ -5,15 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from store.base.errors import MemorandaError
-from store.base.models import Decision, Event, Fact, Proposal, Step, Summary, Task, Turn
-from store.search.lookup import kind_of
+from store import Decision, Event, Fact, MemorandaError, Proposal, Step, Summary, Task, Turn, kind_of
 from tui.actions.support import refuse
 from tui.render.plurals import count
 
 if TYPE_CHECKING:
-    from store.memory import Memory
-    from store.purge.purge import PurgePlan
+    from store import Memory, PurgePlan
     from tui.actions.host import ActionHost
 
 

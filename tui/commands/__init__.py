@@ -2,10 +2,8 @@
 
 from collections.abc import Callable, Generator
 
-from store.base.citations import Citation, parse
-from store.base.errors import InvalidInput
-from store.base.location import Location
-from store.memory import Memory
+from store import Citation, InvalidInput, Location, Memory
+from store import parse_citation as parse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -101,7 +99,8 @@ def run(session: Session, handler: str, arguments: "ParsedArguments") -> Outcome
     except Exception as error:
         if type(error).__module__ != "apsw":
             raise
-        from store.database.connection import DISK_ERRORS, understood
+        from store import DISK_ERRORS
+        from store import understood_error as understood
 
         if not isinstance(error, DISK_ERRORS):
             raise
@@ -139,7 +138,7 @@ def number(text: str, kind: str) -> int:
 
 def though_purged(session: Session, given: "ParsedArguments", work: "Callable[[bool], Result]") -> "Result":
     """Do work that keeps a text; if it was purged once, only when the person says so. Raises Declined."""
-    from store.base.errors import Declined, Purged
+    from store import Declined, Purged
 
     try:
         return work(given.yes)

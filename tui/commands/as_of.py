@@ -1,23 +1,22 @@
 """as-of, diff: how things stood at a moment, and what is not as it was."""
 
-from store.base.errors import InvalidInput
+from store import InvalidInput
 from tui.commands import Outcome, Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from store.history.restore_plan import PlannedChange
-    from store.memory import Memory
+    from store import Memory, PlannedChange
     from tui.input.argument_parser import ParsedArguments
 
 KINDS = ("facts", "decisions", "tasks")
 
 
 def as_of(session: Session, given: "ParsedArguments") -> Outcome:
-    from store.base.models import as_json
-    from store.services.as_of import PastMemory, read
-    from store.services.point_in_time import moment
+    from store import PastMemory, as_json
+    from store import point_in_time as moment
+    from store import read_past as read
 
     kinds = tuple(kind for kind in KINDS if kind in given.what) if given.what else KINDS
     if unknown := [word for word in given.what if word not in KINDS]:
@@ -67,7 +66,7 @@ def _lines(then: "Memory", kind: str, records: "list[Any]", limit: int) -> list[
 
 
 def diff(session: Session, given: "ParsedArguments") -> Outcome:
-    from store.services.point_in_time import moment
+    from store import point_in_time as moment
     from tui.commands.record_lines import left_out
     from tui.commands.restore import change_as_json
 
@@ -89,8 +88,9 @@ def diff(session: Session, given: "ParsedArguments") -> Outcome:
 
 def _diff_line(change: "PlannedChange") -> str:
     """What happened to a record: the plan's sign turned round, its text, before and after, who and when."""
-    from store.base.clock import local_time
-    from store.history.change_summary import happened, sign
+    from store import change_sign as sign
+    from store import change_text as happened
+    from store import local_time
     from tui.commands.record_lines import before_and_after, cut
     from tui.theme.escape import visible
 

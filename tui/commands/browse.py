@@ -2,8 +2,7 @@
 
 import os
 
-from store.base.clock import local_time, typed_moment
-from store.base.errors import InvalidInput
+from store import InvalidInput, local_time, typed_moment
 from tui.commands import Outcome, Session, number
 from tui.render.plurals import count
 
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def search(session: Session, given: "ParsedArguments") -> Outcome:
-    from store.base.models import as_json
+    from store import as_json
     from tui.render.badges import KIND_GLYPHS
     from tui.render.summary_line import moment
     from tui.theme.escape import visible
@@ -78,8 +77,8 @@ def _around(text: str, marks: list[tuple[int, int]], width: int = 160) -> str:
 
 
 def show(session: Session, given: "ParsedArguments") -> Outcome:
-    from store.base.citations import parse
-    from store.search import linked_records, lookup
+    from store import linked_records, lookup
+    from store import parse_citation as parse
     from tui.render.record_detail import as_text, describe
     from tui.theme.escape import visible
 
@@ -95,8 +94,7 @@ def show(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def _diff(session: Session, record: object) -> str:
-    from store.base.models import Commit
-    from store.services import maintenance
+    from store import Commit, maintenance
 
     if not isinstance(record, Commit):
         raise InvalidInput("Only a commit has a diff.")
@@ -108,9 +106,8 @@ def _diff(session: Session, record: object) -> str:
 
 
 def timeline(session: Session, given: "ParsedArguments") -> Outcome:
-    from store.base.models import as_json
-    from store.base.record_keys import unpack
-    from store.search import lookup
+    from store import as_json, lookup
+    from store import unpack_key as unpack
     from tui.commands.record_lines import keyed_line, left_out
 
     memory = session.memory
@@ -131,7 +128,7 @@ def timeline(session: Session, given: "ParsedArguments") -> Outcome:
 def stats(session: Session, given: "ParsedArguments") -> Outcome:
     from dataclasses import asdict
 
-    from store.services.metrics import measure
+    from store import measure
     from tui.commands.metric_lines import lines_of
     from tui.render.metric_sections import sections
 
@@ -171,7 +168,7 @@ def _number(value: object) -> str:
 
 def overview(session: Session) -> list[str]:
     """What `memoranda` prints where there is no terminal to draw in."""
-    from store.search import lookup
+    from store import lookup
     from tui.commands.record_lines import fact_line, keyed_line
 
     memory = session.memory

@@ -5,7 +5,7 @@ from tui.render.plurals import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.context.result import Context
+    from store import Context
     from tui.input.argument_parser import ParsedArguments
 
 BAR = 24  # cells of a bar as long as the whole budget
@@ -13,7 +13,7 @@ EIGHTHS: tuple[str, ...] = ("", *"▏▎▍▌▋▊▉")
 
 
 def show(session: Session, given: "ParsedArguments") -> Outcome:
-    from store.learning.context_ranking import before_a_context
+    from store import rank_before_context as before_a_context
 
     with before_a_context(session.memory) as rank:
         built = session.memory.context(" ".join(given.query), given.session, rank=rank)
@@ -43,14 +43,14 @@ def _numbers(texts: list[str]) -> list[int]:
 
 
 def _facts(session: Session, ids: list[int]) -> list[dict[str, object]]:
-    from store.base.models import as_json
+    from store import as_json
 
     return [as_json(fact) for fact in session.memory.facts.many(ids)]
 
 
 def as_json(built: "Context") -> dict[str, object]:
     """A context as `--json` prints it."""
-    from store.base.models import as_json
+    from store import as_json
 
     return {
         "question": built.question,
@@ -90,7 +90,7 @@ def as_json(built: "Context") -> dict[str, object]:
 
 def _lines(built: "Context", now: str) -> list[str]:
     """What it costs, which facts are in and why, and then the whole of it as it is sent."""
-    from store.context.budget import ANSWER
+    from store import ANSWER_TOKENS as ANSWER
     from tui.commands.record_lines import cut
     from tui.render.badges import FACT_BADGES, fact_badge
     from tui.render.proposal_detail import WARNING

@@ -3,15 +3,14 @@
 import os
 import sys
 
-from store.base.citations import cite
-from store.base.errors import InvalidInput, MemorandaError
+from store import InvalidInput, MemorandaError, cite
 from tui.commands import Outcome, Session
 from tui.render.plurals import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.ingest.runner import Report
-    from store.learning.rule_pass import RulePassResult
+    from store import IngestReport as Report
+    from store import RulePassResult
     from tui.input.argument_parser import ParsedArguments
 
 SUFFIX = ".jsonl"
@@ -20,10 +19,9 @@ LARGE = 4 << 20  # bytes: some seconds
 
 
 def ingest(session: Session, given: "ParsedArguments") -> Outcome:
-    from store.ingest.runner import Report
-    from store.ingest.runner import ingest as bring_in
-    from store.learning import rule_pass
-    from store.services import session_flush
+    from store import IngestReport as Report
+    from store import ingest_file as bring_in
+    from store import rule_pass, session_flush
 
     memory = session.memory
     report = Report()
@@ -92,7 +90,7 @@ def _brought(report: "Report") -> str:
 
 def _told(report: "Report") -> list[str]:
     """What else there is to say, a line each."""
-    from store.ingest.parsed_line import LONGEST
+    from store import LONGEST_LINE as LONGEST
 
     lines = []
     for number, says in (
@@ -161,8 +159,7 @@ def sessions(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def _start(session: Session, name: str) -> Outcome:
-    from store.base.models import as_json
-    from store.services import automatic_checkpoints
+    from store import as_json, automatic_checkpoints
 
     begun = automatic_checkpoints.start(session.memory, name, session.cwd)
     again = f" goes on: {count(begun.turns, 'turn')} so far." if begun.turns else " begins."
@@ -171,8 +168,8 @@ def _start(session: Session, name: str) -> Outcome:
 
 def _discarded(session: Session, given: "ParsedArguments") -> Outcome:
     """What was set aside, and until when."""
-    from store.base.clock import ago, local_time
-    from store.ingest.discard import kept
+    from store import ago, local_time
+    from store import kept_lines as kept
     from tui.commands.record_lines import cut, left_out
 
     memory = session.memory
@@ -191,8 +188,7 @@ def _discarded(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def _listed(session: Session, given: "ParsedArguments") -> Outcome:
-    from store.base.clock import local_time
-    from store.base.models import as_json
+    from store import as_json, local_time
     from tui.commands.record_lines import left_out
 
     memory = session.memory
@@ -216,8 +212,7 @@ def _listed(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def flush(session: Session, given: "ParsedArguments") -> Outcome:
-    from store.conversations import extraction_queue
-    from store.services import session_flush
+    from store import extraction_queue, session_flush
 
     extraction_queue.again(session.memory.database)
     done = session_flush.flush(session.memory, given.session)
@@ -236,7 +231,7 @@ def flush(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def clear(session: Session, given: "ParsedArguments") -> Outcome:
-    from store.services import session_flush
+    from store import session_flush
 
     done = session_flush.clear(session.memory, given.session)
     return Outcome(

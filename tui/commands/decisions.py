@@ -1,6 +1,6 @@
 """decide, decisions, link, unlink."""
 
-from store.base.citations import cite
+from store import cite
 from tui.commands import Outcome, Session, number, reference, though_purged
 
 TYPE_CHECKING = False
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 def decide(session: Session, given: "ParsedArguments") -> Outcome:
-    from store.base.models import as_json
+    from store import as_json
 
     decisions = session.memory.decisions
     new = though_purged(
@@ -32,7 +32,7 @@ def decide(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def list_decisions(session: Session, given: "ParsedArguments") -> Outcome:
-    from store.base.models import as_json
+    from store import as_json
     from tui.commands.record_lines import entry_line, left_out
 
     decisions = session.memory.decisions
@@ -71,6 +71,6 @@ def _pair(given: "ParsedArguments") -> tuple[str, int]:
 
 
 def _links(session: Session, decision: int) -> list[dict[str, object]]:
-    from store.base.models import as_json
+    from store import as_json
 
     return [as_json(link) for link in session.memory.commits.links_of_decision(decision)]

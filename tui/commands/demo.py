@@ -6,7 +6,7 @@ from tui.commands import Outcome, Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.base.location import Location
+    from store import Location
     from tui.input.argument_parser import ParsedArguments
 
 HOW = "Leave the application and type `memoranda demo`: it opens a memory of its own, and this one is not touched."
@@ -16,8 +16,7 @@ def demo(session: Session, given: "ParsedArguments") -> Outcome:
     """Build the demo and, where there is a terminal for it, open it; one in a temporary place goes when it is left."""
     import shutil
 
-    from store.base.clock import utc_now
-    from store.base.errors import InvalidInput
+    from store import InvalidInput, utc_now
     from tui.demo import build
 
     if session.location.kind == "option":
@@ -46,7 +45,7 @@ def demo(session: Session, given: "ParsedArguments") -> Outcome:
 
 def _folder(session: Session, named: str | None) -> str:
     """Where the demo is made: a new temporary folder, or the one named, if it is new or empty. Raises Conflict."""
-    from store.base.errors import Conflict
+    from store import Conflict
 
     if named is None:
         import tempfile

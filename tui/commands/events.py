@@ -1,9 +1,6 @@
 """event, events."""
 
-from store.base.citations import cite
-from store.base.clock import typed_moment
-from store.base.errors import InvalidInput
-from store.base.vocabulary import PERSON
+from store import PERSON, InvalidInput, cite, typed_moment
 from tui.commands import Outcome, Session, number
 
 TYPE_CHECKING = False
@@ -57,6 +54,6 @@ def _no_constant(name: str) -> object:
 
 
 def _json(session: Session, ids: list[int]) -> list[dict[str, object]]:
-    from store.base.models import as_json
+    from store import as_json
 
     return [as_json(found) for found in session.memory.events.many(ids)]

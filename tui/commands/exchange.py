@@ -2,7 +2,7 @@
 
 import os
 
-from store.base.errors import Conflict, Declined, InvalidInput
+from store import Conflict, Declined, InvalidInput
 from tui.commands import Outcome, Session
 from tui.render.plurals import count
 
@@ -10,8 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Generator
 
-    from store.exchange.backup import Backup
-    from store.exchange.importer import Import
+    from store import Backup, Import
     from tui.input.argument_parser import ParsedArguments
 
 MERGE_WORDS = {
@@ -40,7 +39,7 @@ def _may_replace(session: Session, given: "ParsedArguments", path: str) -> bool:
 
 
 def export(session: Session, given: "ParsedArguments") -> Outcome:
-    from store.exchange import exporter as export
+    from store import exporter as export
 
     database = session.memory.database
     readable = given.markdown or (given.file or "").endswith((".md", ".md.gz"))
@@ -48,7 +47,7 @@ def export(session: Session, given: "ParsedArguments") -> Outcome:
         raise InvalidInput("Markdown is not JSON.", "Leave --json out, or name a FILE.")
 
     def document() -> "Generator[str, None, None]":
-        from store.exchange import markdown_export
+        from store import markdown_export
 
         if readable:
             return markdown_export.document(database, session.location.name, session.memory.now)
@@ -68,8 +67,7 @@ def export(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def import_file(session: Session, given: "ParsedArguments") -> Outcome:
-    from store.exchange.importer import Import
-    from store.services import session_flush
+    from store import Import, session_flush
 
     path = _path(session, given.file)
     with Import(session.memory.database, path, given.strategy) as found:
@@ -142,7 +140,7 @@ def _notes(found: "Import") -> list[str]:
 
 
 def backup(session: Session, given: "ParsedArguments") -> Outcome:
-    from store.exchange import backup
+    from store import backup
 
     database = session.memory.database
     if given.verify and given.restore:
@@ -174,9 +172,8 @@ def _named(session: Session, text: str | None) -> str | None:
 def _restored(session: Session, given: "ParsedArguments") -> Outcome:
     """Go back to a backup of this very memory, as an ordinary change: what was recorded since goes, and can come
     back."""
-    from store.base.citations import cite
-    from store.exchange import backup
-    from store.history.restore_plan import checked
+    from store import backup, cite
+    from store import check_restore as checked
     from tui.commands.restore import dry
 
     database, plans = session.memory.database, session.memory.plans
@@ -203,7 +200,7 @@ def _restored(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def _verified(session: Session, given: "ParsedArguments") -> Outcome:
-    from store.exchange import backup
+    from store import backup
 
     path, problem = backup.verify(session.memory.database, _named(session, given.file))
     said = f"{path} is not whole: {problem}." if problem else f"{path} is whole: restored and compared row by row."
@@ -212,7 +209,7 @@ def _verified(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def backups(session: Session, given: "ParsedArguments") -> Outcome:
-    from store.exchange.backup import backups
+    from store import backups
     from tui.commands.record_lines import left_out
 
     found = backups(session.memory.database)
@@ -225,7 +222,7 @@ def backups(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def _line(one: "Backup", now: str) -> str:
-    from store.base.clock import how_long_ago, local_time
+    from store import how_long_ago, local_time
     from tui.theme.escape import visible
 
     looked = f"whole {how_long_ago(now, one.verified_at)}" if one.verified_at else "never looked at"

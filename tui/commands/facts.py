@@ -1,8 +1,6 @@
 """remember, facts, correct, confirm, forget, pin, unpin, tag, untag."""
 
-from store.base.citations import cite
-from store.base.errors import InvalidInput
-from store.base.vocabulary import DOMAINS
+from store import DOMAINS, InvalidInput, cite
 from tui.commands import Outcome, Session, number, reference, though_purged
 from tui.render.plurals import count
 
@@ -37,7 +35,7 @@ def remember(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def list_facts(session: Session, given: "ParsedArguments") -> Outcome:
-    from store.base.models import as_json
+    from store import as_json
     from tui.commands.record_lines import fact_line, left_out
 
     memory = session.memory
@@ -135,24 +133,24 @@ def _numbers(texts: list[str]) -> list[int]:
 
 
 def _tags(words: list[str]) -> list[str]:
-    from store.records.tags import written
+    from store import written_tags as written
 
     return [written(word) for word in words]
 
 
 def _json(session: Session, ids: list[int]) -> list[dict[str, object]]:
-    from store.base.models import as_json
+    from store import as_json
 
     return [as_json(fact) for fact in session.memory.facts.many(ids)]
 
 
 def _decision(session: Session, number: int) -> dict[str, object]:
-    from store.base.models import as_json
+    from store import as_json
 
     return as_json(session.memory.decisions.get(number))
 
 
 def _task(session: Session, number: int) -> dict[str, object]:
-    from store.base.models import as_json
+    from store import as_json
 
     return as_json(session.memory.tasks.get(number))

@@ -1,6 +1,6 @@
 """history, redo."""
 
-from store.base.clock import typed_moment
+from store import typed_moment
 from tui.commands import Outcome, Session, reference
 
 TYPE_CHECKING = False
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def list_steps(session: Session, given: "ParsedArguments") -> Outcome:
-    from store.base.models import as_json
+    from store import as_json
     from tui.commands.record_lines import left_out, step_line
 
     memory = session.memory
@@ -42,8 +42,8 @@ def list_steps(session: Session, given: "ParsedArguments") -> Outcome:
 
 def _changes(session: Session, seq: int) -> list[dict[str, object]]:
     """What a step changed: each record's citation, kind, op, and what it held before and after."""
-    from store.history.change_summary import KINDS
-    from store.history.restore_plan import citations
+    from store import CHANGED_KINDS as KINDS
+    from store import restore_citations as citations
 
     changes = session.memory.history.changes(seq)
     cited = citations(session.memory.database, [(change.table, change.key) for change in changes])
@@ -60,7 +60,8 @@ def _changes(session: Session, seq: int) -> list[dict[str, object]]:
 
 
 def _change_line(change: "dict[str, Any]") -> str:
-    from store.history.change_summary import TABLES, title
+    from store import CHANGED_TABLES as TABLES
+    from store import change_title as title
     from tui.commands.record_lines import before_and_after, cut
 
     before, after = change["before"], change["after"]
@@ -73,7 +74,7 @@ def _change_line(change: "dict[str, Any]") -> str:
 
 
 def redo(session: Session, given: "ParsedArguments") -> Outcome:
-    from store.base.models import as_json
+    from store import as_json
 
     step = session.memory.history.redo()
     return Outcome(f"Put back step {step.seq}: {step.reason}.", lambda: as_json(step))

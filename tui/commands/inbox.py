@@ -2,10 +2,10 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from store.base.citations import cite
-from store.base.errors import Declined, InvalidInput
-from store.base.models import Proposal, as_json
-from store.inbox.inbox import Choice, Decided, Doubtful
+from store import Declined, InvalidInput, Proposal, as_json, cite
+from store import DoubtfulProposal as Doubtful
+from store import InboxChoice as Choice
+from store import InboxDecision as Decided
 from tui.commands import Outcome, Session, number, reference, though_purged
 from tui.commands.record_lines import cut, left_out, proposal_line
 from tui.render.plurals import count
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def list_proposals(session: Session, given: "ParsedArguments") -> Outcome:
-    from store.inbox import new_fact_check
+    from store import new_fact_check
 
     memory, inbox = session.memory, session.memory.inbox
     if memory.database.door == "cli":  # in the application it is done beside everything else
@@ -78,8 +78,8 @@ def merge(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def duplicates(session: Session, given: "ParsedArguments") -> Outcome:
-    from store.inbox.duplicates import nominate
-    from store.learning import summarizers
+    from store import nominate_duplicates as nominate
+    from store import summarizers
 
     memory = session.memory
     with summarizers.of_facts(memory) as summary:
@@ -143,9 +143,9 @@ def _counted(numbers: Sequence[int]) -> str:
 
 def _likes(session: Session, proposal: Proposal) -> Iterable[str]:
     """What a proposal duplicates or contradicts, in a line each."""
-    from store.inbox.decision_conflicts import find_matches
-    from store.inbox.duplicates import alike
-    from store.records.proposals import about
+    from store import alike_facts as alike
+    from store import find_decision_matches as find_matches
+    from store import proposals_about as about
 
     if proposal.state != "waiting":
         return
@@ -165,8 +165,8 @@ def _all(session: Session, numbers: Sequence[int]) -> "list[dict[str, Any]]":
 
 
 def _json(session: Session, proposal: Proposal) -> "dict[str, Any]":
-    from store.inbox.decision_conflicts import find_matches
-    from store.inbox.duplicates import alike
+    from store import alike_facts as alike
+    from store import find_decision_matches as find_matches
 
     memory = session.memory
     likes: list[Mapping[str, object]] = []

@@ -10,20 +10,18 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from store.memory import Memory
+    from store import Memory
     from tui.input.argument_parser import ParsedArguments
 
 
 def index(session: Session, given: "ParsedArguments") -> Outcome:
-    from store.base.errors import Conflict, ForeignFile, InvalidInput
-    from store.embedding.vectors import Vectors
-    from store.search import corpus
+    from store import Conflict, ForeignFile, InvalidInput, Vectors, corpus
 
     database = session.memory.database
     if given.what not in (None, "rebuild", "download"):
         raise InvalidInput("index is checked, or rebuilt.", "memoranda index rebuild")
     if given.what == "download":
-        from store.embedding.providers import fastembed
+        from store import fastembed
 
         config = session.memory.config
         fastembed.download(
@@ -58,7 +56,7 @@ class _Embedding:
         self.embedded = 0
         if current_thread() is main_thread():
             self._work(memory)
-        from store.embedding.vectors import Vectors
+        from store import Vectors
 
         self.left, _ = Vectors(memory.database).pending()
         if self.stopped:
@@ -78,8 +76,7 @@ class _Embedding:
         return lines
 
     def _work(self, memory: "Memory") -> None:
-        from store.base.errors import MemorandaError
-        from store.services import background_embedding
+        from store import MemorandaError, background_embedding
 
         if not background_embedding.waiting(memory):
             return

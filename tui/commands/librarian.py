@@ -5,7 +5,7 @@ from tui.render.plurals import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.librarian.answer import Answer
+    from store import LibrarianAnswer as Answer
     from tui.input.argument_parser import ParsedArguments
 
 LOADING = "the model is being loaded …"
@@ -13,15 +13,15 @@ LOADING = "the model is being loaded …"
 
 def ask(session: Session, given: "ParsedArguments") -> Outcome:
     """At a terminal it is said what is waited for until the answer is there."""
-    from store.base.citations import without
-    from store.librarian.librarian import Librarian
-    from store.llm.model_selection import found, why_none
+    from store import Librarian, why_no_model
+    from store import found_models as found
+    from store import without_citations as without
 
     memory = session.memory
     limit = float(memory.config["agent.patience"])
     chat = None if given.no_model else found(memory.config, loading=lambda: session.wait(LOADING), seconds=limit)
     name = chat.name if chat is not None else ""
-    why = "" if chat or given.no_model else why_none(memory.config)
+    why = "" if chat or given.no_model else why_no_model(memory.config)
 
     cites = memory.config["citations"]
 
@@ -52,8 +52,8 @@ def ask(session: Session, given: "ParsedArguments") -> Outcome:
 
 def _sources(session: Session, answer: "Answer") -> list[str]:
     """A line for each record that an answer rests on."""
-    from store.base.citations import parse
-    from store.search import lookup as records
+    from store import lookup as records
+    from store import parse_citation as parse
     from tui.commands.record_lines import cut
     from tui.render.summary_line import summary
 
@@ -76,9 +76,9 @@ def told(answer: "Answer") -> list[str]:
 
 def as_json(session: Session, answer: "Answer") -> dict[str, object]:
     """An answer as `--json` prints it, with the records that it cites."""
-    from store.base.citations import parse
-    from store.base.models import as_json
-    from store.search import lookup as records
+    from store import as_json
+    from store import lookup as records
+    from store import parse_citation as parse
 
     database = session.memory.database
     return {

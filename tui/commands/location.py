@@ -2,11 +2,8 @@
 
 import os
 
-from store.base.errors import Declined, InvalidInput, MemorandaError, NotOurs
-from store.base.location import Location, here
-from store.database.database import Database
-from store.memory import Memory
-from store.trust.ownership import Trust, require
+from store import Database, Declined, InvalidInput, Location, MemorandaError, Memory, NotOurs, Trust, here
+from store import require_trust as require
 from tui.commands import Outcome, Session
 from tui.render.plurals import count
 
@@ -40,7 +37,7 @@ def whose(location: Location) -> tuple[bool | None, str]:
 
 def adopt(session: Session, given: "ParsedArguments") -> Outcome:
     """Take a memory that came from elsewhere, or from an earlier version."""
-    from store.services import adoption
+    from store import adoption
 
     location = session.location
     if given.whole and given.as_proposals:
@@ -99,8 +96,7 @@ def open_other(session: Session, given: "ParsedArguments") -> Outcome:
 def place(text: str, cwd: str) -> tuple[Location, str]:
     """(the memory that a folder or a memory file stands for, the folder it is used from). Raises NotFound for what is
     not there: a memory is never made by opening another."""
-    from store.base.errors import NotFound
-    from store.base.location import locate
+    from store import NotFound, locate
 
     path = os.path.abspath(os.path.join(cwd, os.path.expanduser(text)))
     if os.path.isdir(path):

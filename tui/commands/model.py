@@ -4,9 +4,10 @@ import os
 import sys
 from time import monotonic
 
-from store.base.errors import InvalidInput, ModelFailed
-from store.config.configuration import load
-from store.config.files import put, user_path
+from store import InvalidInput, ModelFailed
+from store import load_config as load
+from store import put_setting as put
+from store import user_config_path as user_path
 from tui.commands import Outcome, Session
 from tui.commands.interrupt import Interrupt
 from tui.input.key_table import BY_ID, FIXED
@@ -17,12 +18,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from store.config.configuration import Config, Value
-    from store.llm.model_pull import PullResult, RateMeter
-    from store.llm.model_stats import ModelStats
-    from store.llm.probe import ProbeResult
-    from store.llm.server_info import Installed
-    from store.llm.status import ModelStatus
+    from store import Config, ModelStats, ModelStatus, ProbeResult, PullResult, RateMeter
+    from store import InstalledModel as Installed
+    from store import SettingValue as Value
     from tui.input.argument_parser import ParsedArguments
 
 OFTEN = 0.1  # seconds between two words about how far a pull is
@@ -72,7 +70,7 @@ def _config(session: Session) -> "Config":
 
 
 def _status(session: Session, name: str) -> Outcome:
-    from store.llm.status import standing
+    from store import model_status as standing
 
     found, fared = standing(_config(session)), _faring(session)
     lines = lines_of(found)
@@ -86,8 +84,7 @@ def _faring(session: Session) -> "ModelStats | None":
     """How the model fares in the memory of this place; None where there is none."""
     if not os.path.lexists(session.location.path):
         return None
-    from store.llm.model_stats import model_stats
-    from store.memory import Memory
+    from store import Memory, model_stats
 
     with Memory(session.location, "cli", create=False) as memory:
         return model_stats(memory.database, memory.now)
@@ -118,7 +115,7 @@ def headline(found: "ModelStatus") -> str:
 
 def where(found: "ModelStatus") -> str:
     """The server, and whether it answers."""
-    from store.llm.endpoint import short
+    from store import short_model_name as short
 
     if found.trouble is not None:
         return found.trouble.message
@@ -156,7 +153,8 @@ def about(one: "Installed") -> str:
 
 def lacking(found: "ModelStatus") -> bool:
     """Whether there is no Ollama on this very machine, where it was looked for."""
-    from store.llm.endpoint import NEAR, host
+    from store import LOCAL_HOSTS as NEAR
+    from store import model_host as host
 
     return found.trouble is not None and found.trouble.kind == "absent" and host(found.look.address) in NEAR
 
@@ -199,9 +197,8 @@ def _json(found: "ModelStatus") -> dict[str, object]:
 
 
 def _pull(session: Session, name: str) -> Outcome:
-    from store.llm import endpoint
-    from store.llm.model_pull import ModelPuller, RateMeter
-    from store.llm.model_selection import USUAL
+    from store import USUAL_MODEL as USUAL
+    from store import ModelPuller, RateMeter, endpoint
 
     name = name or USUAL
     pace, started = RateMeter(), monotonic()
@@ -289,8 +286,8 @@ def seconds(number: float) -> str:
 
 
 def _test(session: Session, name: str) -> Outcome:
-    from store.llm.probe import probe
-    from store.llm.status import standing
+    from store import model_status as standing
+    from store import probe_model as probe
 
     config = _config(session)
     found = standing(config)
@@ -311,13 +308,12 @@ def _test(session: Session, name: str) -> Outcome:
 
 def _try(session: Session, name: str) -> Outcome:
     """Ask the model ten built-in questions, and say how many it answered right and how long one took."""
-    from store.librarian.trial import worth
-    from store.llm.model_selection import named_chat
+    from store import named_chat, trial_of_model
 
     config = _config(session)
     chat = named_chat(config, name)
     try:
-        found = worth(chat, float(config["agent.patience"]))
+        found = trial_of_model(chat, float(config["agent.patience"]))
     finally:
         chat.close()
     right, spent = sum(one.right for one in found), sum(one.seconds for one in found)
@@ -357,7 +353,7 @@ def _use(session: Session, name: str) -> Outcome:
 
 def _put(session: Session, setting: str, value: str) -> Outcome:
     """Write a setting to the person's own file, and say how it stands then."""
-    from store.llm.status import standing
+    from store import model_status as standing
 
     put(user_path(), setting, value)
     config = _config(session)

@@ -3,8 +3,7 @@
 import os
 import sys
 
-from store.base.errors import Declined, InvalidInput, NotFound
-from store.base.vocabulary import PURGEABLE
+from store import PURGEABLE, Declined, InvalidInput, NotFound
 from tui.commands import Outcome, Session
 from tui.render.plurals import count
 
@@ -13,10 +12,10 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from store.memory import Memory
-    from store.purge.column_scan import RemainingMatch
-    from store.purge.proof import Traces, Verdict
-    from store.purge.purge import Done, PurgePlan
+    from store import Memory, PurgePlan, RemainingMatch
+    from store import PurgeResult as Done
+    from store import PurgeTraces as Traces
+    from store import PurgeVerdict as Verdict
     from tui.input.argument_parser import ParsedArguments
 
 FOUND_LIMIT = 100_000  # hits of a search that may be purged at once
@@ -55,7 +54,7 @@ def _unfinished(done: "Done", traces: "Traces") -> str:
 
 def left_of(memory: "Memory", plan: "PurgePlan", done: "Done") -> "Traces":
     """What is left of the words that were purged, wherever text is kept."""
-    from store.purge.proof import trace
+    from store import trace_purge as trace
 
     return trace(memory.database, memory.documents, plan.texts, plan.names, erased=not done.finished.pending)
 
@@ -67,8 +66,9 @@ def finished(done: "Done", traces: "Traces") -> bool:
 
 
 def verify(session: Session, given: "ParsedArguments") -> Outcome:
-    from store.database.purge_state import pending
-    from store.purge.proof import OUT_OF_REACH, trace
+    from store import OUT_OF_REACH
+    from store import pending_purge as pending
+    from store import trace_purge as trace
 
     text = _text(session, given)
     memory = session.memory
@@ -130,7 +130,7 @@ def planned(memory: "Memory", given: "ParsedArguments") -> "PurgePlan":
 
 
 def _older(memory: "Memory", before: str, kind: str | None) -> list[tuple[str, int]]:
-    from store.services.point_in_time import moment
+    from store import point_in_time as moment
 
     at = moment(memory, before)
     found = memory.purge.before(at.at, kind)
@@ -144,8 +144,8 @@ def _older(memory: "Memory", before: str, kind: str | None) -> list[tuple[str, i
 def _found(memory: "Memory", query: str) -> tuple[list[tuple[str, int]], list[str]]:
     """(what a search by keywords finds, among what can be purged: all that holds every word as it is, and nothing that
     is only alike; the words themselves, which are to go as well)."""
-    from store.base.record_keys import unpack
-    from store.search.query_parser import parse
+    from store import parse_query as parse
+    from store import unpack_key as unpack
 
     def words_of(text: str) -> set[str]:
         return {word.casefold() for word in parse(text, memory.now).words}
@@ -255,7 +255,7 @@ def plan_as_json(plan: "PurgePlan", chosen: frozenset[int]) -> "dict[str, Any]":
 def done_lines(done: "Done", traces: "Traces") -> list[str]:
     """What else there is to say of a purge: what was scrubbed and what was left, what is pending, what nobody can reach
     from here, and the proof."""
-    from store.purge.proof import OUT_OF_REACH
+    from store import OUT_OF_REACH
     from tui.theme.escape import visible
 
     finished = done.finished

@@ -3,8 +3,8 @@
 Everything printed passes `tui.theme.escape` once more at the door; columns are separated by two spaces.
 """
 
-from store.base.clock import ago, local_time
-from store.base.record_keys import unpack
+from store import ago, local_time
+from store import unpack_key as unpack
 from tui.render.badges import FACT_BADGES, KIND_GLYPHS, fact_badge
 from tui.render.plurals import count
 from tui.theme.escape import visible
@@ -14,8 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from typing import Any
 
-    from store.base.models import Checkpoint, Fact, Iteration, Proposal, Record, Step, Task
-    from store.history.restore_plan import PlannedChange
+    from store import Checkpoint, Fact, Iteration, PlannedChange, Proposal, Record, Step, Task
 
 WORD = max(len(word) for _, word in FACT_BADGES.values() if word != "contradicted")
 
@@ -79,7 +78,7 @@ def cut(text: str, width: int = 60) -> str:
 
 def before_and_after(old: "dict[str, Any]", new: "dict[str, Any]", names: "Iterable[str]") -> str:
     """`pinned: 0 → 1, status: active → forgotten` for these columns; those that only follow others are left out."""
-    from store.history.change_summary import FOLLOWS
+    from store import FOLLOWING_KINDS as FOLLOWS
 
     return ", ".join(
         f"{name}: {_value(name, old[name])} → {_value(name, new[name])}" for name in names if name not in FOLLOWS

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable
 
-from store.base.citations import Citation, cite, parse
-from store.base.errors import Conflict, Declined, InvalidInput
+from store import Citation, Conflict, Declined, InvalidInput, cite
+from store import parse_citation as parse
 from tui.commands import Outcome, Session, number
 from tui.commands.checkpoints import beside, related_as_json, related_lines
 from tui.render.plurals import count
@@ -12,7 +12,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from store.history.restore_plan import Plan, PlannedChange
+    from store import PlannedChange
+    from store import RestorePlan as Plan
     from tui.input.argument_parser import ParsedArguments
 
 LISTS = ("evidence", "tags", "alternatives")  # columns that hold JSON
@@ -22,7 +23,7 @@ LISTS = ("evidence", "tags", "alternatives")  # columns that hold JSON
 
 
 def restore(session: Session, given: "ParsedArguments") -> Outcome:
-    from store.history.restore_plan import checked
+    from store import check_restore as checked
 
     plans = session.memory.plans
     target = number(given.checkpoint, "checkpoint")
@@ -59,7 +60,7 @@ def restore(session: Session, given: "ParsedArguments") -> Outcome:
 
 def _narrowed(plan: "Plan", proposed: frozenset[int], given: "ParsedArguments") -> frozenset[int]:
     """What is left of a choice after --only and --kind. Raises InvalidInput, and Conflict for what cannot be chosen."""
-    from store.history.change_summary import TABLES
+    from store import CHANGED_TABLES as TABLES
 
     chosen = proposed
     if given.only:
@@ -88,7 +89,7 @@ def undo(session: Session, given: "ParsedArguments") -> Outcome:
         return _undo_origin(session, given)
     if given.dry_run or given.keep or given.overwrite:
         return _undo_step(session, given)
-    from store.base.models import as_json
+    from store import as_json
 
     step = session.memory.history.undo(given.seq)
     return Outcome(f"Took back step {step.seq}: {step.reason}.", lambda: as_json(session.memory.history.step(step.seq)))
@@ -96,7 +97,7 @@ def undo(session: Session, given: "ParsedArguments") -> Outcome:
 
 def _undo_step(session: Session, given: "ParsedArguments") -> Outcome:
     """A step from the middle: without what is kept, and with what is overwritten."""
-    from store.base.models import as_json
+    from store import as_json
 
     history, plans = session.memory.history, session.memory.plans
     seq = given.seq if given.seq is not None else history.next_undo()

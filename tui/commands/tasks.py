@@ -1,7 +1,6 @@
 """task, tasks, iteration, iterations."""
 
-from store.base.citations import cite
-from store.base.errors import InvalidInput
+from store import InvalidInput, cite
 from tui.commands import Outcome, Session, number, though_purged
 from tui.render.plurals import count
 
@@ -27,8 +26,8 @@ def task(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def list_tasks(session: Session, given: "ParsedArguments") -> Outcome:
-    from store.base.vocabulary import TASK_STATUSES
-    from store.records.tasks import OPEN
+    from store import OPEN_TASKS as OPEN
+    from store import TASK_STATUSES
     from tui.commands.record_lines import left_out, task_line
 
     tasks = session.memory.tasks
@@ -67,7 +66,7 @@ def iteration(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def list_iterations(session: Session, given: "ParsedArguments") -> Outcome:
-    from store.base.models import as_json
+    from store import as_json
     from tui.commands.record_lines import iteration_line, left_out
 
     iterations = session.memory.iterations
@@ -87,12 +86,12 @@ def list_iterations(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def _json(session: Session, ids: list[int]) -> list[dict[str, object]]:
-    from store.base.models import as_json
+    from store import as_json
 
     return [as_json(task) for task in session.memory.tasks.many(ids)]
 
 
 def _iteration(session: Session, number: int) -> dict[str, object]:
-    from store.base.models import as_json
+    from store import as_json
 
     return as_json(session.memory.iterations.get(number))

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from store.base.location import Location
+    from store import Location
 
 NAME = "billing-api"
 
@@ -16,7 +16,7 @@ def build(folder: str, now: str) -> Location:
 
     The same `now` gives the same shas, ids and times. Raises StorageError, also when there is something already.
     """
-    from store.base.errors import StorageError
+    from store import StorageError
     from tui.demo.calendar import Calendar
     from tui.demo.memory import tell
     from tui.demo.project import Project

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from textual.app import SuspendNotSupported
 
-from store.base.errors import MemorandaError
+from store import MemorandaError
 
 if TYPE_CHECKING:
     from types import FrameType

@@ -7,7 +7,7 @@ that starts with a dash.
 
 from collections.abc import Sequence
 
-from store.base.errors import MemorandaError
+from store import MemorandaError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -137,7 +137,8 @@ def _arguments(verb: Verb, words: list[str], current: str, everywhere: tuple[Arg
 
 def _settings(words: list[str], place: int, current: str) -> list[Candidate]:
     """`allow`, the names of settings, and of keys once `keys.` is typed; behind a name, what it may be."""
-    from store.config.settings import KEYS, SETTINGS
+    from store import SETTING_KEYS as KEYS
+    from store import SETTINGS
     from tui.input.key_table import KEYS as ALL_KEYS
 
     if place:

@@ -1,6 +1,6 @@
 """Commands that search, show, ask, and go back: history, undo, checkpoints."""
 
-from store.base.vocabulary import TIMELINE_KINDS
+from store import TIMELINE_KINDS
 from tui.input.argument_parser import Argument
 from tui.input.command import DRY_RUN, ITERATION, LIMIT, YES, Verb
 

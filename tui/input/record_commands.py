@@ -1,15 +1,6 @@
 """Commands that write, list and link records: facts, proposals, decisions, tasks, iterations, events."""
 
-from store.base.vocabulary import (
-    CONFIDENCES,
-    DOMAINS,
-    FACT_ORDERS,
-    FACT_STATUSES,
-    IMPACTS,
-    LINK_TYPES,
-    PROPOSAL_STATES,
-    PURGEABLE,
-)
+from store import CONFIDENCES, DOMAINS, FACT_ORDERS, FACT_STATUSES, IMPACTS, LINK_TYPES, PROPOSAL_STATES, PURGEABLE
 from tui.input.argument_parser import Argument
 from tui.input.command import ITERATION, LIMIT, YES, Verb
 

@@ -13,7 +13,7 @@ from tui.input.completion import EVERYWHERE
 
 def script(shell: str) -> str:
     """The script of one shell. Raises InvalidInput."""
-    from store.base.errors import InvalidInput
+    from store import InvalidInput
 
     made = {"bash": _bash, "zsh": _zsh, "fish": _fish}.get(shell)
     if made is None:

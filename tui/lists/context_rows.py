@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from store.base import token_count
-from store.base.models import Fact, Record
-from store.base.record_keys import pack
+from store import Fact, Record, token_count
+from store import pack_key as pack
 from tui.commands.context import bar
 from tui.lists.record_rows import BADGE_STYLES, WIDE, Pairs
 from tui.render.badges import FACT_BADGES, KIND_GLYPHS, fact_badge
@@ -22,9 +21,10 @@ from tui.theme.escape import visible
 from tui.theme.line_filters import fit
 
 if TYPE_CHECKING:
-    from store.context.budget import Part, Piece
-    from store.context.reasons import Considered
-    from store.context.result import Context
+    from store import ConsideredFact as Considered
+    from store import Context
+    from store import ContextPart as Part
+    from store import ContextPiece as Piece
 
 WHOLE = "whole"  # the key of the row that stands for all of the text
 NAME, TOKENS = 9, 5  # cells of a part's name and of what it costs

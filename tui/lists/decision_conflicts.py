@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from store.inbox.decision_conflicts import find_matches
-from store.memory import Memory
+from store import Memory
+from store import find_decision_matches as find_matches
 
 MOST = 100  # proposals, the newest, whose lines tell it; each takes a millisecond or two
 

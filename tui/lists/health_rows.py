@@ -17,7 +17,7 @@ from tui.theme.escape import visible
 from tui.theme.line_filters import fit
 
 if TYPE_CHECKING:
-    from store.base.models import Record
+    from store import Record
 
 LABEL, VALUE = 11, 8  # cells of a figure's name and of the figure
 SHORT = 8  # cells of the name where there is little room

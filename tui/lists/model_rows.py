@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 
-from store.llm.endpoint import short
-from store.llm.model_selection import USUAL
-from store.llm.model_stats import ModelStats
-from store.llm.server_info import Installed
-from store.llm.status import ModelStatus
+from store import USUAL_MODEL as USUAL
+from store import InstalledModel as Installed
+from store import ModelStats, ModelStatus
+from store import short_model_name as short
 from tui.commands.model import BY_RULE, MODES, about, fares, installing, lacking, size
 from tui.lists.numbered_rows import NumberedRows
 from tui.lists.record_rows import Pairs

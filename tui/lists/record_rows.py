@@ -18,11 +18,10 @@ from typing import Any
 from rich.cells import cell_len
 from textual.cache import LRUCache
 
-from store.base.clock import ago, from_ms
-from store.base.models import Commit, Decision, Fact, Record
-from store.base.record_keys import unpack
-from store.database.packed_ids import CHUNK, packed
-from store.search.results import Hit
+from store import ID_CHUNK as CHUNK
+from store import Commit, Decision, Fact, Hit, Record, ago, from_ms
+from store import packed_ids as packed
+from store import unpack_key as unpack
 from tui.render.badges import FACT_BADGES, KIND_GLYPHS, fact_badge
 from tui.render.summary_line import moment, summary
 from tui.theme.escape import visible

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from rich.cells import cell_len
 
-from store.base.clock import ago, local_time
-from store.base.models import Checkpoint, Proposal, Step, Task
-from store.base.vocabulary import MODEL
+from store import MODEL, Checkpoint, Proposal, Step, Task, ago, local_time
 from tui.lists.record_rows import WIDE, Pairs
 from tui.render.badges import KIND_GLYPHS, TASK_GLYPHS
 from tui.render.proposal_detail import WARNING, flagged

@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from store.base.clock import from_ms, local_time
-from store.base.vocabulary import DOMAINS
+from store import DOMAINS, from_ms, local_time
 from tui.input.key_table import (
     CHECKPOINTS,
     CONTEXT,
@@ -27,7 +26,7 @@ from tui.theme.escape import visible
 from tui.theme.pieces import Piece, width
 
 if TYPE_CHECKING:
-    from store.services.as_of import PastState
+    from store import PastState
 
 SORT_ORDER = ("oldest", "state", "domain", "newest", "text")
 SORT_WORDS = {"oldest": "by age", "newest": "newest first"}

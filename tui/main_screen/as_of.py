@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 from textual import work
 
-from store.base.clock import local_time
-from store.base.errors import MemorandaError
+from store import MemorandaError, local_time
 from tui.input.key_table import PANES, named
 from tui.lists.view_state import View
 from tui.main_screen.navigation import BrowsingScreen
@@ -23,8 +22,7 @@ from tui.widgets.bars import Footer, Split
 from tui.widgets.record_list import RecordList
 
 if TYPE_CHECKING:
-    from store.services.as_of import PastMemory, PastState
-    from store.services.point_in_time import PointInTime
+    from store import PastMemory, PastState, PointInTime
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from textual import work
 
-from store.base.errors import Defect, MemorandaError
-from store.database.tombstones import times
+from store import Defect, MemorandaError
+from store import purged_times as times
 from tui.input.key_table import LIBRARIAN, named
 from tui.main_screen.health_pane import HealthScreen
 from tui.widgets.bars import Footer
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
     from textual.timer import Timer
 
-    from store.librarian.answer import Answer, CitedSentence
+    from store import CitedSentence
+    from store import LibrarianAnswer as Answer
     from tui.render.field_diff import Line
     from tui.workers.engine import Lists
 
@@ -204,7 +205,7 @@ class LibrarianScreen(HealthScreen):
         except MemorandaError as error:
             self.later(self._ended, exchange, None, str(error))
         except Exception as error:
-            from store.database.connection import understood
+            from store import understood_error as understood
 
             told_of = understood(error, self._location.path)
             self.later(self._ended, exchange, None, str(told_of))

@@ -1,10 +1,10 @@
 """The glyph and the word of every state and kind: the same everywhere, read from the left edge."""
 
-from store.records.ageing import state
+from store import ageing_state as state
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.base.models import Fact
+    from store import Fact
 
 # badge → (glyph, word); the badge is also the style's name, `glyph-fresh`
 FACT_BADGES = {

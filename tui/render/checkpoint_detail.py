@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from store.base.models import Checkpoint
-from store.memory import Memory
+from store import Checkpoint, Memory
 from tui.render.field_diff import LABEL, Line
 from tui.render.line_parts import when
 

@@ -1,7 +1,6 @@
 """What was said, in full: a turn among those around it, and a summary with the turns that it stands for."""
 
-from store.base.models import Summary, Turn
-from store.memory import Memory
+from store import Memory, Summary, Turn
 from tui.render.field_diff import Line
 from tui.render.line_parts import head, row, when, words
 

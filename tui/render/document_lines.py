@@ -1,9 +1,7 @@
 """Some lines of a document as they are on the disk, numbered, with what stands around them; and the index's where the
 file says something else by now. The preview colours them; `memoranda show` prints them."""
 
-from store.base.errors import MemorandaError
-from store.base.models import Chunk
-from store.memory import Memory
+from store import Chunk, MemorandaError, Memory
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -55,7 +53,7 @@ def _cited(chunk: Chunk, lines: list[str], coloured: bool) -> "list[Line]":
 
 def _same(chunk: Chunk, lines: list[str]) -> bool:
     """Whether the lines on the disk are still those that were read."""
-    from store.database.values import clean
+    from store import clean_text as clean
 
     text = clean("\n".join(lines))
     return text == chunk.text or (chunk.first == chunk.last and bool(lines) and chunk.text in text)

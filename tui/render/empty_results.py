@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from store.search.query_parser import filters
+from store import query_filters as filters
 
 if TYPE_CHECKING:
-    from store.search.results import Answer
+    from store import SearchAnswer as Answer
 
 RECENT = 5  # queries that are shown
 EXAMPLES = (

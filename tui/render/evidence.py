@@ -2,10 +2,8 @@
 
 import re
 
-from store.base.citations import parse
-from store.base.errors import MemorandaError
-from store.base.models import Fact
-from store.memory import Memory
+from store import Fact, MemorandaError, Memory
+from store import parse_citation as parse
 from tui.render.field_diff import LABEL, Line
 
 QUOTED = 4  # pieces of evidence that are quoted; the rest is only cited

@@ -3,8 +3,7 @@
 import json
 from collections.abc import Mapping
 
-from store.base.citations import cite
-from store.base.clock import local_time
+from store import cite, local_time
 
 Piece = tuple[str, str]
 Line = list[Piece]

@@ -1,7 +1,6 @@
 """The lines that descriptions of records are made of: a head, a label with its value, a text, a time."""
 
-from store.base.clock import how_long_ago, local_time
-from store.base.models import Record
+from store import Record, how_long_ago, local_time
 from tui.render.field_diff import LABEL, Line
 
 

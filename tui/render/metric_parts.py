@@ -1,7 +1,7 @@
 """Figures of what the memory needs to be found, sent and gone on with: the search index, the model of its vectors,
 requests to remember, the mean request, checkpoints, recoveries."""
 
-from store.base.clock import ago
+from store import ago
 from tui.render.metric import GOOD, KNOWN, POOR, Figure, percent, unknown
 from tui.render.plurals import count
 
@@ -9,7 +9,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from store.services.metrics import Index, Measures, Recoveries, Requests
+    from store import IndexMetrics as Index
+    from store import Measures
+    from store import RecoveryMetrics as Recoveries
+    from store import RequestMetrics as Requests
 
 MEAN_TOKENS = 3_000  # of a request; a larger mean says that the parts of a context are to be looked at
 FEW_KEPT = 0.3  # of requests to remember; below it too few of them are understood

@@ -3,10 +3,9 @@ what it means, and where it leads."""
 
 from shlex import quote
 
-from store.base.citations import cite
-from store.base.clock import ago, how_long_ago
-from store.conversations.extraction_queue import ATTEMPTS
-from store.records.ageing import TABLE
+from store import AGEING_TABLE as TABLE
+from store import EXTRACTION_ATTEMPTS as ATTEMPTS
+from store import ago, cite, how_long_ago
 from tui.render.badges import FACT_BADGES, KIND_GLYPHS
 from tui.render.metric import GOOD, KNOWN, LATELY, POOR, Figure, Section, percent, size, unknown
 from tui.render.metric_parts import index, mean, recovery, requests
@@ -16,7 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from store.services.metrics import ConversationCost, ExtractionStats, Measures, Searches
+    from store import ConversationCost, ExtractionStats, Measures
+    from store import SearchMetrics as Searches
 
 QUICK_MS = 100  # what a search may take
 STATES_SAY = {
@@ -137,7 +137,7 @@ def _contexts(found: "Measures") -> "Iterator[Figure]":
             to="shows it",
         )
     else:
-        from store.context.budget import PROMPT
+        from store import PROMPT_TOKENS as PROMPT
 
         yield Figure(
             "sent",

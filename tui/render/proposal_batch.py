@@ -3,10 +3,8 @@
 import re
 from collections.abc import Callable, Sequence
 
-from store.base.errors import InvalidInput, MemorandaError
-from store.base.models import Proposal
-from store.inbox.inbox import Choice
-from store.memory import Memory
+from store import InboxChoice as Choice
+from store import InvalidInput, MemorandaError, Memory, Proposal
 from tui.render.proposal_detail import AGAINST, SHOWN, WARNING, flagged
 from tui.theme.escape import visible
 
@@ -42,8 +40,8 @@ def again(text: str, error: MemorandaError) -> str:
 
 def beside(memory: Memory, proposal: Proposal) -> list[str]:
     """The facts that a proposal is about, and those that it is like, a line each."""
-    from store.inbox.duplicates import alike
-    from store.records.proposals import about
+    from store import alike_facts as alike
+    from store import proposals_about as about
 
     facts = memory.facts.many(about(proposal))
     told = [(fact, "it is about this") for fact in facts if fact.fact != proposal.text or len(facts) > 1]
@@ -120,7 +118,7 @@ def _blocks(text: str) -> list[tuple[int, str, int, str, list[str]]]:
 
 
 def _proposal(cited: str) -> int | None:
-    from store.base.citations import parse
+    from store import parse_citation as parse
 
     try:
         citation = parse(cited)
@@ -131,7 +129,7 @@ def _proposal(cited: str) -> int | None:
 
 def _fact(line: int, verb: str, rest: str) -> int | None:
     """The fact that a block names after its proposal."""
-    from store.base.citations import parse
+    from store import parse_citation as parse
 
     if verb not in ("merge", "supersede"):
         return None

@@ -2,17 +2,13 @@
 
 from collections.abc import Iterable
 
-from store.base.citations import cite
-from store.base.clock import how_long_ago, local_time
-from store.base.models import Fact, Proposal
-from store.memory import Memory
-from store.text.prompt_injection import suspicious
+from store import Fact, Memory, Proposal, cite, how_long_ago, local_time, suspicious
 from tui.render.badges import FACT_BADGES, fact_badge
 from tui.render.field_diff import LABEL, Line
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.inbox.evidence import Doubt
+    from store import Doubt
 
 SHOWN = 4  # facts that it is like
 WARNING = "⚠"
@@ -98,15 +94,15 @@ def _evidence(proposal: Proposal, found: "Iterable[Doubt]") -> list[Line]:
 
 
 def _about(memory: Memory, proposal: Proposal) -> list[Fact]:
-    from store.records.proposals import about
+    from store import proposals_about as about
 
     return memory.facts.many(about(proposal))
 
 
 def _beside(memory: Memory, proposal: Proposal, about: list[Fact], now: str) -> list[Line]:
     """The facts that it is about, and those that it is like, each with what differs."""
-    from store.inbox.decision_conflicts import find_matches
-    from store.inbox.duplicates import alike
+    from store import alike_facts as alike
+    from store import find_decision_matches as find_matches
 
     lines: list[Line] = []
     for fact in about:

@@ -7,9 +7,9 @@ them. Texts are raw: whoever shows them makes them visible first.
 import json
 from collections.abc import Iterable
 
-from store.base.citations import cite
-from store.base.clock import ago
-from store.base.models import (
+from store import HISTORY_KINDS as KINDS
+from store import (
+    PERSON,
     Change,
     Checkpoint,
     Chunk,
@@ -19,19 +19,19 @@ from store.base.models import (
     Fact,
     Iteration,
     Link,
+    Memory,
     Proposal,
     Record,
     Step,
     Summary,
     Task,
     Turn,
+    ago,
+    change_summary,
+    cite,
+    linked_records,
 )
-from store.base.vocabulary import PERSON
-from store.history import change_summary
-from store.history.history import KINDS
-from store.memory import Memory
-from store.search import linked_records
-from store.search.lookup import many
+from store import many_records as many
 from tui.render.badges import FACT_BADGES, fact_badge
 from tui.render.checkpoint_detail import held
 from tui.render.conversation_detail import summary_lines, turn_lines

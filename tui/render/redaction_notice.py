@@ -5,8 +5,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
 
-    from store.database.database import Database
-    from store.purge.secret_scan import Cut
+    from store import Database
+    from store import SecretCut as Cut
 
 SHOWN = 3
 ALLOW = "memoranda redactions allow"
@@ -16,7 +16,7 @@ def taken(database: "Database") -> "list[Cut]":
     """What this connection cut since it was asked last; quick where there is nothing."""
     if not database.cut:
         return []
-    from store.purge.secret_scan import made
+    from store import make_cuts as made
 
     return made(database)
 

@@ -2,7 +2,7 @@
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.search.results import Hit
+    from store import Hit
     from tui.render.field_diff import Line
 
 MEANS = {

@@ -1,6 +1,6 @@
 """A record in one line: when it happened, and what it says."""
 
-from store.base.models import Chunk, Commit, Decision, Event, Fact, Iteration, Proposal, Record, Summary, Task, Turn
+from store import Chunk, Commit, Decision, Event, Fact, Iteration, Proposal, Record, Summary, Task, Turn
 
 
 def moment(record: Record) -> str:

@@ -13,8 +13,7 @@ from textual.containers import VerticalScroll
 from textual.screen import Screen
 from textual.widgets import Static
 
-from store.base.errors import MemorandaError, NotOurs
-from store.base.location import Location
+from store import Location, MemorandaError, NotOurs
 from tui.theme.escape import visible
 from tui.workers.threads import SaysDefects
 
@@ -61,7 +60,7 @@ class AdoptScreen(SaysDefects, Screen[str]):
 
     @work(thread=True, exit_on_error=False, description="look whether it is whole")
     def _examine(self) -> None:
-        from store.services.adoption import examine
+        from store import examine_adoption as examine
 
         try:
             examine(self._location.path)

@@ -12,8 +12,10 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
-from store.health.doctor import examine
-from store.health.finding import NOTE, OK, WRONG, Finding
+from store import FINDING_NOTE as NOTE
+from store import FINDING_OK as OK
+from store import FINDING_WRONG as WRONG
+from store import Finding, examine
 from tui.commands.health import verdict
 from tui.lists.numbered_rows import NumberedRows
 from tui.lists.record_rows import Pairs
@@ -27,8 +29,7 @@ from tui.widgets.record_list import RecordList
 from tui.workers.threads import SaysDefects
 
 if TYPE_CHECKING:
-    from store.base.clock import Clock
-    from store.base.location import Location
+    from store import Clock, Location
 
 SIGNS = {OK: ("✓ ", "added"), NOTE: ("· ", "warning"), WRONG: ("✕ ", "removed")}
 SUBJECT = 11  # cells of what was looked at

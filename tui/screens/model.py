@@ -10,10 +10,12 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 
-from store.base.errors import MemorandaError
-from store.config.configuration import Value, load
-from store.config.files import put, user_path
-from store.llm.model_selection import USUAL
+from store import USUAL_MODEL as USUAL
+from store import MemorandaError
+from store import SettingValue as Value
+from store import load_config as load
+from store import put_setting as put
+from store import user_config_path as user_path
 from tui.commands.model import MODES, how_far, overruled, trial_lines, where
 from tui.input.key_table import BY_ID, FIXED
 from tui.lists.model_rows import ModelRows, Row, rows, start
@@ -30,9 +32,7 @@ from tui.widgets.record_list import RecordList
 from tui.workers.threads import SaysDefects
 
 if TYPE_CHECKING:
-    from store.base.location import Location
-    from store.llm.model_stats import ModelStats
-    from store.llm.status import ModelStatus
+    from store import Location, ModelStats, ModelStatus
     from tui.screens.application import Application
     from tui.workers.model_worker import ModelWorker, Pull
 

@@ -3,7 +3,7 @@ less room."""
 
 from __future__ import annotations
 
-from store.llm.model_stats import ModelStats
+from store import ModelStats
 from tui.theme.pieces import Piece
 from tui.workers.model_worker import ModelWorker
 

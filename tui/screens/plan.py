@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
 
-from store.base.clock import ago, how_long_ago
-from store.history.change_summary import FOLLOWS, happened
-from store.history.change_summary import sign as sign_of
+from store import FOLLOWING_KINDS as FOLLOWS
+from store import ago, how_long_ago
+from store import change_sign as sign_of
+from store import change_text as happened
 from tui.input.key import Key
 from tui.input.key_table import LOOKING_KEYS, PLAN_KEYS, named
 from tui.lists.numbered_rows import NumberedRows
@@ -27,7 +28,8 @@ from tui.widgets.bars import Split
 from tui.widgets.record_list import RecordList
 
 if TYPE_CHECKING:
-    from store.history.restore_plan import Plan, PlannedChange
+    from store import PlannedChange
+    from store import RestorePlan as Plan
     from tui.workers.engine import Engine
 
 SIGNS = {"+": ("+", "added"), "-": ("−", "removed"), "~": ("~", "glyph-aging")}

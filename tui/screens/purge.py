@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
 
-from store.base.errors import MemorandaError
+from store import MemorandaError
 from tui.commands.purge import box
 from tui.input.key import Key
 from tui.input.key_table import PURGE_KEYS
@@ -22,10 +22,9 @@ from tui.theme.pieces import Piece
 from tui.widgets.bars import Split
 
 if TYPE_CHECKING:
-    from store.memory import Memory
-    from store.purge.column_scan import RemainingMatch
-    from store.purge.proof import Traces
-    from store.purge.purge import Done, PurgePlan
+    from store import Memory, PurgePlan, RemainingMatch
+    from store import PurgeResult as Done
+    from store import PurgeTraces as Traces
     from tui.workers.engine import Engine
 
 NAME, WHY = 13, 18  # cells of a citation, and of what stands behind the text

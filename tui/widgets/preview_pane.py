@@ -12,15 +12,14 @@ from textual.containers import Vertical
 from textual.message import Message
 from textual.timer import Timer
 
-from store.base.errors import MemorandaError, NotFound
+from store import MemorandaError, NotFound
 from tui.widgets.cached_lines import Kept
 from tui.widgets.preview import Preview
 from tui.workers.threads import SaysDefects
 
 if TYPE_CHECKING:
-    from store.base.citations import Citation
-    from store.base.models import Commit, Record, Step
-    from store.search.snippets import Marker
+    from store import Citation, Commit, Record, Step
+    from store import SnippetMarker as Marker
     from tui.render.field_diff import Line
     from tui.workers.engine import Engine
 
@@ -88,8 +87,8 @@ class PreviewPane(SaysDefects, Kept, Vertical):
 
     def _count(self) -> None:
         """Count that the record was opened; not one of another moment."""
-        from store.base.models import Step
-        from store.search.lookup import key
+        from store import Step
+        from store import record_key as key
 
         engine, record = self.engine, self.record
         if engine is not None and engine.past is None and record is not None and not isinstance(record, Step):
@@ -143,7 +142,7 @@ class PreviewPane(SaysDefects, Kept, Vertical):
         self.open(event.citation)
 
     def _show(self, record: Record | Step, again: bool = False) -> None:
-        from store.base.models import Checkpoint, Chunk, Commit, Proposal
+        from store import Checkpoint, Chunk, Commit, Proposal
         from tui.render.document_lines import indexed
         from tui.render.record_detail import brief
 

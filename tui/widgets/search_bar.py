@@ -18,7 +18,7 @@ from textual.containers import Horizontal
 from textual.message import Message
 from textual.timer import Timer
 
-from store.base.errors import MemorandaError
+from store import MemorandaError
 from tui.theme.pieces import Piece, width
 from tui.widgets.bars import Bar, Split
 from tui.widgets.cached_lines import Kept
@@ -27,7 +27,7 @@ from tui.workers.threads import SaysDefects
 if TYPE_CHECKING:
     from textual.widgets import Input
 
-    from store.search.results import Answer
+    from store import SearchAnswer as Answer
     from tui.workers.engine import Engine
 
 DEBOUNCE = 0.12  # seconds after the last letter before a search starts

@@ -6,9 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Event, Lock
 
-from store.base.clock import Clock
-from store.base.location import Location
-from store.memory import Memory
+from store import Clock, Location, Memory
 
 
 class Worker:

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from time import monotonic
 
-from store.base.clock import Clock
-from store.base.errors import MemorandaError
-from store.base.location import Location
-from store.base.models import Chunk
-from store.database.connection import understood
+from store import Chunk, Clock, Location, MemorandaError
+from store import understood_error as understood
 from tui.workers.base import Worker
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.documents.indexer import Scan
-    from store.documents.watcher import Watch
+    from store import DocumentScan as Scan
+    from store import DocumentWatch as Watch
 
 LOOK, RARE_LOOK = 10.0, 60.0  # seconds between scans where nothing tells of changes, and where the system does
 
@@ -68,7 +65,7 @@ class DocumentWorker(Worker):
             places = memory.documents.places
         if not self._watched or self.closing():
             return
-        from store.documents.watcher import Watch
+        from store import DocumentWatch as Watch
 
         def changed() -> None:
             try:

@@ -6,17 +6,14 @@ import os
 from collections.abc import Callable
 from time import monotonic, sleep
 
-from store.base.clock import Clock
-from store.base.errors import MemorandaError
-from store.base.feature_flags import without
-from store.base.location import Location
-from store.memory import Memory
+from store import Clock, Location, MemorandaError, Memory
+from store import feature_off as without
 from tui.workers.base import Worker
 from tui.workers.throttle import Pace, Share
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.embedding.indexer import Indexed
+    from store import EmbeddingRun as Indexed
 
 QUIET = 0.3  # seconds without a key before a model works on
 LONGEST_PAUSE = 2.0  # seconds, well below what a lease lives
@@ -63,7 +60,7 @@ class EmbeddingWorker(Worker):
             return False
         if self._share.resting():
             return False
-        from store.services import background_embedding
+        from store import background_embedding
 
         return background_embedding.waiting(memory)
 
@@ -71,7 +68,7 @@ class EmbeddingWorker(Worker):
         self, progress: Callable[[int, int], None] = _quiet, trouble: Callable[[str], None] = _quiet
     ) -> Indexed | None:
         """Embed what waits; None when somebody else is at it. `trouble` is told what keeps it from being done."""
-        from store.services import background_embedding
+        from store import background_embedding
 
         if without("model"):
             return None

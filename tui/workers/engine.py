@@ -17,16 +17,28 @@ from time import monotonic
 
 from textual.cache import LRUCache
 
-from store.base.citations import Citation, cite, parse
-from store.base.clock import DAY_MS, Clock, from_ms, to_ms, typed_moment, utc_now
-from store.base.errors import MemorandaError
-from store.base.location import Location
-from store.base.models import Chunk, Commit, Record, Step
-from store.base.record_keys import pack
-from store.history.compression import every_row
-from store.history.history import KINDS
-from store.memory import Memory
-from store.search import lookup as records
+from store import (
+    DAY_MS,
+    Chunk,
+    Citation,
+    Clock,
+    Commit,
+    Location,
+    MemorandaError,
+    Memory,
+    Record,
+    Step,
+    cite,
+    every_row,
+    from_ms,
+    to_ms,
+    typed_moment,
+    utc_now,
+)
+from store import HISTORY_KINDS as KINDS
+from store import lookup as records
+from store import pack_key as pack
+from store import parse_citation as parse
 from tui.input.command import Verb
 from tui.input.key_table import CHECKPOINTS, CONTEXT, FACTS, HEALTH, HISTORY, INBOX, TASKS
 from tui.lists.decision_conflicts import DecisionConflicts
@@ -47,9 +59,8 @@ from tui.workers.writer import Done, Writer
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.history.restore_plan import Plan
-    from store.services.as_of import PastMemory, PastState
-    from store.services.metrics import Measures
+    from store import Measures, PastMemory, PastState
+    from store import RestorePlan as Plan
     from tui.input.argument_parser import ParsedArguments
     from tui.lists.health_rows import HealthRows
     from tui.workers.queries import SideRows, Target
@@ -128,8 +139,9 @@ class Engine:
 
     def look_back(self, text: str) -> tuple[PastState, PastMemory]:
         """The memory as it stood at a moment; on a worker thread. Raises InvalidInput, NotFound, Conflict."""
-        from store.services.as_of import PastMemory, read
-        from store.services.point_in_time import moment
+        from store import PastMemory
+        from store import point_in_time as moment
+        from store import read_past as read
 
         with Memory(self.location, "app", self._clock, create=False) as memory:
             past = read(memory, moment(memory, text))
@@ -153,7 +165,7 @@ class Engine:
         """The memory, for another thread to read: as it is, or as it stood."""
         if past is None:
             return Memory(self.location, "app", self._clock, create=False)
-        from store.services.as_of import PastMemory
+        from store import PastMemory
 
         return PastMemory(self.location, "app", past)
 
@@ -348,7 +360,7 @@ class Engine:
 
     def _health(self, memory: Memory, past: bool) -> HealthRows:
         """The figures; those of now not measured more often than takes a small part of the time."""
-        from store.services.metrics import measure
+        from store import measure
 
         if past:
             return queries.health(memory, measure(memory), True)
@@ -396,7 +408,7 @@ class Engine:
 
     def diff(self, commit: Commit) -> list[Line]:
         """A commit's diff, as coloured lines. Raises GitError."""
-        from store.services import maintenance
+        from store import maintenance
         from tui.render.diff import coloured
 
         with Memory(self.location, "app", self._clock, create=False) as memory:

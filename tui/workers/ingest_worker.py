@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from store.base.clock import Clock
-from store.base.location import Location
+from store import Clock, Location
 from tui.workers.base import Worker
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.services.auto_ingest import IngestProcess
+    from store import IngestProcess
 
 
 class IngestWorker(Worker):
@@ -26,7 +25,7 @@ class IngestWorker(Worker):
     def run(self) -> dict[str, object]:
         """What came of it; empty where nothing was due, or it is under way already. Then sessions that are under way
         are summarised and flushed, whoever told their turns: by a model, where there is one."""
-        from store.services import auto_ingest
+        from store import auto_ingest
 
         with self.exclusive(wait=False) as held:
             if not held:
@@ -45,8 +44,7 @@ class IngestWorker(Worker):
             return result
 
     def _summarise(self) -> None:
-        from store.learning import summarizers
-        from store.services import session_flush
+        from store import session_flush, summarizers
 
         with self.memory() as memory, summarizers.by_model(memory, self._unwanted) as by:
             session_flush.flush_due(memory, by)

@@ -6,16 +6,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from store.base.clock import Clock
-from store.base.location import Location
-from store.memory import Memory
+from store import Clock, Location, Memory
 from tui.workers.base import Worker
 from tui.workers.throttle import Pace, Share
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.learning.model_pass import ModelPassResult
-    from store.learning.rule_pass import RulePassResult
+    from store import ModelPassResult, RulePassResult
 
 OFTEN = 3  # questions in a row that keys broke off, after which one is let come to its end
 
@@ -42,8 +39,7 @@ class LearningWorker(Worker):
     def due(self, memory: Memory) -> bool:
         """Whether something was said or remembered that is still to be looked at; a cheap look, with a memory of the
         caller's."""
-        from store.conversations import extraction_queue
-        from store.inbox import new_fact_check
+        from store import extraction_queue, new_fact_check
 
         if self._share.resting():
             return False
@@ -54,7 +50,7 @@ class LearningWorker(Worker):
 
     def due_for_model(self, memory: Memory) -> bool:
         """Whether a model has something to read now; as cheap a look."""
-        from store.learning import model_due
+        from store import model_due
 
         return not self._give_up() and model_due.due(memory)
 
@@ -75,8 +71,7 @@ class LearningWorker(Worker):
 
     def run(self) -> tuple[RulePassResult, int]:
         """Look at what waits: what was learned of what was said, and how many questions came of what was remembered."""
-        from store.inbox import new_fact_check
-        from store.learning import rule_pass
+        from store import new_fact_check, rule_pass
 
         def ends() -> bool:
             return self._give_way() or self._share.spent()
@@ -89,7 +84,7 @@ class LearningWorker(Worker):
         """Let the model read what rules have. A key breaks off what it thinks; but whoever presses one every second
         would keep it from ever loading, or from coming to an end, so after OFTEN times it is let read one entry, unless
         somebody waits for it."""
-        from store.learning import model_pass
+        from store import model_pass
 
         patient = self._broken_off >= OFTEN
         with self.memory() as memory:

@@ -11,7 +11,8 @@ from tui.workers.base import Worker
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.librarian.answer import Answer, CitedSentence
+    from store import CitedSentence
+    from store import LibrarianAnswer as Answer
 
 KEPT = 30  # exchanges of one conversation
 
@@ -49,8 +50,8 @@ class LibrarianWorker(Worker):
     def answer(self, exchange: Exchange, last: Answer | None, told: Told, first: First) -> Answer:
         """Answer a question; `first` is given what the search found before a model reads it. All of it ends within
         `agent.patience`. Raises MemorandaError."""
-        from store.librarian.librarian import Librarian
-        from store.llm.model_selection import found, why_none
+        from store import Librarian, why_no_model
+        from store import found_models as found
         from tui.commands.librarian import LOADING, reading
 
         stopped = exchange.stop.is_set
@@ -63,7 +64,7 @@ class LibrarianWorker(Worker):
                     exchange.question,
                     chat,
                     last=last,
-                    why="" if chat else why_none(memory.config),
+                    why="" if chat else why_no_model(memory.config),
                     first=first,
                     cancelled=stopped,
                     waiting=lambda done, total: told(reading(name, done, total)),

@@ -5,9 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from store.base.clock import Clock
-from store.base.location import Location
-from store.base.models import Checkpoint
+from store import Checkpoint, Clock, Location
 from tui.workers.base import Worker
 
 
@@ -25,7 +23,7 @@ class MaintenanceWorker(Worker):
     ) -> int | None:
         """Retention, then the commits the timeline lacks; None when another process is at it. `trouble` is told what
         of git's history is broken. Raises GitError."""
-        from store.services import maintenance
+        from store import maintenance
 
         with self.memory() as memory:
             self._stop_git, self._reading_git = False, True
@@ -36,21 +34,21 @@ class MaintenanceWorker(Worker):
 
     def keep_backups(self) -> None:
         """Make the daily backup, if it is due. Raises StorageError."""
-        from store.services import maintenance
+        from store import maintenance
 
         with self.memory() as memory:
             maintenance.keep_backups(memory, self.closing)
 
     def backups_trouble(self) -> str:
         """What is wrong with the backups, in three words; empty if nothing is."""
-        from store.exchange.backup import standing
+        from store import backup_status as standing
 
         with self.memory() as memory:
             return standing(memory.database, memory.now)[2]
 
     def clean_up(self) -> None:
         """Finish unfinished work, such as a purge, as far as it can be by now."""
-        from store.services import maintenance
+        from store import maintenance
 
         with self.memory() as memory:
             if maintenance.cleanup_due(memory):
@@ -58,21 +56,21 @@ class MaintenanceWorker(Worker):
 
     def take_due_checkpoint(self) -> None:
         """Take the checkpoint that is due by its age, if no other process does."""
-        from store.services import automatic_checkpoints
+        from store import automatic_checkpoints
 
         with self.memory("worker") as memory:
             automatic_checkpoints.take_due_checkpoint(memory)
 
     def offered_checkpoint(self) -> Checkpoint | None:
         """The checkpoint to resume an interrupted session from; offered once."""
-        from store.services import automatic_checkpoints
+        from store import automatic_checkpoints
 
         with self.memory("worker") as memory:
             return automatic_checkpoints.offer(memory)
 
     def git_changed(self) -> bool:
         """Whether the repository changed since it was last looked at; takes well below a millisecond."""
-        from store.services import maintenance
+        from store import maintenance
 
         with self.memory() as memory:
             changed = maintenance.git_changed(memory, self._cwd, self._fingerprint)

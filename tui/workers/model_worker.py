@@ -11,15 +11,12 @@ from dataclasses import dataclass
 from threading import Event, Thread
 from time import monotonic
 
-from store.base.errors import Defect, MemorandaError, ModelFailed
-from store.base.feature_flags import without
-from store.config.configuration import Config
+from store import Config, Defect, MemorandaError, ModelFailed
+from store import feature_off as without
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.llm.model_pull import PullResult, RateMeter
-    from store.llm.probe import ProbeResult
-    from store.llm.status import ModelStatus
+    from store import ModelStatus, ProbeResult, PullResult, RateMeter
 
 OFTEN = 0.1  # seconds between two words about how far a pull is
 
@@ -80,8 +77,8 @@ class ModelWorker:
     def look(self, config: Config) -> None:
         """Look how it stands; `told` when that is known. Switched off there is nothing to look at: it is known at
         once."""
-        from store.llm.model_selection import SWITCH
-        from store.llm.status import standing
+        from store import MODEL_SWITCH as SWITCH
+        from store import model_status as standing
 
         if without(SWITCH):
             self.standing = standing(config)
@@ -92,7 +89,7 @@ class ModelWorker:
             self._start(self._look, config)
 
     def _look(self, config: Config) -> None:
-        from store.llm.status import standing
+        from store import model_status as standing
 
         try:
             self.standing = standing(config)
@@ -109,7 +106,7 @@ class ModelWorker:
         """Let the server fetch a model; False if it fetches one already."""
         if self.pulling:
             return False
-        from store.llm.model_pull import PullResult, RateMeter
+        from store import PullResult, RateMeter
 
         self._stop_pull = Event()
         self.pull = Pull(name, PullResult("asking for it"), RateMeter())
@@ -122,8 +119,7 @@ class ModelWorker:
         return self.pulling
 
     def _pull(self, config: Config, pull: Pull, stop: Event) -> None:
-        from store.llm import endpoint
-        from store.llm.model_pull import ModelPuller
+        from store import ModelPuller, endpoint
 
         last = 0.0
         try:
@@ -160,7 +156,7 @@ class ModelWorker:
         return self.trying
 
     def _try(self, config: Config, standing: ModelStatus, trial: Trial, stop: Event) -> None:
-        from store.llm.probe import probe
+        from store import probe_model as probe
 
         try:
             trial.tried = probe(config, standing, trial.name, stop.is_set)

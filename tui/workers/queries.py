@@ -7,12 +7,9 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from store.base.citations import parse
-from store.base.clock import local_time
-from store.base.errors import MemorandaError
-from store.memory import Memory
-from store.search import lookup
-from store.services.point_in_time import PointInTime, moment
+from store import MemorandaError, Memory, PointInTime, local_time, lookup
+from store import parse_citation as parse
+from store import point_in_time as moment
 from tui.input.key_table import named
 from tui.lists.context_rows import ContextRows, cited
 from tui.lists.health_rows import HealthRows
@@ -21,8 +18,8 @@ from tui.render.metric_sections import sections
 from tui.render.plurals import count
 
 if TYPE_CHECKING:
-    from store.history.restore_plan import Plan
-    from store.services.metrics import Measures
+    from store import Measures
+    from store import RestorePlan as Plan
 
 SideRows = KeyedRows | ContextRows | HealthRows  # what the lists beside facts and timeline show
 ORDER = "The model may put the facts into another order (agent.mode = smart); it is not asked for this list."

@@ -10,16 +10,14 @@ from threading import Lock
 
 import apsw
 
-from store.base.clock import Clock
-from store.base.location import Location
-from store.memory import Memory
-from store.search.query_parser import parse
-from store.search.results import Answer
+from store import Clock, Location, Memory
+from store import SearchAnswer as Answer
+from store import parse_query as parse
 from tui.workers.base import Worker
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store.services.as_of import PastState
+    from store import PastState
 
 HITS = 100  # of a search, that are shown
 
@@ -55,8 +53,7 @@ class SearchWorker(Worker):
 
     def spellings(self, query: str) -> dict[str, list[str]]:
         """Other spellings of the words of a query that nothing holds."""
-        from store.search.fts import FullTextIndex
-        from store.search.spelling import spellings
+        from store import FullTextIndex, spellings
 
         if self._past is not None:
             return {}  # the words that are known are those of today
@@ -98,7 +95,7 @@ class SearchWorker(Worker):
             if past is None:
                 connection.memory = self.memory()
             else:
-                from store.services.as_of import PastMemory
+                from store import PastMemory
 
                 connection.memory = PastMemory(self._location, "app", past)
             connection.past = past

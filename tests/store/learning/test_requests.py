@@ -98,6 +98,105 @@ def test_what_is_kept_stands_word_by_word_in_the_turn_with_its_negation(phrases:
                 assert not NO.search(before), (turn, text)
 
 
+CONDITIONS = (
+    *("si se cae la VPN", "cuando salga la versión", "cada vez que toques facturación", "salvo que legales se oponga"),
+    *("en caso de que llueva", "if the tests pass", "unless legal objects", "whenever you touch billing"),
+    *("in case the VPN drops", "once we are on GCP", "as long as the flag is on", "should the disk fill up"),
+    *("in the event of fire", "assuming we win the bid", "de llenarse el disco", "ante un incendio"),
+)
+COURTESIES = ("si podés", "cuando puedas", "si no te molesta", "if you can", "when you have a minute", "if possible")
+ASKS = ("recordá que {}", "anotá: {}", "tené en cuenta que {}", "remember that {}", "please note that {}")
+
+
+@pytest.mark.parametrize("ask", ASKS)
+@pytest.mark.parametrize("condition", CONDITIONS)
+def test_what_is_asked_for_under_a_condition_is_kept_with_it_as_a_proposal(condition: str, ask: str) -> None:
+    for statement in ("el puerto es 8091", "main is frozen"):
+        said = f"{condition}, {ask.format(statement)}"
+        found = extract("user", f"{said}.").facts
+        assert [plain(one.text) for one in found] == [plain(said)]
+        assert not any(one.explicit for one in found)
+
+
+@pytest.mark.parametrize("ask", ASKS)
+@pytest.mark.parametrize("courtesy", COURTESIES)
+def test_a_courtesy_is_no_condition(courtesy: str, ask: str) -> None:
+    assert kept(f"{courtesy}, {ask.format('el puerto es 8091')}") == ["El puerto es 8091"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("I don't want you to forget that the badge office closes at four", "we mustn't forget: Uma rotates the keys"),
+        *("remember this please the badge office closes at four", "If you could remember that I'm left-handed, great"),
+        *(
+            "After the audit I want you to remember that the API is frozen",
+            "No quiero que te olvides de que cierra a las 4",
+        ),
+        *("Si podés acordate de que soy zurda.", "acordate porfa la credencial se retira en el piso 3"),
+        *("Quiero dejar constancia de que lo aprobó Ana.", "¿Te puedes acordar de que mi jefa se llama Irene?"),
+        *("Take into account from now on that I work from Tokyo.", "Tomá en cuenta desde ya que trabajo desde Tokio."),
+    ],
+)
+def test_a_request_in_the_midst_of_a_sentence_or_without_its_signs_is_kept(text: str) -> None:
+    assert kept(text)
+
+
+def test_a_condition_is_not_kept_without_what_holds_under_it() -> None:
+    assert kept("If the tests pass, remember to tell Ana.") == ["If the tests pass, remember to tell Ana"]
+    assert kept("Remember that we use Kafka if the queue is long") == ["We use Kafka if the queue is long"]
+
+
+REFUSALS = [
+    *(
+        f"{refusal} {verb} el puerto viejo"
+        for refusal in ("no tenés que", "no hace falta", "no necesitás", "no vale la pena", "no deberías", "no hay que")
+        for verb in ("recordar", "anotar", "apuntar", "memorizar", "guardar", "tener en cuenta")
+    ),
+    *(
+        f"{refusal} {verb} the old port"
+        for refusal in (
+            "you don't have to",
+            "there's no need to",
+            "you needn't",
+            "I don't want you to",
+            "don't bother to",
+        )
+        for verb in ("remember", "write down", "keep in mind", "save", "make a note of")
+    ),
+    *("Remembering this isn't necessary: the lamp is broken.", "Recordar esto no es necesario: la lámpara está rota."),
+    *("No tenés que acordarte del puerto viejo.", "No es para que lo guardes, pero ahí está.", "Yo no lo anotaría."),
+]
+
+
+@pytest.mark.parametrize("text", REFUSALS)
+def test_what_need_not_be_kept_is_not(text: str) -> None:
+    assert kept(text) == []
+
+
+def test_a_ban_on_storing_something_is_a_rule() -> None:
+    assert kept("No guardes contraseñas en el repositorio, nunca.") == [
+        "No guardes contraseñas en el repositorio, nunca"
+    ]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *('no no, it\'s "colour" with a u in our copy', "the budget isn't 40k any longer", "wrong port: it's 5433"),
+        *(
+            "Dije martes pero quise decir jueves.",
+            "Puerto equivocado: es el 5433.",
+            "Escribiste mal el nombre, es Yrsa.",
+        ),
+        *("Eso era antes, ahora desplegamos los lunes.", "Era Kubernetes; hoy es Nomad."),
+    ],
+)
+def test_a_correction_is_asked_about(text: str) -> None:
+    found = extract("user", text).facts
+    assert found and not any(one.explicit for one in found)
+
+
 UNKNOWN = (
     *("Two words for the wise: {}", "{}. Chisel it somewhere.", "{}, got it?", "{}, ¿lo anotás?", "te tiro data, {}"),
     *("I already told you, {}", "como te dije, {}", "{} de ahora en adelante", "Friendly reminder that {}"),

@@ -460,6 +460,11 @@ def test_two_keys_may_share_a_character() -> None:
     assert redact(text) == "é " + cut("SK_KEY") * 2
 
 
+def test_the_rest_of_a_character_that_became_several_hides_no_key_behind_it() -> None:
+    # "㎧" reads "m∕s": the key ends in its "m", and its "s" stood before the next key, which has to begin a word.
+    assert redact(SK + "㎧" + AWS) == cut("SK_KEY") + cut("AWS_KEY")
+
+
 def test_a_text_without_secrets_comes_back_untouched() -> None:
     text = "é\u200bn ﬁn ½ 👩\u200d💻"
     assert redact(text) is text

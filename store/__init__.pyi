@@ -1,0 +1,716 @@
+# __init__.pyi: written by `python docs/make.py` from the tables of `__init__.py`
+from store.base import (
+    location,
+    token_count,
+)
+from store.base.citations import (
+    Citation,
+    cite,
+    find as find_citations,
+    parse as parse_citation,
+    without as without_citations,
+)
+from store.base.clock import (
+    Clock,
+    DAY_MS,
+    ago,
+    from_ms,
+    how_long_ago,
+    local_time,
+    parse_moment,
+    to_ms,
+    typed_moment,
+    utc_now,
+)
+from store.base.errors import (
+    Conflict,
+    Declined,
+    Defect,
+    DiskFull,
+    ForeignFile,
+    InvalidInput,
+    MemorandaError,
+    ModelFailed,
+    NotFound,
+    NotOurs,
+    Purged,
+    StorageError,
+)
+from store.base.feature_flags import (
+    without as feature_off,
+)
+from store.base.installation import (
+    trouble as installation_trouble,
+)
+from store.base.location import (
+    FILE as MEMORY_FILE,
+    FOLDER as MEMORY_FOLDER,
+    Location,
+    here,
+    locate,
+)
+from store.base.models import (
+    Change,
+    Checkpoint,
+    Chunk,
+    Commit,
+    Decision,
+    Event,
+    Fact,
+    Iteration,
+    Link,
+    Proposal,
+    Record,
+    Step,
+    Summary,
+    Task,
+    Turn,
+    as_json,
+)
+from store.base.record_keys import (
+    pack as pack_key,
+    unpack as unpack_key,
+)
+from store.base.vocabulary import (
+    CONFIDENCES,
+    DOMAINS,
+    FACT_ORDERS,
+    FACT_STATUSES,
+    IMPACTS,
+    LINK_TYPES,
+    MODEL,
+    PERSON,
+    PROPOSAL_STATES,
+    PURGEABLE,
+    SEARCHABLE,
+    SETTING_NAMES,
+    TALK,
+    TASK_STATUSES,
+    TIMELINE_KINDS,
+)
+from store.config import (
+    configuration,
+)
+from store.config.configuration import (
+    Config,
+    Value as SettingValue,
+    asking as asking_settings,
+    load as load_config,
+)
+from store.config.files import (
+    project_path as project_config_path,
+    put as put_setting,
+    remove as remove_setting,
+    user_path as user_config_path,
+)
+from store.config.grants import (
+    grant as grant_setting,
+    revoke as revoke_setting,
+)
+from store.config.settings import (
+    KEYS as SETTING_KEYS,
+    SETTINGS,
+    known as known_setting,
+    nearest as nearest_setting,
+)
+from store.context.budget import (
+    ANSWER as ANSWER_TOKENS,
+    PROMPT as PROMPT_TOKENS,
+    Part as ContextPart,
+    Piece as ContextPiece,
+)
+from store.context.reasons import (
+    Considered as ConsideredFact,
+)
+from store.context.result import (
+    Context,
+)
+from store.conversations import (
+    extraction_queue,
+)
+from store.conversations.extraction_queue import (
+    ATTEMPTS as EXTRACTION_ATTEMPTS,
+)
+from store.conversations.turns import (
+    NewTurn,
+)
+from store.database import (
+    disk_reserve,
+    wal,
+)
+from store.database.connection import (
+    DISK_ERRORS,
+    understood as understood_error,
+)
+from store.database.database import (
+    Database,
+)
+from store.database.packed_ids import (
+    CHUNK as ID_CHUNK,
+    packed as packed_ids,
+)
+from store.database.purge_state import (
+    pending as pending_purge,
+)
+from store.database.tombstones import (
+    times as purged_times,
+)
+from store.database.values import (
+    clean as clean_text,
+)
+from store.documents.indexer import (
+    Scan as DocumentScan,
+)
+from store.documents.watcher import (
+    Watch as DocumentWatch,
+)
+from store.embedding.indexer import (
+    Indexed as EmbeddingRun,
+)
+from store.embedding.providers import (
+    fastembed,
+)
+from store.embedding.vectors import (
+    Vectors,
+)
+from store.exchange import (
+    backup,
+    exporter,
+    markdown_export,
+)
+from store.exchange.backup import (
+    Backup,
+    backups,
+    standing as backup_status,
+)
+from store.exchange.importer import (
+    Import,
+)
+from store.health.doctor import (
+    examine,
+)
+from store.health.finding import (
+    Finding,
+    NOTE as FINDING_NOTE,
+    OK as FINDING_OK,
+    WRONG as FINDING_WRONG,
+    quiet as quiet_findings,
+)
+from store.history import (
+    change_summary,
+)
+from store.history.change_summary import (
+    FOLLOWS as FOLLOWING_KINDS,
+    KINDS as CHANGED_KINDS,
+    TABLES as CHANGED_TABLES,
+    happened as change_text,
+    sign as change_sign,
+    title as change_title,
+)
+from store.history.checkpoint_payload import (
+    prompt as checkpoint_prompt,
+)
+from store.history.checkpoints import (
+    Recovered,
+)
+from store.history.compression import (
+    every_row,
+)
+from store.history.history import (
+    KINDS as HISTORY_KINDS,
+)
+from store.history.restore_plan import (
+    AppliedPlan as AppliedRestore,
+    Plan as RestorePlan,
+    PlannedChange,
+    checked as check_restore,
+    citations as restore_citations,
+)
+from store.inbox import (
+    new_fact_check,
+)
+from store.inbox.decision_conflicts import (
+    find_matches as find_decision_matches,
+)
+from store.inbox.duplicates import (
+    alike as alike_facts,
+    nominate as nominate_duplicates,
+)
+from store.inbox.evidence import (
+    Doubt,
+)
+from store.inbox.inbox import (
+    Choice as InboxChoice,
+    Decided as InboxDecision,
+    Doubtful as DoubtfulProposal,
+)
+from store.ingest.discard import (
+    kept as kept_lines,
+)
+from store.ingest.parsed_line import (
+    LONGEST as LONGEST_LINE,
+)
+from store.ingest.runner import (
+    Report as IngestReport,
+    ingest as ingest_file,
+)
+from store.learning import (
+    model_due,
+    model_pass,
+    rule_pass,
+    summarizers,
+)
+from store.learning.context_ranking import (
+    before_a_context as rank_before_context,
+)
+from store.learning.model_pass import (
+    ModelPassResult,
+)
+from store.learning.rule_pass import (
+    RulePassResult,
+)
+from store.librarian.answer import (
+    Answer as LibrarianAnswer,
+    CitedSentence,
+)
+from store.librarian.librarian import (
+    Librarian,
+)
+from store.librarian.trial import (
+    worth as trial_of_model,
+)
+from store.llm import (
+    endpoint,
+)
+from store.llm.endpoint import (
+    NEAR as LOCAL_HOSTS,
+    host as model_host,
+    short as short_model_name,
+)
+from store.llm.model_pull import (
+    ModelPuller,
+    PullResult,
+    RateMeter,
+)
+from store.llm.model_selection import (
+    SWITCH as MODEL_SWITCH,
+    USUAL as USUAL_MODEL,
+    found as found_models,
+    named_chat,
+    why_none as why_no_model,
+)
+from store.llm.model_stats import (
+    ModelStats,
+    model_stats,
+)
+from store.llm.probe import (
+    ProbeResult,
+    probe as probe_model,
+)
+from store.llm.server_info import (
+    Installed as InstalledModel,
+)
+from store.llm.status import (
+    ModelStatus,
+    standing as model_status,
+)
+from store.memory import (
+    Memory,
+)
+from store.purge.column_scan import (
+    RemainingMatch,
+)
+from store.purge.proof import (
+    OUT_OF_REACH,
+    Traces as PurgeTraces,
+    Verdict as PurgeVerdict,
+    trace as trace_purge,
+)
+from store.purge.purge import (
+    Done as PurgeResult,
+    PurgePlan,
+)
+from store.purge.scanners import (
+    PEOPLE as PEOPLE_SCANNERS,
+    SECRETS as SECRET_SCANNERS,
+)
+from store.purge.secret_scan import (
+    Cut as SecretCut,
+    Leak as SecretLeak,
+    counted as count_secrets,
+    made as make_cuts,
+    noted as note_cuts,
+    scan as scan_secrets,
+    scrub as scrub_secrets,
+)
+from store.records.ageing import (
+    TABLE as AGEING_TABLE,
+    state as ageing_state,
+)
+from store.records.checkpoint_levels import (
+    percent as checkpoint_percent,
+)
+from store.records.facts import (
+    SORTS as FACT_SORTS,
+)
+from store.records.proposals import (
+    about as proposals_about,
+)
+from store.records.tags import (
+    written as written_tags,
+)
+from store.records.tasks import (
+    OPEN as OPEN_TASKS,
+)
+from store.redaction.allowlist import (
+    allow as allow_secret,
+    allowances as allowed_secrets,
+    disallow as disallow_secret,
+)
+from store.redaction.families import (
+    LABELS as SECRET_LABELS,
+)
+from store.salvage.salvage import (
+    Report as SalvageReport,
+    salvage as salvage_file,
+)
+from store.search import (
+    corpus,
+    linked_records,
+    lookup,
+)
+from store.search.fts import (
+    FullTextIndex,
+)
+from store.search.lookup import (
+    key as record_key,
+    kind_of,
+    many as many_records,
+)
+from store.search.pipeline import (
+    body as record_body,
+)
+from store.search.query_parser import (
+    filters as query_filters,
+    parse as parse_query,
+)
+from store.search.results import (
+    Answer as SearchAnswer,
+    Hit,
+)
+from store.search.snippets import (
+    Marker as SnippetMarker,
+)
+from store.search.spelling import (
+    spellings,
+)
+from store.services import (
+    adoption,
+    auto_ingest,
+    automatic_checkpoints,
+    background_embedding,
+    maintenance,
+    session_flush,
+)
+from store.services.adoption import (
+    examine as examine_adoption,
+)
+from store.services.as_of import (
+    PastMemory,
+    PastState,
+    read as read_past,
+)
+from store.services.auto_ingest import (
+    IngestProcess,
+)
+from store.services.metrics import (
+    ConversationCost,
+    ExtractionStats,
+    Index as IndexMetrics,
+    Measures,
+    Recoveries as RecoveryMetrics,
+    Requests as RequestMetrics,
+    Searches as SearchMetrics,
+    measure,
+)
+from store.services.point_in_time import (
+    PointInTime,
+    moment as point_in_time,
+)
+from store.services.related_records import (
+    related as related_records,
+)
+from store.text.contradiction import (
+    AGAINST,
+    SAME,
+)
+from store.text.prompt_injection import (
+    suspicious,
+)
+from store.trust import (
+    ownership,
+)
+from store.trust.ownership import (
+    Trust,
+    require as require_trust,
+)
+
+__version__: str
+__memoranda__: bool
+API: dict[str, dict[str, str]]
+FOR_THE_APPLICATION: dict[str, dict[str, str]]
+PLACES: dict[str, tuple[str, str]]
+
+__all__ = [
+    "AGAINST",
+    "AGEING_TABLE",
+    "ANSWER_TOKENS",
+    "AppliedRestore",
+    "Backup",
+    "CHANGED_KINDS",
+    "CHANGED_TABLES",
+    "CONFIDENCES",
+    "Change",
+    "Checkpoint",
+    "Chunk",
+    "Citation",
+    "CitedSentence",
+    "Clock",
+    "Commit",
+    "Config",
+    "Conflict",
+    "ConsideredFact",
+    "Context",
+    "ContextPart",
+    "ContextPiece",
+    "ConversationCost",
+    "DAY_MS",
+    "DISK_ERRORS",
+    "DOMAINS",
+    "Database",
+    "Decision",
+    "Declined",
+    "Defect",
+    "DiskFull",
+    "DocumentScan",
+    "DocumentWatch",
+    "Doubt",
+    "DoubtfulProposal",
+    "EXTRACTION_ATTEMPTS",
+    "EmbeddingRun",
+    "Event",
+    "ExtractionStats",
+    "FACT_ORDERS",
+    "FACT_SORTS",
+    "FACT_STATUSES",
+    "FINDING_NOTE",
+    "FINDING_OK",
+    "FINDING_WRONG",
+    "FOLLOWING_KINDS",
+    "Fact",
+    "Finding",
+    "ForeignFile",
+    "FullTextIndex",
+    "HISTORY_KINDS",
+    "Hit",
+    "ID_CHUNK",
+    "IMPACTS",
+    "Import",
+    "InboxChoice",
+    "InboxDecision",
+    "IndexMetrics",
+    "IngestProcess",
+    "IngestReport",
+    "InstalledModel",
+    "InvalidInput",
+    "Iteration",
+    "LINK_TYPES",
+    "LOCAL_HOSTS",
+    "LONGEST_LINE",
+    "Librarian",
+    "LibrarianAnswer",
+    "Link",
+    "Location",
+    "MEMORY_FILE",
+    "MEMORY_FOLDER",
+    "MODEL",
+    "MODEL_SWITCH",
+    "Measures",
+    "MemorandaError",
+    "Memory",
+    "ModelFailed",
+    "ModelPassResult",
+    "ModelPuller",
+    "ModelStats",
+    "ModelStatus",
+    "NewTurn",
+    "NotFound",
+    "NotOurs",
+    "OPEN_TASKS",
+    "OUT_OF_REACH",
+    "PEOPLE_SCANNERS",
+    "PERSON",
+    "PROMPT_TOKENS",
+    "PROPOSAL_STATES",
+    "PURGEABLE",
+    "PastMemory",
+    "PastState",
+    "PlannedChange",
+    "PointInTime",
+    "ProbeResult",
+    "Proposal",
+    "PullResult",
+    "PurgePlan",
+    "PurgeResult",
+    "PurgeTraces",
+    "PurgeVerdict",
+    "Purged",
+    "RateMeter",
+    "Record",
+    "Recovered",
+    "RecoveryMetrics",
+    "RemainingMatch",
+    "RequestMetrics",
+    "RestorePlan",
+    "RulePassResult",
+    "SAME",
+    "SEARCHABLE",
+    "SECRET_LABELS",
+    "SECRET_SCANNERS",
+    "SETTINGS",
+    "SETTING_KEYS",
+    "SETTING_NAMES",
+    "SalvageReport",
+    "SearchAnswer",
+    "SearchMetrics",
+    "SecretCut",
+    "SecretLeak",
+    "SettingValue",
+    "SnippetMarker",
+    "Step",
+    "StorageError",
+    "Summary",
+    "TALK",
+    "TASK_STATUSES",
+    "TIMELINE_KINDS",
+    "Task",
+    "Trust",
+    "Turn",
+    "USUAL_MODEL",
+    "Vectors",
+    "adoption",
+    "ageing_state",
+    "ago",
+    "alike_facts",
+    "allow_secret",
+    "allowed_secrets",
+    "as_json",
+    "asking_settings",
+    "auto_ingest",
+    "automatic_checkpoints",
+    "background_embedding",
+    "backup",
+    "backup_status",
+    "backups",
+    "change_sign",
+    "change_summary",
+    "change_text",
+    "change_title",
+    "check_restore",
+    "checkpoint_percent",
+    "checkpoint_prompt",
+    "cite",
+    "clean_text",
+    "configuration",
+    "corpus",
+    "count_secrets",
+    "disallow_secret",
+    "disk_reserve",
+    "endpoint",
+    "every_row",
+    "examine",
+    "examine_adoption",
+    "exporter",
+    "extraction_queue",
+    "fastembed",
+    "feature_off",
+    "find_citations",
+    "find_decision_matches",
+    "found_models",
+    "from_ms",
+    "grant_setting",
+    "here",
+    "how_long_ago",
+    "ingest_file",
+    "installation_trouble",
+    "kept_lines",
+    "kind_of",
+    "known_setting",
+    "linked_records",
+    "load_config",
+    "local_time",
+    "locate",
+    "location",
+    "lookup",
+    "maintenance",
+    "make_cuts",
+    "many_records",
+    "markdown_export",
+    "measure",
+    "model_due",
+    "model_host",
+    "model_pass",
+    "model_stats",
+    "model_status",
+    "named_chat",
+    "nearest_setting",
+    "new_fact_check",
+    "nominate_duplicates",
+    "note_cuts",
+    "ownership",
+    "pack_key",
+    "packed_ids",
+    "parse_citation",
+    "parse_moment",
+    "parse_query",
+    "pending_purge",
+    "point_in_time",
+    "probe_model",
+    "project_config_path",
+    "proposals_about",
+    "purged_times",
+    "put_setting",
+    "query_filters",
+    "quiet_findings",
+    "rank_before_context",
+    "read_past",
+    "record_body",
+    "record_key",
+    "related_records",
+    "remove_setting",
+    "require_trust",
+    "restore_citations",
+    "revoke_setting",
+    "rule_pass",
+    "salvage_file",
+    "scan_secrets",
+    "scrub_secrets",
+    "session_flush",
+    "short_model_name",
+    "spellings",
+    "summarizers",
+    "suspicious",
+    "to_ms",
+    "token_count",
+    "trace_purge",
+    "trial_of_model",
+    "typed_moment",
+    "understood_error",
+    "unpack_key",
+    "user_config_path",
+    "utc_now",
+    "wal",
+    "why_no_model",
+    "without_citations",
+    "written_tags",
+]
