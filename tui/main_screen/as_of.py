@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING
 
 from textual import work
 
-from store import MemorandaError, local_time
+from store.base.clock import local_time
+from store.base.errors import MemorandaError
 from tui.input.key_table import PANES, named
 from tui.lists.view_state import View
 from tui.main_screen.navigation import BrowsingScreen
@@ -22,7 +23,8 @@ from tui.widgets.bars import Footer, Split
 from tui.widgets.record_list import RecordList
 
 if TYPE_CHECKING:
-    from store import PastMemory, PastState, PointInTime
+    from store.services.as_of import PastMemory, PastState
+    from store.services.point_in_time import PointInTime
 
 
 @dataclass(frozen=True)

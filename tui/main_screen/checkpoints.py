@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from textual import work
 
-from store import Checkpoint, MemorandaError
+from store.base.errors import MemorandaError
+from store.base.models import Checkpoint
 from tui.input.key_table import named
 from tui.main_screen.model_status import ModelledScreen
 from tui.render.plurals import count

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
-from store import MemorandaError
+from store.base.errors import MemorandaError
 from tui.actions.host import ActionHost
 from tui.input.argument_parser import ParsedArguments, Usage, help_text, read
 from tui.input.command import Verb
@@ -152,7 +152,7 @@ def _in_place(screen: CommandHost, verb: Verb, given: ParsedArguments) -> bool:
 
 
 def _show_model(screen: CommandHost, given: ParsedArguments) -> None:
-    from store import USUAL_MODEL as USUAL
+    from store.llm.model_selection import USUAL
 
     pull = (given.name or USUAL) if given.what == "pull" else ""
     screen.action_model(pull, (given.name or "") if given.what == "test" else None)
@@ -198,8 +198,8 @@ def _open(screen: CommandHost, text: str) -> None:
 
 def _show_facts(screen: CommandHost, given: ParsedArguments) -> None:
     """Go to the facts, filtered."""
-    from store import DOMAINS
-    from store import FACT_SORTS as SORTS
+    from store.base.vocabulary import DOMAINS
+    from store.records.facts import SORTS
     from tui.commands.facts import filters
 
     words, domain = filters(given)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 from textual import work
 
-from store import MemorandaError
+from store.base.errors import MemorandaError
 from tui.input.key_table import named
 from tui.main_screen.embedding import EmbeddingScreen
 
 if TYPE_CHECKING:
-    from store import RulePassResult
+    from store.learning.rule_pass import RulePassResult
 
 LOOKS = 4  # after which it is looked whether something was said
 

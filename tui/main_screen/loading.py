@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, cast
 from textual import work
 from textual.worker import Worker, WorkerState
 
-from store import Clock, Location, MemorandaError, NotOurs, utc_now, wal
-from store import pack_key as pack
-from store import unpack_key as unpack
+from store.base.clock import Clock, utc_now
+from store.base.errors import MemorandaError, NotOurs
+from store.base.location import Location
+from store.base.record_keys import pack, unpack
+from store.database import wal
 from tui.input.key_table import CHECKPOINTS, FACTS, HISTORY, INBOX, PANES, TASKS, TIMELINE
 from tui.lists.view_state import ALL_NAMED, DIM, STRONG, View, empty, filtered, layout, tabs, title
 from tui.screens.base_screen import ResponsiveScreen
@@ -27,7 +29,7 @@ from tui.widgets.record_list import RecordList
 from tui.widgets.search_bar import SearchBar
 
 if TYPE_CHECKING:
-    from store import Record, Step
+    from store.base.models import Record, Step
     from tui.lists.record_rows import HitRows, KeyedRows, TimelineRows
     from tui.workers.engine import Engine, Lists
     from tui.workers.queries import SideRows
@@ -130,7 +132,7 @@ class ReadingScreen(ResponsiveScreen[None]):
 
     def say_trouble(self, error: BaseException) -> None:
         """Say what the disk, the file or a defect did; the same is not said again while it stands on the screen."""
-        from store import understood_error as understood
+        from store.database.connection import understood
 
         text = str(understood(error, self._location.path))
         if visible(text) not in [notice.message for notice in self.app._notifications]:
@@ -152,7 +154,7 @@ class ReadingScreen(ResponsiveScreen[None]):
     def _open(self) -> None:
         from rich.text import Text
 
-        from store import configuration as config
+        from store.config import configuration as config
         from tui.desktop import recent_files
         from tui.workers.engine import FIRST, Engine
 
@@ -195,7 +197,7 @@ class ReadingScreen(ResponsiveScreen[None]):
     def _adopt(self, choice: str, earlier: bool) -> None:
         from rich.text import Text
 
-        from store import adoption
+        from store.services import adoption
         from tui.screens.adoption import WHOLE
 
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from store import ModelStats, model_stats
+from store.llm.model_stats import ModelStats, model_stats
 from tui.main_screen.learning import LearningScreen
 from tui.screens.model_status_text import forms
 from tui.theme.pieces import Piece

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, TypeVar
 from textual import work
 from textual.widgets import Input
 
-from store import MemorandaError
-from store import parse_citation as parse
+from store.base.citations import parse
+from store.base.errors import MemorandaError
 from tui.input.key_table import FACTS, HEALTH, HISTORY, INBOX, LIBRARIAN, PANES, PREVIEW, TIMELINE, named
 from tui.lists.view_state import DOMAIN_ORDER, KIND_ORDER, SORT_ORDER, slots
 from tui.main_screen.search import SearchingScreen
@@ -23,7 +23,7 @@ Choice = TypeVar("Choice")
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from store import Record, Step
+    from store.base.models import Record, Step
 
 # What is typed right after these keys is for the bar that they open, even if all of it came at once, as a slow line
 # sends it: so they are heard before the keys behind them are given to the list.

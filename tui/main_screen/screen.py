@@ -12,7 +12,7 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Container, Vertical
 
-from store import MemorandaError
+from store.base.errors import MemorandaError
 from tui.input.key_table import CHECKPOINTS, CONTEXT, FACTS, HEALTH, HISTORY, INBOX, KEYS, LIBRARIAN, TASKS, TIMELINE
 from tui.lists.view_state import HUGE, WIDE, empty
 from tui.main_screen.librarian_pane import LibrarianScreen
@@ -25,9 +25,8 @@ from tui.widgets.record_list import RecordList
 from tui.widgets.search_bar import SearchBar
 
 if TYPE_CHECKING:
-    from store import AppliedRestore as AppliedPlan
-    from store import PointInTime
-    from store import RestorePlan as Plan
+    from store.history.restore_plan import AppliedPlan, Plan
+    from store.services.point_in_time import PointInTime
     from tui.widgets.prompt_bar import AskBar
     from tui.workers.queries import Target
 
@@ -344,7 +343,7 @@ class MainScreen(LibrarianScreen):
             self.app.push_screen(shown, lambda result: self._plan_done(result, undone_by))
 
     def _plan_done(self, result: object, undone_by: str) -> None:
-        from store import AppliedRestore as AppliedPlan
+        from store.history.restore_plan import AppliedPlan
 
         if isinstance(result, str):
             self.open_citation(result)

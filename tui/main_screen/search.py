@@ -11,8 +11,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from store import SEARCHABLE, MemorandaError, Step
-from store import query_filters as filters
+from store.base.errors import MemorandaError
+from store.base.models import Step
+from store.base.vocabulary import SEARCHABLE
+from store.search.query_parser import filters
 from tui.input.key_table import named
 from tui.main_screen.checkpoints import RecoveringScreen
 from tui.render.empty_results import RECENT, before_asking, unfound
@@ -23,9 +25,9 @@ from tui.widgets.record_list import RecordList
 from tui.widgets.search_bar import SearchBar
 
 if TYPE_CHECKING:
-    from store import Hit, Memory
-    from store import SearchAnswer as Answer
-    from store import SnippetMarker as Marker
+    from store.memory import Memory
+    from store.search.results import Answer, Hit
+    from store.search.snippets import Marker
 
 KINDS = frozenset((*SEARCHABLE, "chunk"))  # of records that can be related to others
 PATIENCE = 0.4  # seconds that Enter waits for meaning
@@ -139,8 +141,8 @@ class SearchingScreen(RecoveringScreen):
         self._go_to_hits(False)
 
     def _marker_of(self, answer: Answer) -> Marker | None:
-        from store import FullTextIndex
-        from store import SnippetMarker as Marker
+        from store.search.fts import FullTextIndex
+        from store.search.snippets import Marker
 
         if answer.words is None or self.engine is None:
             return None

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from textual import work
 
-from store import MemorandaError
+from store.base.errors import MemorandaError
 from tui.input.key_table import named
 from tui.main_screen.loading import AGES, ReadingScreen
 
