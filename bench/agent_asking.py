@@ -18,8 +18,6 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from store.learning.domain_rules import classify
-
 from bench import agent_answers
 from bench.agent_scores import has, has_all, rests
 from store.base.errors import ModelFailed
@@ -390,9 +388,7 @@ def _summarise_score(case: Case, given: Summarised) -> Counter[str]:
 TASKS = {
     "extract": Task(_plain("extract", _extract_rule, _extract_model), _counted(_extract_score)),
     "reconfirm": Task(_plain("reconfirm", _reconfirm_rule, _reconfirm_model), _counted(_reconfirm_score)),
-    "classify": Task(
-        _plain("classify", lambda case: classify(case["text"]).name, _classify_model), _counted(_classify_score)
-    ),
+    "classify": Task(_plain("classify", lambda case: "general", _classify_model), _counted(_classify_score)),
     "summarise": Task(
         _plain("summarise", lambda case: by_rule(_turns(case)), _summarise_model), _counted(_summarise_score)
     ),

@@ -53,7 +53,7 @@ def main() -> None:
         print(f"{'':14}" + "".join(f"{head:>{width}}" for head, width in zip(heads, widths, strict=True)))
         for half in halves:
             those = [case for case in cases if case["split"] == half]
-            for name, ask in (("search", _search), ("rules", _rules)):
+            for name, ask in (("search", _search), ("rules", answered)):
                 print(_row(name, half, those, memories, ask, options.show and half == "dev"), flush=True)
         with served(options.model) as heard:
             if heard is None:
@@ -67,7 +67,7 @@ def main() -> None:
                 those = [those[place * len(those) // few] for place in range(few)]
 
                 def ask(memory: Memory, case: Case) -> tuple[Answer, float]:
-                    return _rules(memory, case, heard)
+                    return answered(memory, case, heard)
 
                 print(_row("model", half, those, memories, ask, options.show and half == "dev"), flush=True)
 
@@ -79,7 +79,7 @@ def _search(memory: Memory, case: Case) -> tuple[list[str], float]:
     return [hit.citation for hit in hits], time.perf_counter() - begin
 
 
-def _rules(memory: Memory, case: Case, chat: Any = None) -> tuple[Answer, float]:
+def answered(memory: Memory, case: Case, chat: Any = None) -> tuple[Answer, float]:
     """The answer, and when the first three were there."""
     begin = time.perf_counter()
     came = [0.0]
@@ -102,7 +102,7 @@ def _row(
         given, first = ask(memory, case)
         ends.append((time.perf_counter() - begin) * 1000)
         firsts.append(first * 1000)
-        good = _scored(count, memory, case, given)
+        good = scored(count, memory, case, given)
         if show and not good:
             said = given.text if isinstance(given, Answer) else " ".join(given)
             print(
@@ -125,7 +125,7 @@ def _times(all_ms: list[float]) -> str:
     return f"{statistics.median(ordered):>7.0f}{ordered[int(0.95 * (len(ordered) - 1))]:>7.0f}"
 
 
-def _scored(count: Counter[str], memory: Memory, case: Case, given: Any) -> bool:
+def scored(count: Counter[str], memory: Memory, case: Case, given: Any) -> bool:
     """Count what an answer is worth; whether it is what the case wants."""
     answer = given if isinstance(given, Answer) else None
     order = list(answer.sources) if answer else list(given)
