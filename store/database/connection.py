@@ -17,7 +17,7 @@ from store.base.errors import (
     StorageError,
     UnsafeFile,
 )
-from store.database import crash_count
+from store.database import crash_count, sql_functions
 from store.database.files import prepare
 from store.database.version import APPLICATION_ID, SCHEMA_VERSION
 
@@ -80,6 +80,7 @@ def connect(
     try:
         connection.set_busy_timeout(patience)
         guard(connection)
+        sql_functions.register(connection)
         version = _known(connection, path)
         if admit is not None and version:
             admit(connection)

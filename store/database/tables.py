@@ -20,6 +20,7 @@ DERIVED = (
     "documents",
     "chunks",
     "corpus",
+    "passages",
     "corpus_fts",
     "corpus_words",
     "embedding_models",

@@ -187,7 +187,7 @@ class Vectors:
 
     def pending(self) -> tuple[int, int]:
         """(how many texts wait to be embedded, how many there are)."""
-        return self._database.row("SELECT (SELECT count(*) FROM embedding_queue), (SELECT count(*) FROM corpus)") or (
+        return self._database.row("SELECT (SELECT count(*) FROM embedding_queue), (SELECT count(*) FROM passages)") or (
             0,
             0,
         )

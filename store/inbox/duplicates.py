@@ -221,7 +221,7 @@ def _near(database: Database, known: Sequence[Fact]) -> dict[tuple[int, int], fl
     rows = dict(
         database.rows(
             "SELECT v.key >> 5, e.vector FROM vectors v JOIN embeddings e ON e.id = v.embedding"
-            " WHERE (v.key & 1) = ? AND (v.key >> 1) % 16 = 0 AND length(e.vector) = ?",
+            " WHERE (v.key & 1) = ? AND (v.key >> 1) % 16 = 0 AND v.key >> 41 = 0 AND length(e.vector) = ?",
             (model.slot, 4 * model.dimension),
         )
     )

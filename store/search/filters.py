@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from store.base.record_keys import NUMBERS
+from store.base.record_keys import NUMBERS, ROW
 from store.database.database import Database
 from store.database.integer_list import integers
 from store.records import tags
@@ -49,16 +49,17 @@ GONE = ("superseded", "contradicted", "forgotten")
 
 class Filters:
     """Which rows of the corpus may be found: `clauses` on a row `c` and their `parameters`, all of which must hold, and
-    apart from them `status`, empty for what holds now. `kinds` are the numbers of the only kinds that can pass, None
-    for all."""
+    apart from them `status`, empty for what holds now, and whether only `code` is asked for. `kinds` are the numbers of
+    the only kinds that can pass, None for all."""
 
-    __slots__ = ("any", "clauses", "dated", "kinds", "parameters", "status")
+    __slots__ = ("any", "clauses", "code", "dated", "kinds", "parameters", "status")
 
     def __init__(self, database: Database, asked: Query) -> None:
         self.status = asked.status
         self.clauses: list[str] = []
         self.parameters: dict[str, object] = {}
         self.dated = bool(asked.since or asked.before)
+        self.code = asked.code
         self.kinds: frozenset[int] | None = None
         for kinds in asked.kinds:
             self._only(NUMBERS[kind] for kind in kinds)
@@ -95,7 +96,7 @@ class Filters:
 
     def __bool__(self) -> bool:
         """Whether anything is asked of a row at all."""
-        return bool(self.clauses or self.status)
+        return bool(self.clauses or self.status or self.code)
 
     @property
     def holding(self) -> str:
@@ -105,21 +106,23 @@ class Filters:
         return f"c.status = '{self.status}'" if self.status else f"c.status NOT IN {GONE}"
 
     def among(self, database: Database, ids: "Sequence[int] | Ids") -> set[int]:
-        """Those of these rows of the corpus that pass."""
+        """Those of these passages that pass."""
         import numpy as np
 
         where = " AND ".join([self.holding, *self.clauses])
+        code = " JOIN passages p ON p.id = j.value AND p.code" if self.code else ""
         rows = database.rows(
-            f"SELECT c.id FROM carray(:ids) j CROSS JOIN corpus c ON c.id = j.value WHERE {where}",
+            f"SELECT j.value FROM carray(:ids) j{code} CROSS JOIN corpus c ON c.id = j.value & {ROW} WHERE {where}",
             {**self.parameters, "ids": integers(np.sort(np.asarray(ids, np.int64)))},
         )
         return {key for (key,) in rows}
 
     def every(self, database: Database, most: int) -> list[int] | None:
-        """All rows of the corpus that pass; None if there are more than `most`."""
-        where = " AND ".join([self.holding, *self.clauses])
+        """All passages that pass; None if there are more than `most`."""
+        where = " AND ".join([self.holding, *self.clauses, *(("p.code",) if self.code else ())])
         rows = database.rows(
-            f"SELECT c.id FROM corpus c WHERE {where} LIMIT :most", {**self.parameters, "most": most + 1}
+            f"SELECT p.id FROM corpus c JOIN passages p ON p.row = c.id WHERE {where} LIMIT :most",
+            {**self.parameters, "most": most + 1},
         )
         return None if len(rows) > most else [key for (key,) in rows]
 

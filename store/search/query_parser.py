@@ -9,13 +9,14 @@ from store.base.errors import InvalidInput
 from store.base.vocabulary import DOMAINS, FACT_STATUSES, SEARCHABLE
 from store.text.tokens import LETTERS
 
-FILTERS = ("kind", "domain", "is", "author", "by", "tag", "iteration", "since", "before", "related", "linked")
+FILTERS = (*("kind", "domain", "is", "in", "author", "by", "tag", "iteration", "since", "before", "related", "linked"),)
 STATUSES = tuple(status for status in FACT_STATUSES if status != "contradicted")
 AGEING = ("aging", "low", "stale")
 STATUS_ALIASES = {"replaced": "superseded"}
 WORK = ("open", "progress", "done", "abandoned", "reverted", "any")
 IS = (*STATUSES, *STATUS_ALIASES, "pinned", *AGEING, *WORK)
 _FILTER = re.compile(rf"(?<!\S)({'|'.join(FILTERS)}):(?:\"([^\"]*)\"|(\S+))", re.IGNORECASE)
+_QUOTED = re.compile(r"[\"“”«»]([^\"“”«»]*\w[^\"“”«»]*)[\"“”«»]")
 
 _EATING = re.compile(r"\b(?:comer|como|tomar|comida|eat|eating|food|drink|cocin\w+|cook\w*)\b", re.IGNORECASE)
 _BARRED = re.compile(r"\b(?:no|not|can.?t|cannot|shouldn.?t|mustn.?t|nunca|never|evitar|avoid)\b", re.IGNORECASE)
@@ -35,11 +36,24 @@ class Query:
     """A query, read. `words` in the order typed, `typing` when the last one may be unfinished; the filters are empty
     when not given; `notes` says in plain words which parts could not be used. All of several kinds, domains, tags,
     authors, iterations (numbers) and states of ageing must hold; `now` is the moment that ages are counted to; `text`
-    is what is left of the query without its filters; `related` cites the record that others are sought near to."""
+    is what is left of the query without its filters; `related` cites the record that others are sought near to;
+    `phrases` is what stood in quotes, and must be found as it stands; `code` asks for code alone."""
 
     __slots__ = (
-        *("ageing", "authors", "before", "citation", "domains", "iterations", "kinds", "notes", "now", "pinned"),
-        *("linked", "related", "scopes", "since", "status", "tags", "text", "typing", "words", "work"),
+        *(
+            "ageing",
+            "authors",
+            "before",
+            "citation",
+            "code",
+            "domains",
+            "iterations",
+            "kinds",
+            "linked",
+            "notes",
+            "now",
+        ),
+        *("now", "phrases", "pinned", "related", "scopes", "since", "status", "tags", "text", "typing", "words", "work"),
     )
 
     def __init__(self, now: str) -> None:
@@ -49,6 +63,8 @@ class Query:
         self.ageing: list[str] = []
         self.pinned = False
         self.words: list[str] = []
+        self.phrases: list[str] = []
+        self.code = False
         self.text = ""
         self.typing = False
         self.kinds: list[tuple[str, ...]] = []
@@ -78,6 +94,7 @@ def parse(text: str, now: str) -> Query:
     except InvalidInput:
         query.citation = None
     query.text = " ".join(rest.split())
+    query.phrases = [" ".join(LETTERS.findall(phrase)) for phrase in _QUOTED.findall(rest)]
     query.words = LETTERS.findall(rest)
     query.typing = bool(query.words) and rest[-1:].isalnum()
     return query
@@ -105,6 +122,11 @@ def _filter(query: Query, name: str, value: str, now: str) -> str:
     elif name == "is":
         if not also_is(query, value.lower()):
             query.notes.append(f"is: takes {', '.join(IS)}")
+    elif name == "in":
+        if words == ("code",):
+            query.code = True
+        else:
+            query.notes.append("in: takes code")
     elif name == "tag":
         query.tags.append(value)
     elif name in ("author", "by"):

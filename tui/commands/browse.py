@@ -8,11 +8,12 @@ from tui.render.plurals import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from store import Hit
     from tui.input.argument_parser import ParsedArguments
 
 
 def search(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import as_json
+    from tui.render import levels
     from tui.render.badges import KIND_GLYPHS
     from tui.render.summary_line import moment
     from tui.theme.escape import visible
@@ -22,10 +23,13 @@ def search(session: Session, given: "ParsedArguments") -> Outcome:
     answer = session.memory.search(
         " ".join(given.query), limit=given.limit, iteration_id=iteration, meaning=not given.keywords
     )
-    lines: list[str] = []
-    for hit in answer.hits:
-        if given.explain and lines:
+    said = levels.none_exact(" ".join(given.query), answer)
+    lines = [visible(said)] if said else []
+    for place, hit in enumerate(answer.hits or answer.nearest):
+        if given.explain and place:
             lines.append("")
+        if heading := levels.heading(answer, place):
+            lines.append(heading)
         cited = "" if cites == "off" else f"{hit.citation:<9}  "
         lines.append(f"{KIND_GLYPHS[hit.kind]} {cited}{visible(_around(hit.snippet, hit.marks))}")
         if cites == "on":
@@ -43,24 +47,34 @@ def search(session: Session, given: "ParsedArguments") -> Outcome:
         lines=[*lines, *tail],
         data=lambda: {
             "total": answer.total,
+            "verdict": answer.verdict,
+            "exact": answer.exact,
             "left_out": answer.left_out,
+            "provider": answer.provider,
             "signals": list(answer.signals),
             "milliseconds": round(answer.milliseconds, 3),
             "notes": answer.notes,
-            "hits": [
-                {
-                    **as_json(hit.record),
-                    "kind": hit.kind,
-                    "snippet": hit.snippet,
-                    "score": hit.score,
-                    "similarity": hit.similarity,
-                    "why": hit.why,
-                }
-                for hit in answer.hits
-            ],
+            "hits": [_hit_json(hit) for hit in answer.hits],
+            "nearest": [_hit_json(hit) for hit in answer.nearest],
         },
         after=lambda: session.memory.search.timed.add(answer),
     )
+
+
+def _hit_json(hit: "Hit") -> dict[str, object]:
+    from store import as_json
+
+    return {
+        **as_json(hit.record),
+        "kind": hit.kind,
+        "level": hit.level,
+        "snippet": hit.snippet,
+        "start": hit.start,
+        "line": hit.line,
+        "score": hit.score,
+        "similarity": hit.similarity,
+        "why": hit.why,
+    }
 
 
 def _around(text: str, marks: list[tuple[int, int]], width: int = 160) -> str:

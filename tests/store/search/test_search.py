@@ -495,14 +495,14 @@ def test_marks_stand_exactly_on_the_words_that_match(memory: Memory, words: list
 
 def test_a_snippet_is_cut_around_the_match(memory: Memory) -> None:
     """From a long text, the part where the words stand closest, between words, with an ellipsis on each side."""
-    padding = "nada que ver aquí " * 200
+    padding = "nada que ver aquí. " * 200
     memory.facts.remember(f"{padding}tetera {padding}la tetera azul y la taza rota {padding}")
     answer = memory.search("tetera azul taza rota ")
     shown = answer.hits[0].snippet
     assert marked(answer) == ["tetera", "azul", "taza", "rota"]
     assert shown.startswith("… ") and shown.endswith(" …")
-    assert set(shown.strip("… ").split()) == set("nada que ver aquí la tetera azul y taza rota".split())
-    assert 600 < len(shown) <= snippets.LENGTH + 4
+    assert set(shown.strip("… ").split()) == set("nada que ver aquí. la tetera azul y taza rota".split())
+    assert 500 < len(shown) <= snippets.LENGTH + 4
 
 
 def test_words_left_out_of_the_question_are_not_marked(memory: Memory) -> None:
@@ -515,7 +515,7 @@ def test_a_text_of_nothing_but_matches_is_cut_in_a_moment(memory: Memory) -> Non
     """Ten thousand matches in one text: a few milliseconds, not ten thousand squared."""
     memory.facts.remember("a " * 9_999)
     started = time.process_time()
-    assert len(marked(memory.search("a"))) > 300
+    assert len(marked(memory.search("a"))) >= 300
     assert time.process_time() - started < 1
 
 
