@@ -74,8 +74,8 @@ def judged(
     seconds: float,
     told: Callable[[int, int], None] = lambda done, total: None,
 ) -> Judgement[Item]:
-    """Judge each of these sources, all within the `seconds`, and order them. Those that the time was too short for
-    stand behind those that answer, in their own order; where not one was judged, raises ModelFailed."""
+    """Judge each of these sources, all within the `seconds`, and order them. Where the time is too short for all, those
+    that answer come first and the rest stay in their order; where not one was judged, raises ModelFailed."""
     until = time.monotonic() + seconds
     odds: dict[str, float] = {}
     trouble: ModelFailed | None = None
@@ -93,11 +93,11 @@ def judged(
             break
     marks = {name: _mark(name, odds) for name in odds}
     first = [one for one in sources if marks.get(one.citation, 0.0) >= ANSWERS]
-    unread = [one for one in sources if one.citation not in odds]
-    rest = [one for one in sources if one not in first and one not in unread]
-    for some in (first, rest):
-        some.sort(key=lambda one: -odds[one.citation])
-    return Judgement((*first, *unread, *rest), odds, bool(first), trouble)
+    rest = [one for one in sources if one not in first]
+    first.sort(key=lambda one: -odds[one.citation])
+    if trouble is None:
+        rest.sort(key=lambda one: -odds[one.citation])
+    return Judgement((*first, *rest), odds, bool(first), trouble)
 
 
 def _mark(name: str, odds: dict[str, float]) -> float:

@@ -22,6 +22,7 @@ from store.librarian.sources import Source, sources
 from store.llm import usage_stats
 from store.memory import Memory
 from store.search import lookup
+from store.search.results import NEAR, NOTHING
 from store.text.clauses import spans
 
 if TYPE_CHECKING:
@@ -33,6 +34,10 @@ ALL = 500  # records of a list that are read to be put in order
 LONG = 260  # characters of a field from which on a model chooses the sentence
 SENTENCES = 12  # that it chooses among
 FIELDS = {"fact": "fact", "turn": "text", "document": "text", "commit": "message"}  # that may be long
+NEAR_ONLY = {  # what a person is told where the search found no record that says just what was asked
+    "en": "No record says just that; these come nearest.",
+    "es": "Ningún registro dice justo eso; estos son los más cercanos.",
+}
 STOPPED = "stopped before the model had answered; this is the order of the search"
 
 
@@ -140,12 +145,15 @@ class Librarian:
         if chat is not None and (known := self._known(chat, asked)):
             return known
         newest = memory.database.value("SELECT max(seq) FROM history") or 0
-        those = self._searched(about, asked.nouns)
+        those, found = self._searched(about, asked.nouns)
         told = compose(asked, those[:SAID], memory.now)
-        first(tuple(told))
+        first(tuple(told) if found.hits else ())
         readable = self._readable(those) if chat is not None else []
         if chat is None or not readable:
-            return _answer(asked, told, those, note=why) if those else replace(self._none(asked), note=why)
+            if found.verdict == NOTHING:
+                return replace(self._none(asked, near=those[:NEAREST]), note=why)
+            near = NEAR_ONLY[asked.language] if found.verdict == NEAR else ""
+            return _answer(asked, told, those, note=" ".join(filter(None, (near, why))))
         began, kind = time.monotonic(), ""
         seconds = float(memory.config["agent.patience"])
         try:
@@ -170,13 +178,15 @@ class Librarian:
             memory.answers.keep(asked.text, answer.text, shown, seq=newest, by=chat.name)
         return answer
 
-    def _searched(self, about: str, kinds: Sequence[str]) -> list[Source]:
-        """The first of what a search finds, of the kinds that the question names if there are any, else of all."""
+    def _searched(self, about: str, kinds: Sequence[str]) -> "tuple[list[Source], Found]":
+        """(the first of what a search finds, or comes nearest where it finds nothing; the search): of the kinds that
+        the question names, if there are any, else of all."""
         query = " ".join(about.replace(":", " ").split())
-        hits = self._search(f"kind:{','.join(kinds)} {query}", judge.LOOKED).hits if kinds else []
-        hits = hits or self._search(query, judge.LOOKED).hits
-        found = sources(self._memory.database, [hit.record for hit in hits], self._memory.now)
-        return found[: judge.LOOKED]
+        found = self._search(f"kind:{','.join(kinds)} {query}", judge.LOOKED) if kinds else None
+        if found is None or not found.hits:
+            found = self._search(query, judge.LOOKED)
+        hits = (found.hits or found.nearest)[: judge.LOOKED]
+        return sources(self._memory.database, [hit.record for hit in hits], self._memory.now), found
 
     def _known(self, chat: "Chat", asked: ParsedQuestion) -> Answer | None:
         """The records in the order in which this model put them for the same question, while none of them changed."""

@@ -40,20 +40,9 @@ class Query:
     `phrases` is what stood in quotes, and must be found as it stands; `code` asks for code alone."""
 
     __slots__ = (
-        *(
-            "ageing",
-            "authors",
-            "before",
-            "citation",
-            "code",
-            "domains",
-            "iterations",
-            "kinds",
-            "linked",
-            "notes",
-            "now",
-        ),
-        *("now", "phrases", "pinned", "related", "scopes", "since", "status", "tags", "text", "typing", "words", "work"),
+        *("ageing", "authors", "before", "citation", "code", "domains", "iterations", "kinds", "linked", "notes"),
+        *("now", "phrases", "pinned", "related", "scopes", "since", "status", "tags", "text", "typing", "words"),
+        "work",
     )
 
     def __init__(self, now: str) -> None:
