@@ -19,6 +19,7 @@ import time
 from collections.abc import Mapping, Sequence
 
 import pyte
+from wcwidth import wcwidth
 
 # What Textual asks of a terminal, and what a current one answers: synchronized output yes, in-band resize no.
 ANSWERS = {b"\x1b[?2026$p": b"\x1b[?2026;2$y", b"\x1b[?2048$p": b"\x1b[?2048;0$y", b"\x1b[6n": b"\x1b[1;1R"}
@@ -140,7 +141,21 @@ class Terminal:
         """The lines a person sees now."""
         self._stream.feed(bytes(self.output[self._fed :]))
         self._fed = len(self.output)
-        return list(self._screen.display)
+        return [self._line(y) for y in range(self._screen.lines)]
+
+    def _line(self, y: int) -> str:
+        """A line, as long as the terminal is wide. What is left of a wide character after something was written over
+        its other half is a space, as on terminals; pyte's own `display` fails on it."""
+        cells = [self._screen.buffer[y][x].data for x in range(self._screen.columns)]
+        line = []
+        for x, text in enumerate(cells):
+            wide = bool(text) and wcwidth(text[0]) == 2
+            whole = wide and x + 1 < len(cells) and not cells[x + 1]
+            half = not text and not (x and cells[x - 1] and wcwidth(cells[x - 1][0]) == 2)
+            line.append(text if whole or not wide else " ")
+            if half:
+                line[-1] = " "
+        return "".join(line)
 
 
 def first_paint(

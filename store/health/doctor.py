@@ -12,6 +12,7 @@ from store.base.location import Location
 from store.health import components, filesystem, hash_chain, integrity, record_history, timestamps, wal
 from store.health.finding import NOTE, OK, WRONG, CheckContext, Finding, Progress, quiet, salvage
 from store.memory import Memory
+from store.trust import ownership
 
 __all__ = ["NOTE", "OK", "WRONG", "Finding", "examine", "quiet"]
 
@@ -54,7 +55,7 @@ def examine(
         yield Finding("file", WRONG, f"There is no memory at {path}.", "memoranda init starts one.", "init")
         return
     try:
-        yield from filesystem.look(path)
+        yield from filesystem.look(path, closes=not location.look and ownership.ours(path))
         damage = list(wal.damage(path))
     except OSError as error:
         yield Finding("private", WRONG, f"{path} cannot be looked at: {error.strerror}.", "Look at its permissions.")

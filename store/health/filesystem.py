@@ -18,16 +18,16 @@ NONE = 1 << 18  # bytes of room with which no write can be trusted to end
 CUT = 3_600  # seconds after which an unfinished file is nobody's work in progress
 
 
-def look(path: str) -> Iterator[Finding]:
-    """All that can be said without opening the memory at `path`."""
+def look(path: str, closes: bool = True) -> Iterator[Finding]:
+    """All that can be said without opening the memory at `path`; `closes`: opening it will close it to others."""
     folder = os.path.dirname(path)
-    yield from _private(path, folder)
+    yield from _private(path, folder, closes)
     yield from _disk(path, folder)
     yield from _ballast(path)
     yield from _beside(folder)
 
 
-def _private(path: str, folder: str) -> Iterator[Finding]:
+def _private(path: str, folder: str, closes: bool) -> Iterator[Finding]:
     own = os.path.basename(folder) == FOLDER
     wide = [name for name, status, most in _files(path, folder, own) if stat.S_IMODE(status.st_mode) & ~most & 0o777]
     foreign = [
@@ -38,7 +38,7 @@ def _private(path: str, folder: str) -> Iterator[Finding]:
     if foreign:
         says = f"Not a plain file of yours: {named(foreign)}."
         yield Finding("private", WRONG, says, "Move it away: a memory trusts only what is its person's own.")
-    tightened = [name for name in wide if name in (folder, path)]
+    tightened = [name for name in wide if closes and name in (folder, path)]
     others = [name for name in wide if name not in tightened and name not in foreign]
     if tightened:
         yield Finding("private", NOTE, f"Others could read {named(tightened)}, until now: opening it closed it.")

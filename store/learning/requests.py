@@ -389,7 +389,7 @@ def _content(said: Sequence[Sentence], number: int, marker: Marker, taken: set[i
         yield number, *after
     elif last < len(said) and _usable(said, last, taken, marker):
         yield from _following(said, last, taken, marker)
-    elif marker.kind == "pointing" and len(sentence.text.split()) >= LONG:
+    elif marker.kind == "pointing" and len(sentence.text.split()) >= LONG and number - 1 not in taken:
         yield number, 0, len(sentence.text)  # never nothing: what it speaks of stands elsewhere
 
 

@@ -124,6 +124,15 @@ def require(path: str) -> Known | None:
     raise _another(path, identity)
 
 
+def ours(path: str) -> bool:
+    """Whether the memory at `path` is not somebody else's, as far as can be told before it is opened."""
+    try:
+        require(path)
+    except NotOurs:
+        return False
+    return True
+
+
 def tracked(path: str) -> bool | None:
     """Whether git tracks the file: then whoever can push can write it. None where git cannot tell."""
     root = checkout_root(os.path.dirname(os.path.abspath(path)))

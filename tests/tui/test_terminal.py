@@ -100,6 +100,17 @@ def click(terminal: Terminal, text: str, button: int = 0) -> None:
     terminal.write(f"\x1b[<{at}M\x1b[<{at}m")
 
 
+@pytest.mark.parametrize(
+    "written, line", [("🔎x", "🔎x"), ("🔎x\ra", "a x"), ("🔎x\r\x1b[Ca", " ax"), ("日本\r\x1b[Ca", " a本")]
+)
+def test_half_of_a_wide_character_is_a_space(written: str, line: str) -> None:
+    with Terminal(["printf", "%s", written]) as terminal:
+        terminal.process.wait()
+        while terminal.read(0.05):
+            pass
+        assert terminal.screen[0].rstrip() == line
+
+
 @pytest.mark.parametrize("size", [(80, 24), (200, 60)], ids=["80x24", "200x60"])
 def test_a_session_with_the_mouse(story: Story, size: tuple[int, int]) -> None:
     with started(story, size) as terminal:
@@ -110,6 +121,7 @@ def test_a_session_with_the_mouse(story: Story, size: tuple[int, int]) -> None:
         click(terminal, "2 time")
         sees(terminal, "supersede" if size[0] > 100 else "a add  enter open")
         click(terminal, "Facturas en PDF/A", button=2)
+        sees(terminal, "Search for commands")  # the footer names the same key, below what opens
         click(terminal, "supersede  ")
         click(terminal, "enter does it")
         sees(terminal, "D#4: chosen")

@@ -52,7 +52,8 @@ def adopt(session: Session, given: "ParsedArguments") -> Outcome:
     if given.as_proposals:
         done = adoption.as_proposals(location)
         left = f" {done.left} records could not be proposed." if done.left else ""
-        said = f"{count(done.proposals, 'proposal')} wait in the inbox of a new memory: {location.path}.{left}"
+        wait = "waits" if done.proposals == 1 else "wait"
+        said = f"{count(done.proposals, 'proposal')} {wait} in the inbox of a new memory: {location.path}.{left}"
         lines = [f"What was there lies in {done.aside} now.", *filter(None, [done.warning])]
         return Outcome(said, done.as_dict, lines=lines)
     done = adoption.whole(location, earlier=mine is False and _unmarked(location))

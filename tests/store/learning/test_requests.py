@@ -129,17 +129,19 @@ def test_a_courtesy_is_no_condition(courtesy: str, ask: str) -> None:
     [
         *("I don't want you to forget that the badge office closes at four", "we mustn't forget: Uma rotates the keys"),
         *("remember this please the badge office closes at four", "If you could remember that I'm left-handed, great"),
-        *(
-            "After the audit I want you to remember that the API is frozen",
-            "No quiero que te olvides de que cierra a las 4",
-        ),
+        *("After the audit I want you to remember that the API is frozen", "No quiero que te olvides de que soy zurda"),
         *("Si podés acordate de que soy zurda.", "acordate porfa la credencial se retira en el piso 3"),
         *("Quiero dejar constancia de que lo aprobó Ana.", "¿Te puedes acordar de que mi jefa se llama Irene?"),
+        "¿Te importaría recordar que el sprint termina los miércoles?",
         *("Take into account from now on that I work from Tokyo.", "Tomá en cuenta desde ya que trabajo desde Tokio."),
     ],
 )
 def test_a_request_in_the_midst_of_a_sentence_or_without_its_signs_is_kept(text: str) -> None:
     assert kept(text)
+
+
+def test_a_request_for_what_is_kept_already_is_not_kept_itself() -> None:
+    assert kept("Never ever merge without a green build. Make a note.") == ["Never ever merge without a green build"]
 
 
 def test_a_condition_is_not_kept_without_what_holds_under_it() -> None:
@@ -155,13 +157,7 @@ REFUSALS = [
     ),
     *(
         f"{refusal} {verb} the old port"
-        for refusal in (
-            "you don't have to",
-            "there's no need to",
-            "you needn't",
-            "I don't want you to",
-            "don't bother to",
-        )
+        for refusal in ("you don't have to", "no need to", "you needn't", "I don't want you to", "don't bother to")
         for verb in ("remember", "write down", "keep in mind", "save", "make a note of")
     ),
     *("Remembering this isn't necessary: the lamp is broken.", "Recordar esto no es necesario: la lámpara está rota."),
@@ -175,20 +171,15 @@ def test_what_need_not_be_kept_is_not(text: str) -> None:
 
 
 def test_a_ban_on_storing_something_is_a_rule() -> None:
-    assert kept("No guardes contraseñas en el repositorio, nunca.") == [
-        "No guardes contraseñas en el repositorio, nunca"
-    ]
+    assert kept("No guardes contraseñas en git, nunca.") == ["No guardes contraseñas en git, nunca"]
 
 
 @pytest.mark.parametrize(
     "text",
     [
         *('no no, it\'s "colour" with a u in our copy', "the budget isn't 40k any longer", "wrong port: it's 5433"),
-        *(
-            "Dije martes pero quise decir jueves.",
-            "Puerto equivocado: es el 5433.",
-            "Escribiste mal el nombre, es Yrsa.",
-        ),
+        *("Dije martes pero quise decir jueves.", "Puerto equivocado: es el 5433."),
+        "Escribiste mal el nombre, es Yrsa.",
         *("Eso era antes, ahora desplegamos los lunes.", "Era Kubernetes; hoy es Nomad."),
     ],
 )

@@ -248,6 +248,15 @@ def test_the_doctor_says_whose_it_is_and_looks_all_the_same(tmp_path: Path, anot
     assert found["history"].state == "ok"
 
 
+def test_the_doctor_does_not_say_that_it_closed_what_it_only_looked_at(tmp_path: Path, another) -> None:
+    path = project(tmp_path)
+    another()
+    path.chmod(0o644)
+    (found,) = [one for one in examine(place(path), quick=True) if one.subject == "private"]
+    assert (found.state, path.stat().st_mode & 0o777) == (WRONG, 0o644)
+    assert str(path) in found.says and str(path) in found.next
+
+
 # from before there were identities ------------------------------------------------------------------------------------
 
 

@@ -2,6 +2,7 @@
 
 import io
 import os
+import threading
 from pathlib import Path
 
 import apsw
@@ -12,6 +13,7 @@ from support.screen import Person, location
 from support.stories import Clock
 
 from store.base import installation
+from store.base.errors import DamagedFile
 from store.memory import Memory
 from tui import cli
 from tui.app import Memoranda
@@ -209,3 +211,25 @@ async def test_who_leaves_it_alone_leaves_it_as_it_is(checkout: Path) -> None:
         await begun(app, pilot)
         await pilot.press("q")
     assert app.return_code == 1 and tree(checkout / ".memoranda") == before
+
+
+async def test_it_asks_while_the_file_is_still_looked_through_and_takes_none_that_is_damaged(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shown_first = threading.Event()
+
+    def looking(path: str) -> None:
+        assert shown_first.wait(60)
+        raise DamagedFile(f"{path} is damaged.", "Leave it.")
+
+    monkeypatch.setattr("store.services.adoption.examine", looking)
+    before = tree(checkout / ".memoranda")
+    app = Memoranda(location(checkout), os.fspath(checkout), Clock())
+    async with app.run_test(size=(80, 24), notifications=True) as pilot:
+        person = await begun(app, pilot)
+        assert "Looking whether it is whole" in shown(app) and "was not made by this installation" in shown(app)
+        shown_first.set()
+        await person.until(lambda: "is damaged" in shown(app))
+        await pilot.press("w", "p")
+        assert "is damaged" in shown(app) and app.screen_stack[0].engine is None
+    assert tree(checkout / ".memoranda") == before
