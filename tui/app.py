@@ -258,7 +258,7 @@ class Memoranda(SaysDefects, App[int]):
         await self._close_engine()
 
     async def _close_engine(self) -> None:
-        self._main.leave_answers()
+        self._main.close()
         if self._main.engine is not None:
             # on a thread: the writer may be waiting for this loop to show what it wrote, and would wait for ever
             await asyncio.to_thread(self._main.engine.close)

@@ -200,7 +200,7 @@ class Person:
             if self._messages():
                 continue
             await self._work()  # what the last messages asked for
-            if not (self.main._reading or list(self.app.workers) or self._messages()):
+            if not (self.main.lists.reading or list(self.app.workers) or self._messages()):
                 return
 
     async def _work(self) -> None:

@@ -14,7 +14,7 @@ def without_a_model(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def no_checkpoint_by_itself(monkeypatch: pytest.MonkeyPatch) -> None:
     """None becomes due in the middle of a story that takes a busy machine a minute."""
-    monkeypatch.setattr("tui.main_screen.checkpoints.TICK", sys.maxsize)
+    monkeypatch.setattr("tui.main_screen.background.checkpoints.TICK", sys.maxsize)
 
 
 @pytest.fixture(autouse=True)

@@ -682,7 +682,7 @@ class TestHelpAndFooter:
 
 
 def test_tables_agree() -> None:
-    """Every key has a name, an explanation and an action; no two have the same key."""
+    """Every key has a name and an explanation; no two have the same key. `test_controllers` looks for their actions."""
     bindings = [binding for binding in MainScreen.BINDINGS if isinstance(binding, Binding)]
     assert len(bindings) == len(KEYS)
     for widget in (MainScreen, HelpScreen, Line, RecordList):
@@ -695,10 +695,7 @@ def test_tables_agree() -> None:
     own = {name for binding in RecordList.BINDINGS if isinstance(binding, Binding) for name in binding.key.split(",")}
     assert own & set(keys) == {"enter"}, "a list answers to enter itself, and says so by Chosen"
     for key in KEYS:
-        name = key.action.partition("(")[0]
-        owner: type = Memoranda if name.startswith("app.") else MainScreen
-        assert callable(getattr(owner, f"action_{name.removeprefix('app.')}")), key.id
-        assert key.help, key.id
+        assert key.help and key.action, key.id
 
 
 class TestOthers:
@@ -809,7 +806,7 @@ class TestFiles:
     async def test_a_filter_that_leaves_nothing_says_so(self, story: Story) -> None:
         async with opened(story.folder) as person:
             await person.command("facts zebra")
-            assert person.sees("No fact passes the filter.") and not person.sees("No facts yet.")
+            assert person.sees("No facts match.") and not person.sees("No facts yet.")
 
     async def test_a_long_reading_of_git_shows_how_far_it_is(
         self, story: Story, monkeypatch: pytest.MonkeyPatch

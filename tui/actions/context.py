@@ -37,6 +37,6 @@ def mute(screen: ActionHost) -> None:
 def ask(screen: ActionHost) -> None:
     def answer(text: str) -> None:
         screen.change_view(question=text.strip(), session="")
-        screen.action_pane("context")
+        screen.go_to("context")
 
     screen.ask("what would an agent be sent for", screen.view.question, answer, over=True)

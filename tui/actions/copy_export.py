@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def copy(screen: ActionHost) -> None:
     answer = screen.last_answer
-    if screen.focused is screen.talk:
+    if screen.focused is not None and screen.focused is screen.talk:
         if answer is not None:
             screen.copy(answer.text, "the answer")
         return
@@ -38,7 +38,7 @@ def _copy(screen: ActionHost, form: Callable[[Record | Step], str], what: str) -
 
 def export(screen: ActionHost) -> None:
     home, name = export_path(screen.name_of_memory).split("/", 1)
-    screen.action_command(f"export {home}/{quote(name)}")
+    screen.type_command(f"export {home}/{quote(name)}")
 
 
 def export_path(name: str) -> str:

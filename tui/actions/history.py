@@ -40,7 +40,7 @@ def recover(screen: ActionHost) -> None:
     """Read out what a checkpoint holds for whoever goes on: the one under the cursor, else the newest."""
     record = screen.pane.record if screen.place == "checkpoints" else None
     screen.app.clear_notifications()  # the offer was taken, and would cover what is read
-    screen.action_run(f"recover {record.citation}" if isinstance(record, Checkpoint) else "recover")
+    screen.run_line(f"recover {record.citation}" if isinstance(record, Checkpoint) else "recover")
 
 
 def take_back(screen: ActionHost) -> None:

@@ -113,8 +113,8 @@ def _worded(screen: ActionHost, proposal: Proposal) -> bool:
 
 def look(screen: ActionHost) -> None:
     """Look for duplicates and contradictions; what is found stands in the inbox then."""
-    screen.action_pane(INBOX)
-    screen.action_run("duplicates")
+    screen.go_to(INBOX)
+    screen.run_line("duplicates")
 
 
 def _join(screen: ActionHost, fact: int, text: str) -> None:

@@ -55,7 +55,7 @@ def _told(screen: ActionHost, result: object) -> None:
         return
     done, traces = result
     lines = done_lines(done, traces)
-    screen.action_unmark()
+    screen.unmark()
     screen.say(f"Purged {count(done.purged, 'record')} for good. {lines[-1]}", alone=True, timeout=8)
     screen.refresh_records()
     if len(lines) > 1:

@@ -63,7 +63,7 @@ def write(
             screen.refresh_records(back)
             return
         words, key = (said, None) if isinstance(said, str) else said(result)
-        screen.action_unmark()
+        screen.unmark()
         if cut:
             screen.say(f"{words}. {told(cut)}", "warning", timeout=12, alone=True)
         else:

@@ -43,4 +43,4 @@ def move_task(screen: ActionHost) -> None:
 def iteration(screen: ActionHost) -> None:
     """Start an iteration, or end the one under way: the line to do it, to be completed."""
     running = screen.engine.screen.iterations.active() if screen.engine is not None else None
-    screen.action_command(f"iteration complete {running.id}" if running else "iteration start feature ")
+    screen.type_command(f"iteration complete {running.id}" if running else "iteration start feature ")

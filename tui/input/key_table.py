@@ -7,17 +7,20 @@ an id other keys in the configuration (`[keys]`); `remapped` says which keys an 
 from collections.abc import Mapping
 
 from tui.input.key import NAMES, Key, show
+from tui.input.pane_table import BY_NAME
 
-FACTS, TIMELINE, CHECKPOINTS, HISTORY, TASKS, INBOX, CONTEXT, LIBRARIAN, HEALTH = PANES = (
+FACTS, TIMELINE, CHECKPOINTS, HISTORY, TASKS, INBOX, CONTEXT, LIBRARIAN, HEALTH = (
     *("facts", "timeline", "checkpoints", "history", "tasks", "inbox", "context", "librarian", "health"),
 )
-NUMBERS = dict(zip(PANES, "123456789", strict=True))  # the keys that lead to them, as their tabs name them
+PANES = tuple(BY_NAME)
+NUMBERS = {name: pane.key for name, pane in BY_NAME.items()}  # the keys that lead to them, as their tabs name them
 HITS, PREVIEW = "hits", "preview"
-LISTS = (*(pane for pane in PANES if pane != LIBRARIAN), HITS)
-OF_RECORDS = tuple(name for name in LISTS if name != HEALTH)
+LISTS = (*(name for name, pane in BY_NAME.items() if not pane.widget), HITS)
+OF_RECORDS = tuple(name for name in LISTS if name == HITS or BY_NAME[name].records)
 RECORDS = (FACTS, TIMELINE, HITS, CONTEXT)  # the lists of what can be forgotten and corrected
 
 KEYS = (
+    *(key for pane in BY_NAME.values() for key in pane.keys),
     Key(
         "step.undo",
         "U",
@@ -286,15 +289,7 @@ KEYS = (
     ),
     Key("search.next", "n", "hit(1)", "", "The next hit of the search"),
     Key("search.previous", "N", "hit(-1)", "", "The hit before"),
-    Key("pane.facts", "1", "pane('facts')", "", "To the facts"),
-    Key("pane.timeline", "2", "pane('timeline')", "", "To the timeline"),
-    Key("pane.checkpoints", "3", "pane('checkpoints')", "", "To the checkpoints"),
-    Key("pane.history", "4", "pane('history')", "", "To the history"),
-    Key("pane.tasks", "5", "pane('tasks')", "", "To the tasks"),
-    Key("pane.inbox", "6", "pane('inbox')", "", "To the inbox"),
-    Key("pane.context", "7", "pane('context')", "", "To the context: what an agent would be sent"),
-    Key("pane.librarian", "8", "pane('librarian')", "", "To the librarian: ask about the past; there, to the question"),
-    Key("pane.health", "9", "pane('health')", "", "To the health: how the memory fares, in figures"),
+    *(Key(f"pane.{name}", pane.key, f"pane('{name}')", "", pane.help) for name, pane in BY_NAME.items()),
     Key("pane.next", "tab", "next_pane(1)", "", "To the next pane"),
     Key("pane.previous", "shift+tab", "next_pane(-1)", "", "To the pane before"),
     Key("preview.down", "J", "scroll_preview(1)", "", "Scroll the preview down"),

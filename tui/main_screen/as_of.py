@@ -1,30 +1,25 @@
 """The whole screen as the memory was at a moment, read-only and marked as such, until escape.
 
 The lists, the preview and the search read another memory under the same names (`store.services.as_of`); what was on the
-screen before stands there again afterwards.
+screen before is shown again afterwards.
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from textual import work
-
-from store.base.clock import local_time
-from store.base.errors import MemorandaError
+from store import MemorandaError, local_time
 from tui.input.key_table import PANES, named
 from tui.lists.view_state import View
-from tui.main_screen.navigation import BrowsingScreen
+from tui.panes.host import Host
 from tui.theme.escape import visible
 from tui.theme.pieces import Piece, width
-from tui.widgets.bars import Footer, Split
-from tui.widgets.record_list import RecordList
 
 if TYPE_CHECKING:
-    from store.services.as_of import PastMemory, PastState
-    from store.services.point_in_time import PointInTime
+    from store import PastMemory, PastState, PointInTime
+    from tui.widgets.bars import Footer, Split
 
 
 @dataclass(frozen=True)
@@ -33,108 +28,117 @@ class ScreenPosition:
 
     view: View
     pane: str
-    cursors: dict[str, Hashable]
+    cursors: Mapping[str, Hashable]
 
 
-class LookingBackScreen(BrowsingScreen):
-    """The screen's way into the past, and back."""
+class AsOfHost(Host, Protocol):
+    """What looking at the past needs of the screen."""
 
-    _left: ScreenPosition | None = None  # where the person was before they looked back
+    @property
+    def footer(self) -> Footer: ...
+    def bar(self, name: str) -> Split | None: ...
+    def set_class(self, add: bool, *names: str) -> object: ...
+    def end_search(self) -> None: ...
+    def return_to(self, view: View, pane: str) -> None: ...
+    def turn_to(self, past: PastState | None, cursors: Mapping[str, Hashable]) -> None: ...
+
+
+class AsOfController:
+    """Goes to a moment of the past, and back to now."""
+
+    def __init__(self, host: AsOfHost) -> None:
+        self.host = host
+        self._left: ScreenPosition | None = None  # where the person was before they looked back
 
     @property
     def moment(self) -> PointInTime | None:
         """The moment that is looked at; None is now."""
-        return self.view.past.moment if self.view.past is not None else None
+        past = self.host.view.past
+        return past.moment if past is not None else None
 
     def refuses(self) -> bool:
         """Whether nothing can be changed here; says so."""
         if self.moment is None:
             return False
         when = local_time(self.moment.at)
-        self.say(f"You are looking at {when}; {named('screen.leave')} comes back to now.", "warning", alone=True)
+        text = f"You are looking at {when}; {named('screen.leave')} comes back to now."
+        self.host.say(text, "warning", alone=True)
         return True
 
     def look_back(self, text: str) -> None:
-        """Show everything as it stood at a moment; at `now`, as it is."""
+        """Show everything as it was at a moment; at `now`, as it is."""
         if text.strip() == "now":
             self.action_come_back()
-        elif self.engine is not None and text.strip():
-            self._read_past(text)
+        elif self.host.engine is not None and text.strip():
+            work = lambda: self._read(text)  # noqa: E731
+            self.host.in_background(work, "past", "read how things were", exclusive=True)
 
-    @work(thread=True, group="past", exclusive=True, exit_on_error=False, description="read how things stood")
-    def _read_past(self, text: str) -> None:
-        assert self.engine is not None
+    def _read(self, text: str) -> None:
+        assert self.host.engine is not None
         try:
-            found = self.engine.look_back(text)
+            found = self.host.engine.look_back(text)
         except MemorandaError as error:
-            self.later(self.say, str(error), "warning", 8)
+            self.host.later(self.host.say, str(error), "warning", 8)
             return
-        self.later(self._show_past, *found)
+        self.host.later(self._show, *found)
 
-    def _show_past(self, past: PastState, then: PastMemory) -> None:
-        assert self.engine is not None
+    def _show(self, past: PastState, then: PastMemory) -> None:
+        assert self.host.engine is not None
+        cursors = self._cursors()
         if self._left is None:
-            self._left = ScreenPosition(self.view, self._current, self._cursors())
-        self._end_search()
-        self.engine.enter(past, then)
-        self._turn_to(past, self._cursors())
+            self._left = ScreenPosition(self.host.view, self.host.current, cursors)
+        self.host.end_search()
+        self.host.engine.enter(past, then)
+        self._turn_to(past, cursors)
 
     def action_come_back(self) -> None:
         """Show everything as it is, where the person was before."""
         left, self._left = self._left, None
-        if self.engine is None or left is None:
+        if self.host.engine is None or left is None:
             return
-        self._end_search()
-        self.engine.come_back()
-        self.view = left.view
-        self.show_pane(left.pane)
-        self._list_id = left.pane
+        self.host.end_search()
+        self.host.engine.come_back()
+        self.host.return_to(left.view, left.pane)
         self._turn_to(None, left.cursors)
-        self.say("Back to now.", alone=True)
+        self.host.say("Back to now.", alone=True)
 
-    def _turn_to(self, past: PastState | None, cursors: dict[str, Hashable]) -> None:
+    def leave(self) -> bool:
+        """Come back to now; False if it is now."""
+        if self.moment is None:
+            return False
+        self.action_come_back()
+        return True
+
+    def _turn_to(self, past: PastState | None, cursors: Mapping[str, Hashable]) -> None:
         """Show this past, or now, with each list's cursor where it was as far as that is there."""
-        self.set_class(past is not None, "-past")
-        footer = self.query_one("#footer", Footer)
-        footer.looking = past is not None
-        footer.show_pane("")
+        self.host.set_class(past is not None, "-past")
+        self.host.footer.looking = past is not None
+        self.host.footer.show_pane("")
         for name in PANES:
-            for shown in self.query(f"#{name}").results(RecordList):
-                shown.unmark()
-        self.pane.follow(None)
-        self._returning = dict(cursors)
-        self._lists = None
-        self.change_view(past=past)
-        self._draw_band()
-        self.set_focus(self.list_of(self._list_id))
-        self.draw_footer()
+            if (found := self.host.found(name)) is not None:
+                found.unmark()
+        self.host.pane.follow(None)
+        self.host.turn_to(past, cursors)
+        self.draw()
+        self.host.set_focus(self.host.list_of(self.host.place))
+        self.host.draw_footer()
 
-    def _draw_band(self) -> None:
+    def draw(self) -> None:
         """The line that says which moment is looked at; in fewer words where there is little room."""
-        moment = self.moment
-        if moment is None:
+        moment, band = self.moment, self.host.bar("past")
+        if moment is None or band is None:
             return
-        band = self.query_one("#past", Split)
         back = (named("screen.leave"), "bold", "come_back")
-        compare = (named("history.since"), "bold", "change('past.since')")
-        other = (named("past.look"), "bold", "ask_for('past.as_of')")
-        right: list[Piece] = [other, (" another  ", "", "ask_for('past.as_of')")]
-        right += [compare, (" compare  ", "", "change('past.since')"), back, (" now ", "", "come_back")]
+        compare = (named("history.since"), "bold", "change('history.since')")
+        other = (named("past.look"), "bold", "ask_for('history.as_of')")
+        right: list[Piece] = [other, (" another  ", "", "ask_for('history.as_of')")]
+        right += [compare, (" compare  ", "", "change('history.since')"), back, (" now ", "", "come_back")]
         for words in (moment.words, local_time(moment.at)):
             left: list[Piece] = [("  AS OF ", ""), (visible(words), "bold"), ("  read-only", "")]
-            if width(left) + width(right) < self.size.width:
+            if width(left) + width(right) < self.host.app.size.width:
                 break
         band.put_both(left, right)
 
-    def place_panes(self) -> None:
-        super().place_panes()
-        self._draw_band()
-
     def _cursors(self) -> dict[str, Hashable]:
-        return {name: shown.cursor_key for name in PANES for shown in self.query(f"#{name}").results(RecordList)}
-
-    def _leave_more(self) -> bool:
-        if self.moment is None:
-            return super()._leave_more()
-        self.action_come_back()
-        return True
+        lists = {name: self.host.found(name) for name in PANES}
+        return {name: found.cursor_key for name, found in lists.items() if found is not None}

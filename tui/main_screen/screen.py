@@ -1,367 +1,447 @@
-"""The main screen: its panes, its keys, and what it asks."""
+"""The main screen: its layout and keys, the controllers that do the work, and what passes between them.
+
+A controller sees the screen only through its `Host` Protocol. The screen does nothing by itself: it hands messages and
+calls on.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from importlib import import_module
-from shlex import quote
+from collections.abc import Hashable, Mapping, Sequence
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING, ClassVar, cast
 
-from textual import work
 from textual.app import ComposeResult
-from textual.binding import Binding, BindingType
-from textual.containers import Container, Vertical
+from textual.binding import BindingType
+from textual.widgets import Input
+from textual.worker import Worker, WorkerState
 
-from store.base.errors import MemorandaError
-from tui.input.key_table import CHECKPOINTS, CONTEXT, FACTS, HEALTH, HISTORY, INBOX, KEYS, LIBRARIAN, TASKS, TIMELINE
-from tui.lists.view_state import HUGE, WIDE, empty
-from tui.main_screen.librarian_pane import LibrarianScreen
-from tui.main_screen.navigation import TYPING
-from tui.theme.pieces import Piece
+from store import Clock, Location, utc_now
+from tui.input.key_table import FACTS, HITS, LIBRARIAN, PANES, TIMELINE
+from tui.input.pane_table import BY_NAME
+from tui.lists.view_state import HUGE, WIDE, View, empty, layout
+from tui.main_screen.as_of import AsOfController
+from tui.main_screen.commands.dispatch import CommandController
+from tui.main_screen.commands.plans import PlanController
+from tui.main_screen.commands.prompt import PromptController
+from tui.main_screen.controller import BackgroundTask, Polling, first, take_actions
+from tui.main_screen.layout import STYLES, TYPING, Body, bindings, hidden_pane, list_pane
+from tui.main_screen.lists import ListsController
+from tui.main_screen.marks import MarksController
+from tui.main_screen.navigation import NavigationController
+from tui.main_screen.notices import NoticeController
+from tui.main_screen.opening import OpeningController
+from tui.main_screen.preview import PreviewController
+from tui.main_screen.search import SearchController
+from tui.main_screen.threads import ThreadController
+from tui.main_screen.top_bar import TopBarController
+from tui.main_screen.view import ViewController
+from tui.main_screen.widgets import Widgets
+from tui.panes.host import PaneController
+from tui.screens.base_screen import ResponsiveScreen
 from tui.widgets.bars import Footer, Split
-from tui.widgets.cached_lines import Kept
 from tui.widgets.preview_pane import PreviewPane
 from tui.widgets.record_list import RecordList
 from tui.widgets.search_bar import SearchBar
 
 if TYPE_CHECKING:
-    from store.history.restore_plan import AppliedPlan, Plan
-    from store.services.point_in_time import PointInTime
+    from store import LibrarianAnswer as Answer
+    from store import PastState, PointInTime
+    from tui.panes.librarian.controller import LibrarianController
+    from tui.theme.pieces import Piece
+    from tui.widgets.chat_pane import Talk, TalkPane
+    from tui.widgets.preview import Preview
     from tui.widgets.prompt_bar import AskBar
-    from tui.workers.queries import Target
+    from tui.workers.engine import Engine, Lists
+    from tui.workers.queries import SideRows
 
 POLL = 0.5  # seconds between looks for what other processes wrote; a look takes some 10 µs
 
 
-class Pane(Kept, Vertical):
-    """A title and what stands below it."""
-
-
-class Body(Kept, Container):
-    """The panes, beside or above each other."""
-
-
-class MainScreen(LibrarianScreen):
-    """Lists left, the preview right (below, where it is narrow), one line of truth on top."""
+class MainScreen(ResponsiveScreen[None]):
+    """Lists left, the preview right (below, where it is narrow), the state of the memory on top."""
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide"), (HUGE, "-huge")]  # noqa: RUF012 - as Screen declares it
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding(
-            key.keys,
-            key.action,
-            key.label or key.help,
-            show=False,
-            id=key.id,
-            tooltip=key.help,
-            priority=key.action.partition("(")[0] in TYPING,
-        )
-        for key in KEYS
-    ]
-    DEFAULT_CSS = """
-    MainScreen {
-        layout: vertical; overflow: hidden;
-        #top { height: 1; background: $panel; }
-        #past { height: 1; display: none; background: $warning; color: auto 95%; }
-        &.-past #past { display: block; }
-        &.-past #top { background: $warning-muted; }
-        #body { height: 1fr; layout: horizontal; }
-        .pane { width: 1fr; height: 1fr; }
-        .pane-title { height: 1; padding: 0 1; color: $dim-colour; text-style: $dim-text; }
-        .pane:focus-within > .pane-title { color: $text-accent; text-style: bold; }
-        .pane.-behind { display: none; }
-        #hits-pane { display: none; }
-        #preview-pane { padding: 0 0 0 1; }
-        #footer { height: 1; background: $footer-background; }
-        ToastRack { margin-bottom: 2; }  /* never over a question that is being asked */
-        &.-searching .list { display: none; }
-        &.-searching #hits-pane { display: block; }
-        &.-wide .list, &.-huge .list { width: 11fr; }
-        &.-wide #facts-pane { width: 13fr; }
-        &.-wide #preview-pane { width: 12fr; }
-        &.-wide #hits-pane { width: 24fr; }
-        &.-huge #hits-pane { width: 33fr; }
-        &.-huge #preview-pane { width: 15fr; }
-        &.-wide .list, &.-huge .list, &.-wide #preview-pane, &.-huge #preview-pane {
-            border-left: solid $line;
-        }
-        &.-wide #facts-pane, &.-huge #facts-pane { border-left: none; }
-        &.-narrow #body { layout: vertical; }
-        &.-narrow #preview-pane { border-top: solid $line; }
-        /* an answer needs the room, until one of its records is opened */
-        &.-narrow.-talking #preview-pane { display: none; }
-        /* where the keys go can be told without colours */
-        &.-wide #preview-pane:focus-within, &.-huge #preview-pane:focus-within { border-left: heavy $text-accent; }
-        &.-narrow #preview-pane:focus-within { border-top: heavy $text-accent; }
-    }
-    """
+    BINDINGS: ClassVar[list[BindingType]] = list(bindings())
+    DEFAULT_CSS = STYLES
+
+    def __init__(self, location: Location, cwd: str, clock: Clock = utc_now) -> None:
+        # known before the first frame, or all styles would be worked out twice
+        super().__init__(classes=layout(get_terminal_size().columns))
+        self.location, self.cwd, self.clock = location, cwd, clock
+        self.widgets = Widgets(self)
+        self.notices = NoticeController(self)
+        self.threads = ThreadController(self)
+        self.opening = OpeningController(self)
+        self.lists = ListsController(self)
+        self.view_state = ViewController(self)
+        self.navigation = NavigationController(self)
+        self.previewing = PreviewController(self)
+        self.marks = MarksController(self)
+        self.top_bar = TopBarController(self)
+        self.search = SearchController(self)
+        self.as_of = AsOfController(self)
+        self.prompt = PromptController(self)
+        self.commands = CommandController(self)
+        self.plans = PlanController(self)
+        self.tasks: Sequence[BackgroundTask] = ()
+        self.polling = Polling((self.lists.look,), self.notices.say_error)
+        self._plain = PaneController(self)  # of the panes that only show their rows
+        self._panes: dict[str, PaneController] = {}
+        parts = (self.view_state, self.navigation, self.previewing, self.marks, self.search, self.as_of, self.prompt)
+        for controller in (*parts, self.commands):
+            take_actions(self, controller)
+        # what controllers use of one another, and the actions of `tui.actions` of them all: see the `Host` of each
+        self.list_of = self.widgets.list_of
+        self.found = self.widgets.found
+        self.bar = self.widgets.bar
+        self.ask_bar = self.widgets.ask_bar
+        self.find = self.widgets.find
+        self.has_pane = self.widgets.has_pane
+        self.hide_pane = self.widgets.hide_pane
+        self.size_hits = self.widgets.size_hits
+        self.say = self.notices.say
+        self.copy = self.notices.copy
+        self.later = self.threads.later
+        self.in_background = self.threads.in_background
+        self.after = self.set_timer
+        self.reload = self.lists.reload
+        self.read_side = self.lists.read_side
+        self.refresh_records = self.lists.refresh_records
+        self.hide_facts = self.lists.hide_facts
+        self.hide_proposals = self.lists.hide_proposals
+        self.select_wanted = self.lists.select_wanted
+        self.change_view = self.view_state.change
+        self.show_pane = self.navigation.show
+        self.leave_hits = self.navigation.leave_hits
+        self.go_to = self.navigation.action_pane
+        self.go_to_list = self.navigation.go_to_list
+        self.go_to_day = self.navigation.go_to_day
+        self.follow = self.previewing.follow
+        self.open_citation = self.previewing.open_citation
+        self.target = self.marks.target
+        self.targets = self.marks.targets
+        self.unmark = self.marks.action_unmark
+        self.counts = self.top_bar.counts
+        self.set_status = self.top_bar.set_status
+        self.set_backups = self.top_bar.set_backups
+        self.set_held = self.top_bar.set_held
+        self.set_waiting = self.top_bar.set_waiting
+        self.set_size = self.top_bar.set_size
+        self.draw_top = self.top_bar.draw
+        self.draw_titles = self.top_bar.draw_titles
+        self.draw_footer = self.top_bar.draw_footer
+        self.search_for = self.search.search_for
+        self.end_search = self.search.end
+        self.preview_hit = self.search.preview
+        self.draw_found = self.search.draw_title
+        self.fit_hits = self.search.fit
+        self.vectors_came = self.search.vectors_came
+        self.look_back = self.as_of.look_back
+        self.refuses = self.as_of.refuses
+        self.draw_past = self.as_of.draw
+        self.ask = self.prompt.ask
+        self.ask_first = self.prompt.ask_first
+        self.run_line = self.commands.action_run
+        self.type_command = self.commands.action_command
+        self.show_help = self.commands.action_help
+        self.show_doctor = self.commands.action_doctor
+        self.choose_memory = self.commands.action_open_memory
+        self.show_plan = self.plans.show_plan
+        self.show_since = self.plans.show_since
+
+    # layout
 
     def compose(self) -> ComposeResult:
         yield Split(id="top")
         yield SearchBar(id="search")
         yield Split(id="past")
         with Body(id="body"):
-            yield _list_pane(FACTS, "list")
+            yield list_pane(FACTS, "list")
             # only what this width shows: the first frame is made of it
-            yield _list_pane(TIMELINE, "list", *(["-behind"] if self.form == "-narrow" else []))
+            yield list_pane(TIMELINE, "list", *(["-behind"] if self.form == "-narrow" else []))
             yield PreviewPane(id="preview-pane", classes="pane")
         yield Footer(id="footer")
 
     def on_mount(self) -> None:
-        self.list_of("facts").focus()
+        self.list_of(FACTS).focus()
         self.configured()
-        self._draw_titles()
+        self.draw_titles()
         self.call_after_refresh(self._start)
+
+    def _start(self) -> None:
+        """After the first frame: all that takes time."""
+        from tui.main_screen.background.checkpoints import CheckpointController
+        from tui.main_screen.background.embedding import EmbeddingController
+        from tui.main_screen.background.learning import LearningController
+        from tui.main_screen.background.model_status import ModelStatusController
+        from tui.main_screen.background.upkeep import UpkeepController
+
+        self.upkeep = UpkeepController(self)
+        self.embedding = EmbeddingController(self)
+        self.model_status = ModelStatusController(self)
+        self.checkpoints = CheckpointController(self)
+        self.tasks = (self.upkeep, self.embedding, LearningController(self), self.model_status, self.checkpoints)
+        take_actions(self, self.model_status)
+        self.polling = Polling((self.lists.look, *(task.poll for task in self.tasks)), self.notices.say_error)
+        self.opening.open()
+        self.set_interval(POLL, self.poll)
+
+    def opened(self, engine: Engine, first: Lists) -> None:
+        """Show the first rows."""
+        self.pane.engine = engine
+        self.search_bar.ready(engine)
+        self.top_bar.set_status("")
+        self.lists.opened(engine, first)
+        self.call_after_refresh(self._complete)
+
+    def opened_beside(self, engine: Engine) -> None:
+        """On the thread that opened the memory: read git for the first time."""
+        self.upkeep.opened(engine)
+
+    def _complete(self) -> None:
+        """After the first rows: what nobody sees yet, and the whole order of the lists."""
+        from tui.widgets.prompt_bar import AskBar
+
+        self.lists.reload()
+        for task in self.tasks:
+            task.start()
+        for name, pane in BY_NAME.items():
+            if pane.controller:
+                self._panes[name] = pane.load(pane.controller)(self)
+                take_actions(self, self._panes[name])
+        self.search_bar.add_input()
+        others = [hidden_pane(name) for name in PANES if name not in (FACTS, TIMELINE)]
+        self.query_one("#body").mount(*others, list_pane(HITS, empty_text=empty(HITS)), before="#preview-pane")
+        self.mount(AskBar(id="ask"), before="#footer")
+        self.navigation.arrange()
+        self.call_after_refresh(self.lists.read_side)  # once the panes have their lists
+
+    def configured(self) -> None:
+        """Show what a change of the configuration changed."""
+        self.footer.remapped = self.app.remapped  # type: ignore[attr-defined]
+        self.footer.show_pane("")
+        self.draw_footer()
+
+    def close(self) -> None:
+        """The memory is left."""
+        for controller in self.pane_controllers:
+            controller.close()
 
     def _pop_result_callback(self) -> None:
         """Textual's; the screen that the app began with has none, and may be replaced all the same."""
         if self._result_callbacks:
             super()._pop_result_callback()
 
-    def _start(self) -> None:
-        """After the first frame: all that takes time."""
-        self._open()
-        self.set_interval(POLL, self.poll)
-
-    def _complete(self) -> None:
-        from tui.widgets.chat_pane import TalkPane
-        from tui.widgets.prompt_bar import AskBar
-
-        super()._complete()
-        self.query_one(SearchBar).add_input()
-        names = (CHECKPOINTS, HISTORY, TASKS, INBOX, CONTEXT, HEALTH)
-        others = (_list_pane(name, "list", "-behind", empty_text=empty(name)) for name in names)
-        hits = _list_pane("hits", empty_text=empty("hits"))
-        talk = TalkPane(id=f"{LIBRARIAN}-pane", classes="pane list -behind")
-        self.query_one("#body").mount(*others, talk, hits, before="#preview-pane")
-        self.mount(AskBar(id="ask"), before="#footer")
-        self.place_panes()
-        self.call_after_refresh(self.read_side)  # once the panes have their lists
-
-    @property
-    def _bar(self) -> AskBar:
-        return cast("AskBar", self.query_one("#ask"))
+    # messages
 
     def on_resize(self) -> None:
-        self.call_after_refresh(self.place_panes)
+        self.call_after_refresh(self.navigation.arrange)
 
-    # changing the memory: `tui.actions` does it
+    def on_descendant_focus(self) -> None:
+        self.navigation.focus_moved()
+
+    def on_record_list_highlighted(self, event: RecordList.Highlighted) -> None:
+        self.previewing.highlighted(event)
+
+    def on_record_list_chosen(self) -> None:
+        self.previewing.choose()
+
+    def on_record_list_asked(self) -> None:
+        self.app.action_command_palette()  # the right button: it names first what is about the list's records
+
+    def on_record_list_marked(self, event: RecordList.Marked) -> None:
+        self.marks.marked(event)
+
+    def on_preview_pane_failed(self, event: PreviewPane.Failed) -> None:
+        self.previewing.failed(event)
+
+    def on_preview_opened(self, event: Preview.Opened) -> None:
+        self.librarian.opened(event)
+
+    def on_search_bar_found(self, event: SearchBar.Found) -> None:
+        self.search.found(event)
+
+    def on_search_bar_entered(self) -> None:
+        self.search.entered()
+
+    def on_search_bar_cleared(self, event: SearchBar.Cleared) -> None:
+        self.search.cleared(event)
+
+    def on_search_bar_failed(self, event: SearchBar.Failed) -> None:
+        self.search.failed(event)
+
+    def on_talk_pane_asked(self, event: TalkPane.Asked) -> None:
+        self.librarian.asked(event)
+
+    def on_ask_bar_left(self, event: AskBar.Left) -> None:
+        self.prompt.left(event)
+
+    def on_ask_bar_typed(self, event: AskBar.Typed) -> None:
+        self.prompt.typed(event)
+
+    def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
+        if event.state is WorkerState.ERROR and event.worker.error is not None:
+            self.lists.reading = False
+            self.notices.say_error(event.worker.error)
+
+    def model_told(self) -> None:
+        """The model's state has changed."""
+        if self.tasks:
+            self.model_status.changed()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """In a bar these keys are letters."""
+        return not (action in TYPING and isinstance(self.focused, Input))
+
+    def action_leave(self) -> None:
+        """Leave one thing."""
+        steps = (
+            self.navigation.leave,
+            self.search.leave_bar,
+            self.previewing.leave,
+            self.marks.leave,
+            self.search.leave,
+            self.as_of.leave,
+            *(task.leave for task in self.tasks),
+            self.view_state.leave,
+        )
+        first(steps)
+
+    # for the controllers, and for the actions of `tui.actions`
+
+    @property
+    def engine(self) -> Engine | None:
+        return self.lists.engine
+
+    @property
+    def view(self) -> View:
+        return self.view_state.view
 
     @property
     def place(self) -> str:
         """The list the person is in."""
-        return self._list_id
+        return self.navigation.place
+
+    @property
+    def current(self) -> str:
+        return self.navigation.current
+
+    @property
+    def seen(self) -> tuple[str, ...]:
+        return self.navigation.seen
+
+    @property
+    def searching(self) -> bool:
+        return self.search.active
+
+    @property
+    def moment(self) -> PointInTime | None:
+        return self.as_of.moment
+
+    @property
+    def form(self) -> str:
+        """The layout's class: -narrow, -wide, -huge."""
+        return next((name for name in ("-narrow", "-wide", "-huge") if self.has_class(name)), "-narrow")
 
     @property
     def name_of_memory(self) -> str:
-        return self._location.name
+        return self.location.name
 
-    def configured(self) -> None:
-        """Show what a change of the configuration changed."""
-        footer = self.query_one("#footer", Footer)
-        footer.remapped = self.app.remapped  # type: ignore[attr-defined]
-        footer.show_pane("")
-        self.draw_footer()
+    @property
+    def librarian(self) -> LibrarianController:
+        return cast("LibrarianController", self._panes[LIBRARIAN])
+
+    @property
+    def talk(self) -> Talk | None:
+        return self.librarian.talk if self._panes else None
+
+    @property
+    def last_answer(self) -> Answer | None:
+        return self.librarian.last_answer if self._panes else None
+
+    @property
+    def embedding_under_way(self) -> str | None:
+        return self.embedding.under_way
+
+    @property
+    def pane_controllers(self) -> Sequence[PaneController]:
+        return tuple(self._panes.values())
+
+    def controller_of(self, name: str) -> PaneController:
+        return self._panes.get(name, self._plain)
+
+    # widgets
+
+    @property
+    def pane(self) -> PreviewPane:
+        return self.query_one("#preview-pane", PreviewPane)
+
+    @property
+    def search_bar(self) -> SearchBar:
+        return self.query_one(SearchBar)
+
+    @property
+    def footer(self) -> Footer:
+        return self.query_one("#footer", Footer)
+
+    def draw_titles_soon(self) -> None:
+        self.call_after_refresh(self.draw_titles)
+
+    # threads and time
+
+    def poll(self) -> None:
+        self.polling.poll()
+
+    # between controllers
+
+    def enter_hits(self) -> None:
+        self.navigation.place = HITS
+
+    def return_to(self, view: View, pane: str) -> None:
+        self.view_state.view = view
+        self.navigation.show(pane)
+        self.navigation.place = pane
+
+    def turn_to(self, past: PastState | None, cursors: Mapping[str, Hashable]) -> None:
+        self.lists.turn_to(cursors)
+        self.change_view(past=past)
+
+    def memory_changed(self) -> None:
+        if not self.embedding.announces(self.lists.step):
+            self.search.again()
+
+    def side_shown(self, name: str, rows: SideRows) -> None:
+        self.controller_of(name).shown(rows)
+
+    def lists_shown(self) -> None:
+        for controller in self.pane_controllers:
+            controller.reloaded()
+
+    def background_pieces(self) -> Sequence[Piece]:
+        return [piece for task in self.tasks for piece in task.pieces()]
+
+    def model_forms(self) -> Sequence[Sequence[Piece]]:
+        return self.model_status.forms() if self.tasks else ()
+
+    @property
+    def is_current(self) -> bool:
+        return self.app.screen is self
+
+    # for the actions of `tui.actions` and the `:` bar
 
     def setting(self, name: str) -> str:
         """A setting of the configuration, as text."""
         return str(self.app.config[name])  # type: ignore[attr-defined]
 
-    def action_change(self, name: str) -> None:
-        """Do an act, `module.function` below `tui.actions`."""
-        module, _, function = name.partition(".")
-        if not any(key.looks for key in KEYS if key.act == name) and self.refuses():
-            return
-        if self.engine is not None:
-            getattr(import_module(f"tui.actions.{module}"), function)(self)
+    def read_documents(self) -> None:
+        self.upkeep.read_documents()
 
-    action_ask_for = action_change  # what asks for a line of text: see TYPING
+    def embed(self) -> None:
+        self.embedding.embed()
 
-    # asking, and the `:` bar: `commands` does it
+    def ask_librarian(self, question: str) -> None:
+        self.go_to(LIBRARIAN)
+        self.librarian.ask(question)
 
-    def ask(self, label: str, value: str, answer: Callable[[str], None], **how: bool) -> None:
-        """Ask for one line at the bottom; `how` is as in `AskBar.ask`."""
-        if self.engine is None or not self.query("#ask"):
-            return
-        self._bar.ask(label, value, answer, **how)
-        if not how.get("verbs"):
-            self.query_one("#footer", Footer).hint(
-                (" enter", "$footer-key-foreground bold", "answer"),
-                (" does it ", "", "answer"),
-                (" esc", "$footer-key-foreground bold", "leave_bar"),
-                (" leaves", "", "leave_bar"),
-            )
-
-    def action_answer(self) -> None:
-        """Enter, for a mouse."""
-        self._bar.submit()
-
-    def action_complete(self) -> None:
-        """Tab, for a mouse."""
-        self._bar.complete()
-
-    def action_leave_bar(self) -> None:
-        self._bar.leave()
-
-    def on_ask_bar_left(self, event: AskBar.Left) -> None:
-        bar = self._bar
-        if bar.has_class("-asking"):
-            bar.remove_class("-asking")
-            if self.focused is None or self.focused.id == "line":  # else a click has gone elsewhere already
-                self.set_focus(self.list_of(self._list_id))  # at once: the answer may ask the next question
-            self.draw_footer()
-        if event.answer is not None:  # only now: it may take the focus somewhere
-            event.answer()
-        self.app.release_keys()  # type: ignore[attr-defined]
-
-    def on_ask_bar_typed(self, event: AskBar.Typed) -> None:
-        from tui.main_screen.command_bar import hint
-
-        usage = hint(event.text)
-        words = ("", "", "") if usage else (" does it ", " completes ", " leaves")
-        pieces: list[Piece] = []
-        for name, word, action in zip(("enter", "tab", "esc"), words, ("answer", "complete", "leave_bar"), strict=True):
-            pieces += [(f" {name}", "$footer-key-foreground bold", action), (word, "", action)]
-        self.query_one("#footer", Footer).hint(*pieces, (f"  {usage}", "$footer-description-foreground"))
-
-    def action_command(self, line: str = "") -> None:
-        self.ask(":", line, self._command, verbs=True)
-
-    def action_doctor(self, quick: bool = False) -> None:
-        """What is wrong, and what mends it: a screen of findings, whose Enter does the next step."""
-        from tui.screens.doctor import DoctorScreen
-
-        self.app.push_screen(DoctorScreen(self._location, self._clock, quick), lambda line: self._command(line or ""))
-
-    def action_run(self, line: str) -> None:
-        """Do what a line typed in the `:` bar would do."""
-        self._command(line)
-
-    def _command(self, text: str) -> None:
-        from tui.main_screen.command_bar import run_line
-
-        if text.strip():
-            run_line(self, text)
-
-    def ask_first(self, question: str, agreed: Callable[[], None]) -> None:
-        """Ask before something is replaced: `y` goes on, everything else leaves it."""
-
-        def answer(text: str) -> None:
-            if text.strip().lower() in ("y", "yes", "s", "si", "sí"):
-                agreed()
-            else:
-                self.say("Nothing was changed.")
-
-        self.ask(f"{question} y/n", "", answer, one_key=True)
-        self.query_one("#footer", Footer).hint(
-            (" y", "$footer-key-foreground bold", "agree"),
-            (" yes ", "", "agree"),
-            (" n", "$footer-key-foreground bold", "leave_bar"),
-            (" no, nothing changes", "", "leave_bar"),
-        )
-
-    def action_agree(self) -> None:
-        """`y`, for a mouse."""
-        self._bar.submit("y")
-
-    @work(group="copy", exit_on_error=False)
-    async def copy(self, text: str, what: str) -> None:
-        """Put a text on the clipboard, and say how."""
-        from tui.desktop.clipboard import copy
-
-        how = await copy(self.app, text)
-        self.say(f"Copied {what} {how}", alone=True)
-
-    def action_help(self) -> None:
-        from tui.screens.help import HelpScreen
-
-        self.app.push_screen(HelpScreen(self.app.remapped), self._help_chosen)  # type: ignore[attr-defined]
-
-    def _help_chosen(self, target: str | None) -> None:
-        if target is not None:
-            self.action_palette(target)
-
-    def action_palette(self, name: str) -> None:
-        """Do what the palette's entry `key:id` or `verb:name` stands for."""
-        kind, _, word = name.partition(":")
-        if kind == "verb":
-            self.action_command(f"{word} ")
-        else:
-            key = next(key for key in KEYS if key.id == word)
-            self.call_later(self.run_action, key.action)
-
-    def action_open_memory(self) -> None:
-        """Choose among the memories that were open before, or name another."""
-        from tui.screens.recent import RecentScreen
-
-        self.app.push_screen(RecentScreen(self._location.path), self._open_chosen)
-
-    def _open_chosen(self, path: str | None) -> None:
-        if path == "":
-            self.action_command("open ")
-        elif path is not None:
-            self._command(f"open {quote(path)}")
-
-    # what would change, before it does
-
-    def show_plan(self, kind: str, target: int | str) -> None:
-        """Show what a restore, an undo or the undo of an origin would change; an undo of one record is done at once."""
-        if self.engine is not None and not self.refuses():
-            self._read_plan(kind, target)
-
-    def show_since(self, start: str | PointInTime, end: str = "now") -> None:
-        """Show what changed from one moment to another."""
-        if self.engine is not None and (not isinstance(start, str) or start.strip()):
-            self._read_plan("since", (start, end))
-
-    @work(thread=True, group="plan", exclusive=True, exit_on_error=False, description="work out what would change")
-    def _read_plan(self, kind: str, target: Target) -> None:
-        assert self.engine is not None
-        try:
-            found = self.engine.plan(kind, target)
-        except MemorandaError as error:
-            self.later(self.say, str(error), "warning", 8)
-            return
-        self.later(self._show_plan, kind, *found)
-
-    def _show_plan(self, kind: str, plan: Plan, title: str, note: str) -> None:
-        from tui.screens.plan import PlanScreen
-
-        engine = self.engine
-        if engine is None:
-            return
-        if not plan.changes:
-            self.say(
-                "Nothing changed since." if kind in ("since", "checkpoint") else "Nothing of it is in force any more."
-            )
-        elif kind == "step" and len(plan.changes) == 1 and engine.proposed(plan, "replace") == frozenset((0,)):
-            from tui.actions.history import take_back_now
-
-            take_back_now(self, plan, note)
-        else:
-            undone_by = note.rpartition("; ")[2]
-            shown = PlanScreen(engine, plan, title, note, kind, self.form)
-            self.app.push_screen(shown, lambda result: self._plan_done(result, undone_by))
-
-    def _plan_done(self, result: object, undone_by: str) -> None:
-        from store.history.restore_plan import AppliedPlan
-
-        if isinstance(result, str):
-            self.open_citation(result)
-        elif isinstance(result, AppliedPlan):
-            self.say(applied_words(result, undone_by), alone=True, timeout=6)
-            self.refresh_records()
-
-
-def applied_words(applied: AppliedPlan, undone_by: str) -> str:
-    """What was done, and how it can be taken back."""
-    from tui.render.plurals import count
-
-    before = f"; K#{applied.checkpoint} is how it was" if applied.checkpoint else ""
-    return f"{count(applied.changed, 'record')} changed{before}; {undone_by}"
-
-
-def _list_pane(name: str, *classes: str, empty_text: str = "") -> Pane:
-    """A list under its title."""
-    heading = Split(id=f"{name}-title", classes="pane-title")
-    rows = RecordList(id=name, empty_text=empty_text)
-    return Pane(heading, rows, id=f"{name}-pane", classes=" ".join(("pane", *classes)))
+    def show_model(self, pull: str = "", trying: str | None = None) -> None:
+        self.model_status.action_model(pull, trying)

@@ -24,7 +24,7 @@ def forms(modeller: ModelWorker, faring: ModelStats) -> list[list[Piece]]:
     if found is None:
         return []
     if not found.model:
-        return [[("rules", "$dim", ACTION)]]  # what waits for a model that may never come is no news
+        return [[("no model", "$dim", ACTION)]]  # what waits for a model that may never come is no news
     name = short(found.model)
     state = "working" if faring.working or modeller.trying else found.state
     look = {"working": "$text-accent", "ready": "$text-success"}.get(state, "$dim")

@@ -74,7 +74,7 @@ class SearchBar(SaysDefects, Kept, Horizontal):
         error: MemorandaError
 
     def __init__(self, *, id: str | None = None) -> None:
-        super().__init__(id=id)
+        super().__init__(id=id, classes="-idle")  # a class added later would cost all styles once more
         self._engine: Engine | None = None
         self._number = 0  # of the question; the answer to an older one is not shown
         self._answered = 0  # the number of the newest question whose answer is shown
@@ -89,7 +89,6 @@ class SearchBar(SaysDefects, Kept, Horizontal):
         self._shown = ""  # the figures of the newest answer
         self._figures: Sequence[Piece] = ()
         self._ways: Sequence[Sequence[Piece]] = ()
-        self.add_class("-idle")
 
     def compose(self) -> ComposeResult:
         yield Bar("/ ", id="slash")

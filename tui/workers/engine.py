@@ -40,10 +40,10 @@ from store import lookup as records
 from store import pack_key as pack
 from store import parse_citation as parse
 from tui.input.command import Verb
-from tui.input.key_table import CHECKPOINTS, CONTEXT, FACTS, HEALTH, HISTORY, INBOX, TASKS
+from tui.input.key_table import FACTS, HISTORY, INBOX
+from tui.input.pane_table import BY_NAME
 from tui.lists.decision_conflicts import DecisionConflicts
-from tui.lists.record_rows import FactRows, KeyedRows, TimelineRows, by_day
-from tui.lists.side_rows import checkpoint_segments, proposal_segments, step_segments, task_segments
+from tui.lists.record_rows import FactRows, TimelineRows, by_day
 from tui.lists.view_state import View
 from tui.render.field_diff import Line
 from tui.render.record_detail import describe, describe_step
@@ -106,7 +106,7 @@ class Engine:
         self._measured: tuple[Measures, float] | None = None  # the last figures, and until when they do
         self.subjects: LRUCache[int, str] = LRUCache(4096)  # what the steps of history that are on screen are about
         self._steps: tuple[str | None, array[int]] = (None, array("I"))  # whose steps of history were read last
-        self._against = DecisionConflicts()
+        self.conflicts = DecisionConflicts()
         self.documents = DocumentWorker(location, clock)
         self.pace = Pace()
         self.embedder = EmbeddingWorker(location, clock, self.pace)
@@ -193,18 +193,9 @@ class Engine:
             found = self.read_facts(keys) if name == FACTS else self.read_entries(keys)
         return [found[key] for key in keys if key in found]
 
-    def done_tasks(self) -> int:
-        """How many tasks are done."""
-        count: int = self.screen.database.value("SELECT count(*) FROM tasks WHERE status = 'done'")
-        return count
-
     def waiting(self) -> int:
         """How many proposals wait for a person."""
         return self.screen.inbox.count()
-
-    def checkpoints_by_themselves(self) -> int:
-        """How many checkpoints nobody asked for."""
-        return self.screen.checkpoints.taken_by_itself()
 
     def at_day(self, name: str, text: str, view: View) -> int | None:
         """The key of the newest entry of a day, or of the first before it, in timeline or history. Raises
@@ -323,42 +314,9 @@ class Engine:
     def side(self, view: View, names: Sequence[str]) -> dict[str, SideRows]:
         """Read the order of those of the other lists that are named."""
         with self._open(view.past) as memory:
-            now, newest = memory.now, self.newest_step(memory)
-            lists: dict[str, SideRows] = {}
-            if HEALTH in names:
-                lists[HEALTH] = self._health(memory, view.past is not None)
-            if CONTEXT in names:
-                lists[CONTEXT] = queries.context(memory, view.question, view.session)
-            if CHECKPOINTS in names:
-                numbers = memory.checkpoints.ids(every=view.hidden)
-                keys = array("q", (pack("checkpoint", number) for number in numbers))
-                lists[CHECKPOINTS] = KeyedRows(
-                    keys, self.read_entries, lambda record, width: checkpoint_segments(record, width, now, newest)
-                )
-            if HISTORY in names:
-                keys = memory.history.keys(actor=view.actor) if view.past else self._step_order(memory, view.actor)
-                lists[HISTORY] = KeyedRows(
-                    keys,
-                    self.read_steps,
-                    lambda step, width: step_segments(step, self.subjects.get(step.seq, ""), width, now),
-                )
-            if TASKS in names:
-                keys = array("q", (pack("task", number) for number in memory.tasks.ids(statuses=view.task_statuses)))
-                lists[TASKS] = KeyedRows(
-                    keys, self.read_entries, lambda record, width: task_segments(record, width, now)
-                )
-            if INBOX in names:
-                numbers = memory.inbox.ids(origin=view.asker)
-                keys = array("q", (pack("proposal", number) for number in numbers))
-                against = {} if view.past else self._against.read(memory, numbers)
-                lists[INBOX] = KeyedRows(
-                    keys,
-                    self.read_entries,
-                    lambda record, width: proposal_segments(record, width, now, against.get(record.id, "")),
-                )
-            return lists
+            return {name: BY_NAME[name].load(BY_NAME[name].rows)(self, memory, view) for name in names}
 
-    def _health(self, memory: Memory, past: bool) -> HealthRows:
+    def measured(self, memory: Memory, past: bool) -> HealthRows:
         """The figures; those of now not measured more often than takes a small part of the time."""
         from store import measure
 
@@ -373,7 +331,7 @@ class Engine:
         self._measured = (found, end + MEASURED_REST * (end - start))
         return queries.health(memory, found, False)
 
-    def _step_order(self, memory: Memory, actor: str | None) -> array[int]:
+    def step_order(self, memory: Memory, actor: str | None) -> array[int]:
         """The numbers of the steps of history, newest first. Only what came since the last reading is read: a step
         stays where it is."""
         known = self._steps[1] if self._steps[0] == actor else array("I")

@@ -837,7 +837,7 @@ async def test_every_verb_in_the_bar_does_what_the_command_line_does(story: Stor
                 except MemorandaError as error:
                     expected, refused = "", str(error)
                 person.app.clear_notifications()
-                person.main.action_command(line)  # as if typed: pressing each key takes half of a minute
+                person.main.type_command(line)  # as if typed: pressing each key takes half of a minute
                 person.main.action_answer()
                 await person.settle()
                 said = person.toasts

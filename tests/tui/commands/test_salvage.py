@@ -33,11 +33,11 @@ async def test_no_write_waits_for_a_salvage(tmp_path: Path, monkeypatch: pytest.
     damaged.write_bytes(bytes(100) + story.path.read_bytes()[100:])
     async with opened(story.folder) as person:
         monkeypatch.setattr(subprocess, "Popen", Halted)
-        person.main.action_run(f"salvage {damaged} --into {tmp_path}/new.db")
+        person.main.run_line(f"salvage {damaged} --into {tmp_path}/new.db")
         await person.until(lambda: "salvage goes on beside everything else; it says when it is done." in person.toasts)
         await person.until(lambda: bool(Halted.started))
         try:
-            person.main.action_run("remember Quarters close on the tenth")
+            person.main.run_line("remember Quarters close on the tenth")
             await person.until(lambda: any(said.startswith("Remembered F#") for said in person.toasts))
             assert not (tmp_path / "new.db").exists()
         finally:

@@ -24,7 +24,7 @@ from tui.input.completion import agreed, complete, split
 from tui.input.file_commands import SHELLS
 from tui.input.key_table import KEYS
 from tui.input.shell_completion import script
-from tui.main_screen.command_bar import hint
+from tui.main_screen.commands.command_bar import hint
 from tui.theme.escape import plain
 
 VERB_NAMES = [verb.name for verb in VERBS]

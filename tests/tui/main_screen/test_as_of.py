@@ -13,7 +13,7 @@ from support.stories import Story, copy
 
 from tui.input.command_table import VERBS
 from tui.input.key_table import KEYS
-from tui.main_screen.command_bar import IN_THE_PAST
+from tui.main_screen.commands.command_bar import IN_THE_PAST
 
 Size = tuple[int, int]
 SIZES = pytest.mark.parametrize("size", [NARROW, WIDE, HUGE], ids=["80x24", "120x40", "200x60"])
@@ -241,7 +241,7 @@ async def test_what_others_write_does_not_disturb(story: Story) -> None:
         then = person.rows
         with story.open() as memory:
             memory.facts.remember("A fact of now")
-        person.main._look()
+        person.main.poll()
         await person.settle()
         assert person.rows == then
         await person.press("escape")

@@ -110,7 +110,7 @@ class TestFilter:
     async def test_nothing_by_an_origin_says_what_to_do(self, story: Story) -> None:
         async with opened(story.folder, WIDE) as person:
             await person.command("history --actor nobody")
-            assert person.history == [] and person.sees("Nothing by this origin.")
+            assert person.history == [] and person.sees("Nothing by this author.")
             await person.press("o")
             assert person.history and "only" not in person.title
 
@@ -150,7 +150,7 @@ class TestDays:
             await person.press("4", "t")
             await person.paste("1999-01-01")
             await person.press("enter")
-            assert person.toasts == ["Nothing stands there or before."]
+            assert person.toasts == ["There is nothing on that day or before."]
             await person.press("t")
             await person.paste("someday")
             await person.press("enter")

@@ -232,7 +232,7 @@ async def test_what_it_rested_on_is_asked_about_when_it_changed(asked: Story) ->
         with asked.open(door="cli") as memory:
             target = memory.inbox.get(2).target or 0
             memory.facts.correct(target, "The team is seven")
-        await person.until(lambda: not person.main._reading)
+        await person.until(lambda: not person.main.lists.reading)
         await person.press("j", "y")
         assert person.sees("Accept P#2 all the same? F#") and waiting(asked)[1] == "The team is six"
         await person.press("n")

@@ -55,7 +55,7 @@ async def test_what_was_said_elsewhere_is_learned_while_the_app_is_open(story: S
         assert any(
             "Learned 1 fact from what was said, 1 question waits in the inbox" in toast for toast in person.toasts
         )
-        assert any("takes back all of its conversation" in toast for toast in person.toasts)
+        assert any("undoes all of its conversation" in toast for toast in person.toasts)
     with story.open() as memory:
         direct = memory.facts.get(story.facts["direct"])
         assert direct.last_confirmed_at == "2026-11-21T09:02:00.000Z", "said again, it is confirmed"

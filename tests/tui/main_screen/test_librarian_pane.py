@@ -192,7 +192,7 @@ async def test_what_the_search_found_is_shown_at_once_and_keys_do_not_wait(
         await person.until(lambda: person.main.list_of("facts").cursor_index == 1)
         go.set()
         await person.settle()
-        assert person.main.asking is None
+        assert person.main.librarian.asking is None
 
 
 async def test_the_order_settles_under_what_is_selected(story: Story, speaks: Callable[[Scripted], Scripted]) -> None:
@@ -238,14 +238,14 @@ async def test_what_was_purged_is_neither_shown_nor_sent_nor_leant_on(
         if door == "app":
             await person.command(f"purge {number} --yes")
             await person.until(lambda: "Dulcinea" not in talk(person))
-            assert person.main.last_answer is None
+            assert person.main.librarian.last_answer is None
         else:
             with story.open() as memory:
                 memory.purge.run(memory.purge.plan([("fact", number)]), [])
         await ask(person, "and when is wolfram bought?")
         assert "Dulcinea" not in talk(person) and "you and when is wolfram bought?" in talk(person)
         assert all("Dulcinea" not in text for text in chat.judged[1:])
-        assert any("conversation with the librarian went" in toast for toast in person.toasts)
+        assert any("conversation with the librarian was erased" in toast for toast in person.toasts)
         await person.press("up", "up")
         assert person.main.query_one(Question).value == "and when is wolfram bought?", "nor can it be asked again"
 
@@ -267,8 +267,8 @@ async def test_what_is_being_answered_during_a_purge_is_not_shown(
         await person.until(lambda: "Dulcinea" not in talk(person))
         go.set()
         await person.settle()
-        assert "Dulcinea" not in talk(person) and person.main.last_answer is None
-        assert person.main.asking is None and "Ask what was decided" in talk(person)
+        assert "Dulcinea" not in talk(person) and person.main.librarian.last_answer is None
+        assert person.main.librarian.asking is None and "Ask what was decided" in talk(person)
 
 
 async def test_a_change_that_purges_nothing_leaves_the_conversation(story: Story) -> None:
@@ -277,7 +277,7 @@ async def test_a_change_that_purges_nothing_leaves_the_conversation(story: Story
         await person.press("escape", "escape")
         await person.command("remember the team is seven")
         await person.settle()
-        assert "[D#1]" in talk(person) and person.main.last_answer is not None
+        assert "[D#1]" in talk(person) and person.main.librarian.last_answer is not None
 
 
 async def test_a_citation_that_a_record_quotes_is_no_link_of_the_answer(story: Story) -> None:
@@ -308,7 +308,7 @@ async def test_esc_while_the_model_reads_leaves_the_order_of_the_search(
         await person.until(reads.is_set)
         await person.pilot.press("escape")
         await person.until(lambda: "stopped; the order of the search …" in talk(person))
-        assert person.at == "question" and person.main.asking is None
+        assert person.at == "question" and person.main.librarian.asking is None
         go.set()
         await person.until(lambda: "· by rule ·" in talk(person))
         assert "The reason:" in talk(person) and "stopped before the model had answered" in talk(person)
@@ -386,7 +386,10 @@ async def test_a_defect_ends_the_answer_and_is_said(story: Story, monkeypatch: p
         with monkeypatch.context() as patch:
             patch.setattr("store.librarian.librarian.Librarian.ask", lambda *_, **__: 1 // 0)
             await ask(person, "why do we use SQLite?")
-        assert "Memoranda met a defect of its own (ZeroDivisionError)" in talk(person) and person.main.asking is None
+        assert (
+            "Memoranda met a defect of its own (ZeroDivisionError)" in talk(person)
+            and person.main.librarian.asking is None
+        )
         await ask(person, "why do we use SQLite?")
         assert "The reason:" in talk(person)
 

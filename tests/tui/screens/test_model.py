@@ -19,7 +19,7 @@ from store.llm.model_stats import ModelStats
 from store.llm.server_info import ServerInfo
 from store.llm.status import ModelStatus
 from store.memory import Memory
-from tui.main_screen import model_status
+from tui.main_screen.background import model_status
 from tui.screens.model import ModelScreen
 from tui.screens.model_status_text import forms, short
 from tui.theme.pieces import width
@@ -265,7 +265,7 @@ async def test_beside_the_search_stands_how_the_model_does(
             write.execute("INSERT INTO leases VALUES ('model', 'other', ?)", (Verbatim("2099-01-01T00:00:00.000Z"),))
         await person.until(lambda: "qwen2.5:3b working" in person.lines[1])
         server.close()
-        await person.until(lambda: person.lines[1].rstrip().endswith("rules"))
+        await person.until(lambda: person.lines[1].rstrip().endswith("no model"))
         await person.pilot.click(offset=(size[0] - 3, 1))
         await person.until(lambda: setting_up(person))
 
@@ -323,7 +323,7 @@ async def test_switched_off_it_is_rules_and_nobody_is_asked(
 ) -> None:
     monkeypatch.setenv("MEMORANDA_WITHOUT", "model,agent")
     async with opened(story.folder, size=NARROW) as person:
-        assert person.lines[1].rstrip().endswith("rules")
+        assert person.lines[1].rstrip().endswith("no model")
     assert server.paths == []
 
 

@@ -4,36 +4,18 @@ than text."""
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
-from store.base.errors import MemorandaError
-from tui.actions.host import ActionHost
+from store import MemorandaError
 from tui.input.argument_parser import ParsedArguments, Usage, help_text, read
 from tui.input.command import Verb
 from tui.input.command_table import find
 from tui.input.completion import complete, split
 from tui.input.key_table import named
+from tui.main_screen.commands.host import CommandHost
 
 if TYPE_CHECKING:
     from tui.commands import Outcome
-
-
-class CommandHost(ActionHost, Protocol):
-    """A screen on which a line is run as a verb, and which shows what it gave."""
-
-    @property
-    def cwd(self) -> str: ...
-    def refuses(self) -> bool: ...
-    @property
-    def embed(self) -> Callable[[], object]: ...
-    def ask_librarian(self, question: str) -> None: ...
-    def open_citation(self, text: str) -> None: ...
-    def search_for(self, query: str) -> None: ...
-    def action_doctor(self, quick: bool = False) -> None: ...
-    def action_help(self) -> None: ...
-    def action_model(self, pull: str = "", trying: str | None = None) -> None: ...
-    def action_open_memory(self) -> None: ...
 
 
 # what may be asked while the past is looked at: what only reads, and what is not about the memory
@@ -50,7 +32,7 @@ def run_line(screen: CommandHost, text: str, agreed: bool = False) -> None:
         screen.app.exit()
         return
     if words[0].removeprefix("/") == "help":
-        screen.action_help()
+        screen.show_help()
         return
     found = find(words)
     if found is None:
@@ -105,7 +87,7 @@ def _in_place(screen: CommandHost, verb: Verb, given: ParsedArguments) -> bool:
 
         screen.say(HOW, "warning")
     elif verb.name == "doctor" and not given.head:
-        screen.action_doctor(given.quick)
+        screen.show_doctor(given.quick)
     elif verb.name == "model" and given.what in (None, "status", "pull", "test"):
         _show_model(screen, given)
     elif verb.name == "search":
@@ -114,20 +96,20 @@ def _in_place(screen: CommandHost, verb: Verb, given: ParsedArguments) -> bool:
         screen.open_citation(given.citation)
     elif verb.name == "history" and not (given.record or given.since or given.changes):
         screen.change_view(actor=given.actor)
-        screen.action_pane("history")
+        screen.go_to("history")
     elif verb.name in ("tasks", "checkpoints") and not getattr(given, "status", None):
         screen.change_view(hidden=given.all)
-        screen.action_pane(verb.name)
+        screen.go_to(verb.name)
     elif verb.name == "ask" and not given.no_model:
         screen.ask_librarian(" ".join(given.question))
     elif verb.name == "context":
         screen.change_view(question=" ".join(given.query), session=given.session)
-        screen.action_pane(verb.name)
+        screen.go_to(verb.name)
     elif verb.name == "stats" and screen.moment is None:  # how much there was then is counted, and read out
-        screen.action_pane("health")
+        screen.go_to("health")
     elif verb.name == "inbox" and given.state in (None, "", "waiting"):
         screen.change_view(asker=given.origin)
-        screen.action_pane(verb.name)
+        screen.go_to(verb.name)
     elif verb.name == "timeline" and not (given.since or given.before) and len(given.kind) <= 1:
         _show_timeline(screen, given)
     elif verb.name == "diff":
@@ -145,17 +127,17 @@ def _in_place(screen: CommandHost, verb: Verb, given: ParsedArguments) -> bool:
     elif verb.name == "open" and given.place:
         _open(screen, given.place)
     elif verb.name == "open":
-        screen.action_open_memory()
+        screen.choose_memory()
     else:
         return False
     return True
 
 
 def _show_model(screen: CommandHost, given: ParsedArguments) -> None:
-    from store.llm.model_selection import USUAL
+    from store import USUAL_MODEL as USUAL
 
     pull = (given.name or USUAL) if given.what == "pull" else ""
-    screen.action_model(pull, (given.name or "") if given.what == "test" else None)
+    screen.show_model(pull, (given.name or "") if given.what == "test" else None)
 
 
 def _show_purge(screen: CommandHost, given: ParsedArguments) -> None:
@@ -182,7 +164,7 @@ def _show_timeline(screen: CommandHost, given: ParsedArguments) -> None:
         screen.say(f"Kinds: {', '.join(filter(None, KIND_ORDER))}.", "warning")
         return
     screen.change_view(kind=kind)
-    screen.action_pane("timeline")
+    screen.go_to("timeline")
 
 
 def _open(screen: CommandHost, text: str) -> None:
@@ -198,8 +180,8 @@ def _open(screen: CommandHost, text: str) -> None:
 
 def _show_facts(screen: CommandHost, given: ParsedArguments) -> None:
     """Go to the facts, filtered."""
-    from store.base.vocabulary import DOMAINS
-    from store.records.facts import SORTS
+    from store import DOMAINS
+    from store import FACT_SORTS as SORTS
     from tui.commands.facts import filters
 
     words, domain = filters(given)
@@ -207,7 +189,7 @@ def _show_facts(screen: CommandHost, given: ParsedArguments) -> None:
         screen.say(f"Domains: {', '.join(DOMAINS)}. Orders: {', '.join(SORTS)}.", "warning")
         return
     screen.change_view(domain=domain, origin=given.origin, words=words, hidden=given.all, sort=given.sort)
-    screen.action_pane("facts")
+    screen.go_to("facts")
 
 
 def _run(screen: CommandHost, verb: Verb, given: ParsedArguments, text: str, agreed: bool) -> None:

@@ -1,0 +1,163 @@
+"""The main screen is one screen with controllers: what each may hold, whose actions are whose, one call an event."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import os
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from support.screen import WIDE, Person, opened
+from support.stories import Clock, Story, copy
+from textual.app import App
+
+from tui.app import Memoranda
+from tui.input.key_table import KEYS
+from tui.main_screen.controller import Polling, first, take_actions
+from tui.main_screen.screen import MainScreen
+from tui.screens.base_screen import ResponsiveScreen
+
+ROOT = Path(__file__).parents[3]
+FOLDERS = (ROOT / "tui" / "main_screen", ROOT / "tui" / "panes")
+MODULES = [path for folder in FOLDERS for path in sorted(folder.rglob("*.py"))]
+names = [str(path.relative_to(ROOT)) for path in MODULES]
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Story:
+    return copy(tmp_path / "billing-api")
+
+
+def test_the_screen_is_one_class():
+    """Of its own there is one class above Textual's: no chain."""
+    own = [base for base in MainScreen.__mro__ if base.__module__.startswith("tui.")]
+    assert own == [MainScreen, ResponsiveScreen]
+    handlers = {name for name in vars(MainScreen) if name.startswith("on_")}
+    assert not handlers & set(vars(ResponsiveScreen)), "Textual calls a handler of every class that has one"
+
+
+@pytest.mark.parametrize("path", MODULES, ids=names)
+def test_no_module_is_long_or_knows_the_screen(path: Path):
+    """At most 450 lines; only the application imports the module of the screen."""
+    text = path.read_text(encoding="utf-8")
+    assert text.count("\n") <= 450
+    imported = {node.module for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ImportFrom)}
+    assert "tui.main_screen.screen" not in imported
+
+
+async def test_no_controller_holds_the_screen_class_or_another_controller(story: Story):
+    """A controller has its own state and a host; what it needs of a neighbour it asks of the host."""
+    async with opened(story.folder, WIDE) as person:
+        screen = person.main
+        parts = [*vars(screen).values(), *screen.tasks, *screen.pane_controllers]
+        controllers = [part for part in parts if type(part).__name__.endswith("Controller")]
+        assert len(controllers) >= 20
+        for controller in controllers:
+            kept = [value for name, value in vars(controller).items() if name != "host"]
+            assert not any(value is screen or value in controllers for value in kept), controller
+
+
+async def test_an_event_is_handled_once(story: Story, monkeypatch: pytest.MonkeyPatch):
+    """A change of focus is looked at once, whoever had the keys: Textual calls the handler of every base class."""
+    async with opened(story.folder, WIDE) as person:
+        screen, calls = person.main, []
+        moved = screen.navigation.focus_moved
+        monkeypatch.setattr(screen.navigation, "focus_moved", lambda: (calls.append(person.at), moved()))
+        await person.press("tab")
+        assert calls == ["timeline"]
+        await person.press("8")
+        assert calls == ["timeline", "librarian"]
+        await person.press("1")
+        assert calls == ["timeline", "librarian", "facts"]
+
+
+async def test_keys_that_come_before_the_panes_do_no_harm(story: Story, monkeypatch: pytest.MonkeyPatch):
+    """The first rows are shown before the other panes and the lines to type in are mounted."""
+    monkeypatch.setattr(MainScreen, "_complete", lambda screen: None)
+    app = Memoranda(story.location, os.fspath(story.folder), Clock())
+    async with app.run_test(size=WIDE) as pilot:
+        person = Person(app, pilot)
+        await person.until(lambda: person.main.engine is not None and person.rows)
+        for key in ("8", "A", "6", "tab", "Y", "slash", "colon", "space", "v", "n", "w", "H", "escape", "escape", "1"):
+            await pilot.press(key)
+        assert person.at == "facts" and app.is_running
+    app.modeller.close()
+
+
+def test_the_model_may_report_before_the_first_frame(story: Story):
+    """As one does that was being downloaded when another memory was opened."""
+    MainScreen(story.location, os.fspath(story.folder)).model_told()
+
+
+def test_an_action_has_one_owner():
+    """A controller's actions become the screen's; a name that exists is refused, one of Textual's too."""
+    one = SimpleNamespace(action_sort=lambda: "one")
+    screen = SimpleNamespace(action_help_quit=lambda: None)
+    take_actions(screen, one)
+    assert screen.action_sort() == "one"
+    with pytest.raises(ValueError, match="action_sort"):
+        take_actions(screen, SimpleNamespace(action_sort=lambda: "two"))
+    with pytest.raises(ValueError, match="action_quit"):
+        take_actions(App(), SimpleNamespace(action_quit=lambda: None))
+
+
+async def test_every_action_exists(story: Story):
+    """Those of the keys, and those of a click anywhere in the interface; what they do in `tui.actions` too."""
+    clicks = {
+        found
+        for path in sorted((ROOT / "tui").rglob("*.py"))
+        for found in re.findall(r"""["']((?:change|ask_for)\('[\w.]+'\))["']""", path.read_text(encoding="utf-8"))
+    }
+    pieces = {"answer", "complete", "leave_bar", "agree", "to_hits", "leave", "leave_search", "sources", "unmark"}
+    pieces |= {
+        "submit_question",
+        "come_back",
+        "open_memory",
+        "drop_filter(0)",
+        "search_for('x')",
+        "doctor",
+        "all_facts",
+    }
+    async with opened(story.folder, WIDE) as person:
+        for action in {key.action for key in KEYS} | clicks | pieces:
+            name, _, argument = action.partition("(")
+            owner = person.app if name.startswith("app.") else person.main
+            assert callable(getattr(owner, f"action_{name.removeprefix('app.')}", None)), action
+            if name in ("change", "ask_for"):
+                module, function = argument.strip("')").split(".")
+                assert callable(getattr(importlib.import_module(f"tui.actions.{module}"), function)), action
+
+
+def test_the_first_step_with_something_to_do_is_the_last():
+    done: list[str] = []
+
+    def step(name: str, result: bool) -> bool:
+        done.append(name)
+        return result
+
+    assert first([lambda: step("a", False), lambda: step("b", True), lambda: step("c", True)])
+    assert done == ["a", "b"] and not first([lambda: step("d", False)])
+
+
+def test_polling_counts_and_goes_on_after_a_file_that_cannot_be_read():
+    """Other errors are not swallowed."""
+    unreadable = type("IOError", (Exception,), {"__module__": "apsw"})
+    counts: list[int] = []
+    failed: list[BaseException] = []
+
+    def step(count: int) -> None:
+        counts.append(count)
+        if count == 2:
+            raise unreadable
+        if count == 4:
+            raise ZeroDivisionError
+
+    polling = Polling((step,), failed.append)
+    for _ in range(3):
+        polling.poll()
+    assert counts == [1, 2, 3] and [type(error) for error in failed] == [unreadable]
+    with pytest.raises(ZeroDivisionError):
+        polling.poll()

@@ -1,0 +1,98 @@
+"""Panes: each is what its folder declares, and the recipe of CONTRIBUTING.md adds one by a folder and a line."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+from support.stories import Story, copy
+from test_docs import CONTRIBUTING, ROOT, section
+
+from tui.input.key_table import BY_ID, KEYS, LISTS, OF_RECORDS, PANES
+from tui.input.pane import Pane
+from tui.input.pane_table import BY_NAME, NAMES
+from tui.lists.view_state import View, empty, empty_list
+
+FOLDER = ROOT / "tui" / "panes"
+
+
+@pytest.fixture
+def story(tmp_path: Path) -> Story:
+    return copy(tmp_path / "billing-api")
+
+
+def test_the_table_names_every_folder():
+    folders = sorted(path.parent.name for path in FOLDER.glob("*/pane.py"))
+    assert folders == sorted(NAMES) and list(PANES) == list(NAMES)
+    for name, pane in BY_NAME.items():
+        assert isinstance(pane, Pane) and pane.name == name
+
+
+@pytest.mark.parametrize("pane", BY_NAME.values(), ids=NAMES)
+def test_what_a_pane_names_exists(pane: Pane):
+    """The functions and classes that are imported later, the keys in its texts, the fields of the view."""
+    for reference in filter(None, (pane.rows, pane.counts, pane.controller)):
+        assert callable(pane.load(reference))
+    for text in (pane.empty, pane.filtered):
+        assert set(re.findall(r"\{([^}]+)\}", text)) <= set(BY_ID)
+    assert all(hasattr(View(), name) for name in (*pane.filters, pane.author))
+    assert not pane.is_narrowed(View()) and bool(pane.filters) == bool(pane.filtered)
+    key = BY_ID[f"pane.{pane.name}"]
+    assert (key.keys, key.help) == (pane.key, pane.help) and key in KEYS
+    assert (pane.name in LISTS) == (not pane.widget) and (pane.name in OF_RECORDS) == (pane.records and not pane.widget)
+
+
+@pytest.mark.parametrize("name", [name for name, pane in BY_NAME.items() if pane.filters])
+def test_an_empty_list_says_whether_a_filter_made_it_empty(name: str):
+    view = View()
+    assert empty_list(name, view) == empty(name)
+    for field in BY_NAME[name].filters:
+        narrowed = View(**{field: "commit"})
+        assert empty_list(name, narrowed) != empty(name) and "{" not in empty_list(name, narrowed)
+
+
+def test_the_recipe_adds_a_pane(story: Story, tmp_path: Path):
+    """A copy of `tui` gets the folder and the line of the recipe, and nothing else: key, tab, title, list, preview,
+    footer and empty text are there when the application runs."""
+    with story.open() as memory:
+        memory.events.log("phase_started")
+        memory.events.log("phase_completed")
+    nothing = tmp_path / "nothing"
+    nothing.mkdir()
+    recipe = section(CONTRIBUTING, "Add a pane")
+    copied = tmp_path / "copied"
+    shutil.copytree(ROOT / "tui", copied / "tui", ignore=shutil.ignore_patterns("__pycache__"))
+    folder = copied / "tui" / "panes" / "events"
+    folder.mkdir()
+    (folder / "__init__.py").write_text('"""The pane of events."""\n')
+    blocks = re.findall(r"^   ```python\n(.*?)^   ```", recipe, re.DOTALL | re.MULTILINE)
+    for name, block in zip(("pane.py", "rows.py", "controller.py"), blocks, strict=True):
+        assert f"`{name}`" in recipe
+        (folder / name).write_text(textwrap.dedent(block))
+    [line] = re.findall(r"Add the line `(.+?)` to `NAMES`", recipe)
+    table = copied / "tui" / "input" / "pane_table.py"
+    table.write_text(table.read_text().replace('    "health",\n', f'    "health",\n    {line}\n'))
+    path = os.pathsep.join(map(str, (copied, ROOT / "tests", ROOT)))
+    done = subprocess.run(
+        [sys.executable, Path(__file__).with_name("added_pane.py"), story.folder, nothing],
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    seen = json.loads(done.stdout.splitlines()[-1])
+    assert seen["tui"] == str(copied / "tui"), "the copy ran"
+    assert seen["at"] == "events" and seen["title"].startswith("EVENTS") and "0 events" in seen["tabs"]
+    with story.open() as memory:
+        newest, *_ = numbers = memory.events.ids()
+    assert len(seen["rows"]) == len(numbers) >= 2 and f"E#{newest}" in seen["rows"][0]
+    assert seen["preview"][0] == f"Event 1 of {len(numbers)}" and any(f"E#{newest}" in line for line in seen["preview"])
+    assert all(key in seen["footer"] for key in ("e log", "space mark", "? help")) and seen["asks"] == [": event"]
+    assert seen["next"] == "preview" and seen["narrow"] == ["events"]
+    assert seen["empty"] and "No events yet. Press e to log" in seen["empty"][0]

@@ -1,0 +1,77 @@
+"""Checkpoints that time makes due, the offer after a session that broke off, and conversations that grew."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from store import Checkpoint, MemorandaError
+from tui.input.key_table import named
+from tui.render.plurals import count
+
+if TYPE_CHECKING:
+    from tui.panes.host import Host
+    from tui.theme.pieces import Piece
+
+AGAIN = 4  # seconds until the offer is tried again
+TICK = 60  # looks after which it is asked whether a checkpoint is due
+
+
+class CheckpointController:
+    """Takes due checkpoints and imports what conversations gained."""
+
+    def __init__(self, host: Host) -> None:
+        self.host = host
+
+    def start(self) -> None:
+        self.host.in_background(self._look_for_offer, "offer", "see whether a session broke off")
+        self.host.in_background(self._import, "bring", "import conversations that grew")
+
+    def poll(self, count: int) -> None:
+        if count % TICK == 0:
+            self.host.in_background(self._take_due, "tick", "take a checkpoint if one is due", exclusive=True)
+            self.host.in_background(self._import, "bring", "import conversations that grew")
+
+    def pieces(self) -> Sequence[Piece]:
+        return ()
+
+    def leave(self) -> bool:
+        return False
+
+    def _look_for_offer(self) -> None:
+        engine = self.host.engine
+        try:
+            found = engine.upkeep.offered_checkpoint() if engine is not None else None
+        except MemorandaError as error:
+            self.host.later(self.host.say, str(error), "warning")
+            return
+        if found is not None:
+            self.host.later(self.offer, found)
+
+    def offer(self, found: Checkpoint) -> None:
+        """Say that a session broke off; not while the past is looked at, for it is about now."""
+        if self.host.view.past is not None:
+            self.host.after(AGAIN, lambda: self.offer(found))
+            return
+        about = f": {found.summary}" if found.summary else ""
+        self.host.say(f"A session broke off{about}  ({named('checkpoint.recover')} shows where it stood)", timeout=8)
+
+    def _import(self) -> None:
+        engine = self.host.engine
+        try:
+            result = engine.bringer.run() if engine is not None else {}
+        except MemorandaError as error:
+            result = {"trouble": str(error)}
+        if trouble := result.get("trouble"):
+            text = f"Not all conversations could be brought in: {trouble}"
+            self.host.later(self.host.say, text, "warning", 8)
+        if isinstance(added := result.get("added"), int) and added:
+            self.host.later(self.host.say, f"Brought in {count(added, 'turn')} of conversations.")
+
+    def _take_due(self) -> None:
+        engine = self.host.engine
+        try:
+            if engine is not None:
+                engine.upkeep.take_due_checkpoint()
+        except MemorandaError as error:
+            self.host.later(self.host.say, f"No checkpoint could be taken: {error}", "warning")

@@ -1,0 +1,101 @@
+"""Embedding: makes the vectors of new texts, and shows how far it is in the top line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from tui.main_screen.background.upkeep import GIT
+from tui.panes.host import Host
+from tui.theme.escape import visible
+
+if TYPE_CHECKING:
+    from tui.theme.pieces import Piece
+
+FEW = 64  # texts, as many as are embedded in a moment
+REASON = 48  # cells for why there is no search by meaning
+
+
+class EmbeddingHost(Host, Protocol):
+    """What embedding needs of the screen."""
+
+    def vectors_came(self, all_of_them: bool) -> None: ...
+
+
+class EmbeddingController:
+    """Embeds after the first rows, and whenever a text waits."""
+
+    def __init__(self, host: EmbeddingHost) -> None:
+        self.host = host
+        self._status = ("", "")  # how embedding goes, and what a click on it does
+        self._progress = (0, 0)  # texts that have their vectors, of so many
+
+    def start(self) -> None:
+        self.embed()
+
+    def poll(self, count: int) -> None:
+        engine = self.host.engine
+        if engine is not None and count % GIT == GIT // 2 and engine.embedder.due(engine.screen):
+            self.embed()
+
+    def pieces(self) -> Sequence[Piece]:
+        text, action = self._status
+        if not text:
+            return ()
+        text = text if len(text) <= REASON else f"{text[: REASON - 1]}…"
+        if self.host.form == "-narrow":
+            text = text.partition(":")[0]
+        return [(f"{visible(text)} ", "$text-warning", action)]
+
+    def leave(self) -> bool:
+        if self.host.engine is None or not self.host.engine.embedder.stop():
+            return False
+        self.host.say("Stopped indexing; what was indexed stays, and :index goes on.")
+        return True
+
+    def embed(self) -> None:
+        """Make the vectors of the texts that wait."""
+        self.host.in_background(self._embed, "embedding", "embed what waits")
+
+    def _embed(self) -> None:
+        engine = self.host.engine
+        if engine is None or engine.embedder.running:
+            return
+
+        def progress(done: int, total: int) -> None:
+            if total > FEW:
+                self.host.later(self._advanced, done, total)
+
+        def trouble(sentence: str) -> None:
+            self.host.later(self._show, f"keywords only: {sentence}", "doctor")
+
+        if engine.embedder.run(progress, trouble) is not None:
+            self.host.later(self._ended)
+
+    @property
+    def under_way(self) -> str | None:
+        """How far it is, for the middle of a sentence; None while nothing is embedded."""
+        if self.host.engine is None or not self.host.engine.embedder.running:
+            return None
+        done, total = self._progress
+        return f" ({done:,} of {total:,})" if done < total else ""
+
+    def announces(self, step: int) -> bool:
+        """Whether only vectors can have come since this step of history: they come in batches, and `vectors_came` says
+        when."""
+        engine = self.host.engine
+        return engine is not None and engine.embedder.running and engine.newest_step() == step
+
+    def _advanced(self, done: int, total: int) -> None:
+        self._progress = (done, total)
+        self._show(f"indexing {done:,} of {total:,}", "leave")
+        self.host.vectors_came(False)
+
+    def _ended(self) -> None:
+        if self.host.engine is not None and not self.host.engine.embedder.trouble:
+            self._show("", "")
+        self.host.vectors_came(True)
+
+    def _show(self, text: str, action: str) -> None:
+        self._status = (text, action)
+        self.host.draw_top()

@@ -1,0 +1,93 @@
+"""The state of the model beside the search bar; a screen of its own sets the model up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol, cast
+
+from store import ModelStats, model_stats
+from tui.panes.host import Host
+from tui.screens.model_status_text import forms
+
+if TYPE_CHECKING:
+    from store import Location
+    from tui.screens.application import Application
+    from tui.theme.pieces import Piece
+    from tui.workers.model_worker import ModelWorker, Pull
+
+FIGURES = 3  # looks after which the figures are read
+OFTEN = 60  # looks after which the server is asked: a model that nobody uses is unloaded by itself
+
+
+class ModelHost(Host, Protocol):
+    """What the model's state needs of the screen."""
+
+    @property
+    def location(self) -> Location: ...
+    @property
+    def is_current(self) -> bool: ...
+
+
+class ModelStatusController:
+    """Asks the model server after the first rows, and now and then."""
+
+    def __init__(self, host: ModelHost) -> None:
+        self.host = host
+        self._stats = ModelStats()
+        self._reported: Pull | None = None  # the last download whose end was said
+
+    @property
+    def _app(self) -> Application:
+        return cast("Application", self.host.app)
+
+    @property
+    def worker(self) -> ModelWorker:
+        return self._app.modeller
+
+    def start(self) -> None:
+        self.worker.look(self._app.config)
+        self.host.draw_top()
+
+    def poll(self, count: int) -> None:
+        if count % FIGURES == 0:
+            self._read_stats()
+        if count % OFTEN == 0 and not self.worker.pulling:
+            self.worker.look(self._app.config)
+
+    def pieces(self) -> Sequence[Piece]:
+        return ()
+
+    def leave(self) -> bool:
+        return False
+
+    def forms(self) -> Sequence[Sequence[Piece]]:
+        """The state of the model in words, the longest first."""
+        return forms(self.worker, self._stats)
+
+    def _read_stats(self) -> None:
+        """Read what the model did since; one that has just worked is in memory."""
+        engine = self.host.engine
+        if engine is None:
+            return
+        before, self._stats = self._stats, model_stats(engine.present.database, engine.now)
+        if before != self._stats:
+            self.host.draw_top()
+            if before.working and not self._stats.working:
+                self.worker.look(self._app.config)
+
+    def action_model(self, pull: str = "", trying: str | None = None) -> None:
+        """Show the screen of the model."""
+        from tui.screens.model import ModelScreen
+
+        self.host.app.push_screen(ModelScreen(self.host.location, self._stats, pull, trying))
+
+    def changed(self) -> None:
+        """Show what is known of the model now; say the end of a download where its own screen does not."""
+        pull = self.worker.pull
+        if pull is not None and pull.ended and pull is not self._reported:
+            self._reported = pull
+            if self.host.is_current and pull.trouble is None:
+                self.host.say(f"{pull.name} is there.")
+            elif self.host.is_current and pull.trouble is not None and pull.trouble.kind != "stopped":
+                self.host.say(f"{pull.name} could not be fetched. {pull.trouble}", "warning", 8)
+        self.host.draw_top()

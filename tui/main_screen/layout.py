@@ -1,0 +1,94 @@
+"""The layout of the main screen: its styles, its keys, and the panes that it mounts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from importlib import import_module
+
+from textual.binding import Binding
+from textual.containers import Container, Vertical
+from textual.widget import Widget
+
+from tui.input.key_table import KEYS
+from tui.input.pane_table import BY_NAME
+from tui.lists.view_state import empty
+from tui.widgets.bars import Split
+from tui.widgets.cached_lines import Kept
+from tui.widgets.record_list import RecordList
+
+STYLES = """
+MainScreen {
+    layout: vertical; overflow: hidden;
+    #top { height: 1; background: $panel; }
+    #past { height: 1; display: none; background: $warning; color: auto 95%; }
+    &.-past #past { display: block; }
+    &.-past #top { background: $warning-muted; }
+    #body { height: 1fr; layout: horizontal; }
+    .pane { width: 1fr; height: 1fr; }
+    .pane-title { height: 1; padding: 0 1; color: $dim-colour; text-style: $dim-text; }
+    .pane:focus-within > .pane-title { color: $text-accent; text-style: bold; }
+    .pane.-behind { display: none; }
+    #hits-pane { display: none; }
+    #preview-pane { padding: 0 0 0 1; }
+    #footer { height: 1; background: $footer-background; }
+    ToastRack { margin-bottom: 2; }  /* never over a question that is being asked */
+    &.-searching .list { display: none; }
+    &.-searching #hits-pane { display: block; }
+    &.-wide .list, &.-huge .list { width: 11fr; }
+    &.-wide #facts-pane { width: 13fr; }
+    &.-wide #preview-pane { width: 12fr; }
+    &.-wide #hits-pane { width: 24fr; }
+    &.-huge #hits-pane { width: 33fr; }
+    &.-huge #preview-pane { width: 15fr; }
+    &.-wide .list, &.-huge .list, &.-wide #preview-pane, &.-huge #preview-pane {
+        border-left: solid $line;
+    }
+    &.-wide #facts-pane, &.-huge #facts-pane { border-left: none; }
+    &.-narrow #body { layout: vertical; }
+    &.-narrow #preview-pane { border-top: solid $line; }
+    /* an answer needs the room, until one of its records is opened */
+    &.-narrow.-talking #preview-pane { display: none; }
+    /* where the keys go can be told without colours */
+    &.-wide #preview-pane:focus-within, &.-huge #preview-pane:focus-within { border-left: heavy $text-accent; }
+    &.-narrow #preview-pane:focus-within { border-top: heavy $text-accent; }
+}
+"""
+
+
+# What is typed right after these keys is for the bar that they open, even if all of it came at once, as a slow line
+# sends it: so they are heard before the keys behind them are given to the list.
+TYPING = ("search", "command", "ask_for")
+
+
+def bindings() -> Iterator[Binding]:
+    """The keys of the table, as Textual wants them."""
+    for key in KEYS:
+        first = key.action.partition("(")[0] in TYPING
+        yield Binding(
+            key.keys, key.action, key.label or key.help, show=False, id=key.id, tooltip=key.help, priority=first
+        )
+
+
+class Pane(Kept, Vertical):
+    """A title, and a list below it."""
+
+
+class Body(Kept, Container):
+    """The panes, beside or above each other."""
+
+
+def list_pane(name: str, *classes: str, empty_text: str = "") -> Pane:
+    """A list under its title."""
+    heading = Split(id=f"{name}-title", classes="pane-title")
+    rows = RecordList(id=name, empty_text=empty_text)
+    return Pane(heading, rows, id=f"{name}-pane", classes=" ".join(("pane", *classes)))
+
+
+def hidden_pane(name: str) -> Widget:
+    """A pane that is not yet seen: a list, or the widget that it declares."""
+    path = BY_NAME[name].widget
+    if not path:
+        return list_pane(name, "list", "-behind", empty_text=empty(name))
+    module, _, widget = path.rpartition(".")
+    made: Widget = getattr(import_module(module), widget)(id=f"{name}-pane", classes="pane list -behind")
+    return made

@@ -1,0 +1,264 @@
+"""Reads the lists, and again when anybody wrote. Nothing here waits: workers read, and hand the rows to the screen."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping, Sequence
+from time import monotonic
+from typing import TYPE_CHECKING, Protocol
+
+from store import MemorandaError, pack_key, unpack_key, wal
+from tui.input.key_table import FACTS, INBOX, PANES, TIMELINE
+from tui.input.pane_table import BY_NAME
+from tui.lists.view_state import View, empty_list
+from tui.panes.host import Host
+
+if TYPE_CHECKING:
+    from tui.widgets.record_list import RecordList
+    from tui.workers.engine import Engine, Lists
+    from tui.workers.queries import SideRows
+
+AGES = 120  # looks after which the facts are read anyway, for ages move on by themselves
+OTHERS = 1.0  # seconds, at least, from one reading of what others write to the next
+REST = 1  # times what a reading of the lists took: the pause before what others write is read again
+
+
+class ListsHost(Host, Protocol):
+    """What the lists need of the screen."""
+
+    @property
+    def seen(self) -> Sequence[str]: ...
+    @property
+    def counts(self) -> dict[str, int]: ...
+
+    def follow(self, source: RecordList) -> None: ...
+    def set_held(self, held: bool) -> None: ...
+    def set_size(self, name: str, size: int | None) -> None: ...
+    def set_waiting(self, count: int) -> None: ...
+    def memory_changed(self) -> None: ...
+    def side_shown(self, name: str, rows: SideRows) -> None: ...
+    def lists_shown(self) -> None: ...
+
+
+class ListsController:
+    """Owns the engine and what was read by it."""
+
+    def __init__(self, host: ListsHost) -> None:
+        self.host = host
+        self.engine: Engine | None = None
+        self.reading = False  # whether the lists are being read
+        self.step = 0  # the newest step of history that was shown
+        self.rested = 0.0  # the moment from which on what others wrote may be read
+        self.shown: Lists | None = None
+        self._read: Lists | None = None  # and not yet shown
+        self._stale = False  # whether they must be read once more
+        self._held = False  # whether another program keeps the log from being emptied
+        self._aged = False  # whether ages may have moved on since the lists were read
+        self._seen = 0  # the version of the file that the lists show
+        self._looked = 0  # the newest step of history at the last look
+        self._wanted: int | None = None  # the key of the record to put the cursor on, when it is in the list
+        self._cursors: dict[str, Hashable] = {}  # where each list's cursor is to be once it was read
+
+    def opened(self, engine: Engine, first: Lists) -> None:
+        """Show the first rows."""
+        self.engine = engine
+        self._held = bool(_held(engine.screen.database.path))  # which is among the warnings
+        self.host.set_held(self._held)
+        for warning in engine.screen.database.warnings:
+            self.host.say(warning, "warning", timeout=15)
+        if engine.created:
+            self.host.say(f"Started a memory for {engine.location.name}: {engine.location.path}", timeout=8)
+        self.step = engine.newest_step()
+        self._show(first)
+
+    # looking for what others wrote
+
+    def look(self, count: int) -> None:
+        """See whether anybody wrote, in this process or another; not while the lists are being read, and not right
+        after a reading that took long."""
+        self._aged = self._aged or count % AGES == 0
+        engine = self.engine
+        if engine is None:
+            return
+        self._look_at_log(engine.screen.database.path)
+        if (step := engine.newest_step(engine.present)) != self._looked:
+            self._looked = step
+            engine.pace.written()
+        if self.reading or monotonic() < self.rested or self.host.view.past:  # the past does not change
+            return
+        if self._aged or engine.screen.database.changed() != self._seen:
+            self.reload()
+
+    def _look_at_log(self, path: str) -> None:
+        """Say once that another program keeps the log from being emptied, and in the bar for as long as it does."""
+        reason = _held(path)
+        if bool(reason) == self._held:
+            return
+        self._held = bool(reason)
+        if reason:
+            self.host.say(reason, "warning", timeout=15)
+        self.host.set_held(self._held)
+
+    # facts and timeline
+
+    def reload(self) -> None:
+        """Read again what changed in the order of both lists, soon; one reading at a time."""
+        if self.reading:
+            self._stale = True
+        elif self.engine is not None:
+            self.host.memory_changed()
+            self.reading, self._stale = True, False
+            self._seen = self.engine.screen.database.changed()
+            view, aged = self.host.view, self._aged
+            self.host.in_background(lambda: self._read_lists(view, aged), "lists", "read the lists")
+            self._aged = False
+            self.read_side()
+
+    def _read_lists(self, view: View, aged: bool) -> None:
+        assert self.engine is not None
+        start = monotonic()
+        try:
+            lists = self.engine.lists(view, last=self.shown, aged=aged)
+        except MemorandaError as error:
+            self.host.later(self._failed, error)
+            return
+        end = monotonic()
+        self.rested = max(start + OTHERS, end + REST * (end - start))
+        self._read = lists
+        del lists  # what is passed to another thread, or to a worker, stays for a while; a million keys may not
+        self.host.later(self._show_read)
+
+    def _failed(self, error: MemorandaError) -> None:
+        self.reading = False
+        self.host.say(str(error), "error")
+
+    def _show_read(self) -> None:
+        lists, self._read = self._read, None
+        if lists is not None and lists.view.past is not self.host.view.past:
+            self.reading = False  # it was asked for before the person went to the past, or came back
+            self.reload()
+        elif lists is not None:
+            self._show(lists)
+
+    def _show(self, lists: Lists) -> None:
+        host, self.shown = self.host, lists
+        if lists.whole:
+            host.counts.update(lists.counts)
+            host.set_size(FACTS, len(lists.facts))
+            host.set_size(TIMELINE, lists.entries)
+            self.reading = False
+        for name, rows in ((FACTS, lists.facts), (TIMELINE, lists.timeline)):
+            rows.near = host.list_of(name).cursor_index or 0
+            host.list_of(name).set_rows(rows)
+        self.select_wanted(FACTS, TIMELINE)
+        if host.pane.record is not None:
+            host.pane.again()
+        for name in (FACTS, TIMELINE):
+            host.list_of(name).empty_text = empty_list(name, host.view)
+        self._flash_changes()
+        if self.engine is not None:
+            host.set_waiting(self.engine.waiting())
+        host.draw_titles()
+        if self._stale:
+            self.reload()
+        host.lists_shown()
+
+    # the other lists
+
+    def read_side(self) -> None:
+        """Read those of the other lists that are seen."""
+        names = tuple(name for name in self.host.seen if BY_NAME[name].rows and self.host.found(name) is not None)
+        if self.engine is not None and names:
+            view = self.host.view
+            work = lambda: self._read_side(view, names)  # noqa: E731
+            self.host.in_background(work, "side", "read the other lists", exclusive=True)
+
+    def _read_side(self, view: View, names: tuple[str, ...]) -> None:
+        assert self.engine is not None
+        try:
+            rows = self.engine.side(view, names)
+        except MemorandaError as error:
+            self.host.later(self.host.say, str(error), "error")
+            return
+        self.host.later(self._show_side, view, rows)
+
+    def _show_side(self, view: View, lists: Mapping[str, SideRows]) -> None:
+        if view != self.host.view:
+            return  # a newer reading is under way
+        for name, rows in lists.items():
+            found = self.host.list_of(name)
+            found.empty_text = empty_list(name, view)
+            found.set_rows(rows)
+            self.host.set_size(name, len(rows))
+        self.select_wanted(*lists)
+        for name, rows in lists.items():
+            pane = BY_NAME[name]
+            if pane.counts and self.engine is not None:
+                self.host.counts.update(pane.load(pane.counts)(self.engine.screen))
+            self.host.side_shown(name, rows)
+        self.host.draw_titles()
+
+    # what was just changed
+
+    def refresh_records(self, wanted: int | None = None) -> None:
+        """Show at once what a write changed on screen, then read the lists again; put the cursor on the record whose
+        key is `wanted`."""
+        for name in PANES:
+            found = self.host.found(name)
+            if found is not None and found.rows is not None and self.shown is not None:
+                found.rows.drop_pages()  # type: ignore[attr-defined]
+                found.refresh_rows()
+        self._wanted = wanted
+        self.reload()
+        if not self.host.pane.again():
+            self.host.follow(self.host.list_of(self.host.place))
+
+    def hide_facts(self, numbers: Sequence[int]) -> None:
+        """Take facts out of the list before the list is read again."""
+        if not self.host.view.hidden:
+            self._hide(FACTS, numbers)
+
+    def hide_proposals(self, numbers: Sequence[int]) -> None:
+        """Take proposals out of the list before it is read again."""
+        self._hide(INBOX, [pack_key("proposal", number) for number in numbers])
+
+    def _hide(self, name: str, keys: Sequence[int]) -> None:
+        found = self.host.list_of(name)
+        if found.rows is not None and self.host.place == name:
+            found.set_rows(found.rows.without(keys))  # type: ignore[attr-defined]
+
+    def turn_to(self, cursors: Mapping[str, Hashable]) -> None:
+        """Keep nothing of another moment; `cursors` is where each list's cursor is to be once it was read."""
+        self._cursors = dict(cursors)
+        self.shown = None
+
+    def select_wanted(self, *names: str) -> None:
+        """Put the cursor of the list the person is in on the record that was just made or brought back; and all cursors
+        where they were before the person looked back."""
+        for name in names:
+            if name in self._cursors:
+                self.host.list_of(name).select(self._cursors.pop(name))
+                if name == self.host.place and not self.host.pane.reading_out:
+                    self.host.follow(self.host.list_of(name))
+        place = self.host.place
+        if self._wanted is None or place not in names:
+            return
+        kind, number = unpack_key(self._wanted)
+        key = number if place == FACTS and kind == "fact" else self._wanted
+        if self.host.list_of(place).select(key):
+            self._wanted = None
+
+    def _flash_changes(self) -> None:
+        """Light what someone else changed since the last reading."""
+        assert self.engine is not None
+        self.step, changed = self.engine.changed_elsewhere(self.step)
+        for key in changed:
+            kind, number = unpack_key(key)
+            for name, pane in BY_NAME.items():
+                if kind in pane.kinds and (found := self.host.found(name)) is not None:
+                    found.flash(number if name == FACTS else key)
+
+
+def _held(path: str) -> str:
+    """Why the log cannot be emptied; imported after the first frame, with SQLite."""
+
+    return wal.held(path)

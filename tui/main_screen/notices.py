@@ -1,0 +1,61 @@
+"""Messages in the corner of the screen, never markup, whoever wrote the text."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
+
+from tui.theme.escape import visible
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+    from store import Location
+
+
+class NoticeHost(Protocol):
+    """What messages need of the screen."""
+
+    @property
+    def app(self) -> App[Any]: ...
+    @property
+    def location(self) -> Location: ...
+    def run_worker(self, work: Any, *, group: str, exit_on_error: bool) -> object: ...
+
+
+class NoticeController:
+    """Shows messages, and remembers which ones stay."""
+
+    def __init__(self, host: NoticeHost) -> None:
+        self.host = host
+        self._staying = set[str]()
+
+    def say(
+        self, text: str, severity: str = "information", timeout: float = 4, alone: bool = False, stays: bool = False
+    ) -> None:
+        """Show a message for `timeout` seconds; `alone` takes away the others, but those that `stays`."""
+        app = self.host.app
+        if alone:
+            kept = [one for one in app._notifications if one.message in self._staying]
+            app.clear_notifications()
+            for one in kept:
+                app.notify(one.message, severity=one.severity, timeout=one.time_left, markup=False)
+        if stays:
+            self._staying.add(visible(text))
+        app.notify(visible(text), severity=severity, timeout=timeout, markup=False)  # type: ignore[arg-type]
+
+    def copy(self, text: str, what: str) -> None:
+        """Put a text on the clipboard, and say how."""
+        self.host.run_worker(self._copy(text, what), group="copy", exit_on_error=False)
+
+    async def _copy(self, text: str, what: str) -> None:
+        from tui.desktop.clipboard import copy
+
+        self.say(f"Copied {what} {await copy(self.host.app, text)}", alone=True)
+
+    def say_error(self, error: BaseException) -> None:
+        """Say what the disk, the file or a defect did; not again while the same is on the screen."""
+        from store import understood_error
+
+        text = str(understood_error(error, self.host.location.path))
+        if visible(text) not in [notice.message for notice in self.host.app._notifications]:
+            self.say(text, "error", timeout=10)

@@ -1,0 +1,103 @@
+"""The preview follows the cursor, and citations are followed in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol, cast
+
+from store import MemorandaError, parse_citation
+from tui.main_screen.controller import first
+from tui.panes.host import Host
+from tui.widgets.preview_pane import PreviewPane
+from tui.widgets.record_list import RecordList
+
+if TYPE_CHECKING:
+    from store import Record, Step
+    from tui.lists.record_rows import HitRows, KeyedRows, TimelineRows
+    from tui.panes.host import PaneController
+
+
+class PreviewHost(Host, Protocol):
+    """What the preview needs of the screen."""
+
+    @property
+    def pane_controllers(self) -> Sequence[PaneController]: ...
+    def controller_of(self, name: str) -> PaneController: ...
+    def preview_hit(self, source: RecordList) -> bool: ...
+
+
+class PreviewController:
+    """Shows the record under the cursor: by search or a pane's controller if they have more to say, else by itself."""
+
+    def __init__(self, host: PreviewHost) -> None:
+        self.host = host
+
+    def follow(self, source: RecordList) -> None:
+        """Show in the preview what a list's cursor is on."""
+        host = self.host
+        providers = [host.preview_hit, *(controller.preview for controller in host.pane_controllers)]
+        if not first([lambda show=show: show(source) for show in providers]):  # type: ignore[misc]
+            host.pane.follow(self._record(source))
+
+    def _record(self, source: RecordList) -> Record | Step | None:
+        rows, index = source.rows, source.cursor_index
+        if self.host.engine is None or rows is None or index is None:
+            return None
+        return cast("KeyedRows | TimelineRows | HitRows", rows).record(index)
+
+    def highlighted(self, event: RecordList.Highlighted) -> None:
+        """A cursor moved. A list that was read again does not take away a text that is read out."""
+        if self.host.pane.reading_out and self.host.focused is not event.record_list:
+            return
+        if event.record_list.id == self.host.place:
+            self.follow(event.record_list)
+
+    def choose(self) -> None:
+        """Go on from the row under the cursor: into the preview, if its pane leads nowhere else."""
+        if not self._pane.choose():
+            self.host.pane.enter()
+
+    @property
+    def _pane(self) -> PaneController:
+        return self.host.controller_of(self.host.current)
+
+    def failed(self, event: PreviewPane.Failed) -> None:
+        self.host.say(str(event.error), "warning")
+
+    def action_open(self) -> None:
+        pane = self.host.pane
+        if self._pane.open() or pane.preview.open_selected():
+            return
+        if self.host.focused is pane.preview:
+            pane.preview.select(1)
+        else:
+            pane.enter()
+
+    def action_citation(self, step: int) -> None:
+        if not self._pane.citation(step):
+            self.host.pane.preview.focus()
+            self.host.pane.preview.select(step)
+
+    def action_back(self) -> None:
+        if not (self._pane.back() or self.host.pane.back()) and self.host.focused is self.host.pane.preview:
+            self.host.list_of(self.host.place).focus()
+
+    def action_forward(self) -> None:
+        self.host.pane.forward()
+
+    def action_scroll_preview(self, step: int) -> None:
+        self.host.pane.preview.scroll_relative(y=step * 4, animate=False, force=True)
+
+    def open_citation(self, text: str) -> None:
+        """Show the record of a citation in the preview."""
+        try:
+            self.host.pane.open(parse_citation(text, "fact"))
+        except MemorandaError as error:
+            self.host.say(str(error), "warning")
+
+    def leave(self) -> bool:
+        """Go back from the preview to the list."""
+        if self.host.focused is not self.host.pane.preview:
+            return False
+        self.host.list_of(self.host.place).focus()
+        return True

@@ -1,0 +1,52 @@
+"""Work on other threads, and back to the screen's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from textual.app import App
+    from textual.worker import Worker
+
+    from tui.workers.engine import Engine
+
+
+class ThreadHost(Protocol):
+    """What threads need of the screen."""
+
+    @property
+    def app(self) -> App[Any]: ...
+    @property
+    def engine(self) -> Engine | None: ...
+    def run_worker(
+        self, work: Any, *, group: str, description: str, exclusive: bool, thread: bool, exit_on_error: bool
+    ) -> Worker[Any]: ...
+
+
+class ThreadController:
+    """Starts workers, and calls from them."""
+
+    def __init__(self, host: ThreadHost) -> None:
+        self.host = host
+
+    def in_background(
+        self, work: Callable[[], object], group: str, description: str, exclusive: bool = False
+    ) -> Worker[Any]:
+        """Do `work` on a thread; an error that ends it is said."""
+        return self.host.run_worker(
+            work, group=group, description=description, exclusive=exclusive, thread=True, exit_on_error=False
+        )
+
+    def later(self, function: Callable[..., object], *arguments: object) -> None:
+        """Call a function on the screen's thread; not once the application ends or another memory is shown."""
+        if self._open and self.host.app.is_running:
+            self.host.app.call_from_thread(self._call, function, *arguments)
+
+    def _call(self, function: Callable[..., object], *arguments: object) -> None:
+        if self._open:
+            function(*arguments)
+
+    @property
+    def _open(self) -> bool:
+        return self.host.engine is not None and not self.host.engine.closed

@@ -1,0 +1,136 @@
+"""The top line, the figures beside the search, the titles of the panes, and the footer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from tui.input.key_table import INBOX
+from tui.lists.view_state import ALL_NAMED, DIM, STRONG, tabs, title
+from tui.panes.host import Host
+from tui.theme.escape import visible
+from tui.theme.pieces import Piece, width
+from tui.widgets.preview import Preview
+from tui.widgets.record_list import RecordList
+
+if TYPE_CHECKING:
+    from tui.panes.host import PaneController
+    from tui.widgets.bars import Footer, Split
+    from tui.widgets.search_bar import SearchBar
+
+
+class TopBarHost(Host, Protocol):
+    """What the bars need of the screen."""
+
+    @property
+    def name_of_memory(self) -> str: ...
+    @property
+    def seen(self) -> Sequence[str]: ...
+    @property
+    def search_bar(self) -> SearchBar: ...
+    @property
+    def footer(self) -> Footer: ...
+    def bar(self, name: str) -> Split | None: ...
+    def controller_of(self, name: str) -> PaneController: ...
+    def background_pieces(self) -> Sequence[Piece]: ...
+    def model_forms(self) -> Sequence[Sequence[Piece]]: ...
+
+
+class TopBarController:
+    """Owns what the bars say."""
+
+    def __init__(self, host: TopBarHost) -> None:
+        self.host = host
+        self.counts: dict[str, int] = {}
+        self._sizes: dict[str, int] = {}  # how many rows each list has, once that is known
+        self._status = "opening"
+        self._backups = ""  # what is wrong with them
+        self._waiting = 0  # proposals in the inbox
+        self._held = False  # whether another program keeps the log from being emptied
+
+    def set_status(self, status: str) -> None:
+        """Say what is being done; empty for nothing."""
+        self._status = status
+        self.draw()
+
+    def set_backups(self, trouble: str) -> None:
+        self._backups = trouble
+        self.draw()
+
+    def set_held(self, held: bool) -> None:
+        self._held = held
+        self.draw()
+
+    def set_waiting(self, count: int) -> None:
+        self._waiting = count
+        self.draw()
+
+    def set_size(self, name: str, size: int | None) -> None:
+        """How many rows a list has; None for one whose rows are not counted."""
+        if size is None:
+            self._sizes.pop(name, None)
+        else:
+            self._sizes[name] = size
+
+    def _under_way(self) -> list[Piece]:
+        """What is being done beside everything else."""
+        pieces: list[Piece] = [("log held ", "$text-warning")] if self._held else []
+        if self._status:
+            pieces.append((f"{self._status} ", "$text-warning", "leave"))
+        return [*pieces, *self.host.background_pieces()]
+
+    def draw(self) -> None:
+        bar = self.host.bar("top")
+        if bar is None:
+            return  # another memory took this one's place
+        left: list[Piece] = [(f" {visible(self.host.name_of_memory)}  ", "bold", "open_memory")]
+        if self._waiting:  # nothing takes its place, and it is gone with the last one
+            left += [(f" ◇ {self._waiting:,} waiting ", "reverse bold $text-warning", f"pane('{INBOX}')"), ("  ", "")]
+        status, narrow = self._under_way(), self.host.form == "-narrow"
+        for brand in (" ≡ memoranda", " ≡"):  # where there is little room our own name goes first
+            whole = [(brand, STRONG, "app.command_palette"), *left]
+            room = (bar.size.width or 120) - width(whole) - width(status) - 2
+            names = [] if narrow else tabs(self.host.seen, self.host.current, "", room)
+            if narrow or ALL_NAMED <= width(names) <= room:
+                break
+        bar.put_both([*whole, *names], [*status, (" ", "")])
+        self._draw_figures()
+
+    def _draw_figures(self) -> None:
+        """The state of the facts and of the model, beside the search while it is empty."""
+        figures: list[Piece] = []
+        if counts := self.counts:
+            figures.append((f"{counts['active']:,} fact{'' if counts['active'] == 1 else 's'}", ""))
+            for state, style in (("aging", "$text-warning"), ("low", DIM), ("stale", "$text-error")):
+                if counts[state]:
+                    figures += [("  ", ""), (f"{counts[state]:,} {state}", style, f"search_for('is:{state}')")]
+        if self._backups:
+            figures += [("  ", ""), (self._backups, "$text-error", "doctor")]
+        self.host.search_bar.tell(figures, self.host.model_forms())
+
+    def draw_titles(self) -> None:
+        """The titles of the panes that are seen, and the top line."""
+        host = self.host
+        self.draw()
+        for name in host.seen:
+            bar = host.bar(f"{name}-title")
+            if bar is not None:
+                size = f"{self._sizes[name]:,}" if name in self._sizes else ""
+                found = host.found(name)
+                marked = len(found.marks) if found is not None else 0
+                bar.put_both(*title(name, host.view, self.counts, size, marked, host.form, bar.size.width or 40))
+
+    def draw_footer(self) -> None:
+        """The keys of where the person is, or what the pane's controller says instead."""
+        focused = self.host.focused
+        if pieces := self.host.controller_of(self.host.current).footer():
+            self.host.footer.hint(*pieces)
+        elif isinstance(focused, RecordList | Preview):
+            self.host.footer.show_pane(focused.id or "")
+        elif focused is not None and focused.id == "query":
+            self.host.footer.hint(
+                (" enter", "$footer-key-foreground bold", "to_hits"),
+                (" goes to what was found ", "", "to_hits"),
+                (" esc", "$footer-key-foreground bold", "leave"),
+                (" leaves   kind: domain: is: tag: author: iteration: since: before: related:", "", "leave"),
+            )

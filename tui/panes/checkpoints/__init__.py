@@ -1,0 +1,1 @@
+"""The pane `checkpoints`: its declaration, and what only it does."""

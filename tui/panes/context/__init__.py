@@ -1,0 +1,1 @@
+"""The pane `context`: its declaration, and what only it does."""

@@ -1,0 +1,1 @@
+"""The pane `facts`: its declaration, and what only it does."""

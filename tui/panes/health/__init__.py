@@ -1,0 +1,1 @@
+"""The pane `health`: its declaration, and what only it does."""

@@ -1,0 +1,1 @@
+"""The pane `history`: its declaration, and what only it does."""

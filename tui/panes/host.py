@@ -1,0 +1,136 @@
+"""What a controller of the main screen may use of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from textual.app import App
+    from textual.timer import Timer
+    from textual.widget import Widget
+
+    from tui.lists.view_state import View
+    from tui.theme.pieces import Piece
+    from tui.widgets.preview_pane import PreviewPane
+    from tui.widgets.record_list import RecordList
+    from tui.workers.engine import Engine
+
+
+class Host(Protocol):
+    """What every controller may use."""
+
+    @property
+    def app(self) -> App[Any]: ...
+    @property
+    def engine(self) -> Engine | None: ...
+    @property
+    def view(self) -> View: ...
+    @property
+    def form(self) -> str: ...
+    @property
+    def place(self) -> str: ...
+    @property
+    def current(self) -> str: ...
+    @property
+    def searching(self) -> bool: ...
+    @property
+    def focused(self) -> Widget | None: ...
+    @property
+    def pane(self) -> PreviewPane: ...
+
+    def list_of(self, name: str) -> RecordList: ...
+    def found(self, name: str) -> RecordList | None: ...
+    def set_focus(self, widget: Widget | None) -> None: ...
+
+    def say(
+        self, text: str, severity: str = "information", timeout: float = 4, alone: bool = False, stays: bool = False
+    ) -> None: ...
+    def later(self, function: Callable[..., object], *arguments: object) -> None: ...
+    def in_background(
+        self, work: Callable[[], object], group: str, description: str, exclusive: bool = False
+    ) -> object: ...
+    def after(self, seconds: float, function: Callable[[], object]) -> Timer: ...
+    def draw_top(self) -> None: ...
+    def draw_titles(self) -> None: ...
+    def draw_footer(self) -> None: ...
+
+
+class PaneHost(Host, Protocol):
+    """What the controller of a pane may use besides."""
+
+    @property
+    def counts(self) -> dict[str, int]: ...
+
+    def find(self, kind: type[Any]) -> Any: ...
+    def set_size(self, name: str, size: int | None) -> None: ...
+    def follow(self, source: RecordList) -> None: ...
+    def read_side(self) -> None: ...
+    def refuses(self) -> bool: ...
+    def end_search(self) -> None: ...
+    def show_pane(self, name: str) -> None: ...
+    def go_to_list(self) -> None: ...
+    def run_line(self, line: str) -> None: ...
+
+
+class PaneController:
+    """What a pane does beyond showing its rows: every method may be left as it is here. Those that return a bool say
+    whether they did something; if not, what all panes do is done."""
+
+    def __init__(self, host: PaneHost) -> None:
+        self.host = host
+
+    def preview(self, source: RecordList) -> bool:
+        """Show in the preview what a list's cursor is on."""
+        return False
+
+    def shown(self, rows: object) -> None:
+        """Its rows were read, and are shown."""
+
+    def reloaded(self) -> None:
+        """The lists were read again, whichever pane is seen."""
+
+    def holds(self, focused: str | None) -> bool:
+        """Whether the widget of this id belongs to the pane; for a pane that is no list."""
+        return False
+
+    def entered(self) -> None:
+        """A widget that it holds got the keys."""
+
+    def go(self) -> bool:
+        """Give the pane the keys, after its own key."""
+        return False
+
+    def choose(self) -> bool:
+        """Go on from the row under the cursor."""
+        return False
+
+    def open(self) -> bool:
+        """Open the selected citation."""
+        return False
+
+    def citation(self, step: int) -> bool:
+        """Select another citation."""
+        return False
+
+    def back(self) -> bool:
+        """Go back to where a citation was followed from."""
+        return False
+
+    def refuses_marks(self) -> bool:
+        """Say that nothing can be marked here."""
+        return False
+
+    def footer(self) -> Sequence[Piece]:
+        """What the footer says in the place of keys; empty for the keys."""
+        return ()
+
+    def leave(self) -> bool:
+        """Leave one thing, on Escape."""
+        return False
+
+    def close(self) -> None:
+        """The memory is left."""
+
+
+Counts = Mapping[str, int]

@@ -1,0 +1,1 @@
+"""The pane `inbox`: its declaration, and what only it does."""

@@ -1,0 +1,33 @@
+"""The inbox: proposals that wait for a person."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+from tui.input.pane import Pane
+from tui.panes.title_words import newest
+
+if TYPE_CHECKING:
+    from tui.lists.view_state import View
+
+
+def words(view: View, counts: Mapping[str, int], short: int, key: Callable[[str], str]) -> list[tuple[str | None, str]]:
+    return [(view.asker and f"only from {view.asker}", "origin"), (newest(short, view.asker), "origin")]
+
+
+PANE = Pane(
+    "inbox",
+    "6",
+    help="To the inbox",
+    empty="Nothing waits for you. What agents, imports and files propose to remember is here, with its evidence, until "
+    "you accept it ({record.confirm}) or reject it ({record.forget}): no agent is sent it before. {inbox.duplicates} "
+    "looks for facts that say the same, or contradict each other.",
+    filtered="Nothing waits from this source. {list.origin} shows the next one, at last all of them.",
+    rows="rows.read",
+    words=words,
+    filters={"asker": None},
+    author="asker",
+    kinds=("proposal",),
+    beside=False,
+)

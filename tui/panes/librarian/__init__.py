@@ -1,0 +1,1 @@
+"""The pane `librarian`: its declaration, and what only it does."""

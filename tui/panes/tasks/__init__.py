@@ -1,0 +1,1 @@
+"""The pane `tasks`: its declaration, and what only it does."""

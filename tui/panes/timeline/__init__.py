@@ -1,0 +1,1 @@
+"""The pane `timeline`: its declaration, and what only it does."""
