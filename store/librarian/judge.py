@@ -25,7 +25,8 @@ YES, NO = ("Yes", "Sí", "Si", "S"), ("No",)
 USUAL = -0.8  # the logarithm of the odds of a record that does not answer
 OTHERS = 3  # records that are taken for the others, at least
 # a record answers from this much: its odds, and as much again as they stand above the middle one of the others
-ANSWERS = 0.9
+ANSWERS = 0.0
+PLACE = 0.75  # of the odds, that the first place of the search is worth; the second half of it, the third a third …
 PREDICT = 20  # tokens of the number of a sentence
 SPAN: dict[str, Any] = {
     "type": "object",
@@ -57,7 +58,7 @@ Item = TypeVar("Item", bound=Readable)
 
 @dataclass(frozen=True, slots=True)
 class Judgement(Generic[Item]):
-    """The sources in their order, with the odds of those that were judged; `answers`: the first one does. `trouble` is
+    """The sources in their order, with the odds of those that were judged; `answers`: one of them does. `trouble` is
     why not all were judged."""
 
     order: tuple[Item, ...]
@@ -74,8 +75,9 @@ def judged(
     seconds: float,
     told: Callable[[int, int], None] = lambda done, total: None,
 ) -> Judgement[Item]:
-    """Judge each of these sources, all within the `seconds`, and order them. Where the time is too short for all, those
-    that answer come first and the rest stay in their order; where not one was judged, raises ModelFailed."""
+    """Judge each of these sources, all within the `seconds`, and order them by their odds, the place that the search
+    gave them as a weak second voice. Where the time is too short for all, those that answer come first and the rest
+    stay in their order; where not one was judged, raises ModelFailed."""
     until = time.monotonic() + seconds
     odds: dict[str, float] = {}
     trouble: ModelFailed | None = None
@@ -91,13 +93,15 @@ def judged(
                 raise
             trouble = failed
             break
-    marks = {name: _mark(name, odds) for name in odds}
-    first = [one for one in sources if marks.get(one.citation, 0.0) >= ANSWERS]
-    rest = [one for one in sources if one not in first]
-    first.sort(key=lambda one: -odds[one.citation])
-    if trouble is None:
-        rest.sort(key=lambda one: -odds[one.citation])
-    return Judgement((*first, *rest), odds, bool(first), trouble)
+    worth = {
+        source.citation: odds[source.citation] + PLACE / place
+        for place, source in enumerate(sources, 1)
+        if source.citation in odds
+    }
+    first = [one for one in sources if one.citation in odds and _mark(one.citation, odds) >= ANSWERS]
+    ahead = first if trouble else [one for one in sources if one.citation in odds]
+    rest = [one for one in sources if one not in ahead]
+    return Judgement((*sorted(ahead, key=lambda one: -worth[one.citation]), *rest), odds, bool(first), trouble)
 
 
 def _mark(name: str, odds: dict[str, float]) -> float:

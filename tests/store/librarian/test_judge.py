@@ -54,7 +54,7 @@ def test_a_model_that_is_against_every_record_refuses_and_the_nearest_are_named(
 def test_what_stands_out_among_the_records_answers_though_a_model_is_loath_to_say_so(zoo: Memory) -> None:
     for number in range(3):
         zoo.facts.remember(f"keeper {number} likes to sleep at {number} past noon")
-    willing = Scripted("{}", leans=lambda asked: 0.6 if "red barn" in asked else 0.5)
+    willing = Scripted("{}", leans=lambda asked: -0.2 if "red barn" in asked else -0.3)
     loath = Scripted("{}", leans=lambda asked: 0.1 if "red barn" in asked else -1.2)
     assert ask(zoo, willing).nothing
     assert ask(zoo, loath).sources[0] == "F#1"
@@ -173,6 +173,18 @@ def test_the_same_question_is_ordered_as_before_until_a_record_changes(zoo: Memo
     zoo.facts.correct(1, "zebras sleep in the red barn behind the pond")
     ask(zoo, chat)
     assert len(chat.judged) > judged
+
+
+def test_between_records_that_a_model_is_for_alike_the_place_in_the_search_decides(zoo: Memory) -> None:
+    from store.librarian.sources import sources
+
+    class Nearly:
+        def leaning(self, messages: object, *, yes: object, no: object, seconds: float) -> float:
+            return 0.2 if "lions" in str(messages) else 0.0
+
+    found = sources(zoo.database, [zoo.facts.get(1), zoo.facts.get(2)], zoo.now)
+    ordered = judge.judged(Nearly(), "who?", "en", found, 5.0)
+    assert [one.citation for one in ordered.order] == ["F#1", "F#2"]
 
 
 class Leaning:
