@@ -30,7 +30,7 @@ from store.health.doctor import examine
 from store.health.finding import WRONG
 from store.history.row_edits import primary_key
 from store.memory import Memory
-from store.salvage.pages import Pages
+from store.salvage.pages import PageReader
 from store.salvage.salvage import salvage
 from store.salvage.table_detection import shapes, tree
 
@@ -80,7 +80,7 @@ def contents(path: str) -> Rows:
         return {table: Counter(map(repr, connection.execute(f"SELECT * FROM {table}"))) for table in TABLES}
 
 
-class Followed(Pages):
+class Followed(PageReader):
     """Pages that remember which of them were asked for."""
 
     def __init__(self, path: str) -> None:
@@ -120,7 +120,7 @@ def homes(path: str) -> Homes:
 
 def changed(path: str, hurt: str) -> set[int]:
     """The pages of a memory that are others, or not there, in a damaged copy of it."""
-    before, after = Pages(path), Pages(hurt)
+    before, after = PageReader(path), PageReader(hurt)
     return {number for number in range(1, len(before) + 1) if before.page(number) != after.page(number)}
 
 

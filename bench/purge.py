@@ -82,12 +82,12 @@ def _purges(opened: Memory, purges: int) -> dict[str, list[float]]:
         parts["plan"].append(spent)
         _, spent = timed(lambda plan=plan: opened.purge.erase(plan, plan.proposed()))  # type: ignore[misc]
         parts["transaction"].append(spent)
-        emptied, spent = timed(opened.database.empty_log)
+        emptied, spent = timed(opened.database.checkpoint_wal)
         assert emptied
         parts["log"].append(spent)
         parts["purge"].append(parts["transaction"][-1] + spent)
         parts["index"].append(timed(lambda: merge(opened.database))[1])
-        opened.database.empty_log()
+        opened.database.checkpoint_wal()
         verdicts, spent = timed(lambda plan=plan: prove(plan.texts, files_of(opened.database, opened.documents)))  # type: ignore[misc]
         parts["proof"].append(spent)
         if any(one.found for one in verdicts):

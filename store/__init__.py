@@ -47,10 +47,10 @@ API = {
     },
     "conversations, and what is learned from them": {
         "store.conversations.turns": "NewTurn",
-        "store.ingest.runner": "IngestReport=Report ingest_file=ingest",
+        "store.ingest.runner": "IngestReport ingest_file=ingest",
     },
     "what waits for a person": {
-        "store.inbox.inbox": "DoubtfulProposal=Doubtful InboxChoice=Choice InboxDecision=Decided",
+        "store.inbox.inbox": "DoubtfulProposal=Doubtful InboxChoice InboxDecision=Decided",
     },
     "what an agent is sent": {
         "store.context.result": "Context",
@@ -71,7 +71,7 @@ API = {
     "the doctor, salvage, upkeep": {
         "store.health.doctor": "examine",
         "store.health.finding": "Finding",
-        "store.salvage.salvage": "SalvageReport=Report salvage_file=salvage",
+        "store.salvage.salvage": "SalvageReport salvage_file=salvage",
         "store.services.metrics": "Measures measure",
     },
 }
@@ -151,7 +151,7 @@ FOR_THE_APPLICATION = {
         "store.inbox.new_fact_check": "new_fact_check=",
     },
     "what an agent is sent": {
-        "store.context.budget": "ANSWER_TOKENS=ANSWER ContextPart=Part ContextPiece=Piece PROMPT_TOKENS=PROMPT",
+        "store.context.budget": "ANSWER_TOKENS=ANSWER ContextPart=Part ContextPiece PROMPT_TOKENS=PROMPT",
         "store.context.reasons": "ConsideredFact=Considered",
     },
     "the Librarian and its model": {
@@ -203,7 +203,7 @@ FOR_THE_APPLICATION = {
         "store.services.background_embedding": "background_embedding=",
         "store.services.maintenance": "maintenance=",
         "store.services.metrics": """
-            ConversationCost ExtractionStats IndexMetrics=Index RecoveryMetrics=Recoveries RequestMetrics=Requests
+            ConversationCost ExtractionStats IndexMetrics RecoveryMetrics=Recoveries RequestMetrics=Requests
             SearchMetrics=Searches
         """,
         "store.services.related_records": "related_records=related",

@@ -115,9 +115,9 @@ from store.config.settings import (
 )
 from store.context.budget import (
     ANSWER as ANSWER_TOKENS,
+    ContextPiece,
     PROMPT as PROMPT_TOKENS,
     Part as ContextPart,
-    Piece as ContextPiece,
 )
 from store.context.reasons import (
     Considered as ConsideredFact,
@@ -240,9 +240,9 @@ from store.inbox.evidence import (
     Doubt,
 )
 from store.inbox.inbox import (
-    Choice as InboxChoice,
     Decided as InboxDecision,
     Doubtful as DoubtfulProposal,
+    InboxChoice,
 )
 from store.ingest.discard import (
     kept as kept_lines,
@@ -251,7 +251,7 @@ from store.ingest.parsed_line import (
     LONGEST as LONGEST_LINE,
 )
 from store.ingest.runner import (
-    Report as IngestReport,
+    IngestReport,
     ingest as ingest_file,
 )
 from store.learning import (
@@ -371,7 +371,7 @@ from store.redaction.families import (
     LABELS as SECRET_LABELS,
 )
 from store.salvage.salvage import (
-    Report as SalvageReport,
+    SalvageReport,
     salvage as salvage_file,
 )
 from store.search import (
@@ -426,7 +426,7 @@ from store.services.auto_ingest import (
 from store.services.metrics import (
     ConversationCost,
     ExtractionStats,
-    Index as IndexMetrics,
+    IndexMetrics,
     Measures,
     Recoveries as RecoveryMetrics,
     Requests as RequestMetrics,

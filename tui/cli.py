@@ -144,11 +144,11 @@ def overall_help() -> str:
     verbs = [f"  {verb.name:<{width}}  {verb.summary}" for verb in VERBS]
     return "\n".join(
         [
-            "Memoranda: see, ask, correct, take back and forget what AI agents remember.",
+            "Memoranda: see, ask, correct, undo and forget what AI agents remember.",
             "",
             "  memoranda                 the application",
-            "  memoranda VERB …          one command, for people and scripts",
-            "  memoranda VERB --help     its arguments",
+            "  memoranda COMMAND …       one command, for people and scripts",
+            "  memoranda COMMAND --help  its arguments",
             "",
             *verbs,
             "",
@@ -184,7 +184,7 @@ def _unknown(word: str) -> Usage:
     from tui.theme.escape import visible
 
     near = get_close_matches(word, BY_NAME, n=1)
-    said = f"There is no verb “{visible(word[:40])}”."
+    said = f"There is no command “{visible(word[:40])}”."
     return Usage(said, f"Did you mean `memoranda {near[0]}`?" if near else "See `memoranda --help`.")
 
 
@@ -236,7 +236,7 @@ def _finish_purge(memory: Memory) -> None:
     try:
         maintenance.finish_purge(memory.database, say)
     except MemorandaError as error:
-        say(f"A purge is not finished: {error}")
+        say(f"Erasing is not finished: {error}")
 
 
 def _catch_up(memory: Memory, cwd: str) -> Callable[[], bool]:
@@ -261,7 +261,7 @@ def _catch_up(memory: Memory, cwd: str) -> Callable[[], bool]:
     if read.elsewhere:
         say("Another process is reading the documents right now.")
     elif read.remaining:
-        say(f"{read.remaining:,} documents remain to be read; the next command goes on.")
+        say(f"{read.remaining:,} documents remain to be read; the next command continues.")
     _keep_moments(memory, late)
     _keep_backups(memory, late)
     return late
@@ -316,12 +316,12 @@ def _catch_up_with_meaning(memory: Memory, late: Callable[[], bool]) -> None:
     try:
         done = background_embedding.embed(memory, cancelled=late, trouble=trouble.append)
     except MemorandaError as error:
-        say(f"Not all is embedded: {error}")
+        say(f"Index incomplete: {error}")
         return
     if done is None:
-        say("Another process is embedding right now.")
+        say("Another program is indexing.")
     elif done.left and not trouble:
-        say(f"{done.left:,} texts remain to be embedded; the next search goes on, memoranda index does them all.")
+        say(f"{done.left:,} texts remain to be indexed; the next search continues, memoranda index does them all.")
 
 
 def _catch_up_with_git(memory: Memory, cwd: str, late: Callable[[], bool]) -> None:
@@ -343,13 +343,13 @@ def _catch_up_with_git(memory: Memory, cwd: str, late: Callable[[], bool]) -> No
     elif remaining is None and late() and maintenance.read_from(memory, cwd):
         say("git did not say in time what is new; the next command asks again.")
     elif remaining:
-        say(f"{remaining:,} commits remain to be read; the next command goes on.")
+        say(f"{remaining:,} commits remain to be read; the next command continues.")
 
 
 def _ask(question: str, lines: Sequence[str] = ()) -> bool:
     """Ask on the terminal, below the lines. Raises InvalidInput where nobody can answer."""
     if not sys.stdin.isatty():
-        raise InvalidInput("This asks first, and nobody is here to answer; nothing was changed.", "Say --yes.")
+        raise InvalidInput("Needs confirmation; nothing was changed.", "Add --yes.")
     for line in lines:
         say(line)
     say(f"{question} [y/N] ", end="")

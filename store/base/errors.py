@@ -111,9 +111,7 @@ class Defect(MemorandaError):
     code = "defect"
 
     def __init__(self, error: BaseException) -> None:
-        super().__init__(
-            f"Memoranda met a defect of its own ({type(error).__name__}); nothing was changed.", "Please report it."
-        )
+        super().__init__(f"Internal error ({type(error).__name__}); nothing was changed.", "Please report it.")
 
 
 class Declined(MemorandaError):

@@ -1,6 +1,6 @@
 """What this installation keeps of its own, outside of every checkout: which memories are its, what a person allowed.
 
-It lies in the person's folder for state, private. Nothing that a checkout, an archive or a share brings along can write
+It is in the person's folder for state, private. Nothing that a checkout, an archive or a share brings along can write
 there, so what is found there was put there by this installation. Where that folder cannot be written, what would be
 kept holds for this process alone, and `trouble` says why.
 """

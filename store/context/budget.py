@@ -28,7 +28,7 @@ HEADINGS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ContextPiece:
     """One thing that may be sent: what it is cited by (empty for what has no record), its key
     (`store/base/record_keys.py`, None without one), our own words before it, and its text as it was written."""
 
@@ -44,7 +44,7 @@ class Piece:
 
     @property
     def flagged(self) -> bool:
-        """Whether it looks like an order to an agent."""
+        """Whether it looks like an instruction to agents."""
         return suspicious(self.text)
 
 
@@ -56,7 +56,7 @@ class Part:
     name: str
     text: str
     tokens: int
-    pieces: tuple[Piece, ...] = ()
+    pieces: tuple[ContextPiece, ...] = ()
     left_out: int = 0
 
 
@@ -64,7 +64,7 @@ def empty(name: str) -> Part:
     return Part(name, "", 0)
 
 
-def rendered(name: str, pieces: Sequence[Piece], left_out: int = 0) -> Part:
+def rendered(name: str, pieces: Sequence[ContextPiece], left_out: int = 0) -> Part:
     """A part that holds these pieces."""
     heading = HEADINGS[name]
     if name == "log" and pieces:  # its lines follow each other: one citation for all of them
@@ -78,9 +78,9 @@ def unfenced(name: str, text: str) -> Part:
     return Part(name, text, tokens.count(text))
 
 
-def first_that_fit(name: str, pieces: Sequence[Piece], limit: int) -> Part:
+def first_that_fit(name: str, pieces: Sequence[ContextPiece], limit: int) -> Part:
     """As many pieces as there is room for, the first ones before the others; one that is too long is passed over."""
-    chosen: list[Piece] = []
+    chosen: list[ContextPiece] = []
     part = empty(name)
     for piece in pieces:
         longer = rendered(name, [*chosen, piece])
@@ -90,7 +90,7 @@ def first_that_fit(name: str, pieces: Sequence[Piece], limit: int) -> Part:
     return Part(name, part.text, part.tokens, part.pieces, len(pieces) - len(chosen))
 
 
-def last_that_fit(name: str, pieces: Sequence[Piece], limit: int, cut: bool = False) -> Part:
+def last_that_fit(name: str, pieces: Sequence[ContextPiece], limit: int, cut: bool = False) -> Part:
     """As many of the last pieces, in their order, as there is room for; with `cut` the first that does not fit is cut
     down to what is left. The very last is cut rather than left out."""
     part = empty(name)
@@ -104,7 +104,7 @@ def last_that_fit(name: str, pieces: Sequence[Piece], limit: int, cut: bool = Fa
     return Part(name, part.text, part.tokens, part.pieces, len(pieces) - len(part.pieces))
 
 
-def _with_cut(name: str, pieces: Sequence[Piece], number: int, limit: int, without: Part) -> Part:
+def _with_cut(name: str, pieces: Sequence[ContextPiece], number: int, limit: int, without: Part) -> Part:
     """The pieces from `number` on, that one cut so that they fit; the part without it where that would say nothing."""
     piece, later = pieces[number], pieces[number + 1 :]
     text = harmless(piece.text)
@@ -112,7 +112,7 @@ def _with_cut(name: str, pieces: Sequence[Piece], number: int, limit: int, witho
     best: Part | None = None
     while low <= high:
         room = (low + high) // 2
-        shorter = Piece(piece.citation, piece.key, piece.start, tokens.cut(text, room))
+        shorter = ContextPiece(piece.citation, piece.key, piece.start, tokens.cut(text, room))
         part = rendered(name, [shorter, *later], number)
         if part.tokens <= limit:
             best, low = part, room + 1

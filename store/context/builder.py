@@ -18,8 +18,8 @@ from store.context import system_prompt
 from store.context.budget import (
     LIMITS,
     SHARED,
+    ContextPiece,
     Part,
-    Piece,
     empty,
     last_that_fit,
     unfenced,
@@ -49,7 +49,7 @@ CUT = "The question is long: its middle is left out."
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
+class AgentTool:
     """What a tool returned: its name, and the text as it came."""
 
     name: str
@@ -76,7 +76,7 @@ class Contexts:
         *,
         who: str = system_prompt.WHO,
         form: str = system_prompt.FORM,
-        tools: Sequence[Tool] = (),
+        tools: Sequence[AgentTool] = (),
         rank: Rank | None = None,
     ) -> Context:
         """The context for a question in a session (the newest, unless named). Without a question it is the last thing
@@ -161,14 +161,14 @@ class Contexts:
         last = self.sent.last(session)
         return (last[1] if last else ""), turns
 
-    def _summaries(self, session: str, shown: int) -> list[Piece]:
+    def _summaries(self, session: str, shown: int) -> list[ContextPiece]:
         """The active summaries of a session, oldest first, of what came before turn number `shown`, the first that is
         sent itself (0 if none is). What left the window a moment ago, and has no summary yet, is told by the rule."""
         if not session:
             return []
         summaries = Summaries(self._database)
         told = [
-            Piece(summary.citation, pack("summary", summary.id), f"- [{summary.citation}] ", summary.line)
+            ContextPiece(summary.citation, pack("summary", summary.id), f"- [{summary.citation}] ", summary.line)
             for summary in summaries.active(session)
             if not shown or summary.last < shown
         ]
@@ -176,10 +176,10 @@ class Contexts:
             one = by_rule(part)
             said = line(one.topic, one.discussed, one.outcome, one.decisions, one.open_questions)
             if said and (not shown or part[-1].number < shown):
-                told.append(Piece(part[0].citation, None, f"- [{part[0].citation}] ", said))
+                told.append(ContextPiece(part[0].citation, None, f"- [{part[0].citation}] ", said))
         return told[-ACTIVE:]
 
-    def _log(self) -> list[Piece]:
+    def _log(self) -> list[ContextPiece]:
         """The lines of today's daily log, its last, if there is one."""
         from datetime import datetime
 
@@ -192,19 +192,19 @@ class Contexts:
             return []
         numbered = list(enumerate(found.text.split("\n"), found.first))
         return [
-            Piece(str(Citation("document", found.path, at, at)), None, "", line)
+            ContextPiece(str(Citation("document", found.path, at, at)), None, "", line)
             for at, line in numbered[-LOG_LINES:]
             if line.strip()
         ]
 
 
-def _turn(turn: "Turn") -> Piece:
+def _turn(turn: "Turn") -> ContextPiece:
     speaker = " ".join(harmless(turn.speaker or turn.role).split())[:40]
-    return Piece(turn.citation, pack("turn", turn.id), f"[{turn.citation}] {speaker}: ", turn.text)
+    return ContextPiece(turn.citation, pack("turn", turn.id), f"[{turn.citation}] {speaker}: ", turn.text)
 
 
-def _tool(tool: Tool) -> Piece:
-    return Piece("", None, f"{' '.join(harmless(tool.name).split())[:40]}: ", tool.text)
+def _tool(tool: AgentTool) -> ContextPiece:
+    return ContextPiece("", None, f"{' '.join(harmless(tool.name).split())[:40]}: ", tool.text)
 
 
 def _asked(question: str) -> Part:

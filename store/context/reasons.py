@@ -26,7 +26,7 @@ class Considered:
 
     @property
     def flagged(self) -> bool:
-        """Whether it looks like an order to an agent."""
+        """Whether it looks like an instruction to agents."""
         return suspicious(self.fact.fact)
 
 

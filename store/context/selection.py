@@ -10,7 +10,7 @@ from store.base.clock import ago
 from store.base.models import Fact, Turn
 from store.base.record_keys import pack
 from store.base.vocabulary import PERSON
-from store.context.budget import LIMITS, Part, Piece, first_that_fit
+from store.context.budget import LIMITS, ContextPiece, Part, first_that_fit
 from store.context.reasons import ABOVE, BEYOND, MOST, NO_ROOM, Circumstances, Considered, judge
 from store.database.database import Database
 from store.database.tombstones import normal
@@ -34,14 +34,14 @@ YES = ("remember", "confirm", "correct", "pin", "accept", "decide", "merge", "su
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class RankedFact:
     """Ids of facts, the one that bears most on a question first, and who ordered them: `rules`, or a model's name."""
 
     ids: tuple[int, ...]
     by: str = "rules"
 
 
-Rank = Callable[[str, Sequence[tuple[int, str]]], Ranked]  # a question, and facts in the search's order: (id, text)
+Rank = Callable[[str, Sequence[tuple[int, str]]], RankedFact]  # a question, and facts in the search's order: (id, text)
 
 
 class Chosen:
@@ -99,7 +99,7 @@ def choose(
         included, word, why = judge(fact, now, known)
         judged.append(Considered(fact, included, word, why, known.similarity))
     about = [one for one in judged if one.included and one.word != "pinned"]
-    by = Ranked(()).by
+    by = RankedFact(()).by
     if rank is not None and len(about) > 1:
         ranked = rank(_words(question), [(one.fact.id, one.fact.fact) for one in about])
         place, by = {number: place for place, number in enumerate(ranked.ids)}, ranked.by
@@ -135,7 +135,7 @@ def _filled(judged: list[Considered], about: list[Considered], now: str, notes: 
     return Chosen(part, [*considered, *out, *(one for one in judged if not one.included)], notes, by)
 
 
-def _piece(fact: Fact, now: str) -> Piece:
+def _piece(fact: Fact, now: str) -> ContextPiece:
     """A fact as it is sent: cited, with who wrote it unless it was the person, and how long nobody confirmed it where
     that matters."""
     from store.records.ageing import state
@@ -147,10 +147,10 @@ def _piece(fact: Fact, now: str) -> Piece:
     if old in ("aging", "low"):
         notes.append(f"{'aging' if old == 'aging' else 'low priority'}, {ago(now, fact.last_confirmed_at)}")
     about = f" ({'; '.join(notes)})" if notes else ""
-    return Piece(fact.citation, pack("fact", fact.id), f"- [{fact.citation}]{about} ", fact.fact)
+    return ContextPiece(fact.citation, pack("fact", fact.id), f"- [{fact.citation}]{about} ", fact.fact)
 
 
-def _tokens(piece: Piece) -> int:
+def _tokens(piece: ContextPiece) -> int:
     from store.base import token_count
 
     return token_count.count(piece.line)

@@ -21,7 +21,7 @@ DUE = "{} AND (next_at <= ? OR next_at > ?) AND attempts < ?"
 FOR_RULES, FOR_MODEL = f"task NOT GLOB '{MODEL}*'", f"task GLOB '{MODEL}*'"
 
 
-class Entry:
+class QueueEntry:
     """A turn that waits for a task, for the `attempts`-th time."""
 
     __slots__ = ("attempts", "id", "task", "turn")
@@ -42,7 +42,7 @@ def put(write: Transaction, turn: int) -> None:
         )
 
 
-def put_for_model(write: Transaction, entry: "Entry") -> None:
+def put_for_model(write: Transaction, entry: "QueueEntry") -> None:
     """Let a model read what a rule has, in the transaction that takes the rule's entry off; the oldest that wait for
     one give way."""
     write.execute(
@@ -56,14 +56,16 @@ def put_for_model(write: Transaction, entry: "Entry") -> None:
     )
 
 
-def take(write: Transaction, most: int, *, model: bool = False) -> list[Entry]:
+def take(write: Transaction, most: int, *, model: bool = False) -> list[QueueEntry]:
     """The next entries that are due, counted as tried: whoever dies of one has tried it too. One that was tried before
     comes alone, so that it spoils no other's. Those for rules, or for a `model`, the newest first."""
     now = to_ms(write.at)
     rows = list(write.rows(taking(model), (*map(Verbatim, _bounds(write.at)), ATTEMPTS, most)))
     if rows and rows[0][3] > 0:
         del rows[1:]
-    taken = [Entry(number, turn, task, attempts + 1) for number, turn, task, attempts in rows if attempts == rows[0][3]]
+    taken = [
+        QueueEntry(number, turn, task, attempts + 1) for number, turn, task, attempts in rows if attempts == rows[0][3]
+    ]
     for entry in taken:
         write.execute(
             "UPDATE pending_extraction SET attempts = ?, next_at = ?, error = '' WHERE id = ?",
@@ -78,7 +80,7 @@ def taking(model: bool) -> str:
     return f"SELECT id, turn, task, attempts FROM pending_extraction WHERE {_due(model)} ORDER BY {order} LIMIT ?"
 
 
-def done(write: Transaction, entries: Sequence[Entry]) -> list[Entry]:
+def done(write: Transaction, entries: Sequence[QueueEntry]) -> list[QueueEntry]:
     """Take entries off, in the transaction that keeps what came of them; those that were still there. What somebody
     else did meanwhile is not to be done again."""
     taken = [
@@ -90,7 +92,7 @@ def done(write: Transaction, entries: Sequence[Entry]) -> list[Entry]:
     return taken
 
 
-def untouched(write: Transaction, entries: Sequence[Entry], later_ms: int = 0) -> None:
+def untouched(write: Transaction, entries: Sequence[QueueEntry], later_ms: int = 0) -> None:
     """Give entries back that were taken and not tried: they are due as they were, or so much later."""
     at = from_ms(to_ms(write.at) + later_ms)
     for entry in entries:
@@ -100,7 +102,7 @@ def untouched(write: Transaction, entries: Sequence[Entry], later_ms: int = 0) -
         )
 
 
-def failed(write: Transaction, entry: Entry, error: str) -> None:
+def failed(write: Transaction, entry: QueueEntry, error: str) -> None:
     """Say why an entry could not be done; `error` holds no record's text."""
     write.execute("UPDATE pending_extraction SET error = ? WHERE id = ?", (error, entry.id))
     _counted(write, FAILED, int(not entry.task.startswith(MODEL)))

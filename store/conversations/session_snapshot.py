@@ -136,7 +136,7 @@ def tidy(memory: str) -> None:
                 os.unlink(path)
 
 
-def unsaid(path: str) -> str:
+def rename_without_words(path: str) -> str:
     """Give the snapshot at `path`, of which something was cut, a name that does not tell it; its path by now."""
     folder, name = os.path.split(path)
     if not folder.endswith(os.path.join(*FOLDER)) or not (day := _DAY.match(name)):

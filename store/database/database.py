@@ -121,7 +121,7 @@ class Database:
             if not isinstance(error, apsw.Error):
                 raise
             raise explain(error, path) from None
-        self._turn = writer_queue.Turn(self.connection)
+        self._turn = writer_queue.WriterTurn(self.connection)
 
     def rows(self, sql: str, parameters: Sequence[object] | dict[str, object] = ()) -> "list[tuple[Any, ...]]":
         """Every row of a query, read to its end: a reader never keeps a transaction open."""
@@ -159,7 +159,7 @@ class Database:
         row = self.row(sql, parameters)
         return row[0] if row else None
 
-    def one_moment(self) -> "ReadSnapshot":
+    def read_snapshot(self) -> "ReadSnapshot":
         """What is read inside is of one moment, whoever writes meanwhile. To be short: a reader that stays keeps the
         log from being emptied."""
         return ReadSnapshot(self.connection)
@@ -186,20 +186,20 @@ class Database:
         version: int = self.connection.pragma("data_version")
         return version
 
-    def empty_log(self) -> bool:
+    def checkpoint_wal(self) -> bool:
         """Bring the log into the file and leave nothing of it; false while a reader of any process holds it."""
         try:
             return wal.empty(self.connection, LOG_MS, self.patience)
         except apsw.Error as error:
             raise explain(error, self.path) from None
 
-    def write_anew(self) -> None:
+    def vacuum(self) -> None:
         """Write the whole file anew, so that nothing stands in it but what is stored. Raises StorageError."""
         try:
             self.connection.execute("VACUUM")
         except apsw.Error as error:
             raise explain(error, self.path, self.patience) from None
-        self.empty_log()
+        self.checkpoint_wal()
 
     def interrupt(self) -> None:
         """Stop the query that another thread is running here."""

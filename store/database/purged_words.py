@@ -92,7 +92,7 @@ def _from(words: Sequence[str], place: int, told: Told) -> Iterator[tuple[str, i
 # in the file
 
 
-def bury(write: Transaction, texts: Iterable[str], names: Iterable[str] = ()) -> None:
+def add_purged_words(write: Transaction, texts: Iterable[str], names: Iterable[str] = ()) -> None:
     """Leave the digests of texts, and of names that nothing but them said."""
     key = made_key(write)
     found = {form: None for text in texts for form in forms(text)}

@@ -59,10 +59,10 @@ def purged_at(database: Database, text: str) -> str | None:
     return found
 
 
-Buried = Callable[[str], bool]
+Tombstones = Callable[[str], bool]
 
 
-def buried(database: Database) -> Buried:
+def buried(database: Database) -> Tombstones:
     """Tells of any text whether it has a tombstone here, for many of them."""
     key = key_of(database)
     hashes = {found for (found,) in database.rows("SELECT hash FROM tombstones")}

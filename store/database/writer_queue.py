@@ -26,7 +26,7 @@ LINE_SECONDS = 2.0
 LINE_SHARE = 0.8  # of a writer's patience, at most
 
 
-class Turn:
+class WriterTurn:
     """One connection's turn to write."""
 
     __slots__ = ("_line",)

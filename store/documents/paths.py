@@ -102,7 +102,7 @@ class DocumentRoots:
                         found = found.below(step)
                     return found
         raise InvalidInput(
-            "No document of this memory lies there.",
+            "There is no document of this memory.",
             f"There are {MEMORY_FILE}, {MEMORY_FOLDER}/**/*{SUFFIX}, and what documents.extraPaths names.",
         )
 

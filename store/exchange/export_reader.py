@@ -147,7 +147,7 @@ class Document:
         except BrokenDocument:
             head = None
         if not isinstance(head, dict) or head.get("format") != FORMAT:
-            raise self.broken("it is no export of Memoranda, or was written anew by another program")
+            raise self.broken("it is no export of Memoranda, or was rewritten by another program")
         version, schema = head.get("version"), head.get("schema")
         if type(version) is not int or type(schema) is not int or version < 1 or schema < 1:
             raise self.broken("its first line names no version")
@@ -248,7 +248,7 @@ class _Section:
 
 
 class _Unread(Exception):
-    """A word that JSON does not know, or a name that stands twice."""
+    """A word that JSON does not know, or a name that is there twice."""
 
 
 def _constant(word: str) -> float:
@@ -258,7 +258,7 @@ def _constant(word: str) -> float:
 def _unique(pairs: "Pairs") -> "dict[str, Any]":
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise _Unread("a name stands twice")
+        raise _Unread("a name is there twice")
     return found
 
 

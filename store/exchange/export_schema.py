@@ -45,7 +45,7 @@ PATTERNS = {
 _WORDS = re.compile(r"CHECK\s*\(\s*(\w+)\s+IN\s*\(([^)]*)\)")
 
 
-class Column:
+class ExportColumn:
     """One column: `kind` is INTEGER, REAL, TEXT or BLOB; `words` the closed list of its values, empty if it has none;
     `pattern` the form of its text; `json` what its text is as JSON. `key` counts from 1 within the primary key, 0 for
     the others. `default` is what an older document's rows get, as SQL; None where there is none."""
@@ -70,12 +70,12 @@ class Column:
         return self.pattern == MOMENT
 
 
-def columns_of(connection: "apsw.Connection", table: str, schema: str = "main") -> tuple[Column, ...]:
+def columns_of(connection: "apsw.Connection", table: str, schema: str = "main") -> tuple[ExportColumn, ...]:
     """The columns of a table, in their order; none if there is no such table."""
     sql = connection.execute(f"SELECT sql FROM {schema}.sqlite_schema WHERE name = ?", (table,)).get
     words = {name: tuple(map(_literal, listed.split(","))) for name, listed in _WORDS.findall(sql or "")}
     return tuple(
-        Column(table, name, kind, not (notnull or key), default, key, words.get(name, ()))
+        ExportColumn(table, name, kind, not (notnull or key), default, key, words.get(name, ()))
         for name, kind, notnull, default, key in connection.execute(
             f'SELECT name, upper(type), "notnull", dflt_value, pk FROM {schema}.pragma_table_info(?)', (table,)
         )
@@ -123,11 +123,11 @@ def _object(properties: "dict[str, Any]") -> "dict[str, Any]":
     return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}
 
 
-def _table(columns: tuple[Column, ...]) -> "dict[str, Any]":
+def _table(columns: tuple[ExportColumn, ...]) -> "dict[str, Any]":
     return {"type": "array", "items": _object({column.name: _value(column) for column in columns})}
 
 
-def _value(column: Column) -> "dict[str, Any]":
+def _value(column: ExportColumn) -> "dict[str, Any]":
     kind = {"INTEGER": "integer", "REAL": "number", "TEXT": "string", "BLOB": "string"}[column.kind]
     told: dict[str, Any] = {"type": [kind, "null"] if column.nullable else kind}
     if column.words:

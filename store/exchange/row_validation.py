@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from store.base.errors import MemorandaError
 from store.database.values import clean, clean_tree
-from store.exchange.export_schema import MOMENT, Column
+from store.exchange.export_schema import MOMENT, ExportColumn
 from store.records.fact_rows import text_hash
 from store.redaction.redactor import markers
 
@@ -41,13 +41,13 @@ class Wrong(Exception):
     """What is wrong with a value, to be said behind its place."""
 
 
-class Rows:
+class ValidatedRows:
     """Turns the rows of one table of a document into rows of the table as it is today, in its columns' order.
 
     `older`: the document is of an older schema, and may lack columns that came later.
     """
 
-    def __init__(self, table: str, columns: Sequence[Column], older: bool) -> None:
+    def __init__(self, table: str, columns: Sequence[ExportColumn], older: bool) -> None:
         self.table = table
         self.columns = columns
         self.names = tuple(column.name for column in columns)
@@ -76,7 +76,7 @@ class Rows:
         given: dict[str, Any] = {}
         for name, value in pairs:
             if name in given:
-                raise Wrong(f"{name} stands twice" if name in self._places else "a name stands twice")
+                raise Wrong(f"{name} is there twice" if name in self._places else "a name is there twice")
             given[name] = value
         for name in given:
             if name not in self._places:
@@ -106,20 +106,20 @@ class Rows:
                 row[places["salt"]], row[places["purged"]] = None, 1
 
 
-def _default(column: Column) -> "Any":
+def _default(column: ExportColumn) -> "Any":
     if column.default is None or column.default.upper() == "NULL":
         return None
     return column.default[1:-1] if column.default.startswith("'") else json.loads(column.default)
 
 
-def _convert(table: str, column: Column) -> "Convert":
+def _convert(table: str, column: ExportColumn) -> "Convert":
     check = _plain(table, column)
     if not column.nullable:
         return check
     return lambda value: None if value is None else check(value)
 
 
-def _plain(table: str, column: Column) -> "Convert":
+def _plain(table: str, column: ExportColumn) -> "Convert":
     place = (table, column.name)
     if column.kind == "INTEGER":
         low, high = BETWEEN.get(place, (1 if column.name == "id" else -(2**63), 2**63 - 1))

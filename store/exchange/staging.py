@@ -16,8 +16,8 @@ from store.database.connection import explain
 from store.database.database import Database
 from store.database.version import SCHEMA_VERSION
 from store.exchange.export_reader import Document, MemoryFile
-from store.exchange.export_schema import TABLES, Column, columns_of
-from store.exchange.row_validation import Rows, Wrong
+from store.exchange.export_schema import TABLES, ExportColumn, columns_of
+from store.exchange.row_validation import ValidatedRows, Wrong
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Staged:
         """Read all of it. Raises BrokenDocument, NewerFile, StorageError."""
         self.database = database
         self.source = source
-        self.columns: dict[str, tuple[Column, ...]] = {
+        self.columns: dict[str, tuple[ExportColumn, ...]] = {
             table: columns_of(database.connection, table) for table in TABLES
         }
         self.redacted: dict[tuple[str, str, str], int] = {}  # by table, column and rule
@@ -113,7 +113,7 @@ class Staged:
         connection.execute("COMMIT")
 
     def _checked(self, table: str, rows: "Iterator[tuple[int, Any]]") -> "Iterator[list[Any]]":
-        check = Rows(table, self.columns[table], 0 < self.source.schema < SCHEMA_VERSION)
+        check = ValidatedRows(table, self.columns[table], 0 < self.source.schema < SCHEMA_VERSION)
         moments = [place for place, column in enumerate(check.columns) if column.moment]
         now = self.database.clock()
         ahead = 0

@@ -53,7 +53,7 @@ def model(visit: CheckContext) -> Iterator[Finding]:
         made = f"{status.total - status.left:,} of {status.total:,} texts, by {status.provider} {status.model}"
         yield Finding("vectors", OK, f"There for {made}.")
     if status.building:
-        yield Finding("vectors", NOTE, f"Being made anew by {status.building.partition(' ')[0]}.")
+        yield Finding("vectors", NOTE, f"Being rebuilt by {status.building.partition(' ')[0]}.")
     if status.left:
         wait = "text waits" if status.left == 1 else "texts wait"
         step_ = "memoranda index embeds them; so does the application, beside everything else."
@@ -82,7 +82,7 @@ def agent(visit: CheckContext) -> Iterator[Finding]:
     else:
         reason = (
             found.taken.reason
-            if found.taken.reason.endswith("rules answer.")
+            if found.taken.reason.endswith("answers come from the records.")
             else f"{found.taken.reason} Rules answer."
         )
         yield Finding("agent", NOTE, reason, "memoranda model shows what there is to be done.", "model")
@@ -125,11 +125,11 @@ def purges(visit: CheckContext) -> Iterator[Finding]:
         return
     why = finish(visit.database).pending
     if pending(visit.database):
-        says = "A purge is not finished: bytes of what was purged may still stand in the file or in a backup."
+        says = "Erasing is not finished: bytes of the erased text may still be in the file or in a backup."
         step = "Close what else has this memory open; the next Memoranda finishes it."
         yield Finding("purge", WRONG, f"{says} {why}".rstrip(), step)
     else:
-        yield Finding("purge", OK, "A purge that was not finished is finished now.")
+        yield Finding("purge", OK, "Erasing that was not finished is finished now.")
 
 
 def learning(visit: CheckContext) -> Iterator[Finding]:

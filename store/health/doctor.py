@@ -103,7 +103,7 @@ def _checks(visit: CheckContext, cancelled: Callable[[], bool], damaged: bool) -
         except (apsw.Error, UnicodeDecodeError, ValueError, TypeError) as error:
             # numbers where text was, text that is no UTF-8: what no writer of ours leaves
             damaged = True
-            says = f"What stands there cannot be read ({type(error).__name__})."
+            says = f"What is there cannot be read ({type(error).__name__})."
             yield Finding(subject, WRONG, says, *salvage(visit.database.path))
     if not damaged:
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0)

@@ -66,7 +66,7 @@ def _files(path: str, folder: str, own: bool) -> Iterator[tuple[str, os.stat_res
 def _disk(path: str, folder: str) -> Iterator[Finding]:
     kind = file_system(folder)
     if kind in NETWORK:
-        says = f"It lies on a network file system ({kind}), where SQLite cannot keep a memory safe."
+        says = f"It is on a network file system ({kind}), where SQLite cannot keep a memory safe."
         yield Finding("disk", WRONG, says, "Move it to a local disk, and name it with --db PATH.")
         return
     if not os.access(folder, os.W_OK) or not os.access(path, os.W_OK):

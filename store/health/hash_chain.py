@@ -52,7 +52,7 @@ def history(visit: CheckContext) -> Iterator[Finding]:
     for start in range(first, newest + 1, SLICE):
         end = min(start + SLICE - 1, newest)
         visit.progress("the chain of history", start - first, newest - first + 1)
-        with visit.database.one_moment():
+        with visit.database.read_snapshot():
             steps = database.rows(STEPS, (start, end))
             leaves = _leaves(database, start, end)
         by_seq = {step[0]: step for step in steps}
@@ -133,7 +133,7 @@ def _leaves(database: Database, first: int, last: int) -> dict[int, tuple[int, b
 def _undone(visit: CheckContext) -> Iterator[Finding]:
     """`undone_by` is no part of the digest: it follows from what each undo took back."""
     database = visit.database
-    with visit.database.one_moment():
+    with visit.database.read_snapshot():
         undoes: dict[int, int] = dict(
             database.rows("SELECT seq, undoes FROM history WHERE undoes IS NOT NULL ORDER BY seq")
         )
@@ -141,7 +141,7 @@ def _undone(visit: CheckContext) -> Iterator[Finding]:
     due = taken_back(undoes)
     if due != marked and not any(lost(database)):
         off = sorted(seq for seq in {*due, *marked} if due.get(seq) != marked.get(seq))
-        says = f"What is marked as taken back is not what was: step {named([str(seq) for seq in off])}."
+        says = f"What is marked as undone is not what was undone: step {named([str(seq) for seq in off])}."
         yield Finding("history", WRONG, says, *salvage(database.path))
 
 

@@ -69,7 +69,7 @@ def keywords(visit: CheckContext) -> Iterator[Finding]:
     if not visit.quick:
         for number, kind in enumerate(NUMBERS):
             visit.progress("the search index", number, len(NUMBERS))
-            with visit.database.one_moment():
+            with visit.database.read_snapshot():
                 stale = database.rows(STALE.format(kind=kind, most=SHOWN + 1))
                 there, due = database.rows(
                     f"SELECT (SELECT count(*) FROM corpus WHERE kind = '{kind}'), count(*) FROM corpus_{kind}"

@@ -85,7 +85,7 @@ def walk(database: Database, table: str) -> Iterator[tuple[str, ReconstructedRec
     last = ""
     while True:
         found: list[tuple[str, list[Sequence[Any]], str | None]] = []  # as texts, which take a fifth of the room
-        with database.one_moment():
+        with database.read_snapshot():
             packed = compression.records(database, table, last)
             most = PACKED_SLICE if packed else SLICE
             some = {key for (key,) in database.rows(NEXT, (table, last, most))}.union(nsmallest(most, packed))
@@ -126,7 +126,7 @@ def _told(steps: Iterable[Sequence[Any]]) -> ReconstructedRecord:
 def untold(database: Database, table: str) -> list[str]:
     """The keys of rows that no step made."""
     own = ", ".join(f"{table}.{name}" for name in primary_key(database.connection, table))
-    with database.one_moment():
+    with database.read_snapshot():
         packed = compression.records(database, table, "")
         rows = database.rows(
             f"SELECT json_array({own}) FROM {table} WHERE NOT EXISTS"

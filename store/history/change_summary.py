@@ -37,6 +37,9 @@ def title(table: str, row: "Row") -> str:
     return str(row[TITLES[table]])
 
 
+STATUS_WORDS = {"superseded": "replaced"}  # as a person reads them; stored are the others
+
+
 def moved(old: "Row | None", new: "Row | None") -> tuple[str, ...]:
     """The columns that differ; none when the row itself comes or goes."""
     if old is None or new is None:
@@ -45,10 +48,10 @@ def moved(old: "Row | None", new: "Row | None") -> tuple[str, ...]:
 
 
 def would(old: "Row | None", new: "Row | None") -> str:
-    """What would happen to a record whose row would turn from `old` into what it was, `new`: `would go`, `active
-    again`, `unpinned`, `text as before`."""
+    """What would happen to a record whose row would turn from `old` into what it was, `new`: `removed`,
+    `comes back`, `unpinned`, `text as before`."""
     if old is None or new is None:
-        came = "would come back" if old is None else "would go"
+        came = "comes back" if old is None else "removed"
         hidden = _hidden(new if old is None else old)
         return f"{came}, {hidden}" if hidden else came
     return ", ".join(_words(old, new, " again", " as before"))
@@ -70,7 +73,7 @@ def _seen(row: "Row | None") -> bool:
 def _hidden(row: "Row | None") -> str:
     """The status of a record that is out of the way even where its row is there; else nothing."""
     status = row.get("status") if row else None
-    return status if status in ("forgotten", "superseded", "contradicted") else ""
+    return str(STATUS_WORDS.get(status, status)) if status in ("forgotten", "superseded", "contradicted") else ""
 
 
 def _words(old: "Row", new: "Row", again: str, otherwise: str) -> list[str]:
@@ -78,11 +81,12 @@ def _words(old: "Row", new: "Row", again: str, otherwise: str) -> list[str]:
     for name in moved(old, new):
         value = new[name]
         if name in ("status", "state"):
-            said.append(str(value).replace("_", " ") + again)
+            back = name == "status" and value == "active" and again
+            said.append("comes back" if back else STATUS_WORDS.get(value, str(value).replace("_", " ")) + again)
         elif name == "pinned":
             said.append("pinned" if value else "unpinned")
         elif name == "last_confirmed_at":
-            said.append("confirmed" + again if value > old[name] else "confirmation taken back")
+            said.append("confirmed" + again if value > old[name] else "confirmation undone")
         elif name in ("confidence", "domain", "impact", "link_type", "scope"):
             said.append(f"{name.replace('_', ' ')} {value}")
         elif name not in FOLLOWS:

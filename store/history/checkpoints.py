@@ -42,7 +42,7 @@ STIRRED = " OR ".join(
 
 
 class Recovered:
-    """What a recovery gives: the checkpoint, what it `held` without what was forgotten or taken back since, `notes` on
+    """What a recovery gives: the checkpoint, what it `held` without what was forgotten or undone since, `notes` on
     what became of the rest by citation, and how many things were `left_out`."""
 
     __slots__ = ("checkpoint", "held", "left_out", "notes")
@@ -246,7 +246,7 @@ class Checkpoints:
 
     def recover(self, number: int | None = None, *, actor: str = PERSON) -> Recovered:
         """What a checkpoint holds, the newest unless named, for whoever goes on, and that it was recovered now. What
-        was forgotten or taken back since is left out; what was done or decided since is noted. Raises NotFound."""
+        was forgotten or undone since is left out; what was done or decided since is noted. Raises NotFound."""
         if number is None:
             newest = self.newest()
             if newest is None:

@@ -245,7 +245,7 @@ class History:
             before, count = rows[-1][0], count * 2
 
     def redo(self, *, actor: str = PERSON) -> "Step":
-        """Put back what the last undo took (a change, or an undo: then that is in force again), and then what the undo
+        """Redo what the last undo removed (a change, or an undo: then that is in force again), and then what the undo
         before it took, unless something was changed by hand since. Returns the step that is in force again. Raises
         NotFound, Conflict."""
         with self._database.write(actor, "redo") as write:
@@ -258,13 +258,13 @@ class History:
 
     def _take_back(self, write: Transaction, step: "Step") -> None:
         if step.undone_by is not None:
-            raise Conflict(f"Step {step.seq} was taken back already, by step {step.undone_by}.", "Redo brings it back.")
+            raise Conflict(f"Step {step.seq} is already undone, by step {step.undone_by}.", "Redo brings it back.")
         every = of_step(self._database, step.seq, step.changes)
         rows = [row for *row, purged in every if purged != 1]
         if every and not rows:
-            raise Conflict(f"Step {step.seq} holds text that was erased, and cannot be taken back.")
+            raise Conflict(f"Step {step.seq} holds text that was erased, and cannot be undone.")
         if len(every) != step.changes:
-            raise Conflict(f"Not all that step {step.seq} changed was salvaged, and it cannot be taken back.")
+            raise Conflict(f"Not all that step {step.seq} changed was salvaged, and it cannot be undone.")
         edits = [  # of a record that was purged nothing is left to take back
             (table, json.loads(key), after and json.loads(after), before and json.loads(before))
             for table, key, _, before, after in rows
@@ -295,10 +295,10 @@ class History:
         what = ", ".join(dict.fromkeys(names)) or "something that refers to it"
         first = " ".join(f"`undo {seq}`" for seq in sorted(later, reverse=True)[:3])
         return (
-            f"Step {step.seq} cannot be taken back alone: {what} changed since.",
-            (f"Take back the later steps first: {first}." if first else "Take back the later steps first.")
+            f"Step {step.seq} cannot be undone alone: {what} changed since.",
+            (f"Undo the later steps first: {first}." if first else "Undo the later steps first.")
             + f" Or look with `undo {step.seq} --dry-run`"
-            + (f", and take it back although it changed: `undo {step.seq} --overwrite {cited[0]}`." if cited else "."),
+            + (f", and undo it although it changed: `undo {step.seq} --overwrite {cited[0]}`." if cited else "."),
         )
 
 

@@ -77,7 +77,7 @@ class Plan:
     undoes: int | None = None
     before: str = ""
 
-    def along(self, index: int) -> frozenset[int]:
+    def required_with(self, index: int) -> frozenset[int]:
         """The changes that must be chosen if this one is: itself and all that it needs, near or far."""
         return closure([index], lambda i: self.changes[i].needs)
 
@@ -110,21 +110,21 @@ class Plans:
         cited = cite("checkpoint", number)
         if seq is None:
             raise NotFound(f"There is no checkpoint {cited}.", "List them with `memoranda checkpoints`.")
-        with self._database.one_moment():
+        with self._database.read_snapshot():
             return self._plan(
                 f"restore {cited}", rewind.to_step(self._database, seq), seq, before=f"before restoring {cited}"
             )
 
     def moment(self, seq: int, name: str) -> Plan:
         """What going back to where step `seq` left the memory would change; `name` is what that moment is called."""
-        with self._database.one_moment():
+        with self._database.read_snapshot():
             found = rewind.to_step(self._database, seq)
             return self._plan(f"restore {name}"[:200], found, seq, before=f"before restoring {name}"[:200])
 
     def step(self, seq: int) -> Plan:
         """What taking one step back would change, however long ago it was. Raises NotFound, and Conflict for a step
         that was taken back already or whose text was purged."""
-        with self._database.one_moment():
+        with self._database.read_snapshot():
             _in_force(History(self._database).step(seq))
             return self._plan(f"undo {seq}", rewind.without_step(self._database, seq), seq - 1, undoes=seq)
 
@@ -134,18 +134,18 @@ class Plans:
         first = self._database.value("SELECT min(seq) FROM history WHERE actor = ?", (origin,))
         if first is None:
             raise NotFound("Nobody of that name ever wrote here.", "See who did: `memoranda history`.")
-        with self._database.one_moment():
+        with self._database.read_snapshot():
             found = rewind.without_actor(self._database, origin)
             return self._plan(f"undo {origin}", found, first - 1, before=f"before undoing {origin}"[:200])
 
     def since(self, seq: int) -> Plan:
         """What changed since a step, to look at only; `now` and `then` as if it were to be taken back."""
-        with self._database.one_moment():
+        with self._database.read_snapshot():
             return self._plan("", rewind.to_step(self._database, seq), seq)
 
     def between(self, seq: int, end: int) -> Plan:
         """What was not the same after step `seq` as after step `end`, to look at only; `then` and `now` say how."""
-        with self._database.one_moment():
+        with self._database.read_snapshot():
             return self._plan("", rewind.between(self._database, seq, end), seq, until=max(seq, end))
 
     # choosing
@@ -201,7 +201,7 @@ class Plans:
             checkpoint = mark(write, plan.before, "restore") if plan.before else None
             write.undoes = plan.undoes
             if apply(write, [_edit(change) for change in picked]):
-                raise Conflict("That met a record that refers to what would go.", "Nothing was changed; look again.")
+                raise Conflict("A record refers to what would be removed.", "Nothing was changed; look again.")
         assert write.seq is not None
         return AppliedPlan(write.seq, len(picked), checkpoint)
 
@@ -323,7 +323,7 @@ def citations(database: Database, records: list[Ref]) -> dict[Ref, str]:
 
 def _in_force(step: Step) -> None:
     if step.undone_by is not None:
-        raise Conflict(f"Step {step.seq} was taken back already, by step {step.undone_by}.", "Redo brings it back.")
+        raise Conflict(f"Step {step.seq} is already undone, by step {step.undone_by}.", "Redo brings it back.")
 
 
 def checked(plan: Plan, chosen: Collection[int]) -> list[PlannedChange]:

@@ -56,7 +56,7 @@ def before(database: Database, seq: int) -> tuple[dict[Id, bool], dict[Id, Row]]
     all at once, which takes half of the time.
     """
     texts: dict[str, dict[str, list[str] | None]] = defaultdict(dict)  # None: it was not there
-    with database.one_moment():
+    with database.read_snapshot():
         newest = database.value("SELECT max(seq) FROM history") or 0
         sql = "SELECT tbl, pk, op, before FROM main.history_row WHERE seq > ? AND seq <= ? ORDER BY seq, n"
         # of each record the packed rows are the older ones
@@ -254,7 +254,7 @@ def rows_now(database: Database, records: Iterable[Id]) -> dict[Id, Row]:
 
 
 def erased_step(seq: int) -> Conflict:
-    return Conflict(f"Step {seq} holds text that was erased, and cannot be taken back.")
+    return Conflict(f"Step {seq} holds text that was erased, and cannot be undone.")
 
 
 def _row(text: str | None) -> Row | None:

@@ -2,7 +2,7 @@
 
 A decision says what was chosen, in its title as far as a `not` and in the option taken, and what it was chosen instead
 of: the options not taken, and what its title says after a `not`. A text that says the contrary of the first, or that
-names one of the second where the decision is about the same thing, speaks against it.
+names one of the second where the decision is about the same thing, contradicts it.
 """
 
 import re
@@ -43,7 +43,7 @@ class DecisionMatch:
 
 
 def find_matches(database: Database, text: str) -> list[DecisionMatch]:
-    """The active decisions that a text speaks against or says again, the former first; a millisecond or two."""
+    """The active decisions that a text contradicts or says again, the former first; a millisecond or two."""
     said = taken_apart(text)
     found = []
     for decision in Decisions(database).many(_sharing(database, 1, _words([said]), CANDIDATES)):

@@ -22,7 +22,7 @@ from store.inbox.candidate_pairs import BEGINNING, by_vectors, by_words, centred
 from store.inbox.decision_conflicts import facts_against
 from store.inbox.inbox import Inbox
 from store.inbox.merge_text import summed_up
-from store.inbox.proposal_basis import Question
+from store.inbox.proposal_basis import ProposalQuestion
 from store.records.open_counts import counted_since
 from store.text.contradiction import AGAINST, ALIKE, APART, CLOSE, SAME, ParsedSentence, compare, taken_apart
 from store.text.language import foreign, language
@@ -109,9 +109,9 @@ def nominate(
     told = [question for cluster in clusters if (question := _summary(cluster, summary, counted)) is not None]
     overruled = [_overruled(fact, decision) for fact, decision in facts_against(database, facts)]
     questions += [*overruled, *told]
-    gone = list[Question]()
+    gone = list[ProposalQuestion]()
 
-    def standing() -> Iterator[Question]:
+    def standing() -> Iterator[ProposalQuestion]:
         for question in questions:
             if _stands(facts, question):
                 yield question
@@ -185,7 +185,7 @@ def alike(database: Database, facts: "Facts", text: str, without: Iterable[int] 
     return sorted(found, key=lambda like: (-like.score, like.fact.id))
 
 
-def about_new(database: Database, facts: "Facts", fact: Fact) -> Question | None:
+def about_new(database: Database, facts: "Facts", fact: Fact) -> ProposalQuestion | None:
     """What to ask about a fact that was just written, if it says what another says or contradicts it: about the surest
     one. What is one of a list, by its words, contradicts nothing of it."""
     likes = alike(database, facts, fact.fact, [fact.id])
@@ -263,11 +263,11 @@ def _few(pairs: Iterable[Pair]) -> list[Pair]:
     return chosen
 
 
-def _question(pair: Pair) -> Question:
+def _question(pair: Pair) -> ProposalQuestion:
     evidence = _quotes((pair.one, pair.other))
     if pair.how == AGAINST:
         old, new = sorted((pair.one, pair.other), key=lambda fact: (fact.pinned, fact.last_confirmed_at, fact.id))
-        return Question(
+        return ProposalQuestion(
             "supersede",
             {"fact": new.fact, "others": [new.id]},
             old.id,
@@ -277,20 +277,20 @@ def _question(pair: Pair) -> Question:
         )
     keep, other = sorted((pair.one, pair.other), key=lambda fact: (not fact.pinned, -len(fact.fact), fact.id))
     same = "say the same" if pair.how == SAME else f"look like the same, {pair.score:.2f} of 1"
-    return Question(
+    return ProposalQuestion(
         "merge", {"fact": keep.fact, "others": [other.id]}, keep.id, evidence, ORIGIN,
         f"{keep.citation} and {other.citation} {same}.",
     )  # fmt: skip
 
 
-def _overruled(fact: Fact, decision: Decision) -> Question:
+def _overruled(fact: Fact, decision: Decision) -> ProposalQuestion:
     evidence = (*_quotes([fact]), {"citation": decision.citation, "quote": decision.title})
     who = "" if decision.origin == PERSON else f" by {decision.origin}"
-    reason = f"{fact.citation} speaks against {decision.citation}, which was decided later{who}."
-    return Question("forget", {}, fact.id, evidence, ORIGIN, reason)
+    reason = f"{fact.citation} contradicts {decision.citation}, which was decided later{who}."
+    return ProposalQuestion("forget", {}, fact.id, evidence, ORIGIN, reason)
 
 
-def _stands(facts: "Facts", question: Question) -> bool:
+def _stands(facts: "Facts", question: ProposalQuestion) -> bool:
     """Whether the facts of a question still say what it quotes of them."""
     numbers = [question.target, *question.change.get("others", ())]
     quoted = {one["citation"]: one["quote"] for one in question.evidence}
@@ -328,7 +328,7 @@ def _related(database: Database, old: Sequence[Fact]) -> list[tuple[int, int, fl
     return [(one, other, RELATED) for places in subjects.values() for one, other in pairwise(places)]
 
 
-def _summary(cluster: Sequence[Fact], summary: Summary, counted: bool) -> Question | None:
+def _summary(cluster: Sequence[Fact], summary: Summary, counted: bool) -> ProposalQuestion | None:
     text = summary([fact.fact for fact in cluster])
     if not text:
         return None
@@ -337,4 +337,4 @@ def _summary(cluster: Sequence[Fact], summary: Summary, counted: bool) -> Questi
     cited = ", ".join(cite("fact", fact.id) for fact in cluster)
     opened = f", opened {'once' if OPENED == 1 else f'{OPENED} times'} at most since then" if counted else ""
     reason = f"{len(cluster)} facts about one thing, not confirmed for {OLD_DAYS} days{opened}: {cited}."
-    return Question("merge", change, first.id, _quotes(cluster), ORIGIN, reason)
+    return ProposalQuestion("merge", change, first.id, _quotes(cluster), ORIGIN, reason)

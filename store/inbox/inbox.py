@@ -20,7 +20,7 @@ from store.database.values import Json, Verbatim
 from store.documents.documents import Documents
 from store.inbox import proposal_basis
 from store.inbox.evidence import Doubt, doubts
-from store.inbox.proposal_basis import Question as Question
+from store.inbox.proposal_basis import ProposalQuestion as Question
 from store.inbox.resolution import Accepting
 from store.records import proposals
 from store.records.fact_rows import checked, same
@@ -45,7 +45,7 @@ class Doubtful(Conflict):
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class InboxChoice:
     """What a person decided of a proposal: `verb` is one of VERBS, `edited` their own words instead of its text, `fact`
     the one to merge it with or to supersede."""
 
@@ -261,20 +261,20 @@ class Inbox:
         """Accept a proposal, in a person's own words if they are given; the id of the fact that came of it, or that it
         was about. Raises NotFound, Conflict, InvalidInput, Purged, and Doubtful, unless `anyway`, when its evidence or
         the fact it is about is no longer what it was."""
-        return self._one(Choice(number, "accept", edited), anyway, actor)
+        return self._one(InboxChoice(number, "accept", edited), anyway, actor)
 
     def merge(
         self, number: int, fact: int, edited: str | None = None, *, anyway: bool = False, actor: str = PERSON
     ) -> int | None:
         """A proposal says what this fact says: the fact is confirmed, and has its evidence and tags as well. With
         other words for both, `edited`, a new fact takes its place. Raises as `accept`."""
-        return self._one(Choice(number, "merge", edited, fact), anyway, actor)
+        return self._one(InboxChoice(number, "merge", edited, fact), anyway, actor)
 
     def supersede(
         self, number: int, fact: int, edited: str | None = None, *, anyway: bool = False, actor: str = PERSON
     ) -> int | None:
         """A proposal holds instead of this fact, which steps aside; the id of the new one. Raises as `accept`."""
-        return self._one(Choice(number, "supersede", edited, fact), anyway, actor)
+        return self._one(InboxChoice(number, "supersede", edited, fact), anyway, actor)
 
     def join(
         self, fact: int, others: Sequence[int], text: str = "", *, again: bool = False, actor: str = PERSON
@@ -297,14 +297,14 @@ class Inbox:
 
     def reject(self, numbers: Sequence[int], *, actor: str = PERSON) -> None:
         """Say no to proposals; the same is not asked again. All of them or none. Raises NotFound, Conflict."""
-        decided = self.decide([Choice(number, "reject") for number in numbers], actor=actor, whole=True)
+        decided = self.decide([InboxChoice(number, "reject") for number in numbers], actor=actor, whole=True)
         assert not decided.left
 
-    def _one(self, choice: Choice, anyway: bool, actor: str) -> int | None:
+    def _one(self, choice: InboxChoice, anyway: bool, actor: str) -> int | None:
         return self.decide([choice], anyway=anyway, actor=actor, whole=True).made[choice.number]
 
     def decide(
-        self, choices: Sequence[Choice], *, anyway: bool = False, actor: str = PERSON, whole: bool = False
+        self, choices: Sequence[InboxChoice], *, anyway: bool = False, actor: str = PERSON, whole: bool = False
     ) -> Decided:
         """Carry out what a person decided of some proposals, as one step of history. What cannot be done is left
         waiting and told; with `whole` it is raised, and nothing is done."""
@@ -343,7 +343,7 @@ class Inbox:
         return Decided(made, tuple(rejected), left)
 
 
-def _carried_out(write: Transaction, proposal: Proposal, choice: Choice, anyway: bool) -> int | None:
+def _carried_out(write: Transaction, proposal: Proposal, choice: InboxChoice, anyway: bool) -> int | None:
     accepting = Accepting(write, proposal, choice.edited, anyway)
     if choice.verb == "accept":
         return accepting.accept()
@@ -373,7 +373,7 @@ def _reason(verb: str, numbers: Sequence[int]) -> str:
     return f"{verb} {' '.join(cite('proposal', number) for number in numbers[:10])}{more}".strip()
 
 
-def _told(choices: Sequence[Choice], made: Mapping[int, int | None], rejected: Iterable[int]) -> str:
+def _told(choices: Sequence[InboxChoice], made: Mapping[int, int | None], rejected: Iterable[int]) -> str:
     """The step of history that decided proposals, by verb, with the facts that came of them."""
     words: dict[str, list[str]] = {}
     for choice in choices:

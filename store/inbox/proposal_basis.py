@@ -17,7 +17,7 @@ MAX_QUOTE = 1_000  # characters of a quoted span; what is longer is told by its 
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ProposalQuestion:
     """A proposal to be made; see `Inbox.propose`. `said` is when a person said it in so many words: it is asked again
     if their no is older. With `anyone` it counts as asked whoever asked it."""
 
@@ -71,7 +71,7 @@ def asked(
     return tombstones.keyed(write, json.dumps(told, ensure_ascii=False))
 
 
-def asked_before(write: Transaction, asked: str, kind: str, question: Question) -> int | None:
+def asked_before(write: Transaction, asked: str, kind: str, question: ProposalQuestion) -> int | None:
     """The proposal that asked this and still counts: it waits, a person said no to it (and not the thing itself since),
     or what came of their yes is there. A fact that they forgot later is a no as well."""
     row = write.execute(

@@ -10,7 +10,7 @@ from bisect import bisect
 from collections import Counter
 from typing import Any
 
-from store.ingest.parsed_line import Broken, Line
+from store.ingest.parsed_line import Broken, ParsedLine
 
 TURNS = ("user", "assistant")
 TOOL = "tool"
@@ -29,7 +29,7 @@ def is_claude(value: Any) -> bool:
     return isinstance(value, dict) and "type" in value and ("sessionId" in value or "leafUuid" in value)
 
 
-def read(value: Any) -> list[Line]:
+def read(value: Any) -> list[ParsedLine]:
     """What a line says. Raises Broken."""
     if not isinstance(value, dict):
         raise Broken("it is no object")
@@ -53,8 +53,8 @@ def read(value: Any) -> list[Line]:
     text = _INTERRUPTED.sub("", said).strip()
     if ours or not text:
         noise = "\n".join(part for part in (said, told) if part.strip())
-        return [Line(text=noise, kind=TOOL, **made)] if noise else []
-    return [Line(text=text, doubtful=doubtful, **made)]
+        return [ParsedLine(text=noise, kind=TOOL, **made)] if noise else []
+    return [ParsedLine(text=text, doubtful=doubtful, **made)]
 
 
 def without_told(text: str) -> tuple[str, str, bool]:

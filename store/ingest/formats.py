@@ -6,18 +6,18 @@ from dataclasses import dataclass, field
 from typing import BinaryIO
 
 from store.ingest import claude, ignored_lines, plain
-from store.ingest.parsed_line import Broken, Line
+from store.ingest.parsed_line import Broken, ParsedLine
 from store.ingest.source_file import Raw, SourceOffset
 
 
 @dataclass(slots=True)
-class Entry:
+class FormatEntry:
     """What was read up to `place`: `said`, or the `trouble` with line `number`; `waiting` for the last line of a file,
     which is still being written, and is read again the next time. `size` in bytes."""
 
     place: SourceOffset
     number: int
-    said: list[Line] = field(default_factory=list)
+    said: list[ParsedLine] = field(default_factory=list)
     trouble: str = ""
     size: int = 0
     waiting: bool = False
@@ -31,16 +31,18 @@ def is_json(file: BinaryIO) -> bool:
     return head.startswith(b"{")
 
 
-def entries(raws: Iterable[Raw], place: SourceOffset, session: str, growing: bool, as_json: bool) -> Iterator[Entry]:
+def entries(
+    raws: Iterable[Raw], place: SourceOffset, session: str, growing: bool, as_json: bool
+) -> Iterator[FormatEntry]:
     """What the lines from `place` on say; of a `role: text` file all of its lines are given. `growing`: it is a file
     whose last line may not be whole yet."""
     return _json(raws, session, growing) if as_json else _plain(raws, place, session, growing)
 
 
-def _json(raws: Iterable[Raw], session: str, growing: bool) -> Iterator[Entry]:
+def _json(raws: Iterable[Raw], session: str, growing: bool) -> Iterator[FormatEntry]:
     cwd = ""
     for raw in raws:
-        entry = Entry(SourceOffset(raw.after, raw.number), raw.number, size=len(raw.data))
+        entry = FormatEntry(SourceOffset(raw.after, raw.number), raw.number, size=len(raw.data))
         try:
             if raw.long:
                 raise Broken("it is too long")
@@ -59,7 +61,7 @@ def _json(raws: Iterable[Raw], session: str, growing: bool) -> Iterator[Entry]:
         yield entry
 
 
-def _said(value: object, session: str) -> list[Line]:
+def _said(value: object, session: str) -> list[ParsedLine]:
     """What a line says, whatever program wrote it. Raises Broken."""
     if claude.is_claude(value):
         return claude.read(value)
@@ -74,7 +76,7 @@ def _parsed(data: bytes) -> object:
     return value
 
 
-def _plain(raws: Iterable[Raw], place: SourceOffset, session: str, growing: bool) -> Iterator[Entry]:
+def _plain(raws: Iterable[Raw], place: SourceOffset, session: str, growing: bool) -> Iterator[FormatEntry]:
     """Turns that go on until the next begins. They are read from the beginning of the source, so that whose words go on
     at `place`, and whether they stand in a fence, is known; what stands before it is not said again."""
     said: list[str] = []
@@ -90,7 +92,7 @@ def _plain(raws: Iterable[Raw], place: SourceOffset, session: str, growing: bool
         if growing and not raw.whole:
             if first and begins:  # else the turn goes on in it
                 yield _turn(session, role, said, first, before, size)
-            yield Entry(before, raw.number, waiting=True)
+            yield FormatEntry(before, raw.number, waiting=True)
             return
         if begins:
             if first:
@@ -100,7 +102,7 @@ def _plain(raws: Iterable[Raw], place: SourceOffset, session: str, growing: bool
             first = first or raw.number
             said.append("" if raw.long else text)
         elif text.strip():
-            yield Entry(
+            yield FormatEntry(
                 SourceOffset(raw.after, raw.number), raw.number, trouble="nobody says it: there is no `role:` yet"
             )
         size += len(raw.data)
@@ -109,6 +111,6 @@ def _plain(raws: Iterable[Raw], place: SourceOffset, session: str, growing: bool
         yield _turn(session, role, said, first, before, size)
 
 
-def _turn(session: str, role: str, said: list[str], first: int, place: SourceOffset, size: int) -> Entry:
+def _turn(session: str, role: str, said: list[str], first: int, place: SourceOffset, size: int) -> FormatEntry:
     text = "\n".join(said).strip()
-    return Entry(place, first, [Line(session, role, text, doubtful=True)] if text else [], size=size)
+    return FormatEntry(place, first, [ParsedLine(session, role, text, doubtful=True)] if text else [], size=size)

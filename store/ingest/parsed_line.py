@@ -14,7 +14,7 @@ class Broken(Exception):
 
 
 @dataclass(slots=True)
-class Line:
+class ParsedLine:
     """What was said in `session` by `role` at a moment (empty if nobody says when). `kind` says why it is discardable,
     empty for a turn. `id` tells it from other lines of its session, empty where it has none; `cwd` is the folder it was
     said in, if that is known. `doubtful`: others may have written it, whatever role it has."""

@@ -3,7 +3,7 @@
 import re
 from typing import Any
 
-from store.ingest.parsed_line import ROLES, Broken, Line
+from store.ingest.parsed_line import ROLES, Broken, ParsedLine
 
 # fewer than in JSON: `model: x` in an answer begins no turn
 _NAMES = "user|human|usuario|usuaria|assistant|asistente|claude"
@@ -11,7 +11,7 @@ _MARK = re.compile(rf"\s{{0,3}}(?:#{{1,6}}\s+)?(\*\*|__)?({_NAMES})(?:\1)?\s*:(?
 _FENCE = re.compile(r" {0,3}(`{3,}+|~{3,}+)(.*)", re.DOTALL)
 
 
-def read_json(value: Any, session: str) -> list[Line]:
+def read_json(value: Any, session: str) -> list[ParsedLine]:
     """What a line of JSON says; `session` where it names none. Raises Broken."""
     if not isinstance(value, dict):
         raise Broken("it is no object")
@@ -29,7 +29,7 @@ def read_json(value: Any, session: str) -> list[Line]:
     made = {"at": value.get("at", ""), "id": value.get("id", ""), "speaker": value.get("speaker", "")}
     if not text.strip():
         return []
-    return [Line(named.strip(), known or role, text, kind="" if known else "tool", **made)]
+    return [ParsedLine(named.strip(), known or role, text, kind="" if known else "tool", **made)]
 
 
 def starts(line: str) -> tuple[str, str] | None:

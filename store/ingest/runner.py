@@ -23,8 +23,8 @@ from store.database.tombstones import buried
 from store.database.values import Verbatim, clean
 from store.ingest import claude, formats, source_file
 from store.ingest.discard import expire, keep
-from store.ingest.formats import Entry
-from store.ingest.parsed_line import LONGEST, Line
+from store.ingest.formats import FormatEntry
+from store.ingest.parsed_line import LONGEST, ParsedLine
 from store.ingest.source_file import SourceOffset
 from store.text.entities import one_line
 from store.text.small_talk import small_talk
@@ -45,7 +45,7 @@ Cancelled = Callable[[], bool]
 
 
 @dataclass(slots=True)
-class Report:
+class IngestReport:
     """What was brought in: turns `added`, lines that were `known` already, that are `discarded` (greetings, thanks,
     what tools gave), of another project (`elsewhere`), whose text was `purged` here, and `broken` ones, the first of
     them as (file, line, why) in `troubles`. `cut` turns were longer than any is kept. `waiting` files are still being
@@ -82,17 +82,17 @@ def ingest(
     session: str = "",
     project: str = "",
     origin: str = ORIGIN,
-    report: Report | None = None,
+    report: IngestReport | None = None,
     progress: Progress = _quiet,
     cancelled: Cancelled = _never,
-) -> Report:
+) -> IngestReport:
     """Bring in a file, or what a stream gives: what came of it, added to `report` if there is one.
 
     `session` names the conversation where the lines do not; the file's name does otherwise. Of transcripts, only lines
     said inside the folder `project` are taken, if it is given. `progress` is told bytes done and bytes in all. What was
     read stays when it is cancelled or killed; the next call goes on there. Raises StorageError.
     """
-    report = report if report is not None else Report()
+    report = report if report is not None else IngestReport()
     with _opened(source) as file:
         path = os.path.realpath(source) if isinstance(source, str) else ""
         run = _Run(database, file, path, os.path.realpath(project) if project else "", origin, report)
@@ -114,7 +114,7 @@ class _Run:
     """One reading of one source, and what waits to be written."""
 
     def __init__(
-        self, database: Database, file: BinaryIO, path: str, project: str, origin: str, report: Report
+        self, database: Database, file: BinaryIO, path: str, project: str, origin: str, report: IngestReport
     ) -> None:
         self._database = database
         self._file = file
@@ -131,7 +131,7 @@ class _Run:
         self._times: dict[bytes, int] = {}  # how often a line was seen that has neither id nor moment
         # a file that says no times was written when it was last changed; what is piped is said now
         self._at = from_ms(os.fstat(file.fileno()).st_mtime_ns // 1_000_000) if path else ""
-        self._batch: list[tuple[Line, bytes]] = []
+        self._batch: list[tuple[ParsedLine, bytes]] = []
         self._weight = 0
 
     def work(self, session: str, progress: Progress, cancelled: Cancelled) -> None:
@@ -180,7 +180,7 @@ class _Run:
                 return name
         return f"{folder}/{stem}"
 
-    def _take(self, entry: Entry) -> None:
+    def _take(self, entry: FormatEntry) -> None:
         """Sort what an entry says."""
         self._weight += entry.size >> OVER
         if entry.trouble:
@@ -206,7 +206,7 @@ class _Run:
             self._inside[cwd] = real == self._project or real.startswith(os.path.join(self._project, ""))
         return self._inside[cwd]
 
-    def _name(self, line: Line) -> bytes:
+    def _name(self, line: ParsedLine) -> bytes:
         """What tells this line from all others, as a keyed digest."""
         if _UUID.fullmatch(line.id):  # a session that was forked repeats what was said before
             return self._digest("id", line.role, line.id)
@@ -258,7 +258,7 @@ class _Run:
         if seen != self._purges:
             self._purges, self._buried = seen, buried(self._database)
 
-    def _is_new(self, write: Transaction, line: Line, key: bytes, report: "_Counts") -> bool:
+    def _is_new(self, write: Transaction, line: ParsedLine, key: bytes, report: "_Counts") -> bool:
         write.execute("INSERT OR IGNORE INTO ingested(key) VALUES (?)", (key,))
         if not write.database.connection.changes() or self._is_there(write, line):
             report.known += 1
@@ -268,7 +268,7 @@ class _Run:
             return False
         return True
 
-    def _is_there(self, write: Transaction, line: Line) -> bool:
+    def _is_there(self, write: Transaction, line: ParsedLine) -> bool:
         """Whether a turn that came by another road, an import say, is this one."""
         if line.kind or not line.at:
             return False
@@ -280,7 +280,9 @@ class _Run:
         said = [text for (text,) in rows]
         return bool(said) and clean(line.text[:LONGEST]) in said
 
-    def _put(self, write: Transaction, session: str, lines: list[Line], added: set[str], report: "_Counts") -> None:
+    def _put(
+        self, write: Transaction, session: str, lines: list[ParsedLine], added: set[str], report: "_Counts"
+    ) -> None:
         turns = []
         for line in lines:
             at = _moment(line.at, write.at) if line.at else self._at or write.at

@@ -17,7 +17,7 @@ from store.database.tombstones import purged_at
 from store.database.values import Json, Verbatim
 from store.history.history import History
 from store.inbox.inbox import Inbox
-from store.inbox.proposal_basis import Question
+from store.inbox.proposal_basis import ProposalQuestion
 from store.ingest.runner import ORIGIN
 from store.learning import reconfirm_rules
 from store.learning.extract_rules import ExtractedFact, extract
@@ -217,7 +217,7 @@ def _ask(write: Transaction, turn: Turn, lesson: LearningAction, inbox: Inbox) -
     try:
         number, new = inbox.ask(
             write,
-            Question(
+            ProposalQuestion(
                 lesson.kind,
                 change,
                 lesson.target,

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from store.context.selection import Rank, Ranked
+from store.context.selection import Rank, RankedFact
 from store.learning.summarizers import before_an_answer
 from store.memory import Memory
 
@@ -17,7 +17,7 @@ def before_a_context(memory: Memory) -> Iterator[Rank | None]:
             yield None
             return
 
-        def ranked(question: str, facts: Sequence[tuple[int, str]]) -> Ranked:
+        def ranked(question: str, facts: Sequence[tuple[int, str]]) -> RankedFact:
             from store.learning.tasks import rank_facts
 
             return rank_facts.answer(asking, question, facts)

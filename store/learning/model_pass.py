@@ -14,7 +14,7 @@ from store.base.citations import cite
 from store.base.errors import MemorandaError, ModelFailed
 from store.base.vocabulary import MODEL
 from store.conversations import extraction_queue
-from store.conversations.extraction_queue import Entry
+from store.conversations.extraction_queue import QueueEntry
 from store.conversations.rule_summary import decides
 from store.database.database import Database
 from store.database.lease import Lease, LeaseLost
@@ -155,7 +155,7 @@ class _Reading:
                 self._fail(entry, error.code if isinstance(error, MemorandaError) else type(error).__name__)
         return self.told("")
 
-    def _one(self, asking: ModelSession, entry: Entry) -> None:
+    def _one(self, asking: ModelSession, entry: QueueEntry) -> None:
         """Read one entry, and write what came of it in the transaction that takes it off."""
         memory = self._memory
         turn = next(iter(memory.turns.many([entry.turn])), None)  # a turn that was purged is read by nobody
@@ -182,11 +182,11 @@ class _Reading:
     def _tried(self) -> int:
         return self._read + self._failed
 
-    def _give_back(self, entry: Entry, later_ms: int) -> None:
+    def _give_back(self, entry: QueueEntry, later_ms: int) -> None:
         with self._memory.database.write("agent", "extraction") as write:
             extraction_queue.untouched(write, [entry], later_ms)
 
-    def _fail(self, entry: Entry, why: str) -> None:
+    def _fail(self, entry: QueueEntry, why: str) -> None:
         self._failed += 1
         with self._memory.database.write("agent", "extraction") as write:
             self._lease.renew(write)

@@ -12,7 +12,7 @@ from store.base.clock import days_before
 from store.base.errors import MemorandaError
 from store.base.models import Turn
 from store.conversations import extraction_queue
-from store.conversations.extraction_queue import Entry
+from store.conversations.extraction_queue import QueueEntry
 from store.database.database import Transaction
 from store.database.lease import Lease, LeaseLost
 from store.learning import request_counts
@@ -84,7 +84,7 @@ class _Reading:
             self._lease.renew(write)
             entries = extraction_queue.take(write, BATCH)
         turns = {turn.id: turn for turn in memory.turns.many([entry.turn for entry in entries])}
-        empty, untouched, worth_it = list[Entry](), list[Entry](), set[int]()
+        empty, untouched, worth_it = list[QueueEntry](), list[QueueEntry](), set[int]()
         for entry in entries:
             if cancelled() or (ends is not None and time.monotonic() >= ends):
                 untouched.append(entry)
@@ -125,7 +125,7 @@ class _Reading:
                 self._lease.renew(write)
             self._renewed = time.monotonic()
 
-    def _keep(self, entry: Entry, turn: Turn, planned: list[LearningAction], for_model: bool) -> None:
+    def _keep(self, entry: QueueEntry, turn: Turn, planned: list[LearningAction], for_model: bool) -> None:
         with self._memory.database.write(origin(turn), "extraction") as write:
             self._lease.renew(write)
             if not extraction_queue.done(write, [entry]) or not stands(write, turn):
@@ -152,7 +152,7 @@ class _Reading:
             self._last = (turn.id, is_own(turn) and bool(worth(turn.role, turn.text)))
         return self._last[1]
 
-    def _fail(self, entry: Entry, error: Exception) -> None:
+    def _fail(self, entry: QueueEntry, error: Exception) -> None:
         """Leave an entry for later, with why: the kind of error, for its message may hold what was said."""
         self._failed += 1
         why = error.code if isinstance(error, MemorandaError) else type(error).__name__
@@ -164,7 +164,7 @@ class _Reading:
         return RulePassResult(self._read, self._learned, self._failed, _left(self._memory), busy)
 
 
-def _asks(entry: Entry, turn: Turn | None) -> bool:
+def _asks(entry: QueueEntry, turn: Turn | None) -> bool:
     """Whether an entry is the one by which a turn's request is counted: each is read for two tasks."""
     return entry.task == extraction_queue.TASKS[0] and turn is not None and is_own(turn) and request_counts.asks(turn)
 

@@ -14,7 +14,7 @@ from store.llm.ollama_client import OllamaChat
 from store.llm.server_info import figure
 
 SILENCE = 120.0  # seconds without a word after which it is given up: a large layer takes long to be verified
-RESUMES = "Pull it again: it goes on where it stopped."
+RESUMES = "Pull it again: it continues where it stopped."
 SAID = 160  # characters of what a server said that are told
 # what Ollama says, and what that means and asks for
 _TROUBLES: tuple[tuple[tuple[str, ...], str, str, str], ...] = (
@@ -28,7 +28,7 @@ _TROUBLES: tuple[tuple[tuple[str, ...], str, str, str], ...] = (
         ("no space left", "disk full", "not enough space"),
         "refused",
         "There is no room for {name} on the disk.",
-        "Make some and pull it again: it goes on where it stopped.",
+        "Make some and pull it again: it continues where it stopped.",
     ),
     (
         ("newer version of ollama",),

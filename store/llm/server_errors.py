@@ -18,7 +18,7 @@ def timed_out(who: str) -> ModelFailed:
 
 
 def stopped() -> ModelFailed:
-    return ModelFailed("stopped", "The question was taken back.")
+    return ModelFailed("stopped", "The question was withdrawn.")
 
 
 def truncated(address: str) -> ModelFailed:

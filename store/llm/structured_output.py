@@ -83,7 +83,7 @@ def numbered(texts: Sequence[str], limit: int = LONGEST) -> str:
     )
 
 
-class Choice:
+class ModelChoice:
     """Of a form's text: a word of this list. The model is told so; another word is not refused, but looked at by
     whoever reads it, for one wrong word should not cost the whole answer."""
 

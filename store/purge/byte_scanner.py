@@ -53,7 +53,7 @@ Meant = tuple[str, tuple[str, ...], tuple[Near, ...], int]  # a text, encodings,
 
 def main() -> None:
     wanted = json.load(sys.stdin)
-    search = Search(pieces(wanted["texts"]), [digest.encode() for digest in wanted["digests"]])
+    search = ByteSearch(pieces(wanted["texts"]), [digest.encode() for digest in wanted["digests"]])
     json.dump([look(file, search) for file in wanted["files"]], sys.stdout)
 
 
@@ -67,7 +67,7 @@ def pieces(texts: list[str]) -> list[str]:
     return list(found)
 
 
-def look(file: str, search: "Search") -> dict[str, object]:
+def look(file: str, search: "ByteSearch") -> dict[str, object]:
     found = set[str]()
     size = 0
     try:
@@ -145,7 +145,7 @@ def history(file: str, content: bytes = b"") -> Iterator[bytes]:
 # many texts at once
 
 
-class Search:
+class ByteSearch:
     """Looks for texts, and for digests as they are. `overlap` is how much two parts of a file must share, in bytes."""
 
     def __init__(self, texts: list[str], digests: list[bytes]) -> None:

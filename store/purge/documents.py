@@ -135,7 +135,7 @@ def cut(places: DocumentRoots, chosen: Iterable[RemainingMatch]) -> dict[Remaini
             for start, end in sorted((one.span for one in some), reverse=True):
                 text = text[:start] + text[end:]
             replace(place, some[0].digest, text.encode())
-            session_snapshot.unsaid(place.path)
+            session_snapshot.rename_without_words(place.path)
         except FileNotFoundError:
             continue  # gone, and the words with it
         except (Unreadable, InvalidInput) as error:

@@ -23,7 +23,7 @@ PAGES = 400  # of the index, merged in one transaction: some 20 ms, so that no w
 
 
 PurgeBackup = Callable[
-    [Database, Database, tombstones.Buried, Sequence[tuple[str, str]], Sequence[str], Sequence[str]], bool
+    [Database, Database, tombstones.Tombstones, Sequence[tuple[str, str]], Sequence[str], Sequence[str]], bool
 ]
 """(backup, memory, what is buried there, the rows left there, words, names) → whether something was taken out."""
 
@@ -77,7 +77,7 @@ def finish(database: Database, purge: PurgeBackup, texts: Sequence[str] = (), na
     if not why:
         with database.write("agent", "purge") as write:  # unless another purge left more to do
             write.execute("DELETE FROM meta WHERE key = ? AND value = ?", (Verbatim(NOTE), Verbatim(value)))
-        database.empty_log()
+        database.checkpoint_wal()
     return Finished(why, done.rewritten, done.removed, done.unread)
 
 
@@ -85,8 +85,8 @@ def _cleaned(database: Database) -> str:
     """Leave nothing in the index and the log of what was deleted; why that cannot be done now, empty if it was."""
     try:
         merge(database)
-        if not database.empty_log():
-            return "Another program is reading the memory, and its file keeps the text until that lets go."
+        if not database.checkpoint_wal():
+            return "Another program is reading the memory, and its file keeps the text until it closes it."
     except DiskFull:
         return "The disk is too full to rewrite the search index; free some space."
     except Busy:

@@ -85,7 +85,7 @@ def trace(
     sought = [*texts, *names]
     verdicts = _prove_all(sought, database, documents)
     if erased and not stored and any(one.found for one in verdicts if one.file == database.path):
-        database.write_anew()
+        database.vacuum()
         verdicts = _prove_all(sought, database, documents)
     return Traces(tuple(verdicts), tuple(places))
 

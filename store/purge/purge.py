@@ -112,7 +112,7 @@ class Purge:
         for kind, _ in named:
             if kind not in SAID:
                 raise InvalidInput(f"A {kind} cannot be purged.", f"What can: {', '.join(SAID)}.")
-        with self._database.one_moment():
+        with self._database.read_snapshot():
             going, texts = self._going(named, alone)
         # the rest is read table by table: `erase` refuses what changed of these records since, and the proof that
         # follows it finds what was written elsewhere
@@ -136,7 +136,7 @@ class Purge:
     def same(
         self,
         memory: Database,
-        buried: tombstones.Buried,
+        buried: tombstones.Tombstones,
         left: Collection[Ref],
         texts: Sequence[str] = (),
         names: Sequence[str] = (),
@@ -145,7 +145,7 @@ class Purge:
         the memory does not hold any more, its places all but those that a person `left` as they are."""
         records = []
         for kind, (table, _) in SAID.items():
-            found = [number for number, row in self._rows(table, None).items() if buried(grave(table, row))]
+            found = [number for number, row in self._rows(table, None).items() if buried(tombstone_of(table, row))]
             stay = {
                 number
                 for (number,) in memory.rows(
@@ -212,7 +212,7 @@ class Purge:
         """The transaction of a purge, and the spool: what `finish` cleans up is still to be done. Raises as `run`."""
         places = [plan.places[index] for index in sorted(chosen)]
         if stuck := next((place for place in places if not place.can), None):
-            raise InvalidInput(f"{stuck.citation} cannot be scrubbed: {stuck.what}.", "Leave it out.")
+            raise InvalidInput(f"{stuck.citation} cannot be erased: {stuck.what}.", "Leave it out.")
         chosen_files = {place.key for place in places if place.table == "file"}
         stay = {place.key for place in plan.places if place.table == "file"} - chosen_files
         with_room(self._database.path, lambda: self._erase(plan, places, stay, actor))
@@ -247,8 +247,8 @@ class Purge:
     def _with_chain(self, table: str, wanted: dict[int, str]) -> None:
         """Add what belongs to these records: the chain of what superseded what, and the facts that say the same."""
         ways = [
-            (f"SELECT supersedes FROM {table} WHERE supersedes IS NOT NULL AND id IN ids", "superseded by one of them"),
-            (f"SELECT id FROM {table} WHERE supersedes IN ids", "supersedes one of them"),
+            (f"SELECT supersedes FROM {table} WHERE supersedes IS NOT NULL AND id IN ids", "replaced by one of them"),
+            (f"SELECT id FROM {table} WHERE supersedes IN ids", "replaces one of them"),
         ]
         if table == "facts":
             hashes = "SELECT text_hash FROM facts WHERE id IN ids"
@@ -304,7 +304,7 @@ class Purge:
             if {(one.table, one.key) for one in still} != gone or not told.issuperset(texts):
                 raise Conflict("Something changed while you looked; nothing was purged.", "Look again.")
             tombstones.add_tombstones(write, _graves(self._rows_of(plan), plan))
-            purged_words.bury(write, plan.texts, () if left else plan.names)
+            purged_words.add_purged_words(write, plan.texts, () if left else plan.names)
             tombstones.cut_out(write)
             write.execute("DELETE FROM answers_cache")  # an answer may say it in other words
             made = row_eraser.embeddings(write, [*named, *row_eraser.keys_of(places)])
@@ -335,7 +335,7 @@ class Purge:
         return rows
 
 
-def grave(table: str, row: dict[str, Any]) -> str:
+def tombstone_of(table: str, row: dict[str, Any]) -> str:
     """The text that a record's tombstone is of. What an event says may be said by many, and it is known by its time."""
     if table == "decisions":
         return tombstones.decision_text(row["title"], row["chosen"])
@@ -347,7 +347,7 @@ def grave(table: str, row: dict[str, Any]) -> str:
 def _graves(rows: Iterable[tuple[str, dict[str, Any]]], plan: PurgePlan) -> list[str]:
     """The texts that tombstones are left of: not of one that others say who stay."""
     unsought = set(plan.unsought)
-    return [grave(table, row) for table, row in rows if not unsought.intersection(_said(table, row))]
+    return [tombstone_of(table, row) for table, row in rows if not unsought.intersection(_said(table, row))]
 
 
 def _said(table: str, row: dict[str, Any]) -> Iterator[str]:
@@ -383,7 +383,7 @@ def finish(database: Database, texts: Sequence[str] = (), names: Sequence[str] =
 def _out_of_backup(
     backup: Database,
     memory: Database,
-    buried: tombstones.Buried,
+    buried: tombstones.Tombstones,
     left: Sequence[Ref],
     texts: Sequence[str],
     names: Sequence[str],

@@ -209,7 +209,7 @@ def _cut_out(database: Database, leaks: Iterable[Leak], actor: str, scanner: Sca
         forget_cache(write)
     with database.write(actor, "optimize") as write:
         write.execute("INSERT INTO corpus_fts(corpus_fts) VALUES ('optimize')")
-    return database.empty_log()
+    return database.checkpoint_wal()
 
 
 def _scrub_too(backup: Database, scanner: Scanner) -> bool:

@@ -137,7 +137,7 @@ class Facts:
             ).get
             if old[0] == fact:
                 raise InvalidInput(
-                    f"{cite('fact', number)} says exactly that.", "Confirm it instead, if it still holds."
+                    f"{cite('fact', number)} says exactly that.", "Confirm it instead, if it is still true."
                 )
             known = same(write, fact)
             if known is not None and known != number:

@@ -28,7 +28,7 @@ class Mutes:
                     raise Conflict(f"{cite('fact', number)} is forgotten already.", "It is in no context either.")
             known = self.among(numbers)
             if known.issuperset(numbers):
-                raise Conflict("Muted already.", "`memoranda unmute` lets agents be told again.")
+                raise Conflict("Muted already.", "`memoranda unmute` sends them to agents again.")
             for number in dict.fromkeys(numbers):
                 if number not in known:
                     write.insert("mutes", fact_id=number, at=Verbatim(write.at), origin=actor)

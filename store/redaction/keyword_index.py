@@ -20,7 +20,7 @@ _EDGED = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 """What may not stand before a mark that begins a word, in lower case."""
 
 
-class Index:
+class KeywordIndex:
     """The keywords of some families. `families` are in the order in which they are tried."""
 
     __slots__ = ("_find", "_gates", "_meant", "families")

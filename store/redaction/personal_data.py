@@ -8,7 +8,7 @@ what it is.
 import re
 
 from store.redaction.families import PERSONAL
-from store.redaction.redactor import Finding
+from store.redaction.redactor import SecretFinding
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -109,18 +109,18 @@ _KINDS: tuple[tuple[str, str, "Check"], ...] = (
 _patterns: "list[re.Pattern[str]]" = []
 
 
-def personal(text: str) -> list[Finding]:
+def personal(text: str) -> list[SecretFinding]:
     """What a text holds about people, from left to right, none overlapping another; the first kind that fits counts."""
     if not _patterns:
         _patterns.extend(re.compile(pattern, re.IGNORECASE | re.ASCII) for _, pattern, _ in _KINDS)
-    found: list[Finding] = []
+    found: list[SecretFinding] = []
     taken = bytearray(len(text))
     for pattern, (kind, _, check) in zip(_patterns, _KINDS, strict=True):
         for match in pattern.finditer(text):
             start, end = match.span("value" if "value" in pattern.groupindex else 0)
             if check(text[start:end]) and not any(taken[start:end]):
                 taken[start:end] = b"\1" * (end - start)
-                found.append(Finding(kind, start, end))
+                found.append(SecretFinding(kind, start, end))
     return sorted(found, key=lambda finding: finding.start)
 
 

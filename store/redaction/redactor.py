@@ -13,7 +13,7 @@ from store.redaction.families import (
     is_credential,
     names_credential,
 )
-from store.redaction.keyword_index import Index
+from store.redaction.keyword_index import KeywordIndex
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ _INVISIBLE = (
 )
 
 
-class Finding:
+class SecretFinding:
     """Where a secret stands, in offsets of the original text. Never the secret itself."""
 
     __slots__ = ("end", "label", "start")
@@ -63,7 +63,7 @@ class Finding:
         return f"Finding({self.label!r}, {self.start}, {self.end})"
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Finding):
+        if not isinstance(other, SecretFinding):
             return NotImplemented
         return (self.label, self.start, self.end) == (other.label, other.start, other.end)
 
@@ -163,13 +163,13 @@ def _masked(copy: str, spans: list[tuple[int, int]]) -> str:
     return "".join(parts)
 
 
-_indexes: "list[Index]" = []
+_indexes: "list[KeywordIndex]" = []
 
 
-def _index() -> Index:
+def _index() -> KeywordIndex:
     """The index of the whole table."""
     if not _indexes:
-        _indexes.append(Index(FAMILIES))
+        _indexes.append(KeywordIndex(FAMILIES))
     return _indexes[0]
 
 
@@ -209,7 +209,7 @@ def _read(copy: str, likely: "list[tuple[Family, list[int]]]") -> tuple[str, lis
     return copy, found
 
 
-def findings(text: str) -> list[Finding]:
+def findings(text: str) -> list[SecretFinding]:
     """The secrets in a text, from left to right, none overlapping another."""
     copy, changed = (text, None) if text.isascii() else _normalised(text)
     if MARKER in copy:
@@ -242,11 +242,11 @@ def findings(text: str) -> list[Finding]:
     if changed:
         found = [(origins[start], origins[end - 1] + 1, label) for start, end, label in _widened(found, origins)]
     found.sort(key=lambda cut: (cut[0], -cut[1]))
-    result: list[Finding] = []
+    result: list[SecretFinding] = []
     done = 0
     for start, end, label in found:
         if start >= done:  # and not inside a private key
-            result.append(Finding(label, start, end))
+            result.append(SecretFinding(label, start, end))
             done = end
     return result
 
@@ -267,7 +267,7 @@ def redact(text: str, keep: "Keep | None" = None) -> str:
     return replaced(text, cuts) if cuts else text
 
 
-def replaced(text: str, cuts: list[Finding]) -> str:
+def replaced(text: str, cuts: list[SecretFinding]) -> str:
     """The text with each of these places, which are in order and apart, replaced by its marker."""
     parts = []
     last = 0

@@ -18,7 +18,7 @@ MOST = 1 << 30  # bytes of the longest record that SQLite makes
 Value = int | float | str | bytes | None
 
 
-class Pages:
+class PageReader:
     """The pages of a file and of the log beside it. Pages are numbered from 1; one that is not there is empty.
 
     `logged` is whether the log counts; it may be another file's. Raises StorageError.

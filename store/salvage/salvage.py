@@ -15,12 +15,12 @@ from store.database.database import Database
 from store.database.tables import DERIVED, PACKED, RECORDED
 from store.health.hash_chain import true
 from store.history.compression import unpack_all
-from store.salvage.pages import Pages, Value
+from store.salvage.pages import PageReader, Value
 from store.salvage.repair import Mended, explain, mend
 from store.salvage.table_detection import SEQUENCE, rows, shapes
 from store.trust.ownership import IDENTITY, made_of
 
-__all__ = ["Came", "Report", "salvage"]
+__all__ = ["Came", "SalvageReport", "salvage"]
 
 BATCH = 2_000  # records after which it is told how far it is
 FEW = 3  # records of a table whose number may be damaged
@@ -41,7 +41,7 @@ class Came:
 
 
 @dataclass(frozen=True)
-class Report:
+class SalvageReport:
     """What was salvaged: the new file, what came through by table, and sentences about the rest."""
 
     into: str
@@ -54,7 +54,7 @@ def salvage(
     into: str | None = None,
     progress: Callable[[str, int, int], None] = lambda what, done, total: None,
     clock: Clock = utc_now,
-) -> Report:
+) -> SalvageReport:
     """Write what can be read of the memory at `path` into a new one, `into` or a free name beside it.
 
     Raises NotFound, Conflict (the new file is there already), ForeignFile (nothing in it is of a memory), StorageError.
@@ -64,7 +64,7 @@ def salvage(
     into = into or _free(path)
     if os.path.lexists(into):
         raise Conflict(f"{into} is there already.", "Name another file with --into.")
-    pages = Pages(path)
+    pages = PageReader(path)
     part = f"{into}.{os.urandom(4).hex()}.part"
     try:
         ours = known(path)
@@ -96,8 +96,8 @@ def _free(path: str) -> str:
 
 
 def _build(
-    pages: Pages, part: str, into: str, progress: Callable[[str, int, int], None], clock: Clock, identity: str
-) -> Report:
+    pages: PageReader, part: str, into: str, progress: Callable[[str, int, int], None], clock: Clock, identity: str
+) -> SalvageReport:
     database = Database(part, "cli", clock)
     try:
         notes = _choose(pages, database)
@@ -133,10 +133,10 @@ def _build(
         tables = _came(connection, read, mended, numbers)
     finally:
         database.close()
-    return Report(into, tables, [*notes, *_told(mended, cut)])
+    return SalvageReport(into, tables, [*notes, *_told(mended, cut)])
 
 
-def _choose(pages: Pages, database: Database) -> list[str]:
+def _choose(pages: PageReader, database: Database) -> list[str]:
     """Whether the log beside the file is its own: the one with which more steps follow from each other. Sentences."""
     log = pages.log
     if log is None:
@@ -153,7 +153,7 @@ def _choose(pages: Pages, database: Database) -> list[str]:
     return []
 
 
-def _following(pages: Pages, database: Database) -> int:
+def _following(pages: PageReader, database: Database) -> int:
     """How many steps of history there are whose digest follows from the one before."""
     from store.base.hashing import sha256
     from store.database.change_capture import framed
@@ -182,7 +182,7 @@ def _without_triggers(connection: apsw.Connection) -> list[str]:
 
 
 def _load(
-    pages: Pages, connection: apsw.Connection, progress: Callable[[str, int, int], None]
+    pages: PageReader, connection: apsw.Connection, progress: Callable[[str, int, int], None]
 ) -> tuple[dict[str, int], dict[str, int]]:
     """Put every record that can be read into the new tables: (how many by table, the counters of numbers given)."""
     wanted = [
@@ -346,9 +346,9 @@ def _told(mended: Mended, cut: int) -> list[str]:
         notes.append(f"{gone:,} records did not come through; what is known of them is in that same step.")
     if mended.headers or mended.rows:
         steps = len(mended.headers | mended.rows)
-        notes.append(f"{steps:,} steps of history did not come through whole, and can no longer be taken back.")
+        notes.append(f"{steps:,} steps of history did not come through whole, and can no longer be undone.")
     if cut:
-        notes.append(f"{cut:,} references to what did not come through were let go of.")
+        notes.append(f"{cut:,} references to what did not come through were removed.")
     if mended.torn:
         notes.append(f"{mended.torn:,} checkpoints hold something else than was written; they are as they were read.")
     return notes

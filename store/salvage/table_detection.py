@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import apsw
 
-from store.salvage.pages import INNER_INDEX, INNER_TABLE, LEAF_INDEX, LEAF_TABLE, Pages, Value
+from store.salvage.pages import INNER_INDEX, INNER_TABLE, LEAF_INDEX, LEAF_TABLE, PageReader, Value
 
 MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 TIMES = re.compile(r"(.*_)?at")
@@ -14,7 +14,7 @@ CLASSES: dict[str, tuple[type, ...]] = {"INTEGER": (int,), "TEXT": (str,), "BLOB
 
 
 @dataclass(frozen=True)
-class Column:
+class FoundColumn:
     name: str
     type: str
     required: bool  # NOT NULL, and nothing stands in for it
@@ -22,7 +22,7 @@ class Column:
 
 
 SEQUENCE = "sqlite_sequence"
-COUNTERS = [Column("name", "TEXT", True, False), Column("seq", "INTEGER", True, False)]
+COUNTERS = [FoundColumn("name", "TEXT", True, False), FoundColumn("seq", "INTEGER", True, False)]
 
 
 @dataclass
@@ -30,7 +30,7 @@ class Shape:
     """A table: its columns, in the order of its records."""
 
     name: str
-    columns: list[Column]
+    columns: list[FoundColumn]
     trees: bool = True  # whether its rows stand in a tree of rowids; else in one of keys
     roots: list[int] = field(default_factory=list)
 
@@ -54,7 +54,7 @@ class Shape:
         return {column.name: rowid if column.rowid else value for column, value in zip(self.columns, row, strict=False)}
 
 
-def _fits(column: Column, value: Value) -> bool:
+def _fits(column: FoundColumn, value: Value) -> bool:
     if column.rowid or value is None:
         return value is None and not (column.required and not column.rowid)
     if not isinstance(value, CLASSES[column.type]):
@@ -72,13 +72,13 @@ def shape(connection: apsw.Connection, table: str) -> Shape:
         rows.sort(key=lambda row: (not row[3], row[3]))  # the key's columns first, in its order; then as declared
     alone = sum(bool(row[3]) for row in rows) == 1
     columns = [
-        Column(name, kind, bool(notnull or key), bool(key and alone and not without and kind == "INTEGER"))
+        FoundColumn(name, kind, bool(notnull or key), bool(key and alone and not without and kind == "INTEGER"))
         for name, kind, notnull, key in rows
     ]
     return Shape(table, columns, not without)
 
 
-def shapes(pages: Pages, connection: apsw.Connection, wanted: list[str]) -> list[Shape]:
+def shapes(pages: PageReader, connection: apsw.Connection, wanted: list[str]) -> list[Shape]:
     """The wanted tables: as the file's own schema lays them, as far as it can be read, else as `connection` does. Then
     the counters of numbers given, and under no name all trees that are nobody's here, if they can be read. A tree whose
     name is damaged may be anybody's, and has no place among these."""
@@ -128,7 +128,7 @@ def _reads(scratch: apsw.Connection, sql: str) -> bool:
     return sql.startswith("CREATE ")
 
 
-def tree(pages: Pages, root: int) -> Iterator[int]:
+def tree(pages: PageReader, root: int) -> Iterator[int]:
     """The pages of a tree that may hold records, in no particular order; what is broken below is left out."""
     seen: set[int] = set()
     waiting = [root]
@@ -144,7 +144,7 @@ def tree(pages: Pages, root: int) -> Iterator[int]:
             yield number
 
 
-def rows(pages: Pages, tables: list[Shape]) -> Iterator[tuple[Shape, dict[str, Value]]]:
+def rows(pages: PageReader, tables: list[Shape]) -> Iterator[tuple[Shape, dict[str, Value]]]:
     """Every record of these tables that can be read: first those of their trees, then those on pages that no tree leads
     to any more, by what they look like."""
     seen: set[int] = set()
@@ -166,7 +166,7 @@ def rows(pages: Pages, tables: list[Shape]) -> Iterator[tuple[Shape, dict[str, V
         yield from _stray(pages, number, tables)
 
 
-def _stray(pages: Pages, number: int, tables: list[Shape]) -> Iterator[tuple[Shape, dict[str, Value]]]:
+def _stray(pages: PageReader, number: int, tables: list[Shape]) -> Iterator[tuple[Shape, dict[str, Value]]]:
     by_rowid = pages.kind(number) == LEAF_TABLE
     found = list(pages.records(number))
     fitting = {

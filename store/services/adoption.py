@@ -14,7 +14,7 @@ from store.base.location import FOLDER, Location
 from store.conversations import hook_spool
 from store.database.connection import damaged, explain, guard, reading
 from store.database.database import Database
-from store.inbox.proposal_basis import Question
+from store.inbox.proposal_basis import ProposalQuestion
 from store.memory import Memory
 from store.trust import ownership
 
@@ -102,11 +102,11 @@ def as_proposals(location: Location, clock: Clock = utc_now) -> Adopted:
     there = Database(location.path, "cli", clock, create=False, look=True)
     try:
         asked = [
-            Question("add", {"fact": fact, "domain": domain, "tags": _tags(tags)}, origin=origin)
+            ProposalQuestion("add", {"fact": fact, "domain": domain, "tags": _tags(tags)}, origin=origin)
             for fact, domain, tags in there.rows(_FACTS)
         ]
         asked += [
-            Question("add", {"fact": f"{title}: {chosen}", "domain": "decisions"}, origin=origin)
+            ProposalQuestion("add", {"fact": f"{title}: {chosen}", "domain": "decisions"}, origin=origin)
             for title, chosen in there.rows(_DECISIONS)
         ]
     finally:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from store.base.errors import MemorandaError
 from store.database.lease import Lease, LeaseLost
 from store.ingest.claude import folder_of
-from store.ingest.runner import Report, ingest
+from store.ingest.runner import IngestReport, ingest
 from store.ingest.source_file import looked, name
 from store.memory import Memory
 from store.services import session_flush
@@ -65,10 +65,10 @@ def _size(path: str) -> int | None:
         return None
 
 
-def bring_in(memory: Memory, cancelled: Callable[[], bool] = lambda: False) -> Report | None:
+def bring_in(memory: Memory, cancelled: Callable[[], bool] = lambda: False) -> IngestReport | None:
     """Bring in what grew, and summarise what left the windows of sessions that are under way; None if another process
     is at it. A file that cannot be read keeps none of the others out: it is among the troubles, with line 0."""
-    files, report = due(memory), Report()
+    files, report = due(memory), IngestReport()
     if not files:
         return report
     lease = Lease(memory.database, LEASE)

@@ -11,7 +11,7 @@ from store.memory import Memory
 
 if TYPE_CHECKING:
     from store.embedding.provider import Provider
-    from store.embedding.provider_selection import Choice
+    from store.embedding.provider_selection import ProviderChoice
 
 
 def _quiet(*told: object) -> None:
@@ -22,7 +22,7 @@ def _never() -> bool:
     return False
 
 
-def open_provider(memory: Memory, patient: bool = False) -> "Choice":
+def open_provider(memory: Memory, patient: bool = False) -> "ProviderChoice":
     """The provider that this memory's configuration asks for: `choice.open`, sparing the hash of known weights."""
     return provider_selection.open(memory.config, patient, Vectors(memory.database).stamp)
 

@@ -104,7 +104,7 @@ def finish_purge(database: Database, trouble: Say = _quiet) -> None:
         return
     done = purge.finish(database)
     if done.pending:
-        trouble(f"A purge is not finished: {done.pending}")
+        trouble(f"Erasing is not finished: {done.pending}")
     for name in done.removed:
         trouble(f"The backup {name} held what was purged and could not be rewritten; it was removed.")
     for name in done.unread:

@@ -73,7 +73,7 @@ class Searches:
 
 
 @dataclass(frozen=True, slots=True)
-class Index:
+class IndexMetrics:
     """What a search has to look in: whether SQLite's full text (FTS5) is there, `indexed` of `records` in it, the
     `model` that made vectors ("" without any), its `dimension`, and of how many texts vectors
     were made (`embedded`)."""
@@ -129,7 +129,7 @@ class Measures:
     useful: float | None
     reading: ExtractionStats
     requests: Requests
-    index: Index
+    index: IndexMetrics
     recoveries: Recoveries
     searches: Searches
     queries: tuple[tuple[str, int], ...]
@@ -145,30 +145,30 @@ def measure(memory: Memory) -> Measures:
     """All of it; for a thread that may wait. `python -m bench.health` prints how long. Figures that are compared with
     each other are of one moment; between the groups the log may be emptied."""
     database = memory.database
-    with database.one_moment():
+    with database.read_snapshot():
         counts = memory.facts.counts(memory.now)
         pinned = database.value("SELECT count(*) FROM facts WHERE status = 'active' AND pinned")
         oldest = database.row(
             "SELECT id, last_confirmed_at FROM facts WHERE status = 'active' AND NOT pinned"
             " ORDER BY last_confirmed_at, id LIMIT 1"
         )
-    with database.one_moment():
+    with database.read_snapshot():
         told = database.rows(TOLD)
         sessions = _sessions(memory, [name for name, _, _ in told[:SESSIONS]])
-    with database.one_moment():
+    with database.read_snapshot():
         sent = memory.context.sent
         contexts, answered, taken = sent.figures()
         mean, useful = sent.mean(), sent.useful()
-    with database.one_moment():
+    with database.read_snapshot():
         waiting, given_up = extraction_queue.counts(database)
         reading = ExtractionStats(
             *extraction_queue.tries(database), waiting, given_up, tuple(extraction_queue.given_up(database, GIVEN_UP))
         )
-    with database.one_moment():
+    with database.read_snapshot():
         index = _index(database)
-    with database.one_moment():
+    with database.read_snapshot():
         recoveries = _recoveries(database)
-    with database.one_moment():
+    with database.read_snapshot():
         records = {table: database.value(f"SELECT count(*) FROM {table}") for table in RECORDS}
     backups, size = _backups(memory)
     return Measures(
@@ -206,7 +206,7 @@ def _sessions(memory: Memory, names: list[str]) -> tuple[ConversationCost, ...]:
     return tuple(found)
 
 
-def _index(database: Database) -> Index:
+def _index(database: Database) -> IndexMetrics:
     from store.embedding import model_registry
     from store.search.fts import FullTextIndex
 
@@ -214,7 +214,7 @@ def _index(database: Database) -> Index:
     serving = model_registry.serving(database)
     records: int = database.value("SELECT count(*) FROM corpus")
     waiting = database.value("SELECT count(*) FROM embedding_queue")
-    return Index(
+    return IndexMetrics(
         full_text="fts5" in modules,
         indexed=FullTextIndex(database).total(),
         records=records,

@@ -16,7 +16,7 @@ _READ = f"SELECT value FROM meta WHERE key = '{IDENTITY}'"
 _NEWEST = "SELECT seq, digest FROM history ORDER BY seq DESC LIMIT 1"
 NOTE_SECONDS = 600  # how old the step that is kept may be before it is kept anew
 STEPS = (
-    "`memoranda --look VERB` looks at it, read-only; `memoranda adopt --as-proposals` takes what it says as proposals;"
+    "`memoranda --look COMMAND` looks at it, read-only; `memoranda adopt --as-proposals` takes it as proposals;"
     " `memoranda adopt --whole` takes it as it is, if it is yours."
 )
 

@@ -53,7 +53,7 @@ with Memory.open(path) as memory:
                 old = facts.pop(dice.randrange(len(facts)))
                 new = memory.facts.correct(old, text)
                 facts.append(new)
-                print(f"F#{new} supersedes F#{old}.", flush=True)
+                print(f"F#{new} replaces F#{old}.", flush=True)
             elif act == 4:
                 gone = facts.pop(dice.randrange(len(facts)))
                 memory.facts.forget([gone])
@@ -67,7 +67,7 @@ with Memory.open(path) as memory:
                 print("Confirmed.", flush=True)
             else:
                 step = memory.history.undo()
-                print(f"Took back step {step.seq}: {step.reason}.", flush=True)
+                print(f"Undid step {step.seq}: {step.reason}.", flush=True)
         except MemorandaError as error:  # another writer forgot it first, or took it back
             if error.code not in ("conflict", "not-found"):
                 raise
@@ -106,7 +106,7 @@ def too_wide(folder: Path) -> list[str]:
 
 
 # what a command may answer instead of an acknowledgement, when another lane was faster
-FASTER = (b"is forgotten already", b"is superseded", b"cannot be taken back", b"nothing to undo", b"There is no fact")
+FASTER = (b"is forgotten already", b"is superseded", b"cannot be undone", b"nothing to undo", b"There is no fact")
 
 
 def kill_commands(project: Path, said: Acknowledged, dice: random.Random, lifetime: float) -> None:
@@ -268,7 +268,7 @@ def acknowledged_is_there(memory: Memory, lines: list[tuple[str, str]]) -> None:
             promised[text] += 1
         elif found := re.fullmatch(r"Forgot (F#\d+)\.", line):
             promised[f"forget {found[1]}"] += 1
-        elif found := re.match(r"Took back step (\d+): ", line):
+        elif found := re.match(r"Undid step (\d+): ", line):
             promised[f"undo {found[1]}"] += 1
         else:
             assert line == "Confirmed.", f"a writer said something that no writer says: {line}"

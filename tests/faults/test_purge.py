@@ -122,9 +122,9 @@ def test_a_reader_holds_the_log(tmp_path: Path, words: tuple[str, ...]):
     kept = fill_backups(project)
     with reader(project):
         done = command(project, "purge", "2", "--yes")
-        assert done.returncode == 1 and "Purged 1 record for good." in done.stdout, done
+        assert done.returncode == 1 and "Erased 1 record with all old versions." in done.stdout, done
         assert "Pending: Another program is reading the memory" in done.stdout
-        assert "Proved" not in done.stdout and "memory.db: raw" in done.stdout
+        assert "not found." not in done.stdout and "memory.db: raw" in done.stdout
         assert traces(project / ".memoranda" / "backups", TEXT, "zebraf") == []
         if words == FINISHING[0]:
             assert command(project, "show", "F#2").returncode == 1
@@ -199,7 +199,7 @@ def test_forgetting_works_on_a_full_disk(small_disk: Path):
     assert "is full" in command(small_disk, "remember", "more").stderr
     done = command(small_disk, "purge", "2", "--scrub", "all", "--yes")
     assert (done.returncode, done.stderr) == (0, ""), done
-    assert "Purged 1 record for good." in done.stdout and "Proved: no trace in" in done.stdout
+    assert "Erased 1 record with all old versions." in done.stdout and "bytes: not found." in done.stdout
     assert not ballast.exists()
     assert traces(small_disk / ".memoranda", TEXT, "zebrafish") == []
     (small_disk / "fill").unlink()
@@ -257,7 +257,7 @@ STAGES = {
     "store.purge.backups.put": "new",
     "store.purge.backups.seal": "new",
     "store.purge.finalize.merge": "new",
-    "store.database.database.Database.empty_log": "new",
+    "store.database.database.Database.checkpoint_wal": "new",
 }
 KILLED = """
 import importlib, os, signal, sys
@@ -345,7 +345,7 @@ def test_a_backup_whose_rewriting_was_cut_off(project: Path):
     subprocess.run([sys.executable, "-c", CUT_OFF, str(made)], check=False)
     assert sorted(path.name for path in folder.iterdir()) == [made.name, f"{made.name}-journal"]
     done = command(project, "purge", "2", "--scrub", "all", "--yes")
-    assert done.returncode == 0 and "Proved: no trace in" in done.stdout, done
+    assert done.returncode == 0 and "bytes: not found." in done.stdout, done
     assert traces(project, TEXT, "zebrafish") == []
     with Memory.open(str(made)) as backup:
         assert [fact.fact for fact in backup.facts.many([1, 2, 3])] == ["the team is five", "he said [purged]"]

@@ -218,6 +218,7 @@ def test_every_verb_is_tried() -> None:
     assert set(LOOKING) | set(CHANGING) | ELSEWHERE == set(BY_NAME)
 
 
+@pytest.mark.sampled(2)
 def test_every_verb_that_looks(copy: Copy) -> None:
     """Each for a person or as JSON, in turn; on a memory that is not this person's, nothing beside it is written."""
     project, home = copy()
@@ -234,6 +235,7 @@ def test_every_verb_that_looks(copy: Copy) -> None:
         assert tree(project.folder) == before
 
 
+@pytest.mark.sampled(2)
 def test_every_verb_that_changes_something(copy: Copy) -> None:
     project, home = copy()
     exported = run("verbs", project, [["export", str(home / "export.json")]], home)
@@ -246,6 +248,7 @@ def test_every_verb_that_changes_something(copy: Copy) -> None:
         assert_civil(given)
 
 
+@pytest.mark.sampled(2)
 def test_every_pane(copy: Copy) -> None:
     project, home = copy()
     for shown in run("panes", project, KEYS, home):

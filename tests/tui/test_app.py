@@ -114,11 +114,11 @@ class TestFacts:
                 assert memory.facts.get(fact).status == "forgotten"
             await person.press("u")
             assert person.rows == before, "in its old place, under the cursor"
-            assert person.toasts[-1] == f"Took back: forget F#{fact}; ^r puts it back"
+            assert person.toasts[-1] == f"Undid: forget F#{fact}; ^r redoes it"
             assert person.record is not None and person.record.citation == f"F#{fact}"
             await person.press("ctrl+r")
             assert not any("Deploy" in row for row in person.rows)
-            assert person.toasts[-1] == f"Put back: forget F#{fact}; u takes it back"
+            assert person.toasts[-1] == f"Redid: forget F#{fact}; u undoes it"
 
     async def test_forget_several_in_a_row_without_looking(self, story: Story) -> None:
         async with opened(story.folder) as person:
@@ -162,7 +162,7 @@ class TestFacts:
     async def test_a_correction_that_says_the_same_is_told_so(self, story: Story) -> None:
         async with opened(story.folder) as person:
             await person.press("c", "enter")
-            assert person.toasts == ["F#1 says exactly that. Confirm it instead, if it still holds."]
+            assert person.toasts == ["F#1 says exactly that. Confirm it instead, if it is still true."]
 
     async def test_the_chain_and_the_history_are_in_the_details(self, story: Story) -> None:
         async with opened(story.folder, NARROW) as person:
@@ -172,12 +172,12 @@ class TestFacts:
                 "Team of five, two of them part time",
                 "",
                 "Confirmed    11 Sep 2026 12:00 (71 d ago)",
-                "Remembered   11 Sep 2026 12:00 (71 d ago)",
+                "Learned      11 Sep 2026 12:00 (71 d ago)",
                 "Said by      user, explicit, confidence high",
                 "",
                 "What it said over time",
-                "  F#3  Team of three  superseded",
-                "  F#4  Team of four  superseded",
+                "  F#3  Team of three  replaced",
+                "  F#4  Team of four  replaced",
                 "▸ F#5  Team of five, two of them part time  active",
                 "",
                 "History",
@@ -196,7 +196,7 @@ class TestFacts:
             await person.press("a")
             await person.paste("lunch  is at ONE.")
             await person.press("enter")
-            assert person.toasts == [f"F#{number} was known already: confirmed, u to undo"], "the newest stands alone"
+            assert person.toasts == [f"F#{number} is already known; confirmed, u to undo"], "the newest stands alone"
             assert person.sees("11 facts")
             said = list(person.app._notifications)
             await person.press("a", "enter")
@@ -386,7 +386,7 @@ class TestTimeline:
             assert person.sees("D#4 now chooses") and person.main.query_one(Line).value == "PDF/A-3"
             await person.paste(" with XML inside")
             await person.press("enter")
-            assert person.toasts == ["D#6 supersedes D#4, u to undo"]
+            assert person.toasts == ["D#6 replaces D#4, u to undo"]
             assert "Supersedes   D#4" in person.preview, "the cursor is on the new one"
             await person.press("u")
             assert person.record is not None and person.record.citation == "D#4"
@@ -483,9 +483,9 @@ class TestCommands:
             await person.command("/memory add don't hedge --domain preferences")
             assert person.toasts[-1] == "Remembered F#15." and person.sees("11 facts")
             await person.command("/remember Don't hedge")
-            assert person.toasts[-1] == "F#15 was known already: confirmed."
+            assert person.toasts[-1] == "F#15 is already known; confirmed."
             await person.command("memory correct F#15 do not hedge")
-            assert person.toasts[-1] == "F#16 supersedes F#15."
+            assert person.toasts[-1] == "F#16 replaces F#15."
             await person.command("/memory forget 16")
             assert person.toasts[-1] == "Forgot 1 fact. Undo brings it back." and person.sees("10 facts")
             await person.command("/memory confirm 6 F#2")
@@ -521,7 +521,7 @@ class TestCommands:
             await person.command("/restore 2")
             await person.until(lambda: isinstance(person.app.screen, PlanScreen))
             await person.press("enter")
-            assert person.toasts[-1] == "2 records changed; K#3 is how it was; u takes it all back"
+            assert person.toasts[-1] == "2 records changed; K#3 is how it was; u undoes it all"
             assert person.sees("10 facts")
             await person.press("u")
             assert person.sees("8 facts")
@@ -561,7 +561,7 @@ class TestCommands:
     async def test_what_cannot_be_meant_is_said(self, story: Story) -> None:
         async with opened(story.folder) as person:
             for line, said in (
-                ("frobnicate now", "There is no verb “frobnicate”. ? lists them all."),
+                ("frobnicate now", "There is no command “frobnicate”. ? lists them all."),
                 ("forget", "forget wants ID…: a fact's number, or F#12, D#3."),
                 ("facts --nonsense", "facts has no option “--nonsense”"),
                 ("forget F#999", "There is no fact F#999."),
@@ -733,7 +733,7 @@ class TestOthers:
             with story.open(door="mcp") as memory:
                 memory.facts.remember("an agent was here", actor="agent")
             await person.press("u")
-            assert person.toasts[-1] == "Took back: forget F#1; ^r puts it back"
+            assert person.toasts[-1] == "Undid: forget F#1; ^r redoes it"
             with story.open() as memory:
                 assert memory.facts.get(15).status == "active"
 

@@ -29,7 +29,7 @@ from store.base import models
 from store.conversations.turns import NewTurn as Turn
 from store.embedding import indexer
 from store.git.repository import Repository
-from store.ingest.runner import Report
+from store.ingest.runner import IngestReport
 from store.memory import Memory
 from tui import cli
 from tui.input.command import Verb
@@ -197,7 +197,7 @@ IMPORTED = {"name", "whole", "changes", "step", "tables", "records", "notes", "r
 # a command → what its JSON holds: a record's class, [class] for a list of them, or the names of an object's fields
 PURGED = {"purged", "scrubbed", "left", "pending", "backups", "traces", "files"}
 NOMINATED = {"proposals", "duplicates", "contradictions", "against_decisions", "clusters", "facts", "left", "meaning"}
-BROUGHT = {field.name for field in dataclasses.fields(Report)} | {"learned"}
+BROUGHT = {field.name for field in dataclasses.fields(IngestReport)} | {"learned"}
 MODEL = {"model", "state", "mode", "address", "version", "trouble", "order", "installed"}
 FIELDS: dict[type, set[str]] = {
     record: {"citation", *(field.name for field in dataclasses.fields(record))}
@@ -570,13 +570,13 @@ ERRORS = (
     (("undo", "2", "--keep", "F#2"), 2, "invalid", "Nothing was chosen"),
     (("undo", "2", "--all-by", "user"), 2, "invalid", "A step or an origin, not both."),
     (("undo", "--all-by", "nobody"), 1, "not-found", "Nobody of that name ever wrote here."),
-    (("undo", "--all-by", "user"), 2, "invalid", "Say --yes."),
+    (("undo", "--all-by", "user"), 2, "invalid", "Add --yes."),
     (("undo", "3", "--overwrite", "D#1"), 1, "conflict", "refers to it. Keep it."),
     (("diff", "P#1"), 1, "not-found", "There is no proposal P#1"),
     (("accept",), 2, "invalid", "Name proposals, or whose they are, and not both."),
     (("accept", "9"), 1, "not-found", "There is no proposal P#9."),
     (("edit", "P#9", "x"), 1, "not-found", "There is no proposal P#9."),
-    (("reject", "--origin", "nobody", "--yes"), 2, "invalid", "Nothing from that origin waits."),
+    (("reject", "--origin", "nobody", "--yes"), 2, "invalid", "There is nothing to review from that origin."),
     (("merge", "1"), 2, "invalid", "Merging takes two records."),
     (("merge", "1", "P#1"), 2, "invalid", "A proposal is merged with a fact"),
     (("merge", "1", "99"), 1, "not-found", "There is no fact F#99."),
@@ -594,7 +594,7 @@ ERRORS = (
     (("restore", "1", "--kind", "task"), 2, "invalid", "Nothing was chosen"),
     (("restore", "F#1"), 2, "invalid", "F#1 is not a checkpoint."),
     (("restore", "9"), 1, "not-found", "There is no checkpoint K#9."),
-    (("restore", "1"), 2, "invalid", "Say --yes."),
+    (("restore", "1"), 2, "invalid", "Add --yes."),
     (("checkpoint", "x" * 201), 2, "invalid", "200 characters"),
     (("checkpoint", "x", "--tokens", "5"), 2, "invalid", "one of them"),
     (("checkpoint", "--session", "s"), 2, "invalid", "--session says whose"),
@@ -638,8 +638,8 @@ def test_a_bare_number_is_the_verbs_own_kind(do: Do, lived: Path):
     head = repositories.git(lived, "rev-parse", "HEAD")
     assert do("show", "1").out == do("show", "F#1").out == do("show", "[F#1]").out == do("show", "f#1").out
     assert do("confirm", "1", "F#1", "[F#1]", "f#1").out == "Confirmed 1 fact.\n"
-    assert do("correct", "D#1", "files").out == "D#3 supersedes D#1.\n"
-    assert do("correct", "1", "the team is six").out == "F#4 supersedes F#1.\n"
+    assert do("correct", "D#1", "files").out == "D#3 replaces D#1.\n"
+    assert do("correct", "1", "the team is six").out == "F#4 replaces F#1.\n"
     assert do("link", head, "3").out == f"C#{head[:7]} implements D#3.\n"
     assert do("unlink", f"C#{head[:4]}", "D#3").out == f"C#{head[:4]} and D#3 are no longer linked.\n"
     assert do("decide", "x", "--chosen", "y", "--supersedes", "3").out == "Recorded D#4.\n"
@@ -653,10 +653,10 @@ def test_what_a_verb_says_is_what_happened(do: Do, checkout: Path):
     """A morning at the command line, told by the command line itself."""
     story = (
         (("remember", "the", "team", "is", "five", "--pin", "--tag", "people"), "Remembered F#1."),
-        (("remember", "The team is FIVE."), "F#1 was known already: confirmed."),
-        (("correct", "1", "the team is six"), "F#2 supersedes F#1."),
-        (("undo",), "Took back step 3: correct F#1."),
-        (("redo",), "Put back step 3: correct F#1."),
+        (("remember", "The team is FIVE."), "F#1 is already known; confirmed."),
+        (("correct", "1", "the team is six"), "F#2 replaces F#1."),
+        (("undo",), "Undid step 3: correct F#1."),
+        (("redo",), "Redid step 3: correct F#1."),
         (("unpin", "2"), "Unpinned 1 fact."),
         (("pin", "2"), "Pinned 1 fact: it never ages."),
         (("checkpoint",), "Checkpoint K#1."),
@@ -674,7 +674,7 @@ def test_what_a_verb_says_is_what_happened(do: Do, checkout: Path):
         ("the team is six", "active", True),
     ]
     assert do("decisions").out.startswith("No decisions yet.")
-    assert do("undo").out.startswith("Took back step ")
+    assert do("undo").out.startswith("Undid step ")
     assert do("facts").out.startswith("No facts here.")
 
 
@@ -690,8 +690,8 @@ def test_a_cycle_of_work_from_its_start_to_its_end(do: Do, checkout: Path):
         (("task", "start", "1", "3"), "A#3 is in progress already."),
         (("task", "done", "2"), "Done with 1 task."),
         (("task", "done", "2"), "A#2 is done already."),
-        (("undo",), "Took back step 5: task done A#2."),
-        (("redo",), "Put back step 5: task done A#2."),
+        (("undo",), "Undid step 5: task done A#2."),
+        (("redo",), "Redid step 5: task done A#2."),
         (("task", "reopen", "A#2"), "Reopened 1 task."),
         (("task", "done", "A#2"), "Done with 1 task."),
         (("correct", "A#3", "write the docs"), "Corrected A#3."),
@@ -905,7 +905,7 @@ def test_facts_are_found_by_their_tags(do: Do, lived: Path):
     assert do("untag", "1", "2", "On-Call").out == "Took On-Call from 2 facts.\n"
     assert [fact["id"] for fact in do("facts", "--tag", "on call", "--json").data] == [3]
     assert do("search", "tag:on-call", "--json").data["total"] == 1
-    assert do("undo").out.startswith("Took back step ") and len(do("facts", "--tag", "on-call", "--json").data) == 2
+    assert do("undo").out.startswith("Undid step ") and len(do("facts", "--tag", "on-call", "--json").data) == 2
 
 
 def test_an_agent_goes_on_where_it_stood(do: Do, checkout: Path):
@@ -985,7 +985,7 @@ def test_nothing_is_asked_where_nobody_can_answer(lived: Path):
         for answer in (b"", b"y\n"):
             done = process(*words, stdin=None, input=answer)
             assert (done.returncode, done.stdout) == (2, b"")
-            assert done.stderr == b"This asks first, and nobody is here to answer; nothing was changed. Say --yes.\n"
+            assert done.stderr == b"Needs confirmation; nothing was changed. Add --yes.\n"
     assert {name: text for name, text in tree(lived).items() if "memory.db" not in name} == {
         name: text for name, text in before.items() if "memory.db" not in name
     }
@@ -1086,13 +1086,13 @@ def test_a_dry_run_shows_what_a_restore_would_change_and_changes_nothing(do: Do,
     with memory_of(moved) as memory:
         before = memory.database.rows("SELECT * FROM history")
     every = [
-        "- F#5     an imported fact  would go",
-        "+ F#2     deploys on Fridays  active again",
-        "- F#3     José prefiere té  would go, superseded",
-        "- F#4     José prefiere mate  would go",
+        "- F#5     an imported fact  removed",
+        "+ F#2     deploys on Fridays  comes back",
+        "- F#3     José prefiere té  removed, replaced",
+        "- F#4     José prefiere mate  removed",
         "~ F#1     the team is five  unpinned",
-        f"- C#{head} D#1  implements  would go",
-        "- D#2     Use tabs  would go",
+        f"- C#{head} D#1  implements  removed",
+        "- D#2     Use tabs  removed",
     ]
     assert lines_of(do("restore", "1", "--dry-run")) == ["Restoring K#1 would change 7 records.", *every]
     added = lines_of(do("restore", "K#1", "--dry-run", "--strategy", "add"))
@@ -1128,7 +1128,7 @@ def test_a_part_is_restored_by_citation_or_kind(do: Do, moved: Path):
 
 
 def test_a_step_in_the_way_of_others_is_taken_back_by_saying_how(do: Do, lived: Path):
-    """The refusal says how to look and how to go on; --overwrite takes it back all the same, --keep leaves it."""
+    """The refusal says how to look and how to go on; --overwrite undoes it all the same, --keep leaves it."""
     do("remember", "one more")
     do("forget", "1", "4")
     seq = do("history", "--json").data[0]["seq"]
@@ -1137,17 +1137,17 @@ def test_a_step_in_the_way_of_others_is_taken_back_by_saying_how(do: Do, lived: 
     said = do("undo", str(seq))
     assert said.status == 1 and f"`undo {seq} --dry-run`" in said.err and f"`undo {seq} --overwrite F#1`" in said.err
     assert lines_of(do("undo", str(seq), "--dry-run")) == [
-        f"Taking back step {seq} would change 1 record; 1 record left out.",
-        "~ F#1     the team is five  active again  left out: it changed since",
-        "+ F#4     one more  active again",
+        f"Undoing step {seq} would change 1 record; 1 record left out.",
+        "~ F#1     the team is five  comes back  left out: it changed since",
+        "+ F#4     one more  comes back",
     ]
     said = do("undo", str(seq), "--keep", "F#4")
     assert said.status == 1 and "--overwrite F#1, or --keep F#1" in said.err
-    assert do("undo", str(seq), "--keep", "F#1").out == f"Took back step {seq}: forget F#1 F#4. 1 record kept.\n"
+    assert do("undo", str(seq), "--keep", "F#1").out == f"Undid step {seq}: forget F#1 F#4. 1 record kept.\n"
     assert do("show", "4", "--json").data["status"] == "active"
     assert do("redo").status == 0
     assert do("show", "4", "--json").data["status"] == "forgotten"
-    assert do("undo", str(seq), "--overwrite", "1").out == f"Took back step {seq}: forget F#1 F#4.\n"
+    assert do("undo", str(seq), "--overwrite", "1").out == f"Undid step {seq}: forget F#1 F#4.\n"
     assert [do("show", name, "--json").data["status"] for name in "14"] == ["active", "active"]
     assert do("redo").status == 0
     assert do("undo", str(seq), "--overwrite", "1", "--keep", "4").out.endswith(" 1 record kept.\n")
@@ -1160,13 +1160,13 @@ def test_all_that_one_origin_wrote_is_taken_back_but_what_changed_since(do: Do, 
         memory.facts.remember("imported and pinned", actor="import:notes")
         memory.facts.pin([6])
     assert lines_of(do("undo", "--all-by", "import:notes", "--dry-run")) == [
-        "Taking back all by import:notes would change 2 records; 1 record left out.",
-        "- F#6     imported and pinned  would go  left out: it changed since",
-        "- F#5     an imported fact  would go",
-        "+ F#2     deploys on Fridays  active again",
+        "Undoing all by import:notes would change 2 records; 1 record left out.",
+        "- F#6     imported and pinned  removed  left out: it changed since",
+        "- F#5     an imported fact  removed",
+        "+ F#2     deploys on Fridays  comes back",
     ]
     assert do("undo", "--all-by", "import:notes", "--yes").out == (
-        "Took back all by import:notes: 2 records changed. F#6 stays: changed since. K#2 is how it was; undo works.\n"
+        "Undid all by import:notes: 2 records changed. F#6 stays: changed since. K#2 is how it was; undo works.\n"
     )
     assert {fact["id"] for fact in do("facts", "--json").data} == {1, 2, 4, 6}
     said = do("undo", "--all-by", "import:notes", "--yes")
@@ -1183,7 +1183,7 @@ def test_diff_says_what_changed_before_and_after(do: Do, moved: Path):
     assert lines_of(do("diff", "K#1"))[:5] == [
         "+ F#5     an imported fact  new",
         "- F#2     deploys on Fridays  status: active → forgotten",
-        "+ F#3     José prefiere té  new, superseded",
+        "+ F#3     José prefiere té  new, replaced",
         "+ F#4     José prefiere mate  new",
         "~ F#1     the team is five  pinned: 0 → 1",
     ]
@@ -1317,7 +1317,7 @@ def test_a_reader_does_not_wait_for_all_of_a_long_history(do: Do, checkout: Path
         hurry.setattr(Repository, "read", slow)
         said = do("timeline")
     assert said.status == 0
-    assert said.err == "3 commits remain to be read; the next command goes on.\n"
+    assert said.err == "3 commits remain to be read; the next command continues.\n"
     said = do("timeline", "--json")
     assert (len(said.data), said.err) == (4, "")
 
@@ -1639,7 +1639,7 @@ def test_the_installed_command_tells_the_same_story(checkout: Path):
     assert command("timeline").stdout.decode().count("first commit") == 1
     assert command("confirm", "9").returncode == 1
     assert command("confirm").returncode == 2
-    assert command("undo").stdout == b"Took back step 1: remember F#1.\n"
+    assert command("undo").stdout == b"Undid step 1: remember F#1.\n"
     assert command("facts").stdout.startswith(b"No facts here.")
 
 
@@ -1678,7 +1678,7 @@ def test_index_is_stopped_by_an_interrupt_and_goes_on(do: Do, lived: Path, meani
         said = do("index")
         assert signal.getsignal(signal.SIGINT) is before
     assert said.status == 130
-    assert "Embedded 1 text.\nStopped: " in said.out and said.out.endswith("; memoranda index goes on.\n")
+    assert "Embedded 1 text.\nStopped: " in said.out and said.out.endswith("; memoranda index continues.\n")
     assert do("index").status == 0 and "Stopped" not in do("index").out
 
 
@@ -1778,13 +1778,13 @@ def test_purging_asks_once_and_says_what_it_would_do(do: Do, lived: Path):
     refused = do("purge", "3")
     assert (refused.status, refused.out) == (2, "") and "nothing was changed" in refused.err
     shown = do("purge", "3", "--dry-run").out
-    assert "Would purge 1 record for good:" in shown and "− F#3     José prefiere té" in shown
+    assert "Would erase 1 record with all old versions:" in shown and "− F#3     José prefiere té" in shown
     assert "[x] D#3" in shown and "--leave ID leaves one as it is" in shown
     assert "[ ] D#3" in do("purge", "3", "--leave", "D#3", "--dry-run").out
     assert do("show", "3").status == 0
     done = do("purge", "3", "--yes").out
-    assert "Purged 1 record for good." in done and "Scrubbed 1 other place." in done
-    assert done.index("Not looked at: ") < done.index("Proved: no trace in"), "what is out of reach is said first"
+    assert "Erased 1 record with all old versions." in done and "Erased in 1 other place too." in done
+    assert done.index("Not looked at: ") < done.index("bytes: not found."), "what is out of reach is said first"
     assert do("show", "D#3", "--json").data["context"] == "for [purged]."
     assert do("verify-forgotten", "josé prefiere té").status == 0
     again = do("remember", "José prefiere té")
@@ -1813,7 +1813,7 @@ def test_a_persons_own_files_are_cut_unless_they_are_left_out(do: Do, lived: Pat
     assert notes.read_text() == "# Notes\n\nFine. Bye.\n- josé prefiere té\n"
     assert do("remember", "José prefiere té", "--yes").status == 0
     done = do("purge", "4", "--yes").out
-    assert f"Cut out of your file MEMORY.md; {git}." in done and "Proved: no trace in" in done
+    assert f"Cut out of your file MEMORY.md; {git}." in done and "bytes: not found." in done
     assert notes.read_text() == "# Notes\n\nFine. Bye.\n"
     assert do("verify-forgotten", "José prefiere té").status == 0
 
@@ -1838,7 +1838,7 @@ def test_a_purge_beside_a_file_that_cannot_be_read_says_so(do: Do, lived: Path):
     (lived / "old.json.gz").write_bytes(gzip.compress(os.urandom(100))[:50])
     said = do("purge", "F#1", "--yes")
     assert said.status == 1
-    assert "Cannot be read, so nothing is said of it:" in said.out and "old.json.gz" in said.out
+    assert "Cannot be read, so it was not checked:" in said.out and "old.json.gz" in said.out
     assert "The files named above cannot be read" in said.err and "still in the files" not in said.err
 
 
@@ -1851,7 +1851,7 @@ def test_what_is_older_than_a_time_is_purged(do: Do, lived: Path):
     assert {one["kind"] for one in shown["purge"]} == {"task"} and do("tasks").out
     assert do("purge", "--before", "now", "--kind", "task").status == 2, "nobody is here to answer"
     done = do("purge", "--before", "now", "--kind", "task", "--yes")
-    assert done.status == 0 and "for good." in done.out and do("tasks", "--all", "--json").data == []
+    assert done.status == 0 and "with all old versions." in done.out and do("tasks", "--all", "--json").data == []
     assert do("show", "3").status == 0, "the rest stays"
     for words, said in (
         (("--before", "2001-01-01"), "Nothing that can be purged is older than"),

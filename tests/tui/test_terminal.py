@@ -176,7 +176,7 @@ def test_a_session(story: Story, size: tuple[int, int]) -> None:
         terminal.write("f")
         sees(terminal, "Forgot 1 fact, u to undo", "9 facts")
         terminal.write("u")
-        sees(terminal, "Took back: forget F#6", "10 facts")
+        sees(terminal, "Undid: forget F#6", "10 facts")
         terminal.write("/cache")
         sees(terminal, "FOUND 3", "3 found")
         terminal.write("\r\x1b[B")

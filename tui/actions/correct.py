@@ -93,7 +93,7 @@ def replace(screen: ActionHost, record: Record | Step, work: Callable[[Memory, s
 
     def said(new: object) -> tuple[str, int | None]:
         if isinstance(record, Decision):
-            return f"{cited('decision', new)} supersedes {record.citation}{undoes()}", key_of("decision", new)
+            return f"{cited('decision', new)} replaces {record.citation}{undoes()}", key_of("decision", new)
         return f"Corrected {name_of(record)}{undoes()}", key_of("fact", new) if isinstance(record, Fact) else None
 
     if text.strip():

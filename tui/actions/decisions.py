@@ -54,7 +54,7 @@ def supersede(screen: ActionHost) -> None:
     if isinstance(record, Decision):
         decide(screen, record)
     elif record is not None:
-        screen.say(f"Only a decision is superseded by another; {named('record.correct')} corrects a fact.", "warning")
+        screen.say(f"Only a decision is replaced by another; {named('record.correct')} corrects a fact.", "warning")
 
 
 def link(screen: ActionHost) -> None:

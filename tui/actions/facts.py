@@ -113,7 +113,7 @@ def add(screen: ActionHost) -> None:
 def _add_fact(screen: ActionHost, text: str, domain: str) -> None:
     def said(result: object) -> tuple[str, int | None]:
         number, new = result if isinstance(result, tuple) else (0, True)
-        known = f"{cite('fact', number)} was known already: confirmed{undoes()}"
+        known = f"{cite('fact', number)} is already known; confirmed{undoes()}"
         return f"Remembered {cite('fact', number)}{undoes()}" if new else known, pack("fact", number)
 
     if text.strip():

@@ -22,7 +22,7 @@ def checkpoint(screen: ActionHost) -> None:
     def answer(text: str) -> None:
         write(screen, lambda memory: memory.checkpoints.take(text), made("Took", "checkpoint"))
 
-    screen.ask("name this moment", "", answer)
+    screen.ask("checkpoint name", "", answer)
 
 
 def restore(screen: ActionHost) -> None:
@@ -48,19 +48,19 @@ def take_back(screen: ActionHost) -> None:
     record = screen.target()
     if not isinstance(record, Step):
         screen.say(
-            f"{named('step.undo')} takes back a step of the history; {named('pane.history')} goes there. "
-            f"{named('memory.undo')} takes back your newest change.",
+            f"{named('step.undo')} undoes a step of the history; {named('pane.history')} goes there. "
+            f"{named('memory.undo')} undoes your newest change.",
             "warning",
         )
     elif record.undone_by is not None:
-        screen.say(f"Step {record.seq} was taken back already, by step {record.undone_by}.", "warning")
+        screen.say(f"Step {record.seq} is already undone, by step {record.undone_by}.", "warning")
     else:
         screen.show_plan("step", record.seq)
 
 
 def take_back_now(screen: ActionHost, plan: Plan, undone_by: str) -> None:
     """Apply a plan of one record, in whose way nothing stands; `undone_by` says what takes that back."""
-    said = f"Took back step {plan.undoes}: {plan.changes[0].title[:40]}; {undone_by}"
+    said = f"Undid step {plan.undoes}: {plan.changes[0].title[:40]}; {undone_by}"
     write(screen, lambda memory: memory.plans.apply(plan, {0}), said)
 
 
@@ -72,9 +72,7 @@ def take_back_all(screen: ActionHost) -> None:
     if isinstance(record, Turn):
         origin = TALK + record.session
     if not origin:
-        screen.say(
-            f"{named('step.undo-all')} takes back all that one origin wrote: stand on something it wrote.", "warning"
-        )
+        screen.say(f"{named('step.undo-all')} undoes all that one origin wrote: select something it wrote.", "warning")
     elif origin == PERSON:
         screen.say(
             f"That is you. A checkpoint takes you back to a moment of yours: {named('pane.checkpoints')} lists them.",
@@ -108,11 +106,11 @@ def as_of(screen: ActionHost) -> None:
 
 
 def undo(screen: ActionHost) -> None:
-    _take_back(screen, lambda memory: memory.history.undo(), "Took back", f"{named('memory.redo')} puts it back")
+    _take_back(screen, lambda memory: memory.history.undo(), "Undid", f"{named('memory.redo')} redoes it")
 
 
 def redo(screen: ActionHost) -> None:
-    _take_back(screen, lambda memory: memory.history.redo(), "Put back", f"{named('memory.undo')} takes it back")
+    _take_back(screen, lambda memory: memory.history.redo(), "Redid", f"{named('memory.undo')} undoes it")
 
 
 def _take_back(screen: ActionHost, work: Callable[[Memory], Step], said: str, again: str) -> None:

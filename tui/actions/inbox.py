@@ -13,9 +13,8 @@ from tui.render.plurals import count
 from tui.render.proposal_detail import flagged
 
 if TYPE_CHECKING:
-    from store import InboxChoice as Choice
+    from store import InboxChoice, Memory
     from store import InboxDecision as Decided
-    from store import Memory
     from tui.actions.host import ActionHost
 
 HERE = "Only what is proposed, and facts, can be merged."
@@ -27,13 +26,13 @@ def proposals(screen: ActionHost) -> list[Proposal]:
 
 
 def accept(screen: ActionHost, chosen: Sequence[Proposal]) -> None:
-    """Accept proposals; what reads like an order to an agent is asked about when it is one of several."""
+    """Accept proposals; what looks like an instruction to agents is asked about when it is one of several."""
     orders = sum(map(flagged, chosen))
     if orders and len(chosen) > 1:
-        from store import InboxChoice as Choice
+        from store import InboxChoice
 
-        choices = [Choice(one.id, "accept") for one in chosen]
-        which = f"{orders} of which read{'s' if orders == 1 else ''} like an order to an agent"
+        choices = [InboxChoice(one.id, "accept") for one in chosen]
+        which = f"{orders} of which read{'s' if orders == 1 else ''} like an instruction to agents"
         screen.ask_first(f"Accept {count(len(chosen), 'proposal')}, {which}?", lambda: decide(screen, choices))
         return
     _decide(screen, chosen, "accept", "Accept")
@@ -44,22 +43,22 @@ def reject(screen: ActionHost, chosen: Sequence[Proposal]) -> None:
 
 
 def _decide(screen: ActionHost, chosen: Sequence[Proposal], verb: str, word: str) -> None:
-    from store import InboxChoice as Choice
+    from store import InboxChoice
 
-    choices = [Choice(one.id, verb) for one in chosen]
+    choices = [InboxChoice(one.id, verb) for one in chosen]
     many(screen, f"{word} {count(len(chosen), 'proposal')}?", len(chosen), lambda: decide(screen, choices))
 
 
 def edit(screen: ActionHost, proposal: Proposal) -> None:
     """Accept a proposal in one's own words."""
-    from store import InboxChoice as Choice
+    from store import InboxChoice
 
     if not _worded(screen, proposal):
         return
 
     def answer(text: str) -> None:
         if text.strip():
-            decide(screen, [Choice(proposal.id, "accept", text)])
+            decide(screen, [InboxChoice(proposal.id, "accept", text)])
 
     screen.ask(f"accept {proposal.citation} as", proposal.text, answer)
 
@@ -77,7 +76,7 @@ def merge(screen: ActionHost) -> None:
     elif chosen:
         return
     elif len(facts) > 1:
-        said = f"Made one of {count(len(facts), 'fact')}{undoes()}"
+        said = f"Merged {count(len(facts), 'fact')}{undoes()}"
         many(
             screen,
             f"Make one of {count(len(facts), 'fact')}?",
@@ -120,21 +119,21 @@ def look(screen: ActionHost) -> None:
 def _join(screen: ActionHost, fact: int, text: str) -> None:
     other = _fact(screen, text)
     if other is not None:
-        said = f"Made one of {cite('fact', fact)} and {cite('fact', other)}{undoes()}"
+        said = f"Merged {cite('fact', fact)} and {cite('fact', other)}{undoes()}"
         write(screen, lambda memory: memory.inbox.join(fact, [other]), said)
 
 
 def _with_a_fact(screen: ActionHost, proposal: Proposal, verb: str, question: str) -> None:
     """At once where it is plain which fact is meant: to merge, the only one that says the same; to supersede, the one
     it is about, or the only one it is like."""
-    from store import InboxChoice as Choice
+    from store import InboxChoice
 
     def found(result: object, error: MemorandaError | None) -> None:
         known, plain = result if isinstance(result, tuple) else ([], False)
         if error is not None:
             screen.later(screen.say, str(error), "error", 8)
         elif plain:
-            screen.later(decide, screen, [Choice(proposal.id, verb, fact=known[0])])
+            screen.later(decide, screen, [InboxChoice(proposal.id, verb, fact=known[0])])
         else:
             screen.later(ask, cite("fact", known[0]) if known else "")
 
@@ -142,7 +141,7 @@ def _with_a_fact(screen: ActionHost, proposal: Proposal, verb: str, question: st
         def answer(text: str) -> None:
             fact = _fact(screen, text)
             if fact is not None:
-                decide(screen, [Choice(proposal.id, verb, fact=fact)])
+                decide(screen, [InboxChoice(proposal.id, verb, fact=fact)])
 
         screen.ask(question.format(proposal.citation), first, answer)
 
@@ -177,7 +176,7 @@ def _fact(screen: ActionHost, text: str) -> int | None:
         return None
 
 
-def decide(screen: ActionHost, choices: Sequence[Choice], anyway: bool = False) -> None:
+def decide(screen: ActionHost, choices: Sequence[InboxChoice], anyway: bool = False) -> None:
     """Carry choices out on the writer's thread, and say what came of them; ask about what is no longer what it rested
     on."""
 
@@ -198,7 +197,7 @@ def decide(screen: ActionHost, choices: Sequence[Choice], anyway: bool = False) 
     write(screen, work, said, back=pack("proposal", choices[0].number) if len(choices) == 1 else None)
 
 
-def _left(screen: ActionHost, choices: Sequence[Choice], done: Decided) -> None:
+def _left(screen: ActionHost, choices: Sequence[InboxChoice], done: Decided) -> None:
     """What could not be done: a doubt about one proposal is asked about, more are told."""
     from store import DoubtfulProposal as Doubtful
     from store import Purged
@@ -235,7 +234,7 @@ def told(done: Decided) -> str:
 
 def in_editor(screen: ActionHost) -> None:
     """Decide the marked proposals, or all of the list, in the person's editor."""
-    from store import InboxChoice as Choice
+    from store import InboxChoice
     from tui.desktop.editor import edit as edit_text
     from tui.render import proposal_batch
 
@@ -248,13 +247,13 @@ def in_editor(screen: ActionHost) -> None:
         else screen.engine.screen.inbox.waiting(origin=screen.view.asker, limit=proposal_batch.MOST)
     )
     if not chosen:
-        screen.say("Nothing waits for you.")
+        screen.say("Nothing to review.")
         return
     memory = screen.engine.screen
     given, wrong, choices = (
         proposal_batch.written(chosen, lambda one: proposal_batch.beside(memory, one)),
         "",
-        list[Choice](),
+        list[InboxChoice](),
     )
     while True:  # a slip opens it again, with what is wrong on top; left as it is then, nothing is decided
         try:
@@ -269,7 +268,7 @@ def in_editor(screen: ActionHost) -> None:
         except MemorandaError as error:
             given, wrong = proposal_batch.again(text, error), str(error)
     if wrong:
-        screen.say(f"{wrong} Nothing was decided.", "error", 8)
+        screen.say(f"{wrong} No change.", "error", 8)
         return
     if choices:
         many(
@@ -279,4 +278,4 @@ def in_editor(screen: ActionHost) -> None:
             lambda: decide(screen, choices),
         )
     else:
-        screen.say("Nothing was decided.")
+        screen.say("No change.")

@@ -56,7 +56,7 @@ def _told(screen: ActionHost, result: object) -> None:
     done, traces = result
     lines = done_lines(done, traces)
     screen.unmark()
-    screen.say(f"Purged {count(done.purged, 'record')} for good. {lines[-1]}", alone=True, timeout=8)
+    screen.say(f"Erased {count(done.purged, 'record')} with all old versions. {lines[-1]}", alone=True, timeout=8)
     screen.refresh_records()
     if len(lines) > 1:
-        screen.pane.read_out([f"Purged {count(done.purged, 'record')} for good.", "", *lines])
+        screen.pane.read_out([f"Erased {count(done.purged, 'record')} with all old versions.", "", *lines])

@@ -41,7 +41,7 @@ def search(session: Session, given: "ParsedArguments") -> Outcome:
     more = answer.total - len(answer.hits)
     found = f"{answer.total:,} found in {answer.milliseconds:.0f} ms"
     if answer.left_out:
-        lines.append(f"{count(answer.left_out, 'record')} superseded or forgotten left out: is:superseded is:forgotten")
+        lines.append(f"{count(answer.left_out, 'record')} hidden (forgotten or replaced): is:replaced is:forgotten")
     tail = [found + (f", {more:,} not shown: --limit {answer.total}" if more > 0 else ""), *answer.notes]
     return Outcome(
         lines=[*lines, *tail],

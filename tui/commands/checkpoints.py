@@ -87,7 +87,7 @@ def recover(session: Session, given: "ParsedArguments") -> Outcome:
     lines = [f"{point.citation}{name}: how things stood on {local_time(point.created_at)}{whose}. {HOW}", ""]
     lines += (prompt(found.held, found.notes) or "It holds nothing: no task, no decision, no conversation.").split("\n")
     if found.left_out:
-        lines += ["", f"{found.left_out} left out: forgotten or taken back since."]
+        lines += ["", f"{found.left_out} left out: forgotten or undone since."]
     lines += related_lines(near or [])
     return Outcome(data=lambda: _as_json(found, near), lines=lines)
 

@@ -116,7 +116,7 @@ def _lines(built: "Context", now: str) -> list[str]:
         cited = [
             piece.citation or piece.start.strip(" :") for piece in part.pieces if piece.flagged and part.name != "facts"
         ]
-        lines += [f"{WARNING} {one} reads like an order to an agent" for one in dict.fromkeys(cited)]
+        lines += [f"{WARNING} {one} looks like an instruction to agents" for one in dict.fromkeys(cited)]
     return [*lines, *built.notes, "", "As it is sent:", "", *built.text.split("\n")]
 
 

@@ -9,8 +9,7 @@ from tui.render.plurals import count
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from store import IngestReport as Report
-    from store import RulePassResult
+    from store import IngestReport, RulePassResult
     from tui.input.argument_parser import ParsedArguments
 
 SUFFIX = ".jsonl"
@@ -19,12 +18,11 @@ LARGE = 4 << 20  # bytes: some seconds
 
 
 def ingest(session: Session, given: "ParsedArguments") -> Outcome:
-    from store import IngestReport as Report
+    from store import IngestReport, rule_pass, session_flush
     from store import ingest_file as bring_in
-    from store import rule_pass, session_flush
 
     memory = session.memory
-    report = Report()
+    report = IngestReport()
     failures: list[MemorandaError] = []
     sources = _sources(session, given.source)
     if memory.database.door == "app":
@@ -82,19 +80,19 @@ def _refuse_large(sources: list[str]) -> None:
         )
 
 
-def _brought(report: "Report") -> str:
+def _brought(report: "IngestReport") -> str:
     if not report.added:
         return "Nothing new." if report.known or report.bytes or not report.broken else "Nothing could be read."
     return f"Brought in {count(report.added, 'turn')} of {count(len(report.sessions), 'session')}."
 
 
-def _told(report: "Report") -> list[str]:
+def _told(report: "IngestReport") -> list[str]:
     """What else there is to say, a line each."""
     from store import LONGEST_LINE as LONGEST
 
     lines = []
     for number, says in (
-        (report.known, "were known already"),
+        (report.known, "are already known"),
         (report.discarded, "set aside for a day: greetings, thanks, what tools wrote"),
         (report.elsewhere, "of another project, and not taken"),
         (report.purged, "were erased here once, and stay out"),
@@ -113,7 +111,7 @@ def _told(report: "Report") -> list[str]:
     return lines
 
 
-def _as_json(report: "Report") -> dict[str, object]:
+def _as_json(report: "IngestReport") -> dict[str, object]:
     fields = {name: getattr(report, name) for name in type(report).__slots__}
     troubles = [{"file": path, "line": number, "why": why} for path, number, why in report.troubles]
     return {**fields, "troubles": troubles, "sessions": sorted(report.sessions)}
@@ -132,7 +130,7 @@ def _learned(read: "RulePassResult") -> list[str]:
             where = ": see memoranda inbox" if kind == "proposal" else ""
             lines.append(f"{verb} {' '.join(cite(kind, number) for number in numbers[:10])}{more}{where}")
     if read.left:
-        lines.append(f"{count(read.left, 'turn')} still to be learned from: the application goes on, or flush")
+        lines.append(f"{count(read.left, 'turn')} still to be learned from: the application continues, or flush")
     return lines
 
 
@@ -181,7 +179,7 @@ def _discarded(session: Session, given: "ParsedArguments") -> Outcome:
     return Outcome(
         data=lambda: found[: given.limit],
         lines=[
-            *(lines or ["Nothing is set aside. Greetings, thanks and what tools wrote stand here for a day."]),
+            *(lines or ["Nothing is set aside. Greetings, thanks and what tools wrote are listed here for a day."]),
             *left_out(max(0, len(found) - given.limit), given.limit),
         ],
     )

@@ -37,7 +37,7 @@ def demo(session: Session, given: "ParsedArguments") -> Outcome:
         if not kept:
             shutil.rmtree(folder, ignore_errors=True)
     if not kept:
-        return Outcome(f"The demo is gone, with its folder {folder}.", status=status)
+        return Outcome(f"Demo deleted, with its folder {folder}.", status=status)
     outcome = _kept("The demo is kept", place)
     outcome.status = status
     return outcome

@@ -30,7 +30,7 @@ def remember(session: Session, given: "ParsedArguments") -> Outcome:
             again=again,
         ),
     )
-    said = f"Remembered {cite('fact', fact)}." if new else f"{cite('fact', fact)} was known already: confirmed."
+    said = f"Remembered {cite('fact', fact)}." if new else f"{cite('fact', fact)} is already known; confirmed."
     return Outcome(said, lambda: _json(session, [fact])[0])
 
 
@@ -74,12 +74,12 @@ def correct(session: Session, given: "ParsedArguments") -> Outcome:
     target = int(old.target)
     if old.kind == "decision":
         new = though_purged(session, given, lambda again: session.memory.decisions.correct(target, text, again=again))
-        return Outcome(f"{cite('decision', new)} supersedes {old}.", lambda: _decision(session, new))
+        return Outcome(f"{cite('decision', new)} replaces {old}.", lambda: _decision(session, new))
     if old.kind == "task":
         session.memory.tasks.correct(target, text)
         return Outcome(f"Corrected {old}.", lambda: _task(session, target))
     new = though_purged(session, given, lambda again: session.memory.facts.correct(target, text, again=again))
-    return Outcome(f"{cite('fact', new)} supersedes {old}.", lambda: _json(session, [new])[0])
+    return Outcome(f"{cite('fact', new)} replaces {old}.", lambda: _json(session, [new])[0])
 
 
 def confirm(session: Session, given: "ParsedArguments") -> Outcome:

@@ -77,4 +77,4 @@ def redo(session: Session, given: "ParsedArguments") -> Outcome:
     from store import as_json
 
     step = session.memory.history.redo()
-    return Outcome(f"Put back step {step.seq}: {step.reason}.", lambda: as_json(step))
+    return Outcome(f"Redid step {step.seq}: {step.reason}.", lambda: as_json(step))

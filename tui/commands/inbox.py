@@ -2,9 +2,8 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from store import Declined, InvalidInput, Proposal, as_json, cite
+from store import Declined, InboxChoice, InvalidInput, Proposal, as_json, cite
 from store import DoubtfulProposal as Doubtful
-from store import InboxChoice as Choice
 from store import InboxDecision as Decided
 from tui.commands import Outcome, Session, number, reference, though_purged
 from tui.commands.record_lines import cut, left_out, proposal_line
@@ -32,7 +31,7 @@ def list_proposals(session: Session, given: "ParsedArguments") -> Outcome:
         lines.append(proposal_line(one, now))
         lines += [f"        {like}" for like in _likes(session, one)]
     if not shown:
-        lines = ["Nothing waits for you. What agents propose stands here until you accept or reject it."]
+        lines = ["Nothing to review. What agents propose is listed here until you accept or reject it."]
     if unread := model_stats(memory.database, now).queued:
         lines.append(
             f"{count(unread, 'turn')} wait unread, for a model to look for what is worth keeping: memoranda model."
@@ -49,11 +48,11 @@ def accept(session: Session, given: "ParsedArguments") -> Outcome:
     if fact is not None and len(numbers) > 1:
         raise InvalidInput("One proposal at a time takes the place of a fact.", "accept 8 --supersedes 12")
     verb = "accept" if fact is None else "supersede"
-    return _decided(session, [Choice(one, verb, None, fact) for one in numbers], given.anyway)
+    return _decided(session, [InboxChoice(one, verb, None, fact) for one in numbers], given.anyway)
 
 
 def edit(session: Session, given: "ParsedArguments") -> Outcome:
-    return _decided(session, [Choice(number(given.id, "proposal"), "accept", " ".join(given.text))], given.anyway)
+    return _decided(session, [InboxChoice(number(given.id, "proposal"), "accept", " ".join(given.text))], given.anyway)
 
 
 def reject(session: Session, given: "ParsedArguments") -> Outcome:
@@ -73,11 +72,11 @@ def merge(session: Session, given: "ParsedArguments") -> Outcome:
     if first.kind == "proposal":
         if len(facts) > 1:
             raise InvalidInput("A proposal is merged with one fact.", "merge P#8 12")
-        return _decided(session, [Choice(int(first.target), "merge", None, facts[0])], given.anyway)
+        return _decided(session, [InboxChoice(int(first.target), "merge", None, facts[0])], given.anyway)
     join = session.memory.inbox.join
     kept = though_purged(session, given, lambda again: join(int(first.target), facts, again=again))
     others = ", ".join(cite("fact", one) for one in facts if one != kept)
-    return Outcome(f"Made one of {cite('fact', int(first.target))} and {others}: {cite('fact', kept)}.",
+    return Outcome(f"Merged {cite('fact', int(first.target))} and {others} into {cite('fact', kept)}.",
                    lambda: as_json(session.memory.facts.get(kept)))  # fmt: skip
 
 
@@ -113,18 +112,18 @@ def _named(session: Session, given: "ParsedArguments", verb: str) -> list[int]:
         return list(dict.fromkeys(number(text, "proposal") for text in given.ids))
     numbers = session.memory.inbox.ids(origin=given.origin)
     if not numbers:
-        raise InvalidInput("Nothing from that origin waits.", "See who asks: `memoranda inbox`.")
+        raise InvalidInput("There is nothing to review from that origin.", "See who asks: `memoranda inbox`.")
     if not given.yes and not session.ask(f"{verb.capitalize()} {count(len(numbers), 'proposal')} from {given.origin}?"):
-        raise Declined("Nothing was decided.")
+        raise Declined("No change.")
     return numbers
 
 
-def _decided(session: Session, choices: Sequence[Choice], anyway: bool) -> Outcome:
+def _decided(session: Session, choices: Sequence[InboxChoice], anyway: bool) -> Outcome:
     """Carry choices out; one alone fails with its reason, of many the rest is done and told."""
     inbox = session.memory.inbox
     orders = [one for one in inbox.many([choice.number for choice in choices]) if flagged(one)]
     done = inbox.decide(choices, anyway=anyway, whole=len(choices) == 1)
-    lines = [f"{WARNING} {one.citation} reads like an order to an agent; undo takes it back." for one in orders]
+    lines = [f"{WARNING} {one.citation} looks like an instruction to agents; undo it if it is wrong." for one in orders]
     for error in done.left.values():
         lines.append(f"{error}")
         if isinstance(error, Doubtful):

@@ -72,7 +72,7 @@ class _Embedding:
         lines += self.told
         if self.left:
             waits = f"{count(self.left, 'text')} {'waits' if self.left == 1 else 'wait'} to be embedded"
-            lines.append(f"Stopped: {waits}; memoranda index goes on." if self.stopped else f"{waits}.")
+            lines.append(f"Stopped: {waits}; memoranda index continues." if self.stopped else f"{waits}.")
         return lines
 
     def _work(self, memory: "Memory") -> None:
@@ -85,7 +85,7 @@ class _Embedding:
             try:
                 result = background_embedding.embed(memory, progress, lambda: interrupt.asked, self.told.append)
                 if result is None:
-                    self.told.append("Another process is embedding right now.")
+                    self.told.append("Another program is indexing.")
                 else:
                     self.embedded = result.embedded + result.reused
             except MemorandaError as error:

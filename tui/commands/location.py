@@ -54,7 +54,7 @@ def adopt(session: Session, given: "ParsedArguments") -> Outcome:
         left = f" {done.left} records could not be proposed." if done.left else ""
         wait = "waits" if done.proposals == 1 else "wait"
         said = f"{count(done.proposals, 'proposal')} {wait} in the inbox of a new memory: {location.path}.{left}"
-        lines = [f"What was there lies in {done.aside} now.", *filter(None, [done.warning])]
+        lines = [f"What was there is in {done.aside} now.", *filter(None, [done.warning])]
         return Outcome(said, done.as_dict, lines=lines)
     done = adoption.whole(location, earlier=mine is False and _unmarked(location))
     lines = [f"It holds for this process alone: {done.trouble}"] if done.trouble else []

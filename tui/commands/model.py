@@ -1,4 +1,4 @@
-"""model: how it stands, fetch one, try it, choose one; and when it is asked."""
+"""model: its state, fetch one, try it, choose one; and when it is asked."""
 
 import os
 import sys
@@ -30,7 +30,7 @@ EACH = 10  # percent after which a pull is told again where no terminal shows on
 MODES = {
     "fast": "asked after an answer only, and never waited for",
     "smart": "asked before an answer too, for agent.seconds at most",
-    "off": "never asked: rules answer",
+    "off": "no model: answers come from the records",
 }
 INSTALL = (
     ("Linux", "curl -fsSL https://ollama.com/install.sh | sh"),
@@ -39,7 +39,7 @@ INSTALL = (
 )
 """How Ollama is installed, by where."""
 START = "ollama serve"
-BY_RULE = "Everything works without it: rules read what was said, and search, inbox and contexts need no model."
+BY_RULE = "Everything works without it: search, inbox and contexts need no model."
 
 
 def model(session: Session, given: "ParsedArguments") -> Outcome:
@@ -96,7 +96,7 @@ def fares(found: "ModelStats") -> str:
     if found.asked:
         words.append(f"asked {count(found.asked, 'time')} for this memory")
     if found.by_rule:
-        words.append(f"rules answered in its place {count(found.by_rule, 'time')}")
+        words.append(f"answered from the records instead {count(found.by_rule, 'time')}")
     if found.seconds is not None:
         words.append(f"the last answer took {seconds(found.seconds)}")
     if found.queued:
@@ -108,7 +108,7 @@ def fares(found: "ModelStats") -> str:
 def headline(found: "ModelStatus") -> str:
     """Which model is asked, in a sentence."""
     if not found.model:
-        return "No model is asked: rules answer."
+        return "No model is asked: answers come from the records."
     state = "in memory, and answers at once" if found.state == "ready" else "cold: it is loaded when it is asked first"
     return f"{found.model} is asked, {found.mode}; it is {state}."
 
@@ -215,7 +215,7 @@ def _pull(session: Session, name: str) -> Outcome:
             if not interrupt.asked:
                 raise
             raise ModelFailed(
-                "stopped", f"{name} is not there yet.", "Said again, it goes on where it stopped."
+                "stopped", f"{name} is not there yet.", "Run again, it continues where it stopped."
             ) from None
         finally:
             fetcher.close()

@@ -32,7 +32,7 @@ def purge(session: Session, given: "ParsedArguments") -> Outcome:
     done = session.memory.purge.run(plan, chosen)
     traces = left_of(session.memory, plan, done)
     return Outcome(
-        f"Purged {count(done.purged, 'record')} for good.",
+        f"Erased {count(done.purged, 'record')} with all old versions.",
         lambda: done_as_json(plan, chosen, done, traces),
         done_lines(done, traces),
         status=0 if finished(done, traces) else 1,
@@ -43,7 +43,7 @@ def purge(session: Session, given: "ParsedArguments") -> Outcome:
 def _unfinished(done: "Done", traces: "Traces") -> str:
     """Why what was to be purged is not gone, or may not be, and what is to be done about it."""
     if why := done.finished.pending:
-        return f"The purge is not finished: {why} Any later command that opens this memory finishes it."
+        return f"Erasing is not finished: {why} Any later command that opens this memory finishes it."
     if not (traces.found or traces.places):
         return (
             "The files named above cannot be read, so they may still hold the words. Delete them or make them readable,"
@@ -78,7 +78,7 @@ def verify(session: Session, given: "ParsedArguments") -> Outcome:
     if holding:
         lines.append(f"The records that hold it: {', '.join(holding[:NAMED])}{_more(holding)}.")
     if (traces.found or holding) and pending(memory.database):
-        lines.append("A purge is not finished: close what else has this memory open, and look again.")
+        lines.append("Erasing is not finished: close other programs using this memory, and check again.")
     where = f"Found in {len(traces.found):,} of" if traces.found else "No trace of it in"
     if holding and not traces.found:
         where = "Half of it stands in a place named below, all of it in none of"
@@ -176,7 +176,7 @@ def _places(plan: "PurgePlan", named: list[str]) -> frozenset[int]:
         if not places and word not in ("all", "files"):
             raise InvalidInput("That is not among the places that hold the words.", "See them with --dry-run.")
         if stuck := next((plan.places[index] for index in places if not plan.places[index].can), None):
-            raise InvalidInput(f"{stuck.citation} cannot be scrubbed: {stuck.what}.", "Leave it out.")
+            raise InvalidInput(f"{stuck.citation} cannot be erased: {stuck.what}.", "Leave it out.")
         found |= places
     return found
 
@@ -193,13 +193,13 @@ def _question(plan: "PurgePlan", chosen: frozenset[int]) -> str:
     names = [one.citation for one in plan.going]
     staying = [place.citation for index, place in enumerate(plan.places) if index not in chosen]
     files = dict.fromkeys(plan.places[index].key for index in sorted(chosen) if plan.places[index].table == "file")
-    scrubbed = f" {count(len(chosen), 'other place')} scrubbed." if chosen else ""
+    scrubbed = f" Erased in {count(len(chosen), 'other place')} too." if chosen else ""
     if files:
         scrubbed += f" Sentences are cut out of your files {', '.join(files)}."
     left = f" The words stay in {', '.join(staying[:NAMED])}{_more(staying)}." if staying else ""
     return (
-        f"Purge {count(len(names), 'record')} for good, {', '.join(names[:NAMED])}{_more(names)}?{scrubbed}{left}"
-        " No undo brings them back."
+        f"Erase {count(len(names), 'record')} with all old versions, {', '.join(names[:NAMED])}{_more(names)}?"
+        f"{scrubbed}{left} This cannot be undone."
     )
 
 
@@ -215,19 +215,19 @@ def plan_lines(plan: "PurgePlan", chosen: frozenset[int]) -> list[str]:
     from tui.commands.record_lines import cut
     from tui.theme.escape import visible
 
-    lines = [f"Would purge {count(len(plan.going), 'record')} for good:"]
+    lines = [f"Would erase {count(len(plan.going), 'record')} with all old versions:"]
     for one in plan.going:
         why = f"  ({one.why})" if one.why else ""
         lines.append(f"  − {one.citation:<6}  {cut(visible(one.text))}{why}")
     if plan.places:
-        lines.append("The same words stand in:")
+        lines.append("The same words are in:")
     for index, place in enumerate(plan.places):
         what = f"{place.what}, would be cut" if place.table == "file" and index in chosen else place.what
         what = f"{what}; {place.note}" if place.note else what
         lines.append(f"  {box(place, index in chosen)} {visible(place.citation)}  {cut(visible(place.text))}  ({what})")
     if any(place.can for place in plan.places):
         files = ", --leave files all of your own files" if any(one.table == "file" for one in plan.places) else ""
-        lines.append(f"[x] is scrubbed too; --leave ID leaves one as it is{files}.")
+        lines.append(f"[x] is erased here too; --leave ID leaves one as it is{files}.")
     return lines
 
 
@@ -261,7 +261,7 @@ def done_lines(done: "Done", traces: "Traces") -> list[str]:
     finished = done.finished
     lines = []
     if done.scrubbed:
-        lines.append(f"Scrubbed {count(done.scrubbed, 'other place')}.")
+        lines.append(f"Erased in {count(done.scrubbed, 'other place')} too.")
     for path, note in done.files:
         lines.append(f"Cut out of your file {visible(path)}{f'; {note}' if note else ''}.")
     if finished.rewritten:
@@ -276,12 +276,12 @@ def done_lines(done: "Done", traces: "Traces") -> list[str]:
         lines.append(f"… and {len(done.left) - 50:,} more places.")
     lines.append(OUT_OF_REACH)
     for one in traces.unread:
-        lines.append(f"Cannot be read, so nothing is said of it: {visible(one.file)}.")
+        lines.append(f"Cannot be read, so it was not checked: {visible(one.file)}.")
     if finished.pending:
         lines.append(f"Pending: {finished.pending}")
     elif traces.none:
         size = sum(one.size for one in traces.verdicts)
-        lines.append(f"Proved: no trace in {count(len(traces.verdicts), 'file')}, {size:,} bytes.")
+        lines.append(f"Checked {count(len(traces.verdicts), 'file')}, {size:,} bytes: not found.")
     for one in traces.found:
         why = ", where what still holds the words is" if done.left else ""
         lines.append(f"Found in {visible(one.file)}{why}: {', '.join(one.found)}.")

@@ -59,7 +59,7 @@ def iteration_line(iteration: "Iteration", decisions: int, commits: int) -> str:
 
 
 def step_line(step: "Step") -> str:
-    state = f"  (taken back by {step.undone_by})" if step.undone_by else ""
+    state = f"  (undone by {step.undone_by})" if step.undone_by else ""
     start = f"{step.seq:>6}  {local_time(step.at):>17}  {visible(step.actor):<6}  {step.door:<6}"
     return f"{start}  {visible(step.reason)}{state}"
 

@@ -74,7 +74,7 @@ def _narrowed(plan: "Plan", proposed: frozenset[int], given: "ParsedArguments") 
     if not kinds <= set(TABLES):
         raise InvalidInput("There is no such kind to restore.", f"Choose among: {', '.join(TABLES)}.")
     if kinds:  # and what they need of another kind: a decision that goes takes its links along
-        mine = [plan.along(index) for index in chosen if plan.changes[index].kind in kinds]
+        mine = [plan.required_with(index) for index in chosen if plan.changes[index].kind in kinds]
         chosen = frozenset().union(*mine)
     return chosen
 
@@ -92,7 +92,7 @@ def undo(session: Session, given: "ParsedArguments") -> Outcome:
     from store import as_json
 
     step = session.memory.history.undo(given.seq)
-    return Outcome(f"Took back step {step.seq}: {step.reason}.", lambda: as_json(session.memory.history.step(step.seq)))
+    return Outcome(f"Undid step {step.seq}: {step.reason}.", lambda: as_json(session.memory.history.step(step.seq)))
 
 
 def _undo_step(session: Session, given: "ParsedArguments") -> Outcome:
@@ -104,7 +104,7 @@ def _undo_step(session: Session, given: "ParsedArguments") -> Outcome:
     plan = plans.step(seq)
     chosen = _with_exceptions(plan, plans.proposed(plan), given)
     if given.dry_run:
-        heading = f"Taking back step {seq} would change {count(len(chosen), 'record')}"
+        heading = f"Undoing step {seq} would change {count(len(chosen), 'record')}"
         return dry(plan, chosen, heading, {"step": seq})
     kept = _kept(plan, given)
     open_still = [change for index, change in enumerate(plan.changes) if index not in chosen | kept]
@@ -113,15 +113,15 @@ def _undo_step(session: Session, given: "ParsedArguments") -> Outcome:
         first = open_still[0]
         way = "" if first.blocked else f"--overwrite {_argument(first)}, or "
         raise Conflict(
-            f"Step {seq} cannot be taken back whole: {names} changed since.",
+            f"Step {seq} cannot be undone as a whole: {names} changed since.",
             f"Say what becomes of it: {way}--keep {_argument(first)}. See undo {seq} --dry-run.",
         )
     if not plan.changes:
-        raise Conflict(f"Nothing of step {seq} is left to take back.")
+        raise Conflict(f"Nothing of step {seq} is left to undo.")
     plans.apply(plan, chosen)
     step = history.step(seq)
     left = f" {count(len(plan.changes) - len(chosen), 'record')} kept." if len(chosen) < len(plan.changes) else ""
-    return Outcome(f"Took back step {seq}: {step.reason}.{left}", lambda: as_json(step))
+    return Outcome(f"Undid step {seq}: {step.reason}.{left}", lambda: as_json(step))
 
 
 def _undo_origin(session: Session, given: "ParsedArguments") -> Outcome:
@@ -134,26 +134,25 @@ def _undo_origin(session: Session, given: "ParsedArguments") -> Outcome:
     chosen = _with_exceptions(plan, plans.proposed(plan), given)
     left = [change for index, change in enumerate(plan.changes) if index not in chosen]
     if given.dry_run:
-        heading = f"Taking back all by {origin} would change {count(len(chosen), 'record')}"
+        heading = f"Undoing all by {origin} would change {count(len(chosen), 'record')}"
         return dry(plan, chosen, heading, {"origin": given.all_by})
     if not plan.changes:
-        raise Conflict("Nothing of what they wrote is in force.", "There is nothing to take back.")
+        raise Conflict("Nothing of what they wrote is in force.", "There is nothing to undo.")
     names = ", ".join(change.citation for change in left[:5]) + (f" and {len(left) - 5} more" if len(left) > 5 else "")
     if not chosen:
         raise Conflict(
             f"All that is left of it changed since: {names}.",
-            "Look at it with --dry-run; --overwrite ID takes it back.",
+            "Look at it with --dry-run; --overwrite ID undoes it.",
         )
     stay = f" {names} stay{'s' if len(left) == 1 else ''}: changed since." if left else ""
     if not given.yes and not session.ask(
-        f"Take back all by {origin}: {count(len(chosen), 'record')} would change.{stay} Go on?"
+        f"Undo all by {origin}: {count(len(chosen), 'record')} would change.{stay} Go on?"
     ):
         raise Declined("Nothing was changed.")
     applied = plans.apply(plan, chosen)
     before = cite("checkpoint", applied.checkpoint or 0)
     return Outcome(
-        f"Took back all by {origin}: {count(applied.changed, 'record')} changed.{stay}"
-        f" {before} is how it was; undo works.",
+        f"Undid all by {origin}: {count(applied.changed, 'record')} changed.{stay} {before} is how it was; undo works.",
         lambda: {
             "origin": given.all_by,
             "changed": applied.changed,
@@ -170,9 +169,9 @@ def _with_exceptions(plan: "Plan", proposed: frozenset[int], given: "ParsedArgum
     for index in sorted(_named(plan, given.overwrite)):
         if plan.changes[index].blocked:
             raise Conflict(
-                f"{plan.changes[index].citation} cannot be taken back: {plan.changes[index].blocked}", "Keep it."
+                f"{plan.changes[index].citation} cannot be undone: {plan.changes[index].blocked}", "Keep it."
             )
-        chosen |= plan.along(index)
+        chosen |= plan.required_with(index)
     return chosen - _kept(plan, given)
 
 

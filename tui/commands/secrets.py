@@ -160,7 +160,7 @@ def scan(session: Session, given: "ParsedArguments") -> Outcome:
     return Outcome(
         said if wiped else said + pending_said,
         lambda: {"found": told, "scrubbed": len(leaks) - left, "pending": not wiped},
-        [*lines, "Exports, and copies elsewhere, still hold them."],
+        [*lines, "Exports and copies elsewhere still contain them."],
         status=0 if wiped and not left else 1,
     )
 

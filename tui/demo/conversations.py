@@ -1,7 +1,7 @@
 """Two conversations of the demo: one that was ended, and one that broke off an hour ago; what the agent was sent
 for its answers, and when all of it was read for what it teaches."""
 
-from tui.demo.records import Read, Said, Sent
+from tui.demo.records import DemoSent, Read, Said
 
 IMPORT, TODAY = "faster-import", "importer"
 
@@ -57,9 +57,9 @@ TALK = (
 
 # a little after what the person said, and before the answer
 SENT = (
-    Sent("+.166", IMPORT, cites=("La caché cabe en 4 KB: un diccionario con límite de mil",)),
-    Sent("+.176", IMPORT),
-    Sent(".079", TODAY, cites=("Cuarto Menguante importó 312 clientes a la primera",)),
+    DemoSent("+.166", IMPORT, cites=("La caché cabe en 4 KB: un diccionario con límite de mil",)),
+    DemoSent("+.176", IMPORT),
+    DemoSent(".079", TODAY, cites=("Cuarto Menguante importó 312 clientes a la primera",)),
 )
 
 READ = (Read("+.3", IMPORT), Read(".045", TODAY))

@@ -1,9 +1,9 @@
 """What billing-api decided in a year. The place of a decision is its number: commits.txt cites it."""
 
-from tui.demo.records import Decision, Forgotten
+from tui.demo.records import DemoDecision, Forgotten
 
 DECISIONS = (
-    Decision(
+    DemoDecision(
         "355.9",
         "One service, one process",
         "A single Python process with modules",
@@ -13,7 +13,7 @@ DECISIONS = (
         impact="high",
         phase="architecture",
     ),
-    Decision(
+    DemoDecision(
         "353.9",
         "Store invoices in PostgreSQL",
         "PostgreSQL 16, on the small server",
@@ -23,7 +23,7 @@ DECISIONS = (
         impact="high",
         phase="architecture",
     ),
-    Decision(
+    DemoDecision(
         "351.9",
         "Money is whole cents",
         "Integers, with the currency beside them",
@@ -33,10 +33,10 @@ DECISIONS = (
         impact="critical",
         phase="architecture",
     ),
-    Decision(
+    DemoDecision(
         "344.9", "Invoice numbers are UUIDs", "uuid4", instead=("A counter",), why="No coordination.", impact="low"
     ),
-    Decision(
+    DemoDecision(
         "341.9",
         "Código en inglés, documentos en los dos idiomas",
         "Each document in the language its author thinks in",
@@ -45,7 +45,7 @@ DECISIONS = (
         why="Nobody translates for ceremony; what a client reads is always in both.",
         phase="team",
     ),
-    Decision(
+    DemoDecision(
         "333.9",
         "Round half up",
         "Medio céntimo, hacia arriba",
@@ -53,7 +53,7 @@ DECISIONS = (
         why="Es lo que se enseña en la escuela.",
         phase="money",
     ),
-    Decision(
+    DemoDecision(
         "310.9",
         "Use SQLite, not PostgreSQL",
         "SQLite in WAL mode, one file beside the service",
@@ -65,7 +65,7 @@ DECISIONS = (
         phase="architecture",
         supersedes=2,
     ),
-    Decision(
+    DemoDecision(
         "306.9",
         "Migrations are numbered SQL files",
         "migrations/NNN_name.sql, applied in order, never edited once released",
@@ -73,7 +73,7 @@ DECISIONS = (
         why="Se leen, se revisan y se ejecutan tal cual.",
         phase="build",
     ),
-    Decision(
+    DemoDecision(
         "291.9",
         "Numbers per series and year, without gaps",
         "2026/A/0001, taken inside the invoice's own transaction",
@@ -84,7 +84,7 @@ DECISIONS = (
         phase="invoices",
         supersedes=4,
     ),
-    Decision(
+    DemoDecision(
         "281.9",
         "PDF con LaTeX",
         "pdflatex, una plantilla",
@@ -92,7 +92,7 @@ DECISIONS = (
         why="El resultado es precioso.",
         phase="print",
     ),
-    Decision(
+    DemoDecision(
         "270.9",
         "VAT rates live in a CSV file, with their dates",
         "data/vat.csv: country, rate per thousand, since",
@@ -101,7 +101,7 @@ DECISIONS = (
         impact="high",
         phase="money",
     ),
-    Decision(
+    DemoDecision(
         "255.9",
         "Round half to even, line by line",
         "Al par, en cada línea",
@@ -111,7 +111,7 @@ DECISIONS = (
         phase="money",
         supersedes=6,
     ),
-    Decision(
+    DemoDecision(
         "240.9",
         "PDF from HTML, not LaTeX",
         "A template and an HTML renderer",
@@ -121,7 +121,7 @@ DECISIONS = (
         phase="print",
         supersedes=10,
     ),
-    Decision(
+    DemoDecision(
         "226.9",
         "Cache rates in Redis",
         "Redis, for an hour",
@@ -130,7 +130,7 @@ DECISIONS = (
         by="agent",
         phase="speed",
     ),
-    Decision(
+    DemoDecision(
         "212.9",
         "Every POST takes an idempotency key",
         "The first answer is kept for a day and given again",
@@ -140,7 +140,7 @@ DECISIONS = (
         impact="high",
         phase="api",
     ),
-    Decision(
+    DemoDecision(
         "197.9",
         "La cola de avisos es una tabla",
         "webhooks(url, body, tries, next_try)",
@@ -148,7 +148,7 @@ DECISIONS = (
         why="Doscientos avisos al día caben en una consulta cada diez segundos.",
         phase="api",
     ),
-    Decision(
+    DemoDecision(
         "188.9",
         "Retry webhooks for three days",
         "1 min, 5 min, 30 min, 2 h, y luego cada seis horas",
@@ -158,7 +158,7 @@ DECISIONS = (
         phase="api",
         by="agent",
     ),
-    Decision(
+    DemoDecision(
         "170.9",
         "Cache in memory, not Redis",
         "A dictionary with a limit of a thousand",
@@ -169,7 +169,7 @@ DECISIONS = (
         phase="speed",
         supersedes=14,
     ),
-    Decision(
+    DemoDecision(
         "158.9",
         "API keys, hashed, one for each client",
         "We keep the SHA-256 of a key and nothing else",
@@ -178,7 +178,7 @@ DECISIONS = (
         impact="critical",
         phase="security",
     ),
-    Decision(
+    DemoDecision(
         "143.9",
         "Una factura emitida no se borra: se rectifica",
         "Credit notes, and a trigger that refuses to delete",
@@ -187,7 +187,7 @@ DECISIONS = (
         impact="critical",
         phase="invoices",
     ),
-    Decision(
+    DemoDecision(
         "128.9",
         "Round once, on the total of each rate",
         "Sum the lines of a rate, then round to even",
@@ -198,7 +198,7 @@ DECISIONS = (
         phase="money",
         supersedes=12,
     ),
-    Decision(
+    DemoDecision(
         "116.9",
         "Errors say cause and next step",
         "One table of codes, causes and next steps",
@@ -207,7 +207,7 @@ DECISIONS = (
         impact="low",
         phase="api",
     ),
-    Decision(
+    DemoDecision(
         "101.9",
         "Backups with VACUUM INTO, every hour",
         "A consistent copy to the bucket, opened by a person every Monday",
@@ -217,7 +217,7 @@ DECISIONS = (
         impact="critical",
         phase="operations",
     ),
-    Decision(
+    DemoDecision(
         "88.9",
         "Chain every invoice to the one before",
         "SHA-256 over the previous digest, number, client and amount",
@@ -226,7 +226,7 @@ DECISIONS = (
         impact="high",
         phase="invoices",
     ),
-    Decision(
+    DemoDecision(
         "74.9",
         "Deploy on Tuesdays and Thursdays",
         "Before lunch; on a Friday only if something burns",
@@ -236,7 +236,7 @@ DECISIONS = (
         impact="low",
         phase="operations",
     ),
-    Decision(
+    DemoDecision(
         "61.9",
         "Textos en TOML, una clave por frase",
         "locale/es.toml y locale/en.toml",
@@ -244,7 +244,7 @@ DECISIONS = (
         why="Greta las ve todas en una página, y una prueba dice cuál falta.",
         phase="texts",
     ),
-    Decision(
+    DemoDecision(
         "47.9",
         "Sixty requests a minute for each key",
         "Counted in memory, 429 after that",
@@ -253,7 +253,7 @@ DECISIONS = (
         phase="api",
         by="mcp:claude-code",
     ),
-    Decision(
+    DemoDecision(
         "33.9",
         "Facturas en PDF/A-3 con el XML dentro",
         "One file: people read the page, machines the attachment",
@@ -262,7 +262,7 @@ DECISIONS = (
         impact="high",
         phase="print",
     ),
-    Decision(
+    DemoDecision(
         "25.5",
         "Send reminders by SMS",
         "A text message on the due date",
@@ -272,7 +272,7 @@ DECISIONS = (
         phase="reminders",
         by="agent",
     ),
-    Decision(
+    DemoDecision(
         "16.9",
         "Recordatorios de pago por correo, al tercer día",
         "One kind letter, three days late, and no other",
@@ -282,7 +282,7 @@ DECISIONS = (
         phase="reminders",
     ),
     # since Monday: an agent with the best intentions
-    Decision(
+    DemoDecision(
         "+.18",
         "Cache in Redis again",
         "Redis 8, for ten minutes",
@@ -293,7 +293,7 @@ DECISIONS = (
         by="mcp:claude-code",
         phase="speed",
     ),
-    Decision(
+    DemoDecision(
         "+.21",
         "Rewrite the PDF renderer in Rust",
         "A crate of our own, called from Python",
@@ -304,7 +304,7 @@ DECISIONS = (
         by="mcp:claude-code",
         phase="print",
     ),
-    Decision(
+    DemoDecision(
         "+.23",
         "Split billing-api into four services",
         "invoices, taxes, print and notify, each with its own database",
@@ -314,7 +314,7 @@ DECISIONS = (
         by="mcp:claude-code",
         phase="architecture",
     ),
-    Decision(
+    DemoDecision(
         "+.27",
         "Importar clientes desde CSV, no desde Excel",
         "A CSV with a column `name`; todo o nada",

@@ -19,19 +19,19 @@ from tui.demo.proposals import PROPOSED
 from tui.demo.records import (
     DOORS,
     Automatic,
-    Change,
-    Checkpoint,
-    Decision,
-    Event,
-    Fact,
+    DemoChange,
+    DemoCheckpoint,
+    DemoDecision,
+    DemoEvent,
+    DemoFact,
+    DemoIteration,
+    DemoLink,
+    DemoSent,
+    DemoTask,
     Forgotten,
-    Iteration,
-    Link,
     Proposed,
     Read,
     Said,
-    Sent,
-    Task,
 )
 
 # when, by whom, what is done, to which row of the tables
@@ -113,7 +113,7 @@ class Telling:
                 maintenance.catch_up(self._memory, source)
         self._memory.database.door = door
 
-    def _remember(self, fact: Fact) -> None:
+    def _remember(self, fact: DemoFact) -> None:
         number, _ = self._memory.facts.remember(
             fact.text,
             actor=fact.by,
@@ -126,10 +126,10 @@ class Telling:
         )
         self._facts[fact.name or fact.text] = number
 
-    def _confirm(self, fact: Fact) -> None:
+    def _confirm(self, fact: DemoFact) -> None:
         self._memory.facts.confirm([self._facts[fact.name or fact.text]])
 
-    def _change(self, change: Change) -> None:
+    def _change(self, change: DemoChange) -> None:
         facts = self._memory.facts
         numbers = [self._facts[name] for name in change.names.split()]
         if change.verb == "correct":
@@ -139,7 +139,7 @@ class Telling:
         else:
             facts.forget(numbers, actor=change.by)
 
-    def _decide(self, decision: Decision) -> None:
+    def _decide(self, decision: DemoDecision) -> None:
         self._memory.decisions.decide(
             decision.title,
             decision.chosen,
@@ -155,10 +155,10 @@ class Telling:
     def _forget(self, forgotten: Forgotten) -> None:
         self._memory.decisions.forget([forgotten.number], actor=forgotten.by)
 
-    def _start(self, iteration: Iteration) -> None:
+    def _start(self, iteration: DemoIteration) -> None:
         self._memory.iterations.start(iteration.command, iteration.text, actor=iteration.by)
 
-    def _end(self, iteration: Iteration) -> None:
+    def _end(self, iteration: DemoIteration) -> None:
         self._memory.iterations.end(
             abandoned=iteration.abandoned,
             phases=iteration.phases.split(),
@@ -166,17 +166,17 @@ class Telling:
             actor=iteration.by,
         )
 
-    def _log(self, event: Event) -> None:
+    def _log(self, event: DemoEvent) -> None:
         self._memory.events.log(event.kind, phase=event.phase, payload=event.payload, actor=event.by)
 
-    def _add(self, task: Task) -> None:
+    def _add(self, task: DemoTask) -> None:
         self._tasks[task.text] = self._memory.tasks.add(task.text, actor=task.by)
 
-    def _move(self, step: tuple[Task, str]) -> None:
+    def _move(self, step: tuple[DemoTask, str]) -> None:
         task, status = step
         self._memory.tasks.move(self._tasks[task.text], status, actor=task.by)
 
-    def _take(self, checkpoint: Checkpoint) -> None:
+    def _take(self, checkpoint: DemoCheckpoint) -> None:
         self._memory.checkpoints.take(checkpoint.name, actor=checkpoint.by)
 
     def _say(self, said: Said) -> None:
@@ -184,7 +184,7 @@ class Telling:
         turn = NewTurn(said.role, said.text, speaker)
         self._memory.turns.add(said.session, [turn], origin=said.by)
 
-    def _send(self, sent: Sent) -> None:
+    def _send(self, sent: DemoSent) -> None:
         context = self._memory.context
         number = context.sent.keep(context("", sent.session), actor=sent.by)
         cited = [cite("fact", self._facts[name]) for name in sent.cites]
@@ -224,6 +224,6 @@ class Telling:
         else:
             checkpoints.session_end(session=automatic.session)
 
-    def _link(self, link: Link) -> None:
+    def _link(self, link: DemoLink) -> None:
         self.read_git()
         self._memory.commits.link(self._project.sha(link.commit), link.decision, link.kind, actor=link.by)

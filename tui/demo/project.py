@@ -31,7 +31,7 @@ class Edit:
 
 
 @dataclass
-class Commit:
+class DemoCommit:
     """One commit to come. `at` is in milliseconds since 1970."""
 
     at: int
@@ -64,7 +64,7 @@ class Project:
         if not due:
             return False
         self._waiting = self._waiting[len(due) :]
-        run: list[Commit] = []
+        run: list[DemoCommit] = []
         for commit in due:
             if any("{" in line for line in commit.body):  # it names an earlier one, whose sha must be known by then
                 self._write(run)
@@ -73,7 +73,7 @@ class Project:
         self._write(run)
         return True
 
-    def _write(self, run: list[Commit]) -> None:
+    def _write(self, run: list[DemoCommit]) -> None:
         if not run:
             return
         marks = (f"--import-marks-if-exists={self._marks}", f"--export-marks={self._marks}")
@@ -91,7 +91,7 @@ class Project:
         os.unlink(self._marks)
         self._git("reset", "--quiet", "--hard", MAIN)
 
-    def _entry(self, commit: Commit) -> bytes:
+    def _entry(self, commit: DemoCommit) -> bytes:
         """A commit in the language of fast-import."""
         self._written += 1
         mark = self._written
@@ -119,7 +119,7 @@ class Project:
         self._tips[commit.branch] = mark
         return b"".join(pieces)
 
-    def _merged(self, commit: Commit, tree: dict[str, bytes]) -> set[str]:
+    def _merged(self, commit: DemoCommit, tree: dict[str, bytes]) -> set[str]:
         """Bring the files that only the branch has into the tree; which they are."""
         if not commit.merges:
             return set()
@@ -142,7 +142,7 @@ class Project:
             raise StorageError(f"git {arguments[0]} failed: {said}", "The demo was not made.")
 
 
-def commits(calendar: Calendar) -> list[Commit]:
+def commits(calendar: Calendar) -> list[DemoCommit]:
     """All commits, oldest first, each at least a second after the one before."""
     path = os.path.join(os.path.dirname(__file__), "commits.txt")
     with open(path, encoding="utf-8") as file:
@@ -152,9 +152,9 @@ def commits(calendar: Calendar) -> list[Commit]:
     return found
 
 
-def _parsed(lines: list[str], calendar: Calendar) -> Iterator[Commit]:
+def _parsed(lines: list[str], calendar: Calendar) -> Iterator[DemoCommit]:
     start = next(number for number, line in enumerate(lines) if line.startswith(SIGN))
-    commit: Commit | None = None
+    commit: DemoCommit | None = None
     series: list[str] = []
     header: list[str] = []
     for line in lines[start:]:
@@ -176,8 +176,8 @@ def _parsed(lines: list[str], calendar: Calendar) -> Iterator[Commit]:
     yield from _series(header, series, calendar)
 
 
-def _commit(words: list[str], calendar: Calendar) -> Commit:
-    commit = Commit(calendar.at(words[0]), words[1], "")
+def _commit(words: list[str], calendar: Calendar) -> DemoCommit:
+    commit = DemoCommit(calendar.at(words[0]), words[1], "")
     rest = words[2:]
     while "=" in rest[0]:
         key, _, value = rest.pop(0).partition("=")
@@ -191,7 +191,7 @@ def _commit(words: list[str], calendar: Calendar) -> Commit:
     return commit
 
 
-def _series(header: list[str], lines: list[str], calendar: Calendar) -> Iterator[Commit]:
+def _series(header: list[str], lines: list[str], calendar: Calendar) -> Iterator[DemoCommit]:
     """One commit a line, spread over the days of the header."""
     if not lines:
         return
@@ -201,7 +201,7 @@ def _series(header: list[str], lines: list[str], calendar: Calendar) -> Iterator
         subject, _, text = line.partition(" | ")
         days = float(first) - step * (number + (0, 0.3, 0.15, 0.4)[number % 4])
         author = authors.split(",")[number % len(authors.split(","))]
-        yield Commit(calendar.at(str(days)), author, subject, edits=[Edit("add", path, [text])])
+        yield DemoCommit(calendar.at(str(days)), author, subject, edits=[Edit("add", path, [text])])
 
 
 def _applied(edit: Edit, tree: dict[str, bytes]) -> set[str]:

@@ -17,7 +17,7 @@ DOORS = {
 
 
 @dataclass(frozen=True)
-class Fact:
+class DemoFact:
     """A fact; `name` is what later changes call it, `seen` when it was confirmed since."""
 
     when: str
@@ -33,7 +33,7 @@ class Fact:
 
 
 @dataclass(frozen=True)
-class Change:
+class DemoChange:
     """What becomes of facts: `confirm`, `forget` or `unpin` several, or `correct` one into the fact called `to`."""
 
     when: str
@@ -45,7 +45,7 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Decision:
+class DemoDecision:
     """A decision; its place in the table is its number, which the commits cite."""
 
     when: str
@@ -70,7 +70,7 @@ class Forgotten:
 
 
 @dataclass(frozen=True)
-class Iteration:
+class DemoIteration:
     """A cycle of work; `until` is empty for the one under way."""
 
     when: str
@@ -84,7 +84,7 @@ class Iteration:
 
 
 @dataclass(frozen=True)
-class Event:
+class DemoEvent:
     """What happened mechanically."""
 
     when: str
@@ -95,7 +95,7 @@ class Event:
 
 
 @dataclass(frozen=True)
-class Task:
+class DemoTask:
     """A task, and when it was started and done."""
 
     when: str
@@ -106,7 +106,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Checkpoint:
+class DemoCheckpoint:
     """A moment with a name."""
 
     when: str
@@ -138,7 +138,7 @@ class Said:
 
 
 @dataclass(frozen=True)
-class Sent:
+class DemoSent:
     """A context that the agent was sent for the last thing that was said in a session, and the facts, by name or text,
     that its answer cited."""
 
@@ -176,7 +176,7 @@ class Proposed:
 
 
 @dataclass(frozen=True)
-class Link:
+class DemoLink:
     """The commit whose subject begins so, and a decision it belongs to."""
 
     when: str

@@ -22,7 +22,7 @@ SECONDS = 2.0  # for a program to take the text
 TERMINAL = "by the terminal (OSC 52)"
 
 
-class Tool(NamedTuple):
+class ClipboardTool(NamedTuple):
     """A program that takes a text for the clipboard on standard input: its words, the encoding it wants, and the
     package it comes in where that has another name."""
 
@@ -35,12 +35,12 @@ class Tool(NamedTuple):
         return self.words[0]
 
 
-PBCOPY = Tool(("pbcopy",))
-WL_COPY = Tool(("wl-copy",), package="wl-clipboard")
-XCLIP = Tool(("xclip", "-selection", "clipboard"))
-XSEL = Tool(("xsel", "--clipboard", "--input"))
-CLIP = Tool(("clip.exe",), "utf-16-le")  # as UTF-8 it takes every accent for two characters
-TERMUX = Tool(("termux-clipboard-set",), package="termux-api")
+PBCOPY = ClipboardTool(("pbcopy",))
+WL_COPY = ClipboardTool(("wl-copy",), package="wl-clipboard")
+XCLIP = ClipboardTool(("xclip", "-selection", "clipboard"))
+XSEL = ClipboardTool(("xsel", "--clipboard", "--input"))
+CLIP = ClipboardTool(("clip.exe",), "utf-16-le")  # as UTF-8 it takes every accent for two characters
+TERMUX = ClipboardTool(("termux-clipboard-set",), package="termux-api")
 
 
 async def copy(app: App[object], text: str) -> str:
@@ -55,7 +55,7 @@ async def copy(app: App[object], text: str) -> str:
     return await asyncio.to_thread(hand_over, shown, tools(os.environ, sys.platform))
 
 
-def tools(environment: Mapping[str, str], platform: str) -> list[Tool]:
+def tools(environment: Mapping[str, str], platform: str) -> list[ClipboardTool]:
     """The programs that could reach the clipboard of whoever sits here, the best first, installed or not.
 
     Over SSH only a forwarded display leads to the person's own machine; the rest would fill the clipboard of the far
@@ -76,7 +76,7 @@ def tools(environment: Mapping[str, str], platform: str) -> list[Tool]:
     return found
 
 
-def hand_over(text: str, candidates: list[Tool]) -> str:
+def hand_over(text: str, candidates: list[ClipboardTool]) -> str:
     """Give a text to the first of the programs that takes it; the words for the toast. Blocks: for a thread."""
     refused = []
     for tool in candidates:
@@ -93,7 +93,7 @@ def hand_over(text: str, candidates: list[Tool]) -> str:
     return TERMINAL
 
 
-def _takes(path: str, tool: Tool, text: str) -> bool:
+def _takes(path: str, tool: ClipboardTool, text: str) -> bool:
     try:
         subprocess.run(
             [path, *tool.words[1:]],

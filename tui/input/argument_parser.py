@@ -160,7 +160,7 @@ def _short(word: str) -> str:
 
 
 def help_text(verb: str, summary: str, arguments: Sequence[Argument]) -> str:
-    """What `memoranda VERB --help` prints."""
+    """What `memoranda COMMAND --help` prints."""
     usage = " ".join(["memoranda", verb, *(argument.usage for argument in arguments)])
     left = [f"--{a.name} {a.shown}".strip() if a.option else a.shown for a in arguments]
     width = max(map(len, [*left, "--db PATH"]))

@@ -20,7 +20,7 @@ EVERYWHERE = (
 _TEXTS = {"bool": ("true", "false"), "int": (), "text": (), "choice": ()}
 
 
-class Candidate:
+class Completion:
     """One way to go on: the whole word, and what it means in a line."""
 
     __slots__ = ("help", "text")
@@ -39,7 +39,7 @@ def split(text: str) -> tuple[list[str], str]:
         return head.split(), current
 
 
-def complete(words: list[str], current: str, everywhere: tuple[Argument, ...] = EVERYWHERE) -> list[Candidate]:
+def complete(words: list[str], current: str, everywhere: tuple[Argument, ...] = EVERYWHERE) -> list[Completion]:
     """What the word `current` may become behind `words` (without `memoranda`), in the table's order.
 
     Empty where anything may stand: a text, a number, a file's name. Slash forms count as in the `:` bar, which takes no
@@ -82,7 +82,7 @@ def _without_db(words: list[str]) -> list[str] | None:
     return rest
 
 
-def _verbs(current: str) -> list[Candidate]:
+def _verbs(current: str) -> list[Completion]:
     """The verbs, and the first words of forms that have two; with a slash where one is typed."""
     slash = "/" if current.startswith("/") else ""
     named = {verb.name: verb.summary for verb in VERBS}
@@ -92,21 +92,21 @@ def _verbs(current: str) -> list[Candidate]:
             named[first] = f"{named[first]}, {second}" if first in named else second
         else:
             named.setdefault(first, SLASH[form].summary)
-    return [Candidate(slash + name, help) for name, help in named.items() if f"{slash}{name}".startswith(current)]
+    return [Completion(slash + name, help) for name, help in named.items() if f"{slash}{name}".startswith(current)]
 
 
-def _second_words(words: list[str], current: str) -> list[Candidate]:
+def _second_words(words: list[str], current: str) -> list[Completion]:
     """What follows the first word of a form that has two: `list` behind `memory`."""
     forms = [(form.split(" "), verb) for form, verb in SLASH.items() if " " in form]
     first = words[0].removeprefix("/").lower()
     return [
-        Candidate(form[1], verb.summary)
+        Completion(form[1], verb.summary)
         for form, verb in forms
         if len(words) == 1 and form[0] == first and form[1].startswith(current)
     ]
 
 
-def _arguments(verb: Verb, words: list[str], current: str, everywhere: tuple[Argument, ...]) -> list[Candidate]:
+def _arguments(verb: Verb, words: list[str], current: str, everywhere: tuple[Argument, ...]) -> list[Completion]:
     """The verb's options and values that may stand behind its `words`."""
     options = {f"--{argument.name}": argument for argument in (*verb.arguments, *everywhere) if argument.option}
     given: set[str] = set()
@@ -127,7 +127,7 @@ def _arguments(verb: Verb, words: list[str], current: str, everywhere: tuple[Arg
         return _settings(words, loose, current)
     name, equals, value = current.partition("=")
     if equals and name in options:
-        return [Candidate(f"{name}={candidate.text}", candidate.help) for candidate in _values(options[name], value)]
+        return [Completion(f"{name}={candidate.text}", candidate.help) for candidate in _values(options[name], value)]
     found = [] if current.startswith("-") else _values(_loose(verb, loose), current)
     if found or (current and not current.startswith("-")):
         return found
@@ -135,7 +135,7 @@ def _arguments(verb: Verb, words: list[str], current: str, everywhere: tuple[Arg
     return _options(free, current)
 
 
-def _settings(words: list[str], place: int, current: str) -> list[Candidate]:
+def _settings(words: list[str], place: int, current: str) -> list[Completion]:
     """`allow`, the names of settings, and of keys once `keys.` is typed; behind a name, what it may be."""
     from store import SETTING_KEYS as KEYS
     from store import SETTINGS
@@ -150,11 +150,11 @@ def _settings(words: list[str], place: int, current: str) -> list[Candidate]:
         texts += [(setting.name, setting.meaning) for setting in SETTINGS]
         if current.startswith(KEYS):
             texts += [(f"{KEYS}{key.id}", key.help) for key in ALL_KEYS]
-    return [Candidate(text, help) for text, help in texts if text.startswith(current)]
+    return [Completion(text, help) for text, help in texts if text.startswith(current)]
 
 
-def _options(options: Iterable[Argument], current: str) -> list[Candidate]:
-    return [Candidate(f"--{option.name}", option.help) for option in options if f"--{option.name}".startswith(current)]
+def _options(options: Iterable[Argument], current: str) -> list[Completion]:
+    return [Completion(f"--{option.name}", option.help) for option in options if f"--{option.name}".startswith(current)]
 
 
 def _loose(verb: Verb, place: int) -> Argument | None:
@@ -167,7 +167,7 @@ def _loose(verb: Verb, place: int) -> Argument | None:
     return None
 
 
-def _values(argument: Argument | None, current: str) -> list[Candidate]:
+def _values(argument: Argument | None, current: str) -> list[Completion]:
     if argument is None:
         return []
-    return [Candidate(word, argument.help) for word in argument.choices if word.startswith(current)]
+    return [Completion(word, argument.help) for word in argument.choices if word.startswith(current)]

@@ -83,7 +83,7 @@ FILE_COMMANDS = (
         "exchange.backups",
         LIMIT,
     ),
-    Verb("stats", "Count what there is, and tell how the memory fares", "browse.stats", reads=True),
+    Verb("stats", "Count what there is, and show the health of the memory", "browse.stats", reads=True),
     Verb(
         "index",
         "Check the search index, and embed what waits; index rebuild makes all of it again",
@@ -125,7 +125,7 @@ FILE_COMMANDS = (
     ),
     Verb(
         "model",
-        "The model that the agent asks: how it stands, fetch one, try it, choose one, and when it is asked",
+        "The model that the agent asks: its state, fetch one, try it, choose one, and when it is asked",
         "model.model",
         Argument(
             "what",

@@ -25,8 +25,8 @@ KEYS = (
         "step.undo",
         "U",
         "change('history.take_back')",
-        "take back",
-        "Take back the step under the cursor, alone",
+        "undo this",
+        "Undo the step under the cursor, alone",
         panes=(HISTORY,),
     ),
     Key(
@@ -34,7 +34,7 @@ KEYS = (
         "W",
         "change('history.take_back_all')",
         "all they wrote",
-        "Take back everything that whoever made this step, or this fact, wrote",
+        "Undo everything that the author of this step, or of this fact, wrote",
         panes=(HISTORY,),
     ),
     Key(
@@ -87,7 +87,7 @@ KEYS = (
         "y",
         "change('facts.confirm')",
         "confirm",
-        "Say that facts still hold; in the inbox, accept what is proposed",
+        "Confirm: still true; in the inbox, accept what is proposed",
         verb="confirm",
         panes=(FACTS, HITS, CONTEXT, INBOX),
         words={INBOX: "accept"},
@@ -142,7 +142,7 @@ KEYS = (
         panes=(TIMELINE, CHECKPOINTS, HISTORY, HITS, CONTEXT, LIBRARIAN, HEALTH),
         words={LIBRARIAN: "open, ask", HEALTH: "go there"},
     ),
-    Key("search.why", "w", "why", "why", "Why a hit is there: what each signal gave to its place", panes=(HITS,)),
+    Key("search.why", "w", "why", "why", "Why this result: what each signal contributed", panes=(HITS,)),
     Key("search.related", "r", "related", "related", "Search what is related to the record", panes=(HITS,)),
     Key("preview.next", "right,l,]", "citation(1)", "next link", "The next citation", panes=(PREVIEW, LIBRARIAN)),
     Key("preview.previous", "left,h,[", "citation(-1)", "", "The citation before"),
@@ -152,14 +152,14 @@ KEYS = (
     Key("memory.redo", "ctrl+r", "change('history.redo')", "", verb="redo"),
     Key("librarian.ask", "A", "ask_librarian", "ask", "Ask the librarian a question", panes=(LIBRARIAN,)),
     Key("search.open", "slash", "search", "search", verb="search", panes=(*PANES, HITS, PREVIEW)),
-    Key("command.open", "colon", "command", "command", "Any verb, as on the command line", panes=(*PANES, HITS)),
+    Key("command.open", "colon", "command", "command", "Any command, as on the command line", panes=(*PANES, HITS)),
     Key("help.open", "question_mark,f1", "help", "help", "All keys and verbs", panes=(*PANES, HITS, PREVIEW)),
     Key(
         "palette.open",
         "ctrl+p",
         "app.command_palette",
         "all",
-        "Find any key or verb by its name",
+        "Find any key or command by its name",
         panes=(*PANES, HITS, PREVIEW),
     ),
     Key(
@@ -275,7 +275,7 @@ KEYS = (
         "H",
         "hidden",
         "",
-        "Show superseded and forgotten facts, tasks done, checkpoints taken by themselves; or hide them",
+        "Show replaced and forgotten facts, tasks done, checkpoints taken by themselves; or hide them",
         panes=(FACTS, CHECKPOINTS, TASKS),
     ),
     Key(
@@ -325,8 +325,8 @@ LOOKING_KEYS = (
     *(key for key in PLAN_KEYS if key.id in ("plan.leave", "plan.down", "plan.up")),
 )
 PURGE_KEYS = (
-    Key("purge.apply", "enter", "apply", "purge for good", "Purge what is shown for good", panes=(PLAN,)),
-    Key("purge.choose", "space,x", "choose", "scrub too", "Scrub the place too, or leave it", panes=(PLAN,)),
+    Key("purge.apply", "enter", "apply", "erase", "Erase what is shown; this cannot be undone", panes=(PLAN,)),
+    Key("purge.choose", "space,x", "choose", "erase here too", "Scrub the place too, or leave it", panes=(PLAN,)),
     Key("purge.all", "ctrl+a,a", "all", "all, none", "Scrub all places, or none", panes=(PLAN,)),
     *(key for key in PLAN_KEYS if key.id in ("plan.leave", "plan.down", "plan.up")),
 )

@@ -22,9 +22,8 @@ from tui.theme.line_filters import fit
 
 if TYPE_CHECKING:
     from store import ConsideredFact as Considered
-    from store import Context
+    from store import Context, ContextPiece
     from store import ContextPart as Part
-    from store import ContextPiece as Piece
 
 WHOLE = "whole"  # the key of the row that stands for all of the text
 NAME, TOKENS = 9, 5  # cells of a part's name and of what it costs
@@ -45,7 +44,7 @@ SHORT = {
 
 
 @dataclass(frozen=True)
-class Row:
+class ContextRow:
     """One line: its key (None for a heading), its record if it has one, its glyph and the glyph's look, its citation
     and text, and what stands at the right: in few words, and in all."""
 
@@ -58,7 +57,7 @@ class Row:
     short: str = ""
     why: str = ""
     included: bool = True
-    flagged: bool = False  # it looks like an order to an agent
+    flagged: bool = False  # it looks like an instruction to agents
     costs: tuple[tuple[str, int], ...] = ()  # of a line of bars: parts, and the tokens of each
 
 
@@ -102,7 +101,7 @@ class ContextRows:
         if row.key in (None, WHOLE):
             return []
         word = ("Sent", "added") if row.included else ("Not sent", "removed")
-        order: list[Line] = [[(f"{WARNING} reads like an order to an agent", "warning")]] if row.flagged else []
+        order: list[Line] = [[(f"{WARNING} looks like an instruction to agents", "warning")]] if row.flagged else []
         return [[word, (f"  {row.why}", "")], *order, []]
 
     def whole(self) -> list[Line]:
@@ -115,7 +114,7 @@ class ContextRows:
                 lines += [[(f"{cost}{left}", "heading")], *([(line, "")] for line in part.text.split("\n")), []]
         return lines[:-1]
 
-    def _bars(self, row: Row, width: int) -> Pairs:
+    def _bars(self, row: ContextRow, width: int) -> Pairs:
         """Two parts a line, each with its name, what it costs, and a bar."""
         half = (width - 1) // 2
         longest = max(1, min(LONGEST, half - NAME - TOKENS - 2))
@@ -154,15 +153,15 @@ class ContextRows:
         ]
 
 
-def _rows(built: Context, records: Mapping[str, Record], now: str) -> list[Row]:
+def _rows(built: Context, records: Mapping[str, Record], now: str) -> list[ContextRow]:
     if not built.question and not built.considered and not any(part.pieces for part in built.parts):
         return []
     costs = [(part.name, part.tokens) for part in built.parts if part.tokens]
-    rows = [Row(None, costs=tuple(costs[at : at + 2])) for at in range(0, len(costs), 2)]
-    rows += [Row(None, text=f" ! {text}", look="warning") for text in (built.warning, *built.notes) if text]
+    rows = [ContextRow(None, costs=tuple(costs[at : at + 2])) for at in range(0, len(costs), 2)]
+    rows += [ContextRow(None, text=f" ! {text}", look="warning") for text in (built.warning, *built.notes) if text]
     question = " ".join(built.question.split())
     rows.append(
-        Row(
+        ContextRow(
             WHOLE,
             glyph="¶",
             look="glyph-record",
@@ -173,24 +172,24 @@ def _rows(built: Context, records: Mapping[str, Record], now: str) -> list[Row]:
     )
     inside = [one for one in built.considered if one.included]
     outside = [one for one in built.considered if not one.included]
-    rows.append(Row(None, text=f"{count(len(inside), 'fact')} in"))
+    rows.append(ContextRow(None, text=f"{count(len(inside), 'fact')} in"))
     rows += [_fact(one, now) for one in inside]
     if outside:
-        rows.append(Row(None, text=f"{count(len(outside), 'fact')} left out"))
+        rows.append(ContextRow(None, text=f"{count(len(outside), 'fact')} left out"))
         rows += [_fact(one, now) for one in outside]
     for part in built.parts:
         pieces = [piece for piece in part.pieces if part.name != "facts" and piece.citation]
         if pieces:
-            rows.append(Row(None, text=HEADINGS[part.name]))
+            rows.append(ContextRow(None, text=HEADINGS[part.name]))
             if part.name == "log":  # its lines are one passage
                 pieces = [replace(pieces[0], text=" ".join(piece.text for piece in pieces))]
             rows += [_piece(part, piece, records.get(piece.citation)) for piece in pieces]
     return rows
 
 
-def _piece(part: Part, piece: Piece, record: Record | None) -> Row:
+def _piece(part: Part, piece: ContextPiece, record: Record | None) -> ContextRow:
     cost = count(part.tokens if part.name == "log" else token_count.count(piece.line), "token")
-    return Row(
+    return ContextRow(
         piece.key if piece.key is not None else piece.citation,
         record,
         KIND_GLYPHS.get("turn" if part.name == "window" else "document" if part.name == "log" else part.name, "·"),
@@ -203,7 +202,7 @@ def _piece(part: Part, piece: Piece, record: Record | None) -> Row:
     )
 
 
-def _fact(one: Considered, now: str) -> Row:
+def _fact(one: Considered, now: str) -> ContextRow:
     fact: Fact = one.fact
     badge = fact_badge(fact, now)
     near = "" if one.similarity is None else f"{one.similarity:.2f}".removeprefix("0")
@@ -213,7 +212,7 @@ def _fact(one: Considered, now: str) -> Row:
     elif one.word in ("aging", "low") and near and one.included:
         short = f"{one.word} {near}"
     why = f"{one.why}, {one.tokens} tokens" if one.included else one.why
-    return Row(
+    return ContextRow(
         pack("fact", fact.id),
         fact,
         FACT_BADGES[badge][0],

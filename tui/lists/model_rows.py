@@ -19,7 +19,7 @@ from tui.theme.line_filters import fit
 NAME = 20  # cells of what a row is called
 WHO = {
     "$MEMORANDA_MODEL": "A variable of the environment, for one start: MEMORANDA_MODEL=llama3.2:1b memoranda",
-    "agent.model": "What you chose here, or with memoranda model use NAME. It stands in your file of settings.",
+    "agent.model": "What you chose here, or with memoranda model use NAME. It is in your settings file.",
     "qwen2.5": f"Where nobody chose: {USUAL} if it is there, else the first qwen2.5 that the server has.",
     "any": "Where there is no qwen2.5: the first model of the server that can answer.",
     "rules": BY_RULE,
@@ -29,7 +29,7 @@ ANOTHER = "another …"
 
 
 @dataclass(frozen=True)
-class Row:
+class ModelRow:
     """One row: its `key` (None for a heading), sign, name and words; `more` for the preview, and what Enter does there:
     `enter` in a word, empty for nothing."""
 
@@ -45,7 +45,7 @@ class Row:
 class ModelRows(NumberedRows):
     """The rows; a row is known by its key."""
 
-    def __init__(self, rows: list[Row]) -> None:
+    def __init__(self, rows: list[ModelRow]) -> None:
         self.rows = rows
         self._places = {row.key: index for index, row in enumerate(rows) if row.key is not None}
         self._name = max([NAME, *(len(row.name) for row in rows if row.key is not None)])
@@ -62,7 +62,7 @@ class ModelRows(NumberedRows):
     def index_of(self, key: Hashable) -> int | None:
         return self._places.get(key) if isinstance(key, str) else None
 
-    def row(self, key: Hashable) -> Row | None:
+    def row(self, key: Hashable) -> ModelRow | None:
         index = self.index_of(key)
         return None if index is None else self.rows[index]
 
@@ -80,7 +80,7 @@ class ModelRows(NumberedRows):
         ]
 
 
-def rows(found: ModelStatus, fared: ModelStats) -> list[Row]:
+def rows(found: ModelStatus, fared: ModelStats) -> list[ModelRow]:
     """All rows, for how it stands, and how it fared until now."""
     listed = _order(found)
     if lacking(found):
@@ -97,21 +97,23 @@ def start(found: ModelStatus) -> str:
     return f"pull {USUAL}" if found.look.version and found.look.model(USUAL) is None else "order rules"
 
 
-def _order(found: ModelStatus) -> list[Row]:
-    listed = [Row(None, "WHICH IS ASKED", words="the first of these that can be had")]
+def _order(found: ModelStatus) -> list[ModelRow]:
+    listed = [ModelRow(None, "WHICH IS ASKED", words="the first of these that can be had")]
     for step in found.steps:
         more: list[Line] = [[(NAMES.get(step.who, step.who), "title")], [(f"{step.reason} {step.next}".strip(), "")]]
         more += [[], [(WHO.get(step.who, ""), "dim")]]
         sign, look = ("✓", "added") if step.taken else ("·", "dim")
-        listed.append(Row(f"order {step.who}", NAMES.get(step.who, step.who), sign, look, step.reason, tuple(more)))
+        listed.append(
+            ModelRow(f"order {step.who}", NAMES.get(step.who, step.who), sign, look, step.reason, tuple(more))
+        )
     return listed
 
 
-def _models(found: ModelStatus, fared: ModelStats) -> list[Row]:
+def _models(found: ModelStatus, fared: ModelStats) -> list[ModelRow]:
     if found.trouble is not None or not found.look.version:
         return []
     where = short(found.look.address)
-    listed = [Row(None, "MODELS", words=f"that the Ollama at {where} has")]
+    listed = [ModelRow(None, "MODELS", words=f"that the Ollama at {where} has")]
     listed += [_model(found, one, fared) for one in found.look.models]
     if found.look.model(USUAL) is None:
         more: tuple[Line, ...] = (
@@ -119,15 +121,15 @@ def _models(found: ModelStatus, fared: ModelStats) -> list[Row]:
             [("The model that Memoranda is made for: 1.9 GB to fetch, and some 3 GB of memory while it works.", "")],
             [("qwen2.5:1.5b takes half of that, and gets more wrong. Ollama fetches it from its library.", "")],
         )
-        listed.append(Row(f"pull {USUAL}", USUAL, "↓", "accent", "not there yet: 1.9 GB", more, "pulls it"))
+        listed.append(ModelRow(f"pull {USUAL}", USUAL, "↓", "accent", "not there yet: 1.9 GB", more, "pulls it"))
     other: tuple[Line, ...] = (
         [("Another model", "title")],
         [("Any that Ollama's library has, by its name: https://ollama.com/library", "")],
     )
-    return [*listed, Row("pull", ANOTHER, "↓", "accent", "fetch one by its name", other, "asks for its name")]
+    return [*listed, ModelRow("pull", ANOTHER, "↓", "accent", "fetch one by its name", other, "asks for its name")]
 
 
-def _model(found: ModelStatus, one: Installed, fared: ModelStats) -> Row:
+def _model(found: ModelStatus, one: Installed, fared: ModelStats) -> ModelRow:
     more: list[Line] = [[(one.name, "title")], [(about(one), "")]]
     enter = ""
     if not one.talks:
@@ -143,27 +145,27 @@ def _model(found: ModelStatus, one: Installed, fared: ModelStats) -> Row:
     if size(one.size) and enter:
         more.append([("Enter writes it to your settings as agent.model.", "dim")])
     sign, look = ("●", "added") if one.name == found.model else ("○", "dim" if not one.talks else "")
-    return Row(f"model {one.name}", one.name, sign, look, about(one), tuple(more), enter)
+    return ModelRow(f"model {one.name}", one.name, sign, look, about(one), tuple(more), enter)
 
 
-def _modes(found: ModelStatus) -> list[Row]:
-    listed = [Row(None, "WHEN", words="the model is asked")]
+def _modes(found: ModelStatus) -> list[ModelRow]:
+    listed = [ModelRow(None, "WHEN", words="the model is asked")]
     for mode, words in MODES.items():
         now = mode == found.mode
         more: tuple[Line, ...] = (
             [(mode, "title")],
             [(f"{words[0].upper()}{words[1:]}. What it proposes waits in the inbox, whichever is set.", "")],
-            [("It stands in your file of settings as agent.mode.", "dim")],
+            [("It is in your settings file as agent.mode.", "dim")],
         )
         sign, look, enter = ("●", "added", "") if now else ("○", "", "sets it")
-        listed.append(Row(f"mode {mode}", mode, sign, look, words, more, enter))
+        listed.append(ModelRow(f"mode {mode}", mode, sign, look, words, more, enter))
     return listed
 
 
-def _install() -> list[Row]:
+def _install() -> list[ModelRow]:
     lines = installing()
     words = "installed, and does not run" if len(lines) == 1 else "on this machine; all works by rule without it"
-    listed = [Row(None, "OLLAMA IS NOT THERE" if len(lines) > 1 else "OLLAMA", words=words)]
+    listed = [ModelRow(None, "OLLAMA IS NOT THERE" if len(lines) > 1 else "OLLAMA", words=words)]
     for where, line in lines:
         more: tuple[Line, ...] = (
             [(where, "title")],
@@ -172,5 +174,5 @@ def _install() -> list[Row]:
             [("Type it in a shell; enter copies it. Ollama then listens on this machine alone.", "")],
             [(BY_RULE, "dim")],
         )
-        listed.append(Row(f"install {where}", where, "$", "accent", line, more, "copies the line"))
+        listed.append(ModelRow(f"install {where}", where, "$", "accent", line, more, "copies the line"))
     return listed

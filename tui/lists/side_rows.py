@@ -58,7 +58,7 @@ def step_segments(step: Step, subject: str, width: int, now: str) -> Pairs:
     number = f"{step.seq:>5} " if roomy else ""
     body = max(4, width - 2 - len(number) - len(shown) - 1 - len(when))
     reason = fit(visible(step.reason), min(cell_len(visible(step.reason)), body))
-    about = f"taken back by {step.undone_by}" if back else visible(subject)
+    about = f"undone by {step.undone_by}" if back else visible(subject)
     return [
         (f"{glyph} ", glyph_look),
         (number, "dim"),

@@ -13,7 +13,7 @@ FACT_BADGES = {
     "low": ("◌", "low"),
     "stale": ("○", "stale"),
     "pinned": ("★", "pinned"),
-    "superseded": ("↷", "superseded"),
+    "superseded": ("↷", "replaced"),
     "contradicted": ("≠", "contradicted"),
     "forgotten": ("✕", "forgotten"),
 }
@@ -31,6 +31,11 @@ KIND_GLYPHS = {
     "proposal": "◇",
 }
 TASK_GLYPHS = {"pending": "☐", "in_progress": "◧", "done": "☑"}
+
+
+def state_word(status: str) -> str:
+    """A status as a person reads it: `superseded` is stored, and reads `replaced`."""
+    return FACT_BADGES.get(status, ("", status))[1]
 
 
 def fact_badge(fact: "Fact", now: str) -> str:

@@ -27,7 +27,7 @@ def unfound(query: str, answer: Answer, offers: Mapping[str, Sequence[str]], mod
     if narrow:
         lines.append(f"It was narrowed by {', '.join(narrow)}: a click on ✕ above takes one away.")
     if answer.left_out:
-        lines.append("What was superseded or forgotten would fit: is:superseded, is:forgotten show it.")
+        lines.append("Replaced or forgotten records match: is:replaced, is:forgotten show them.")
     lines += answer.notes
     if not offers and not narrow:
         lines.append("Try fewer words, or others: any one of them is enough.")

@@ -9,8 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from store import IndexMetrics as Index
-    from store import Measures
+    from store import IndexMetrics, Measures
     from store import RecoveryMetrics as Recoveries
     from store import RequestMetrics as Requests
 
@@ -63,11 +62,11 @@ def requests(found: "Requests") -> "Iterator[Figure]":
         note=f"{found.kept:,} of {found.asked:,} kept",
         state=POOR if share < FEW_KEPT else KNOWN,
         leads="inbox",
-        to="what was asked and waits for your word",
+        to="what was asked and waiting for review",
     )
 
 
-def index(found: "Index") -> "Iterator[Figure]":
+def index(found: "IndexMetrics") -> "Iterator[Figure]":
     """The state of the full text, and the model of the vectors."""
     if not found.full_text:
         yield Figure("full text", "full text", "missing", "This SQLite has no FTS5.", state=POOR, leads="doctor")
@@ -83,7 +82,7 @@ def index(found: "Index") -> "Iterator[Figure]":
             note=f"{found.indexed:,} of {count(found.records, 'text')}",
             state=GOOD if whole else POOR,
             leads="index",
-            to="how the index stands",
+            to="the state of the index",
         )
     if not found.model:
         yield unknown(
@@ -104,7 +103,7 @@ def index(found: "Index") -> "Iterator[Figure]":
         share=found.embedded / found.records if found.records else None,
         note=found.model,
         leads="index",
-        to="how the index stands",
+        to="the state of the index",
     )
 
 

@@ -26,7 +26,7 @@ STATES_SAY = {
     "low": f"Low priority: {TABLE['medium'][1]} days without a word, or {TABLE['low'][1]} for what was told with low "
     "confidence. Agents are sent these only where a question is very near, and never what has low confidence.",
     "stale": f"Nobody confirmed these for {TABLE['high'][2]} days, or {TABLE['medium'][2]} for what is not of high "
-    "confidence: no agent is sent them. Confirm what still holds, correct or forget the rest.",
+    "confidence: no agent is sent them. Confirm what is still true, correct or forget the rest.",
 }
 
 
@@ -85,7 +85,7 @@ def _facts(found: "Measures") -> "Iterator[Figure]":
 def _conversations(found: "Measures") -> "Iterator[Figure]":
     if not found.conversations:
         bring = "Bring one in with memoranda ingest FILE, or let ingest.claude bring in those of Claude Code."
-        yield unknown("covered", "sessions", "none was told yet", bring)
+        yield unknown("covered", "sessions", "none yet", bring)
         return
     most = max(one.tokens for one in found.sessions)
     yield from (_session(one, most) for one in found.sessions)
@@ -153,7 +153,7 @@ def _contexts(found: "Measures") -> "Iterator[Figure]":
     if found.useful is None:
         yield unknown(
             "useful",
-            "of use",
+            "cited",
             "no answer was rated yet",
             "The share of a context's tokens that belong to records which the answer cited. It is known once an answer "
             "to a context came back.",
@@ -161,7 +161,7 @@ def _contexts(found: "Measures") -> "Iterator[Figure]":
     else:
         yield Figure(
             "useful",
-            "of use",
+            "cited",
             percent(found.useful),
             f"Of the tokens of {count(found.answered, 'context')} with an answer, {percent(found.useful)} belong to "
             "records that the answer cited.",
@@ -195,7 +195,7 @@ def _learning(found: "ExtractionStats") -> "Iterator[Figure]":
             note=f"{found.read:,} of {tries:,}",
             state=POOR if found.given_up else GOOD,
             leads="inbox",
-            to="what was learned and waits for your word",
+            to="what was learned and waiting for review",
         )
     if found.waiting:
         yield Figure(
@@ -300,7 +300,7 @@ def _times(found: "Searches") -> "Iterator[Figure]":
             series=found.milliseconds if name == "keywords" or found.keywords is None else (),
             state=GOOD if good else POOR,
             leads="index",
-            to="how the index stands",
+            to="the state of the index",
         )
 
 

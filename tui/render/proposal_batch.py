@@ -3,8 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 
-from store import InboxChoice as Choice
-from store import InvalidInput, MemorandaError, Memory, Proposal
+from store import InboxChoice, InvalidInput, MemorandaError, Memory, Proposal
 from tui.render.proposal_detail import AGAINST, SHOWN, WARNING, flagged
 from tui.theme.escape import visible
 
@@ -58,7 +57,7 @@ def _block(proposal: Proposal, beside: Sequence[str]) -> str:
     if proposal.reason:
         told.append(f"# {visible(proposal.reason)}")
     if flagged(proposal):
-        told.append(f"# {WARNING} reads like an order to an agent")
+        told.append(f"# {WARNING} looks like an instruction to agents")
     told += [f"# {line}" for line in beside]
     told += [f"# {one.citation} «{visible(one.quote)}»" for one in proposal.evidence if one.quote]
     return "\n".join((*told, f"wait {proposal.citation}", *_shown(proposal))) + "\n"
@@ -68,10 +67,10 @@ def _shown(proposal: Proposal) -> list[str]:
     return [INDENT + line for line in visible(proposal.text, newlines=True).split("\n")]
 
 
-def read(text: str, proposals: Sequence[Proposal]) -> list[Choice]:
+def read(text: str, proposals: Sequence[Proposal]) -> list[InboxChoice]:
     """What a person decided: a choice for each block that does not wait. Raises InvalidInput, which names the line."""
     asked = {one.id: one for one in proposals}
-    choices: list[Choice] = []
+    choices: list[InboxChoice] = []
     seen: set[int] = set()
     blocks = _blocks(text)
     for line, word, number, rest, said in blocks:
@@ -92,7 +91,7 @@ def read(text: str, proposals: Sequence[Proposal]) -> list[Choice]:
         if not own and verb != "reject":
             raise InvalidInput(f"The block of line {line} has no text.", "Write one below it, or reject it.")
         touched = own.split() != shown.split()  # an editor may wrap lines or cut spaces by itself
-        choices.append(Choice(number, verb, own if touched and verb != "reject" else None, fact))
+        choices.append(InboxChoice(number, verb, own if touched and verb != "reject" else None, fact))
     return choices
 
 

@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 SHOWN = 4  # facts that it is like
 WARNING = "⚠"
-INJECTION = f"{WARNING} reads like an order to an agent: accept it only if you would write it yourself"
+INJECTION = f"{WARNING} looks like an instruction to agents: accept it only if you would write it yourself"
 # what accepting does, by kind; the key named here is the person's own
 DOES = {
     "add": "remember it",
     "correct": "put it in the place of",
     "supersede": "put it in the place of",
     "conflict": "put the file's text in the place of",
-    "confirm": "say that it still holds",
+    "confirm": "confirm: still true",
     "merge": "make one of",
     "forget": "forget",
 }
@@ -38,7 +38,7 @@ def heading(proposal: Proposal) -> list[Line]:
 
 
 def flagged(proposal: Proposal) -> bool:
-    """Whether a proposal looks like an order to an agent: it is shown with a warning, whatever else it is."""
+    """Whether a proposal looks like an instruction to agents: it is shown with a warning, whatever else it is."""
     return any(map(suspicious, (proposal.text, proposal.reason, *(one.quote for one in proposal.evidence))))
 
 

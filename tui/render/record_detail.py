@@ -32,7 +32,7 @@ from store import (
     linked_records,
 )
 from store import many_records as many
-from tui.render.badges import FACT_BADGES, fact_badge
+from tui.render.badges import FACT_BADGES, fact_badge, state_word
 from tui.render.checkpoint_detail import held
 from tui.render.conversation_detail import summary_lines, turn_lines
 from tui.render.document_lines import passage
@@ -98,7 +98,7 @@ def _fact(memory: Memory, fact: Fact, now: str) -> list[Line]:
         *words(fact.fact, "title"),
         [],
         row("Confirmed", when(fact.last_confirmed_at, now)),
-        row("Remembered", when(fact.created_at, now)),
+        row("Learned", when(fact.created_at, now)),
         row("Said by", f"{fact.origin}, {fact.source}, confidence {fact.confidence}"),
     ]
     if fact.scope != "project":
@@ -113,12 +113,19 @@ def _fact(memory: Memory, fact: Fact, now: str) -> list[Line]:
         lines += [[], [("What it said over time", "heading")]]
         for link in chain[-CHAIN:]:
             mark = "▸ " if link.id == fact.id else "  "
-            lines.append([(mark, "dim"), (link.citation, "cite"), (f"  {link.fact}", ""), (f"  {link.status}", "dim")])
+            lines.append(
+                [
+                    (mark, "dim"),
+                    (link.citation, "cite"),
+                    (f"  {link.fact}", ""),
+                    (f"  {state_word(link.status)}", "dim"),
+                ]
+            )
     return lines + _life(memory, "fact", fact.id, now)
 
 
 def _decision(memory: Memory, decision: Decision, now: str) -> list[Line]:
-    status = "" if decision.status == "active" else decision.status
+    status = "" if decision.status == "active" else state_word(decision.status)
     lines: list[Line] = [
         head("decision", decision, decision.impact, decision.phase, status),
         [(decision.title, "title")],
@@ -133,7 +140,7 @@ def _decision(memory: Memory, decision: Decision, now: str) -> list[Line]:
     lines += _links(memory.commits.links_of_decision(decision.id), "commit")
     lines.append(row("Said by", decision.origin))
     if decision.supersedes is not None:
-        lines.append(row("Supersedes", cite("decision", decision.supersedes), "cite"))
+        lines.append(row("Replaces", cite("decision", decision.supersedes), "cite"))
     successor = memory.decisions.successor(decision.id)
     if successor is not None:
         lines.append([("Replaced by".ljust(LABEL), "label"), (cite("decision", successor), "cite")])
@@ -312,7 +319,7 @@ def _life(memory: Memory, kind: str, number: int, now: str) -> list[Line]:
     steps = memory.history.steps(record=(kind, number), limit=STEPS)
     lines: list[Line] = [[], [("History", "heading")]] if steps else []
     for step in steps:
-        back = ", taken back" if step.undone_by else ""
+        back = ", undone" if step.undone_by else ""
         line: Line = [(f"{ago(now, step.at):>6}  ", "dim"), (f"{step.reason:<16}", "dim" if step.undone_by else "")]
         lines.append([*line, (f"  {step.actor}, {step.door}{back}", "dim")])
     return lines
@@ -329,9 +336,9 @@ def describe_step(memory: Memory, step: Step) -> list[Line]:
         [(when(step.at, now), "dim")],
     ]
     if step.undoes is not None:
-        lines.append(row("Takes back", f"step {step.undoes}"))
+        lines.append(row("Undoes", f"step {step.undoes}"))
     if step.undone_by is not None:
-        lines.append(row("Taken back", _how_far(memory, step), "dim"))
+        lines.append(row("Undone", _how_far(memory, step), "dim"))
     elif not memory.database.moment:
         lines += [
             [],

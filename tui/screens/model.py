@@ -18,7 +18,7 @@ from store import put_setting as put
 from store import user_config_path as user_path
 from tui.commands.model import MODES, how_far, overruled, trial_lines, where
 from tui.input.key_table import BY_ID, FIXED
-from tui.lists.model_rows import ModelRows, Row, rows, start
+from tui.lists.model_rows import ModelRow, ModelRows, rows, start
 from tui.lists.view_state import WIDE
 from tui.render.field_diff import Line
 from tui.screens.base_screen import ResponsiveScreen
@@ -48,12 +48,12 @@ class ModelScreen(SaysDefects, ResponsiveScreen[None]):
 
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (WIDE, "-wide")]  # noqa: RUF012 - as Screen declares it
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "dismiss", "Close", id="model.close", tooltip="Close; a pull goes on"),
+        Binding("escape,q", "dismiss", "Close", id="model.close", tooltip="Close; a pull continues"),
         Binding("p", "pull_named", "Pull", id="model.pull", tooltip="Fetch a model by its name"),
         Binding("x", "stop", "Stop", id="model.stop", tooltip="Stop the pull; what was fetched stays"),
         Binding("t", "try_out", "Test", id="model.test", tooltip="Ask the model something small"),
         Binding("m", "mode", "Mode", id="model.mode", tooltip="fast, smart or off"),
-        Binding("r", "look", "Look again", id="model.look", tooltip="Look again how it stands"),
+        Binding("r", "look", "Look again", id="model.look", tooltip="Check again"),
     ]
     DEFAULT_CSS = """
     ModelScreen {
@@ -145,7 +145,7 @@ class ModelScreen(SaysDefects, ResponsiveScreen[None]):
         if found is None:
             self.query_one("#model-title", Split).put_both([*left, ("looking …", "")], [])
             return
-        said = found.model or "rules answer"
+        said = found.model or "no model"
         left.append((visible(said), "bold"))
         if found.model:
             left.append((f"  {found.state}", "$text-success" if found.state == "ready" else ""))
@@ -161,7 +161,7 @@ class ModelScreen(SaysDefects, ResponsiveScreen[None]):
         away: list[Piece] = [("x", KEY, "stop"), (" takes this away", "$dim", "stop")]
         if pull.trouble is not None and pull.trouble.kind == "stopped":
             far = f" at {100 * pull.far.done // pull.far.total} %" if pull.far.total else ""
-            said = f"Stopped {pull.name}{far}; pulled again, it goes on from there."
+            said = f"Stopped {pull.name}{far}; pulled again, it continues from there."
             bar.put_both([(visible(said), "$text-warning")], away)
         elif pull.trouble is not None:
             bar.put_both([(visible(f"{pull.name} could not be fetched."), "$text-error")], away)
@@ -190,7 +190,7 @@ class ModelScreen(SaysDefects, ResponsiveScreen[None]):
         pieces += [(" look again ", "", "look"), (" esc", KEY, "dismiss"), (" closes ", "", "dismiss")]
         self.query_one("#model-keys", Bar).put(*pieces)
 
-    def _row(self) -> Row | None:
+    def _row(self) -> ModelRow | None:
         """The row under the cursor."""
         listed = self.query_one("#model", RecordList)
         return listed.rows.row(listed.cursor_key) if isinstance(listed.rows, ModelRows) else None

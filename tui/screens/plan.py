@@ -196,7 +196,7 @@ class PlanScreen(ChoosingScreen):
             self._by_hand[index] = False
             self.chosen -= self._plan.against(index)
         else:
-            wanted = self._plan.along(index)
+            wanted = self._plan.required_with(index)
             stuck = next(
                 (self._plan.changes[other].blocked for other in wanted if self._plan.changes[other].blocked), ""
             )
@@ -235,11 +235,11 @@ class PlanScreen(ChoosingScreen):
             self.chosen = proposed
         else:
             mine = [index for index in proposed if self._plan.changes[index].kind == self._only]
-            self.chosen = frozenset().union(*map(self._plan.along, mine))
+            self.chosen = frozenset().union(*map(self._plan.required_with, mine))
         for index, wanted in self._by_hand.items():
             if self._only in (None, self._plan.changes[index].kind):
                 self.chosen = (
-                    self.chosen | self._plan.along(index) if wanted else self.chosen - self._plan.against(index)
+                    self.chosen | self._plan.required_with(index) if wanted else self.chosen - self._plan.against(index)
                 )
         self.draw()
         if self._only is not None and self.chosen:

@@ -45,7 +45,7 @@ class PurgeRows(NumberedRows):
         if at < 0:
             one = self._plan.going[index]
             mark, look, sign, quiet = "[x] ", "removed", "− ", ""
-            cited, text, says = one.citation, one.text, one.why or "goes"
+            cited, text, says = one.citation, one.text, one.why or "erased"
         else:
             place = self._plan.places[at]
             chosen = at in self._chosen
@@ -85,13 +85,13 @@ class PurgeScreen(ChoosingScreen):
         going, places = self._plan.going, self._plan.places
         named = f" {going[0].citation}" if len(going) == 1 else ""
         self.query_one("#purge-title", Split).put_both(
-            [(f"PURGE{named}  out for good, with its past", "bold")], [("no undo brings it back", "$text-error")]
+            [(f"ERASE{named}  with all old versions", "bold")], [("This cannot be undone", "$text-error")]
         )
-        left: list[Piece] = [(f"{count(len(going), 'record')} {'goes' if len(going) == 1 else 'go'}", "bold")]
+        left: list[Piece] = [(f"{count(len(going), 'record')} to erase", "bold")]
         if self._working:
-            left = [("Purging, and reading every byte to prove it …", "$text-warning")]
+            left = [("Erasing, and checking every byte …", "$text-warning")]
         elif places:
-            left.append((f"  {len(self.chosen):,} of {count(len(places), 'other place')} scrubbed", ""))
+            left.append((f"  in {len(self.chosen):,} of {count(len(places), 'other place')} too", ""))
         else:
             left.append(("  no other place holds these words", "$dim"))
         staying = len(places) - len(self.chosen)
@@ -104,10 +104,10 @@ class PurgeScreen(ChoosingScreen):
             one = self._plan.going[index]
             lines: list[Line] = [[(one.citation, "cite"), (f"  {one.kind}", "dim")], [(one.text, "title")], []]
             if one.why:
-                lines.append([(f"It goes because it {_verb(one.why)}.", "")])
+                lines.append([(f"It is erased because it {_verb(one.why)}.", "")])
             return [
                 *lines,
-                [("Goes from its table, its history, the search index and the vectors.", "dim")],
+                [("Erased from its table, its history, the search index and the vectors.", "dim")],
                 [("What stays is that something was here, and a keyed hash that knows the text again.", "dim")],
             ]
         place = self._plan.places[at]
@@ -123,7 +123,7 @@ class PurgeScreen(ChoosingScreen):
         """Scrub a place too, or leave it as it is."""
         at = index - len(self._plan.going)
         if at < 0:
-            self.tell("That is what goes. Leave, and choose other records, if it should stay.")
+            self.tell("This record is erased. Leave, and choose other records, to keep it.")
         elif not self._plan.places[at].can:
             self.tell(f"{self._plan.places[at].citation} is not Memoranda's to change: {self._plan.places[at].what}.")
         else:
@@ -166,7 +166,7 @@ def _purge(memory: Memory, plan: PurgePlan, chosen: frozenset[int]) -> tuple[Don
 
 
 def _verb(why: str) -> str:
-    return f"is {why}" if why.startswith("superseded") else why
+    return f"is {why}" if why.startswith("replaced") else why
 
 
 def _becomes(place: RemainingMatch, chosen: bool) -> str:
@@ -174,7 +174,7 @@ def _becomes(place: RemainingMatch, chosen: bool) -> str:
     if not place.can:
         return "Memoranda does not change it: it is named, so that you can."
     if place.table == "file":
-        cut = "This is cut out of your file, and nothing else; no undo brings it back."
+        cut = "This is cut out of your file, and nothing else. This cannot be undone."
         return cut if chosen else "It stays. Chosen, this is cut out of your file, and nothing else."
     return "Its words are cut, also from its past; the rest of it stays." if chosen else "It stays as it is."
 

@@ -31,19 +31,19 @@ def plan(memory: Memory, kind: str, target: Target) -> tuple[Plan, str, str]:
     origin wrote; or what did change from one moment to another. Raises NotFound, Conflict, InvalidInput."""
     if isinstance(target, tuple):
         return _compared(memory, *target)
-    plans, later = memory.plans, f"{named('memory.undo')} takes it all back"
+    plans, later = memory.plans, f"{named('memory.undo')} undoes it all"
     if kind == "checkpoint":
         found = memory.checkpoints.get(int(target))
         title = f"RESTORE {found.citation} “{found.title}”   {local_time(found.created_at)}"
         return plans.checkpoint(found.id), title, f"a checkpoint is taken first; {later}"
     if kind == "step":
         step = memory.history.step(int(target))
-        title = f"TAKE BACK step {step.seq}: {step.reason}   {local_time(step.at)}, by {step.actor}"
-        later = f"{named('memory.undo')} takes it back"
+        title = f"UNDO step {step.seq}: {step.reason}   {local_time(step.at)}, by {step.actor}"
+        later = f"{named('memory.undo')} undoes it"
         if step.undoes is not None:  # what undoes an undo is the redo, and u goes on to what was before it
-            later = f"{named('step.undo')} on the new step takes it back"
+            later = f"{named('step.undo')} on the new step undoes it"
         return plans.step(step.seq), title, later
-    return plans.origin(str(target)), f"TAKE BACK all that {target} wrote", f"a checkpoint is taken first; {later}"
+    return plans.origin(str(target)), f"UNDO all that {target} wrote", f"a checkpoint is taken first; {later}"
 
 
 def _compared(memory: Memory, start: str | PointInTime, end: str) -> tuple[Plan, str, str]:
@@ -89,7 +89,7 @@ def welcome(memory: Memory, cwd: str) -> list[str]:
     add, days = named("record.add"), named("pane.timeline")
     lines = [f"A memory for {memory.location.name}", ""]
     if memory.location.project:
-        lines.append(f"It lies in {memory.location.path}, private, and git ignores it.")
+        lines.append(f"It is in {memory.location.path}, private, and git ignores it.")
     if commits:
         linked = f" {count(links, 'link')} to decisions came with them." if links else ""
         lines.append(f"Read {count(commits, 'commit')} from git: {days} shows them by day.{linked}")

@@ -7,7 +7,7 @@ from store.base import token_count
 from store.base.vocabulary import DOMAINS
 from store.learning.sentences import fold
 from store.learning.tasks.prompts import prompt
-from store.llm.structured_output import Choice, ModelSession, spanish
+from store.llm.structured_output import ModelChoice, ModelSession, spanish
 from store.text.fence import harmless
 
 TASK = "classify_domain"
@@ -28,7 +28,7 @@ class Domain:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    domain: Annotated[str, Choice(CHOICES)]
+    domain: Annotated[str, ModelChoice(CHOICES)]
     keywords: list[str] = field(default_factory=list)
 
 

@@ -15,7 +15,7 @@ from store.learning.grounding import Ground, best, open_ended
 from store.learning.sentences import WORDS, Sentence, fold
 from store.learning.tasks import classify_domain
 from store.learning.tasks.prompts import prompt
-from store.llm.structured_output import Choice, ModelSession, numbered, spanish
+from store.llm.structured_output import ModelChoice, ModelSession, numbered, spanish
 
 TASK = "extract_facts"
 EACH = 6  # sentences of one question: of more a small model takes too long
@@ -28,8 +28,8 @@ OWN_DOMAINS = tuple(domain for domain in DOMAINS if domain != "self_correction")
 class One:
     sentence: int
     fact: str
-    domain: Annotated[str, Choice(OWN_DOMAINS)] = "general"
-    confidence: Annotated[str, Choice(CONFIDENCES)] = "medium"
+    domain: Annotated[str, ModelChoice(OWN_DOMAINS)] = "general"
+    confidence: Annotated[str, ModelChoice(CONFIDENCES)] = "medium"
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ Its rule is the search's own order, in which the facts come."""
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from store.context.selection import Ranked
+from store.context.selection import RankedFact
 from store.learning.tasks.prompts import prompt
 from store.llm.structured_output import ModelSession, numbered, spanish
 from store.text.fence import harmless
@@ -20,22 +20,22 @@ class Form:
     order: list[int]
 
 
-def ask(asking: ModelSession, question: str, facts: Sequence[tuple[int, str]]) -> Ranked:
+def ask(asking: ModelSession, question: str, facts: Sequence[tuple[int, str]]) -> RankedFact:
     """The ids of these facts, (id, text) each, as a model orders them; what it does not name follows as it came.
     Raises ModelFailed."""
     came = [number for number, _ in facts]
     shown = facts[:SHOWN]
     if not shown:
-        return Ranked((), asking.name)
+        return RankedFact((), asking.name)
     es = spanish(question)
     asked = f"{'Pregunta' if es else 'Question'}: {' '.join(harmless(question).split())}"
     listed = numbered([text for _, text in shown])
     form = asking.ask(TASK, Form, [*prompt(TASK, es), ("user", f"{asked}\n{listed}")], PREDICT)
     first = list(dict.fromkeys(came[place - 1] for place in form.order if 0 < place <= len(shown)))
-    return Ranked((*first, *(number for number in came if number not in first)), asking.name)
+    return RankedFact((*first, *(number for number in came if number not in first)), asking.name)
 
 
-def answer(asking: ModelSession, question: str, facts: Sequence[tuple[int, str]]) -> Ranked:
+def answer(asking: ModelSession, question: str, facts: Sequence[tuple[int, str]]) -> RankedFact:
     """The same; where the model fails, as they came."""
-    came = Ranked(tuple(number for number, _ in facts))
+    came = RankedFact(tuple(number for number, _ in facts))
     return asking.or_rule(TASK, lambda: ask(asking, question, facts), lambda: came)

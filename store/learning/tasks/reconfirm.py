@@ -13,7 +13,7 @@ from store.learning import reconfirm_rules
 from store.learning.reconfirm_rules import NONE, PROPOSE, SUPERSEDE, ComparedText
 from store.learning.sentences import fold
 from store.learning.tasks.prompts import prompt
-from store.llm.structured_output import Choice, ModelSession, numbered, spanish
+from store.llm.structured_output import ModelChoice, ModelSession, numbered, spanish
 from store.text.fence import harmless
 
 TASK = "reconfirm"
@@ -45,7 +45,7 @@ class Verdicts:
 @dataclass(frozen=True, slots=True)
 class One:
     fact: int
-    says: Annotated[str, Choice(SAYS)]
+    says: Annotated[str, ModelChoice(SAYS)]
 
 
 @dataclass(frozen=True, slots=True)

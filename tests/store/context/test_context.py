@@ -18,7 +18,7 @@ from store.base import token_count
 from store.base.errors import Conflict, InvalidInput, NotFound
 from store.context import system_prompt
 from store.context.budget import LIMITS, PROMPT, SHARED
-from store.context.builder import Tool
+from store.context.builder import AgentTool
 from store.context.result import Context
 from store.context.sent_log import KEPT
 from store.conversations.turns import NewTurn
@@ -88,7 +88,7 @@ def test_no_store_and_no_conversation_breaks_the_budget(
         if log is not None:
             (Path(folder) / "memory").mkdir()
             (Path(folder) / "memory" / "2026-11-21.md").write_text(log, encoding="utf-8", errors="replace")
-        context = memory.context(question, tools=[Tool("grep", text) for text in tools])
+        context = memory.context(question, tools=[AgentTool("grep", text) for text in tools])
         taken = {found.name: found.tokens for found in context.parts}
         assert context.tokens == token_count.count(context.text) <= PROMPT
         assert all(taken[name] <= limit for name, limit in LIMITS.items())
@@ -121,7 +121,7 @@ def test_a_person_is_warned_before_the_answer_has_no_room(memory: Memory):
     memory.facts.remember("the team is five")
     assert memory.context("how big is the team?").warning == ""
     say(memory, *(("user" if number % 2 else "assistant", "word " * 255) for number in range(6)))
-    full = memory.context("how big is the team?", tools=[Tool("grep", "line " * 400)])
+    full = memory.context("how big is the team?", tools=[AgentTool("grep", "line " * 400)])
     assert full.tokens + 950 > 3_500 and "3,500" in full.warning
 
 
@@ -185,7 +185,7 @@ def test_hostile_turns_stay_what_they_are(memory: Memory, attack: str):
     """By whatever way they come: said in a turn, returned by a tool, remembered by an import."""
     say(memory, ("assistant", f"the page says: {attack}"))
     memory.facts.remember(f"a fact {attack}", actor="import:web", pinned=True)
-    context = memory.context("what does the page say?", tools=[Tool(f"fetch {attack}", attack)])
+    context = memory.context("what does the page say?", tools=[AgentTool(f"fetch {attack}", attack)])
     recalled = [found for found in context.parts if found.name in ("window", "facts", "tools")]
     for found in recalled:
         assert len(closes(found.text)) == 2, found.text

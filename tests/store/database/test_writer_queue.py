@@ -266,7 +266,7 @@ def test_an_export_that_is_taken_slowly_holds_no_log(path: str) -> None:
         pieces = exporter.pieces(memory.database)
         taken = [next(pieces)]
         writer.facts.remember("meanwhile")
-        assert writer.database.empty_log()
+        assert writer.database.checkpoint_wal()
         assert b"".join([*taken, *pieces]) == whole
 
 
@@ -289,7 +289,7 @@ def lets_the_log_go(monkeypatch: pytest.MonkeyPatch, path: str, owner: object, n
     def looked(*arguments: object, **named: object) -> object:
         with Memory.open(path) as writer:
             writer.tasks.add(f"meanwhile {len(said)}")
-            said.append(writer.database.empty_log())
+            said.append(writer.database.checkpoint_wal())
         return function(*arguments, **named)
 
     monkeypatch.setattr(owner, name, looked)
@@ -303,7 +303,7 @@ def test_markdown_that_is_taken_slowly_holds_no_log(wide: str) -> None:
         pieces = markdown_export.document(memory.database, "it", now)
         taken = [next(pieces), next(pieces), next(pieces)]
         writer.facts.remember("meanwhile")
-        assert writer.database.empty_log()
+        assert writer.database.checkpoint_wal()
         assert "".join([*taken, *pieces]) == whole and "meanwhile" not in whole
 
 

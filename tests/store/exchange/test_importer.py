@@ -473,7 +473,7 @@ HOSTILE: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "an id twice": (changed(id=1), "facts, row 2: another row has the same id"),
     "a name twice": (
         lambda rows: rows["facts"].__setitem__(1, '{"id":1,' + json.dumps(rows["facts"][1])[1:]),
-        "facts, row 2: id stands twice",
+        "facts, row 2: id is there twice",
     ),
     "a word of no list": (changed(confidence="hgih"), "facts, row 2: confidence is none of high, low, medium"),
     "a text that is a number": (changed(fact=7), "facts, row 2: fact is not a text"),

@@ -155,7 +155,7 @@ def test_what_cannot_be_restored_says_why_and_changes_nothing(memory):
 
 
 def test_a_large_restore_is_one_step(memory):
-    """Two thousand records changed, gone and come: one step brings all of them back, and one undo takes it back."""
+    """Two thousand records changed, gone and come: one step brings all of them back, and one undo it if it is wrong."""
     memory.database.connection.pragma("synchronous", 0)
     for number in range(MANY // 2):
         memory.tasks.add(f"task {number}")

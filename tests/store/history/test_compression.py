@@ -311,7 +311,7 @@ with Memory.open(sys.argv[1]) as memory:
 
 
 def test_a_kill_leaves_each_row_where_it_was_or_packed(tmp_path: Path, live: Live):
-    """Killed again and again in the middle of it, until it is through: no row is lost, none stands twice."""
+    """Killed again and again in the middle of it, until it is through: no row is lost, none is there twice."""
     path = str(tmp_path / "memory.db")
     with Memory.open(path) as memory:
         memory.database.connection.pragma("synchronous", 0)

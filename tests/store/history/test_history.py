@@ -487,7 +487,7 @@ def test_an_undone_step_cannot_be_undone_again(memory):
     """It says which step took it back; once that one is undone itself, the step is in force and can go again."""
     memory.facts.remember("one")
     memory.history.undo(1)
-    with pytest.raises(Conflict, match=r"Step 1 was taken back already, by step 2\..*Redo"):
+    with pytest.raises(Conflict, match=r"Step 1 is already undone, by step 2\..*Redo"):
         memory.history.undo(1)
     memory.history.undo(2)
     assert memory.history.step(1).undone_by is None
@@ -508,8 +508,8 @@ def test_a_refused_undo_names_what_stands_in_the_way(memory):
     with pytest.raises(Conflict) as caught:
         memory.history.undo(1)
     assert str(caught.value) == (
-        "Step 1 cannot be taken back alone: F#1 changed since. Take back the later steps first: `undo 5` `undo 2`."
-        " Or look with `undo 1 --dry-run`, and take it back although it changed: `undo 1 --overwrite F#1`."
+        "Step 1 cannot be undone alone: F#1 changed since. Undo the later steps first: `undo 5` `undo 2`."
+        " Or look with `undo 1 --dry-run`, and undo it although it changed: `undo 1 --overwrite F#1`."
     )
     assert recorded(memory) == before
     for seq in (5, 2, 1):
@@ -526,7 +526,7 @@ def test_a_decision_that_a_link_refers_to_names_the_link(memory):
     memory.history.undo(2)
     memory.commits.link("a1b2c3d", 1, "relates")
     before = recorded(memory)
-    with pytest.raises(Conflict, match=r"Step 1 cannot be taken back alone.* first: `undo 4`\."):
+    with pytest.raises(Conflict, match=r"Step 1 cannot be undone alone.* first: `undo 4`\."):
         memory.history.undo(1)
     assert recorded(memory) == before
     memory.history.undo(4)

@@ -59,7 +59,7 @@ def some_of(plan: Plan, dice: random.Random) -> frozenset[int]:
     chosen: frozenset[int] = frozenset()
     for index, change in enumerate(plan.changes):
         if dice.random() < 0.5 and not change.blocked:
-            chosen |= plan.along(index)
+            chosen |= plan.required_with(index)
     return chosen
 
 
@@ -204,12 +204,12 @@ def test_a_restore_is_seen_before_it_happens(memory):
     memory.facts.remember("new")
     plan = memory.plans.checkpoint(1)
     assert shown(plan) == [
-        ("-", "F#3", "would go"),
+        ("-", "F#3", "removed"),
         ("~", "A#1", "pending again"),
-        ("-", "C#a1b2c3d D#2", "would go"),
-        ("~", "D#1", "active again"),
-        ("-", "D#2", "would go"),
-        ("+", "F#2", "active again"),
+        ("-", "C#a1b2c3d D#2", "removed"),
+        ("~", "D#1", "comes back"),
+        ("-", "D#2", "removed"),
+        ("+", "F#2", "comes back"),
         ("~", "F#1", "unpinned"),
     ]
     assert plan.reason == "restore K#1" and plan.at == before + 6
@@ -278,7 +278,7 @@ def test_what_both_changed_is_kept_field_by_field(memory):
         "F#1": "tags as before",
         "F#3": "pinned, tags as before",
         "A#1": "pending again",
-        "F#5": "would go",
+        "F#5": "removed",
     }
     memory.plans.apply(plan, chosen)
     facts = {fact.id: (fact.pinned, fact.tags) for fact in memory.facts.many(range(1, 6))}
@@ -326,7 +326,7 @@ def test_add_brings_back_what_is_gone_with_what_it_refers_to(memory):
     memory.history.undo(1)
     memory.facts.remember("stays")
     plan = memory.plans.checkpoint(1)
-    assert shown(plan)[1:] == [("~", "F#1", "would come back, forgotten"), ("+", "F#2", "would come back")]
+    assert shown(plan)[1:] == [("~", "F#1", "comes back, forgotten"), ("+", "F#2", "comes back")]
     assert [change.needs for change in plan.changes] == [(), (), (1,)]
     with pytest.raises(InvalidInput, match=r"F#2 cannot be changed without F#1\."):
         memory.plans.apply(plan, [2])
@@ -346,10 +346,10 @@ def test_what_needs_another_is_chosen_with_it(memory):
     memory.commits.link("a1b2c3d", 1)
     plan = memory.plans.checkpoint(1)
     link, decision = range(2)
-    assert shown(plan) == [("-", "C#a1b2c3d D#1", "would go"), ("-", "D#1", "would go")]
+    assert shown(plan) == [("-", "C#a1b2c3d D#1", "removed"), ("-", "D#1", "removed")]
     assert plan.changes[decision].needs == (link,) and plan.changes[link].needs == ()
-    assert plan.along(decision) == plan.against(link) == {link, decision}
-    assert plan.along(link) == {link} and plan.against(decision) == {decision}
+    assert plan.required_with(decision) == plan.against(link) == {link, decision}
+    assert plan.required_with(link) == {link} and plan.against(decision) == {decision}
     before = rows(memory)
     with pytest.raises(InvalidInput, match="D#1 cannot be changed without C#a1b2c3d D#1"):
         memory.plans.apply(plan, [decision])
@@ -383,7 +383,7 @@ def test_what_changed_while_a_person_looked_is_not_overwritten(memory):
     step = memory.plans.step(3)
     memory.history.undo()
     memory.history.undo(3)
-    with pytest.raises(Conflict, match="taken back already"):
+    with pytest.raises(Conflict, match="already undone"):
         memory.plans.apply(step, [0])
 
 
@@ -491,7 +491,7 @@ def test_what_refers_to_a_record_keeps_it(memory):
     memory.facts.remember("theirs too", actor=NOTES)
     memory.facts.correct(1, "mine")
     plan = memory.plans.origin(NOTES)
-    assert shown(plan) == [("-", "F#1", "would go, superseded"), ("-", "F#2", "would go")]
+    assert shown(plan) == [("-", "F#1", "removed, replaced"), ("-", "F#2", "removed")]
     assert (plan.changes[0].clash, plan.changes[0].blocked) == (True, "F#3 refers to it.")
     assert memory.plans.proposed(plan) == {1}
     with pytest.raises(Conflict, match=r"F#1 cannot be changed: F#3 refers to it\."):
@@ -547,9 +547,9 @@ def test_an_origins_correction_of_mine_gives_mine_back(memory):
     memory.history.undo(7, actor=NOTES)
     plan = memory.plans.origin(NOTES)
     assert sorted(shown(plan)) == [
-        ("+", "F#4", "would come back"),
-        ("-", "F#2", "would go"),
-        ("~", "F#1", "active again"),
+        ("+", "F#4", "comes back"),
+        ("-", "F#2", "removed"),
+        ("~", "F#1", "comes back"),
     ]
     memory.plans.apply(plan, memory.plans.proposed(plan))
     assert [fact.fact for fact in memory.facts.many(range(1, 9))] == ["mine", "they undid it"]
@@ -569,7 +569,7 @@ def test_what_somebody_took_back_is_no_longer_theirs(memory):
     memory.tasks.move(1, "done")
     plan = memory.plans.step(5)
     memory.plans.apply(plan, [index for index, change in enumerate(plan.changes) if change.citation == "F#1"])
-    assert shown(memory.plans.origin(NOTES)) == [("+", "F#2", "active again")]
+    assert shown(memory.plans.origin(NOTES)) == [("+", "F#2", "comes back")]
 
 
 @pytest.mark.parametrize(

@@ -11,8 +11,8 @@ import pytest
 from store.base.errors import Conflict, InvalidInput, NotFound, Purged
 from store.conversations.turns import NewTurn
 from store.inbox.evidence import stands
-from store.inbox.inbox import Choice, Doubtful
-from store.inbox.proposal_basis import Question
+from store.inbox.inbox import Doubtful, InboxChoice
+from store.inbox.proposal_basis import ProposalQuestion
 from store.memory import Memory
 from store.purge.proof import prove
 from store.purge.registry import of_store as files_of
@@ -202,7 +202,9 @@ def test_many_are_decided_in_one_step_and_what_cannot_be_waits(memory, said):
     second = memory.inbox.propose("correct", {"fact": "Team of 6"}, target=fact, origin=AGENT)
     third = memory.inbox.propose("add", {"fact": "Likes tea"}, origin="import:chat")
     memory.facts.correct(fact, "Team of 7")
-    done = memory.inbox.decide([Choice(first, "accept"), Choice(second, "accept"), Choice(third, "reject")])
+    done = memory.inbox.decide(
+        [InboxChoice(first, "accept"), InboxChoice(second, "accept"), InboxChoice(third, "reject")]
+    )
     assert list(done.made) == [first] and done.rejected == (third,) and list(done.left) == [second]
     assert isinstance(done.left[second], Doubtful)
     assert memory.inbox.origins() == [(AGENT, 1)]
@@ -378,7 +380,7 @@ def test_a_no_stands_until_the_person_says_the_thing_itself(memory, clock):
     clock.advance(days=1)
 
     def again(said: str) -> bool:
-        question = Question("add", {"fact": "Likes tea"}, origin="talk:one", said=said, anyone=True)
+        question = ProposalQuestion("add", {"fact": "Likes tea"}, origin="talk:one", said=said, anyone=True)
         return memory.inbox.propose_all([question], "talk:one") != [number]
 
     assert not again("") and not again(before) and again(memory.now)
@@ -449,7 +451,7 @@ def test_a_fact_of_one_session_does_not_swallow_the_projects(memory):
 
 
 def test_a_mute_is_handed_on(memory):
-    """Whatever takes the place of a muted fact; an undo takes it back."""
+    """Whatever takes the place of a muted fact; an undo it if it is wrong."""
     first, _ = memory.facts.remember("Likes peanuts")
     memory.mutes.mute([first])
     second = memory.facts.correct(first, "Likes peanuts a lot")

@@ -23,7 +23,7 @@ from store.conversations.turns import NewTurn
 from store.ingest import runner
 from store.ingest.claude import folder_of, without_told
 from store.ingest.discard import expire
-from store.ingest.runner import Report, ingest
+from store.ingest.runner import IngestReport, ingest
 from store.learning import rule_pass
 from store.memory import Memory
 from store.services import auto_ingest
@@ -513,7 +513,7 @@ def test_no_secret_comes_in_and_none_that_was_erased(memory: Memory, tmp_path: P
     write(tmp_path / "other.jsonl", [claude("I live behind the bakery", 9)])
     os.unlink(path)
     write(tmp_path / "s1.jsonl", [claude("a line before", 0), claude(f"the key is {STRIPE}", 1), claude("x y z w", 3)])
-    report = Report()
+    report = IngestReport()
     for name in ("s1.jsonl", "other.jsonl"):
         ingest(memory.database, str(tmp_path / name), report=report)
     assert (report.added, report.known, report.purged) == (2, 1, 1)

@@ -271,7 +271,7 @@ def test_a_turn_that_others_may_have_written_is_not_shown_though_it_waits(
     mind.facts = {"panadería": "Mi viejo tiene una panadería en Salto"}
     (turn,) = say(memory, "Mi viejo tiene una panadería en Salto.", origin="import:notes")
     with memory.database.write("agent", "extraction") as write:
-        extraction_queue.put_for_model(write, extraction_queue.Entry(0, turn, "extract_facts", 0))
+        extraction_queue.put_for_model(write, extraction_queue.QueueEntry(0, turn, "extract_facts", 0))
     assert read(memory).read and not server.asked and entries(memory) == []
 
 
@@ -580,7 +580,7 @@ def test_a_flush_by_itself_is_done_by_rule_where_its_model_is_broken_off(memory:
         nonlocal asked
         asked += 1
         if asked > 2:
-            raise ModelFailed("stopped", "The question was taken back.")
+            raise ModelFailed("stopped", "The question was withdrawn.")
         return replace(by_rule(turns), by="qwen")
 
     memory.config.find("flush.messages").value = 0  # type: ignore[union-attr]

@@ -122,7 +122,7 @@ def test_the_whole_record_goes_with_its_chain_and_its_twins(memory: Memory, fold
     plan = memory.purge.plan([("fact", third)])
     assert [(one.citation, one.why) for one in plan.going] == [
         ("F#1", "says the same"),
-        ("F#2", "superseded by one of them"),
+        ("F#2", "replaced by one of them"),
         ("F#3", ""),
     ]
     assert plan.places == ()
@@ -220,7 +220,7 @@ def test_every_other_place_is_named_and_chosen(memory: Memory, quoted):
         "MEMORY.md#L3": ("your file", True, True),
         "old.json": ("an export: export again, and delete it", False, False),
     }
-    with pytest.raises(InvalidInput, match="cannot be scrubbed: an export"):
+    with pytest.raises(InvalidInput, match="cannot be erased: an export"):
         memory.purge.run(plan, range(len(plan.places)))
     assert memory.facts.get(1).fact == TEXT, "nothing was done"
 
@@ -697,7 +697,7 @@ def test_the_proof_sees_what_is_packed(memory: Memory, folder: Path):
     memory.tasks.add(TEXT)
     memory.tasks.correct(1, "ask somebody")
     assert compression.pack(memory.database, 0, 0, least=1) >= 1
-    memory.database.empty_log()
+    memory.database.checkpoint_wal()
     assert TEXT.encode() not in Path(memory.location.path).read_bytes()
     assert [one.file for one in prove([TEXT], files_of(memory.database.path)) if one.found] == [memory.location.path]
     packed = folder / "copy"

@@ -211,7 +211,7 @@ def test_a_backup_is_rewritten_exactly_if_it_holds_something(
         assert start is not None
         kept[name] = (folder / "backups" / f"{name}.db").read_bytes()
     memory.facts.remember(TEXT)
-    real = Database.empty_log
+    real = Database.checkpoint_wal
     if when == "later":
         monkeypatch.setattr("store.purge.purge.finalize.finish", lambda *about: (_ for _ in ()).throw(KeyError))
     plan = memory.purge.plan([("fact", memory.database.value("SELECT max(id) FROM facts"))])
@@ -219,7 +219,7 @@ def test_a_backup_is_rewritten_exactly_if_it_holds_something(
         with pytest.raises(KeyError):
             memory.purge.run(plan)
         monkeypatch.undo()
-        assert pending(memory.database) and Database.empty_log is real
+        assert pending(memory.database) and Database.checkpoint_wal is real
         assert finish(memory.database).pending == ""
     else:
         memory.purge.run(plan)

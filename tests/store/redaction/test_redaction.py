@@ -15,8 +15,8 @@ from support.sentences import SENTENCES
 
 from store.base.errors import InvalidInput
 from store.redaction.families import LABELS, Family
-from store.redaction.keyword_index import Index
-from store.redaction.redactor import MAX_DEPTH, Finding, findings, redact, redact_tree
+from store.redaction.keyword_index import KeywordIndex
+from store.redaction.redactor import MAX_DEPTH, SecretFinding, findings, redact, redact_tree
 
 AWS = "AKIA" + UPPER
 ANTHROPIC = "sk-" + "ant-api03-" + BODY
@@ -440,7 +440,7 @@ def test_full_width_letters_do_not_hide_a_key() -> None:
 def test_offsets_are_those_of_the_original() -> None:
     text = "\u200b½ … İ " + SK[:10] + "\u200b" + SK[10:] + " ﬁn"
     (found,) = findings(text)
-    assert found == Finding("SK_KEY", text.index("sk-"), text.index(" ﬁn"))
+    assert found == SecretFinding("SK_KEY", text.index("sk-"), text.index(" ﬁn"))
 
 
 def test_a_letter_whose_lower_case_is_two_shifts_nothing() -> None:
@@ -500,7 +500,7 @@ def test_a_marker_is_never_part_of_a_secret(text: str) -> None:
 def test_what_a_cut_makes_room_for_is_cut_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
     # No family of today does this to another; the promise must hold for those of tomorrow.
     careless = (Family("SK_KEY", ("two",), r"(?<![a-z])two"), Family("JWT", ("one",), "one"))
-    monkeypatch.setattr("store.redaction.redactor._indexes", [Index(careless)])
+    monkeypatch.setattr("store.redaction.redactor._indexes", [KeywordIndex(careless)])
     assert redact("onetwo") == cut("JWT") + cut("SK_KEY")
 
 

@@ -74,7 +74,7 @@ def test_it_is_seen_before_it_is_done(do: Do, story: Story):
 def test_nobody_there_to_answer_means_no(do: Do, story: Story):
     do("--db", story.path, "export", "theirs.json")
     said = do("--db", "mine.db", "import", "theirs.json")
-    assert said.status == 2 and "Say --yes" in said.err
+    assert said.status == 2 and "Add --yes" in said.err
     assert do("--db", "mine.db", "facts", "--all", "--json").data == []
 
 

@@ -1,4 +1,4 @@
-"""`memoranda model`: how it stands, fetch one, try it, choose one, as a person at a prompt meets it."""
+"""`memoranda model`: its state, fetch one, try it, choose one, as a person at a prompt meets it."""
 
 import io
 import json
@@ -53,7 +53,7 @@ def test_without_ollama_it_says_how_to_get_it_and_that_all_works(
     monkeypatch.setenv("PATH", str(tmp_path))
     said = do()
     assert said.status == 0 and said.err == ""
-    assert said.out.startswith("No model is asked: rules answer.\nNothing answers at 127.0.0.1:9.\n")
+    assert said.out.startswith("No model is asked: answers come from the records.\nNothing answers at 127.0.0.1:9.\n")
     for line in ("Linux   curl -fsSL https://ollama.com/install.sh | sh", "macOS   brew install ollama", BY_RULE):
         assert line in said.out
     assert list(tmp_path.iterdir()) == [], "a memory was made"
@@ -89,7 +89,7 @@ def test_how_it_fared_in_this_memory(do: Do, server: ModelServer, tmp_path: Path
         for kind in ("", "slow", ""):
             usage_stats.count(memory.database, "extract_facts", USUAL, 640, kind)
         usage_stats.fell_back(memory.database, "extract_facts")
-    said = "Asked 3 times for this memory, rules answered in its place 1 time, the last answer took 0.6 s."
+    said = "Asked 3 times for this memory, answered from the records instead 1 time, the last answer took 0.6 s."
     assert said in do().out.splitlines()
     assert do("--json").data["use"] == {"asked": 3, "by_rule": 1, "seconds": 0.64, "queued": 0, "working": False}
 
@@ -132,7 +132,7 @@ def test_a_pull_is_stopped_by_the_keys_for_it_and_goes_on(server: ModelServer, t
         child.send_signal(2)
         out, err = child.communicate(timeout=60)
     assert child.returncode == 1 and out == b""
-    assert err.decode().splitlines()[-1] == f"{USUAL} is not there yet. Said again, it goes on where it stopped."
+    assert err.decode().splitlines()[-1] == f"{USUAL} is not there yet. Run again, it continues where it stopped."
     assert server.left.wait(10) and not server.installed
 
 

@@ -169,7 +169,7 @@ def test_what_reaches_outside_counts_once_it_is_allowed_and_as_it_was_then(do: D
 
     assert counted() == ["theme"]
     said = do("config", "allow")
-    assert said.status == 2 and "nobody is here to answer" in said.err and counted() == ["theme"]
+    assert said.status == 2 and "Needs confirmation" in said.err and counted() == ["theme"]
     told = do("config").out.splitlines()[-1]
     names = "retention_days, documents.extraPaths, keys.record.forget"
     assert told.startswith(f"{file} sets {names}, which counts once you allowed it: ")

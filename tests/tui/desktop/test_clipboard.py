@@ -18,7 +18,7 @@ import pytest
 import tui
 from bench.terminal import Terminal
 from tui.desktop import clipboard
-from tui.desktop.clipboard import CLIP, PBCOPY, TERMINAL, TERMUX, WL_COPY, XCLIP, XSEL, Tool, hand_over, tools
+from tui.desktop.clipboard import CLIP, PBCOPY, TERMINAL, TERMUX, WL_COPY, XCLIP, XSEL, ClipboardTool, hand_over, tools
 
 ROOT = str(Path(tui.__file__).parent.parent)
 Install = Callable[..., Path]
@@ -66,7 +66,7 @@ SSH = {"SSH_TTY": "/dev/pts/1"}
     ],
 )
 def test_only_what_reaches_the_person_is_tried(
-    environment: dict[str, str], platform: str, expected: list[Tool]
+    environment: dict[str, str], platform: str, expected: list[ClipboardTool]
 ) -> None:
     """The best first; over SSH a forwarded display only, for the rest would fill the far machine's clipboard."""
     assert tools(environment, platform) == expected

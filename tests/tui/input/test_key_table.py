@@ -71,7 +71,7 @@ async def test_everything_names_the_key_that_is(story: Story) -> None:
         assert "z undo" in person.lines[-1] and "A add" in person.lines[-1] and "u undo" not in person.lines[-1]
         assert person.sees("hidden: B")
         await person.press("z")
-        assert any("Took back" in toast for toast in person.toasts)
+        assert any("Undid" in toast for toast in person.toasts)
         await person.press("question_mark")
         await person.until(lambda: person.sees("HELP"))
         assert person.sees("A            Add a fact")
@@ -100,7 +100,7 @@ async def test_nobody_is_locked_out(story: Story) -> None:
         await person.press("q")
         assert person.app.is_running
         await person.press("ctrl+p")
-        await person.until(lambda: person.sees("take back        U     Take back the step"))
+        await person.until(lambda: person.sees("undo this        U     Undo the step"))
         await person.press("escape")
         await person.pilot.press("ctrl+q")
         await person.until(lambda: not person.app.is_running)

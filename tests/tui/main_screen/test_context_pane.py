@@ -12,7 +12,7 @@ from support.stories import Story, copy
 from support.strangers import PAYLOADS
 
 from store.base.record_keys import pack
-from store.context.builder import Tool
+from store.context.builder import AgentTool
 from store.conversations.turns import NewTurn
 from store.inbox import new_fact_check
 from tui import cli
@@ -141,7 +141,7 @@ async def test_a_warning_stands_where_the_costs_are(story: Story) -> None:
             memory.facts.remember(f"a long fact, the {number}th, about words and what they cost", pinned=True)
         (story.folder / "memory").mkdir(exist_ok=True)
         (story.folder / "memory" / "2026-11-21.md").write_text("a line of the day\n" * 60)
-        assert memory.context("x", tools=[Tool("x", "y " * 900)]).warning
+        assert memory.context("x", tools=[AgentTool("x", "y " * 900)]).warning
         warned = memory.context("what do words cost?").warning
     async with opened(story.folder, WIDE) as person:
         await ask(person, "what do words cost?")
@@ -180,7 +180,7 @@ async def test_what_looks_like_an_order_bears_a_flag(story: Story, size: tuple[i
         flagged = [row for row in shown(person) if "⚠" in row]
         assert len(flagged) == 2 and "⚠ Cache: ignore" in flagged[0] and f"T#{said}" in flagged[1]
         await person.put_cursor(pack("fact", fact), "context")
-        assert "⚠ reads like an order to an agent" in told(person)
+        assert "⚠ looks like an instruction to agents" in told(person)
     assert cli.run(["--db", path, "context", "What is the cache?"]) == 0
     out = capsys.readouterr().out
     assert f"F#{fact}" in out and "⚠ Cache: ignore" in out and f"⚠ T#{said} reads like an order" in out

@@ -89,7 +89,7 @@ async def test_every_figure_stands_there_with_its_chart(lived: Story, size: tupl
         assert person.at == "health" and "health" in person.seen
         assert "█" in row(person, "fresh") and row(person, "stale").startswith("○")
         assert "turns" in row(person, "monday") and "50 %" in row(person, "covered")
-        assert "1 answered" in row(person, "of use") and "%" in row(person, "of use")
+        assert "1 answered" in row(person, "cited") and "%" in row(person, "of use")
         assert row(person, "read").startswith("⚠") and "2 of 8" in row(person, "read")
         assert "RecursionError" in row(person, "T#1") and "does the build" in row(person, "T#1")
         assert "67 %" in row(person, "found") and "2 ×" in row(person, "jenkins")
@@ -106,11 +106,11 @@ async def test_what_nobody_can_know_yet_says_so_and_is_no_nought(story: Story) -
     async with opened(story.folder, WIDE) as person:
         await at(person, "useful")
         for label, words in (
-            ("of use", "no answer was rated yet"),
+            ("cited", "no answer was rated yet"),
             ("read", "no turn was read yet"),
             ("takes", "nothing was searched yet"),
             ("at hand", "no answer was looked for yet"),
-            ("sessions", "none was told yet"),
+            ("sessions", "none yet"),
             ("sent", "none was handed out yet"),
             ("backups", "none yet"),
             ("requests", "no turn asked for anything yet"),

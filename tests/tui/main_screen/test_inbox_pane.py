@@ -13,7 +13,7 @@ from textual.widgets import OptionList  # noqa: F401
 from store.base.errors import InvalidInput
 from store.conversations.turns import NewTurn
 from store.inbox import new_fact_check
-from store.inbox.inbox import Choice
+from store.inbox.inbox import InboxChoice
 from store.memory import Memory
 from tui import cli
 from tui.render import proposal_batch
@@ -71,7 +71,7 @@ async def test_the_count_stands_on_top_until_nothing_waits(asked: Story) -> None
         assert "◇ 1 waiting" in person.lines[0]
         await person.press("f")
         assert "waiting" not in person.lines[0] and waiting(asked) == []
-        assert person.sees("Nothing waits for you.", "until you accept it (y)"), "and an empty inbox teaches"
+        assert person.sees("Nothing to review.", "until you accept it (y)"), "and an empty inbox teaches"
         await person.press("u")
         assert "◇ 1 waiting" in person.lines[0]
 
@@ -210,7 +210,7 @@ async def test_all_of_one_source_at_once(asked: Story) -> None:
         assert person.sees("Reject 12 proposals? y/n")
         await person.press("y")
         assert person.toasts[-1] == "Rejected 12 proposals, u to undo"
-        assert person.sees("Nothing waits from this source.")
+        assert person.sees("Nothing to review from this source.")
         await person.press("escape")
         assert len(rows(person)) == 3
         await person.press("u")
@@ -221,7 +221,7 @@ async def test_an_order_is_not_accepted_unseen_among_others(asked: Story) -> Non
     async with opened(asked.folder) as person:
         await at_inbox(person)
         await person.press("ctrl+a", "y")
-        assert person.sees("Accept 3 proposals, 1 of which reads like an order to an agent? y/n")
+        assert person.sees("Accept 3 proposals, 1 of which looks like an instruction to agents? y/n")
         await person.press("n")
         assert len(waiting(asked)) == 3
 
@@ -311,7 +311,7 @@ async def test_many_are_decided_in_an_editor(asked: Story, editor) -> None:
         await at_inbox(person)
         await person.press("E")
         assert person.toasts[-1] == "Accepted 2 proposals, rejected P#3, u to undo"
-        assert "reads like an order to an agent" in given[0] and "«alérgico al maní»" in given[0]
+        assert "looks like an instruction to agents" in given[0] and "«alérgico al maní»" in given[0]
         with asked.open() as memory:
             assert memory.facts.get(memory.inbox.get(2).made or 0).fact == "The team is six since May"
             assert memory.facts.get(memory.inbox.get(1).made or 0).source == "inferred"
@@ -353,9 +353,11 @@ def test_a_text_that_only_looks_otherwise_is_not_a_persons_own(story: Story) -> 
         found = memory.inbox.many([number])
     text = proposal_batch.written(found).replace("wait P#", "accept P#")
     for same in (text, text.replace("paragraph of it", "paragraph\n    of it"), text.replace("    \n", "\n")):
-        assert proposal_batch.read(same, found) == [Choice(number, "accept")]
+        assert proposal_batch.read(same, found) == [InboxChoice(number, "accept")]
     own = text.replace("second", "last")
-    assert proposal_batch.read(own, found) == [Choice(number, "accept", "first paragraph of it\n\nlast  paragraph")]
+    assert proposal_batch.read(own, found) == [
+        InboxChoice(number, "accept", "first paragraph of it\n\nlast  paragraph")
+    ]
 
 
 def test_what_a_text_says(story: Story) -> None:
@@ -366,12 +368,12 @@ def test_what_a_text_says(story: Story) -> None:
     assert proposal_batch.read(text, found) == [], "nothing is decided until a word is changed"
     changed = text.replace("wait P#1", "m P#1 F#2").replace("wait P#2", "accept P#2").replace("wait P#3", "r P#3")
     assert proposal_batch.read(changed, found) == [
-        Choice(1, "merge", None, 2),
-        Choice(2, "accept"),
-        Choice(3, "reject"),
+        InboxChoice(1, "merge", None, 2),
+        InboxChoice(2, "accept"),
+        InboxChoice(3, "reject"),
     ]
     edited = changed.replace("    lines", "    more lines")
-    assert proposal_batch.read(edited, found)[1] == Choice(2, "accept", "two\nmore lines")
+    assert proposal_batch.read(edited, found)[1] == InboxChoice(2, "accept", "two\nmore lines")
     for wrong, says in (
         (text.replace("wait P#1", "wait P#9"), "none of those"),
         (text + "\naccept P#1\n", "decided above already"),
@@ -391,7 +393,7 @@ def test_a_hostile_text_neither_leaves_its_block_nor_hides_in_it(story: Story) -
         found = memory.inbox.many([number])
     text = proposal_batch.written(found)
     assert "\x1b" not in text and proposal_batch.read(text, found) == []
-    assert proposal_batch.read(text.replace("wait P#", "accept P#"), found) == [Choice(number, "accept")], (
+    assert proposal_batch.read(text.replace("wait P#", "accept P#"), found) == [InboxChoice(number, "accept")], (
         "and is kept as it was"
     )
 

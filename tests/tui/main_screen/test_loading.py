@@ -288,5 +288,5 @@ async def test_a_log_that_another_program_holds_is_told_while_the_application_ru
                 assert len(said) == 1 and str(story.path) in said[0]
                 person.app.clear_notifications()
                 reader.database.connection.execute("COMMIT")
-                assert writer.database.empty_log()
+                assert writer.database.checkpoint_wal()
                 await person.until(lambda: not told())

@@ -36,7 +36,7 @@ def test_a_fact(story: Story) -> None:
             "Las facturas se redondean a dos decimales",
             "",
             "Confirmed    1 Nov 2026 12:00 (20 d ago)",
-            "Remembered   1 Nov 2026 12:00 (20 d ago)",
+            "Learned      1 Nov 2026 12:00 (20 d ago)",
             "Said by      user, explicit, confidence high",
             "Tags         facturas, dinero",
             "",
@@ -86,9 +86,9 @@ def test_a_decision(story: Story) -> None:
 def test_a_decision_and_the_one_it_gave_way_to(story: Story) -> None:
     with story.open() as memory:
         old, new = said(memory, "D#2"), said(memory, "D#3")
-        assert old[0].endswith(" · superseded") and "Replaced by  D#3" in old
+        assert old[0].endswith(" · replaced") and "Replaced by  D#3" in old
         assert f"Reverted     {_cited(story, 'memory')}" in old
-        assert "Supersedes   D#2" in new and "Replaced by" not in "".join(new)
+        assert "Replaces     D#2" in new and "Replaced by" not in "".join(new)
         assert said(memory, "D#5")[0] == "D#5  decision · low · forgotten"
 
 

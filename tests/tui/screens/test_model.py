@@ -95,7 +95,7 @@ async def test_without_ollama_it_says_how_to_get_it(
     monkeypatch.setenv("PATH", str(tmp_path))
     async with opened(story.folder, size=NARROW) as person:
         await set_up(person)
-        assert person.sees("MODEL  rules answer", "OLLAMA IS NOT THERE", "$ Linux", "$ macOS", "Nothing answers at")
+        assert person.sees("MODEL  no model", "OLLAMA IS NOT THERE", "$ Linux", "$ macOS", "Nothing answers at")
         await choose(person, "Linux")
         await person.until(lambda: any("Copied the line" in toast for toast in person.toasts))
         assert person.sees("curl -fsSL https://ollama.com/install.sh | sh", "Everything works without it")
@@ -126,7 +126,7 @@ async def test_a_model_is_fetched_with_a_bar_stopped_and_resumed(story: Story, s
         await person.pilot.press("P")
         await person.until(lambda: setting_up(person) and person.sees("x stops"))
         await person.pilot.press("x")
-        await person.until(lambda: person.sees("Stopped llama3.2:1b at 0 %; pulled again, it goes on from there."))
+        await person.until(lambda: person.sees("Stopped llama3.2:1b at 0 %; pulled again, it continues from there."))
         assert server.left.wait(10) and "llama3.2:1b" not in server.installed
         await person.pilot.press("p")
         await person.paste_now("llama3.2:1b")
@@ -148,7 +148,7 @@ async def test_a_pull_that_fails_says_cause_and_next_step(
         await choose(person, USUAL)
         await person.until(lambda: person.sees(f"{USUAL} could not be fetched"))
         await person.until(lambda: person.sees("Ollama could not reach its library on the network."))
-        assert person.sees("Next  Pull it again: it goes on where it stopped.")
+        assert person.sees("Next  Pull it again: it continues where it stopped.")
 
 
 async def test_a_pull_from_the_bar_whose_end_is_told_wherever_one_is(story: Story, server: ModelServer) -> None:
@@ -194,7 +194,7 @@ async def test_a_model_and_a_mode_are_chosen(story: Story, server: ModelServer) 
         await choose(person, "smart")
         await person.until(lambda: person.line(" before an answer too").strip(" ▸").startswith("● smart"))
         await person.pilot.press("m")
-        await person.until(lambda: person.sees("MODEL  rules answer"))
+        await person.until(lambda: person.sees("MODEL  no model"))
         assert written() == {"model": "llama3.2:1b", "mode": "off"}
         assert person.app.config["agent.mode"] == "off"
 

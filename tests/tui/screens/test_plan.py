@@ -85,12 +85,14 @@ class TestRestore:
         async with opened(story.folder, size) as person:
             await person.press("3")
             await person.plan_of("R")
-            assert person.sees("RESTORE K#1 “before refactor”   20 Nov 2026 00:00", "11 of 11 chosen", "u takes it all")
+            assert person.sees(
+                "RESTORE K#1 “before refactor”   20 Nov 2026 00:00", "11 of 11 chosen", "u undoes it all"
+            )
             await person.press("G", "g")
             rows = [" ".join(row[1:].split()) for row in person.plan]
-            assert rows[4].startswith("[x] − A#3 ask for a logo would go")
-            assert rows[7].startswith("[x] ~ D#5 Send invoices by fax would go, forgotten")
-            assert rows[9].startswith("[x] ~ D#2 Cache in Redis active again")
+            assert rows[4].startswith("[x] − A#3 ask for a logo removed")
+            assert rows[7].startswith("[x] ~ D#5 Send invoices by fax removed, forgotten")
+            assert rows[9].startswith("[x] ~ D#2 Cache in Redis comes back")
             assert size == NARROW or "user, 12 h" in rows[7], "who made it what it is, where there is room"
             assert all("[x]" in row for row in person.plan)
 
@@ -106,7 +108,7 @@ class TestRestore:
             at = person.plan_preview.index("As it is − and as it would be +")
             assert [line.split() for line in person.plan_preview[at + 1 :]] == [["pinned", "−", "yes"]]
             await person.press(*"jjjjjjjjjj")
-            assert person.plan_preview[0] == "D#2  decision · active again"
+            assert person.plan_preview[0] == "D#2  decision · comes back"
             assert [line.split()[-2:] for line in person.plan_preview[-2:]] == [["−", "superseded"], ["+", "active"]]
             await person.press("J")
             assert person.planning
@@ -123,13 +125,13 @@ class TestRestore:
             assert held(story) == before, "looking changes nothing"
             await person.press("enter")
             assert not person.planning and person.at == "checkpoints"
-            assert person.toasts == ["11 records changed; K#2 is how it was; u takes it all back"]
+            assert person.toasts == ["11 records changed; K#2 is how it was; u undoes it all"]
             assert "K#2    before res" in person.checkpoints[0]
             with story.open() as memory:
                 assert memory.tasks.ids() == [] and memory.decisions.get(story.decisions["redis"]).status == "active"
                 assert newest(story) == then + 1, "one step"
             await person.press("u")
-            assert person.toasts == ["Took back: restore K#1; ^r puts it back"]
+            assert person.toasts == ["Undid: restore K#1; ^r redoes it"]
             assert held(story) == before
             await person.press("ctrl+r")
             assert held(story) != before
@@ -156,7 +158,7 @@ class TestRestore:
             assert chosen(person) == "2 of 11"
             assert [name for name, box in marks(person).items() if box == "[x]"] == ["A#3", "A#2"]
             await person.press("enter")
-            assert person.toasts == ["2 records changed; K#2 is how it was; u takes it all back"]
+            assert person.toasts == ["2 records changed; K#2 is how it was; u undoes it all"]
             with story.open() as memory:
                 assert memory.tasks.ids(statuses=("pending", "in_progress", "done")) == [1]
                 assert memory.decisions.get(story.decisions["fax"]).status == "forgotten"
@@ -302,26 +304,26 @@ class TestOneStep:
             await to_step(person, step_of(story, "remember F#6"))
             await person.press("U")
             assert not person.planning
-            assert person.toasts == ["Took back step 6: Uses Jenkins for the nightly build; u takes it back"]
+            assert person.toasts == ["Undid step 6: Uses Jenkins for the nightly build; u undoes it"]
             assert not known()
-            assert any("taken back by 31" in row for row in person.history)
+            assert any("undone by 31" in row for row in person.history)
             await person.press("ctrl+r")
             assert known()
             await to_step(person, 31)
             await person.press("U")
-            assert person.toasts[-1] == "Step 31 was taken back already, by step 32."
+            assert person.toasts[-1] == "Step 31 is already undone, by step 32."
             await to_step(person, 32)
             await person.press("U")
-            assert person.toasts[-1].endswith("; U on the new step takes it back")
+            assert person.toasts[-1].endswith("; U on the new step undoes it")
             assert not known()
 
     async def test_a_step_of_several_is_shown(self, story: Story) -> None:
         async with opened(story.folder) as person:
             await to_step(person, step_of(story, "forget F#13 F#14"))
             await person.plan_of("U")
-            assert person.sees("TAKE BACK step 15: forget F#13 F#14   23 Oct 2026 12:00, by user", "2 of 2 chosen")
+            assert person.sees("UNDO step 15: forget F#13 F#14   23 Oct 2026 12:00, by user", "2 of 2 chosen")
             await person.press("j", "space", "enter")
-            assert person.toasts == ["1 record changed; u takes it back"], "no checkpoint for a single step"
+            assert person.toasts == ["1 record changed; u undoes it"], "no checkpoint for a single step"
             with story.open() as memory:
                 states = [memory.facts.get(story.facts[name]).status for name in ("standup", "coffee")]
                 assert sorted(states) == ["active", "forgotten"] and len(memory.checkpoints.list()) == 1
@@ -339,7 +341,7 @@ class TestOneStep:
             await person.press("enter")
             assert person.planning, "nothing is guessed"
             await person.press("space", "enter")
-            assert person.toasts[-1] == "1 record changed; u takes it back"
+            assert person.toasts[-1] == "1 record changed; u undoes it"
             with story.open() as memory:
                 assert memory.tasks.get(2).status == "pending"
             await person.press("ctrl+r")
@@ -347,7 +349,7 @@ class TestOneStep:
                 assert memory.tasks.get(2).status == "done"
 
     async def test_what_can_never_be_says_why_and_cannot_be_chosen(self, story: Story) -> None:
-        """A decision that another one refers to cannot be taken back alone."""
+        """A decision that another one refers to cannot be undone alone."""
         async with opened(story.folder) as person:
             await to_step(person, step_of(story, "decide D#2"))
             await person.plan_of("U")
@@ -361,12 +363,12 @@ class TestOneStep:
     async def test_taken_back_already_and_taken_back_by_the_bar(self, story: Story) -> None:
         async with opened(story.folder) as person:
             await person.command("undo 6")
-            assert person.toasts == ["Took back step 6: Uses Jenkins for the nightly build; u takes it back"]
+            assert person.toasts == ["Undid step 6: Uses Jenkins for the nightly build; u undoes it"]
             await to_step(person, 6)
             await person.press("U")
-            assert person.toasts[-1] == "Step 6 was taken back already, by step 31."
+            assert person.toasts[-1] == "Step 6 is already undone, by step 31."
             await person.command("undo 6")
-            assert person.toasts[-1].startswith("Step 6 was taken back already, by step 31.")
+            assert person.toasts[-1].startswith("Step 6 is already undone, by step 31.")
             await person.pilot.press("colon")
             await person.paste("undo 15")
             await person.plan_of("enter")
@@ -375,7 +377,7 @@ class TestOneStep:
     async def test_u_is_not_for_other_lists(self, story: Story) -> None:
         async with opened(story.folder) as person:
             await person.press("U")
-            assert person.toasts[-1].startswith("U takes back a step of the history; 4 goes there.")
+            assert person.toasts[-1].startswith("U undoes a step of the history; 4 goes there.")
 
 
 class TestAnOrigin:
@@ -394,7 +396,7 @@ class TestAnOrigin:
                 await person.pilot.press("colon")
                 await person.paste(f"undo --all-by {NOTES}")
                 await person.plan_of("enter")
-            assert person.sees(f"TAKE BACK all that {NOTES} wrote", " changed since: kept unless chosen")
+            assert person.sees(f"UNDO all that {NOTES} wrote", " changed since: kept unless chosen")
             assert person.sees("[-] 1 cannot change", "a checkpoint is taken first")
             names = {cite("fact", facts[name]): name for name in ("confirmed", "corrected", "untouched")}
             boxes = {names.get(citation, citation): box for citation, box in marks(person).items()}
@@ -402,7 +404,7 @@ class TestAnOrigin:
             assert boxes == {decision: "[x]", "untouched": "[x]", "confirmed": "[!]", "corrected": "[-]"}
             assert person.sees("[!] 1 changed since: kept unless chosen  [-] 1 cannot change")
             await person.press("enter")
-            assert person.toasts == ["2 records changed; K#2 is how it was; u takes it all back"]
+            assert person.toasts == ["2 records changed; K#2 is how it was; u undoes it all"]
             with notes.open() as memory:
                 assert not memory.facts.many([facts["untouched"]])
                 assert memory.facts.get(facts["confirmed"]).status == "active"
@@ -420,7 +422,7 @@ class TestAnOrigin:
             await person.press("g", *["j"] * place)
             assert "last changed by user" in told(person) and place != at
             await person.press("space", "enter")
-            assert person.toasts == ["3 records changed; K#2 is how it was; u takes it all back"]
+            assert person.toasts == ["3 records changed; K#2 is how it was; u undoes it all"]
             with notes.open() as memory:
                 assert not memory.facts.many([notes.facts["confirmed"]])
 
@@ -499,9 +501,9 @@ class TestSince:
             await person.command("restore 1 --only A#3 --yes")
             assert person.toasts[-1].startswith("Restored K#1: 1 record changed. K#2 is how it was")
             await person.command("undo --dry-run")
-            assert " ".join(person.preview).startswith("Taking back step 31 would change 1 record")
+            assert " ".join(person.preview).startswith("Undoing step 31 would change 1 record")
             await person.command("undo 15 --keep F#13")
-            assert person.toasts[-1] == "Took back step 15: forget F#13 F#14. 1 record kept."
+            assert person.toasts[-1] == "Undid step 15: forget F#13 F#14. 1 record kept."
             await person.command("restore 1 --kind decision")
             assert person.sees("Go on? y/n")
             await person.press("n")

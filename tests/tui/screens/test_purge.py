@@ -43,7 +43,7 @@ async def to_the_screen(person: Person, number: int) -> PurgeScreen:
     await person.press(":")
     await person.paste(f"purge {number}")
     await person.press("enter")
-    await person.until(lambda: isinstance(person.app.screen, PurgeScreen) and person.sees("PURGE"))
+    await person.until(lambda: isinstance(person.app.screen, PurgeScreen) and person.sees("ERASE"))
     screen = person.app.screen
     assert isinstance(screen, PurgeScreen)
     return screen
@@ -57,12 +57,12 @@ async def test_it_shows_all_and_does_what_is_chosen(story: Story, size):
         person.main.say("said before", timeout=60)
         await to_the_screen(person, story.facts["hint"])
         assert not person.toasts, "it would cover what is asked"
-        assert person.sees("no undo brings it back", "1 record goes", "2 of 2 other places scrubbed")
+        assert person.sees("This cannot be undone", "1 record to erase", "in 2 of 2 other places too")
         assert boxes(person) == {hint: "[x]", quote: "[x]", "T#1": "[x]"}
         told = " ".join(_texts(person.app.screen.query_one("#purge-preview", Preview)))
         assert TEXT in told and "What stays is that something was here" in told
         await person.press("space")
-        await person.until(lambda: any("That is what goes." in toast for toast in person.toasts))
+        await person.until(lambda: any("This record is erased." in toast for toast in person.toasts))
         await person.press("G", "space")
         await person.until(lambda: boxes(person)["T#1"] == "[ ]" and person.sees("1 of 2 other", "1 keeps them"))
         await person.press("enter")
@@ -79,13 +79,13 @@ async def test_all_places_at_once_and_the_proof(story: Story):
     async with opened(story.folder, WIDE) as person:
         await to_the_screen(person, story.facts["hint"])
         await person.press("a")
-        await person.until(lambda: person.sees("0 of 2 other places scrubbed", "2 keep them"))
+        await person.until(lambda: person.sees("in 0 of 2 other places too", "2 keep them"))
         await person.press("a")
-        await person.until(lambda: person.sees("2 of 2 other places scrubbed"))
+        await person.until(lambda: person.sees("in 2 of 2 other places too"))
         await person.press("enter")
-        await person.until(lambda: person.sees("Proved: no trace in"))
+        await person.until(lambda: person.sees("bytes: not found."))
         await person.press("escape", "u")
-        await person.until(lambda: any("Took back" in toast for toast in person.toasts))
+        await person.until(lambda: any("Undid" in toast for toast in person.toasts))
         assert not person.sees("zebrafish")
     assert traces(story.folder / ".memoranda", TEXT, "zebrafish") == []
 
@@ -97,17 +97,17 @@ async def test_a_file_of_the_persons_own_is_cut_unless_it_is_left_out(story: Sto
     notes.write_text(f"# Notes\n\nGood. {TEXT}, he said. Bye.\n")
     async with opened(story.folder, size) as person:
         await to_the_screen(person, story.facts["hint"])
-        await person.until(lambda: person.sees("3 of 3 other places scrubbed"))
+        await person.until(lambda: person.sees("in 3 of 3 other places too"))
         await person.press("G")
         told = person.app.screen.query_one("#purge-preview", Preview)
         await person.until(lambda: f"{TEXT}, he said." in " ".join(_texts(told)))
         assert boxes(person)["MEMORY.md#L3"] == "[x]" and person.sees("[x] ¶ MEMORY.md#L3", "your file")
-        assert "no undo brings it back" in " ".join(_texts(told))
+        assert "This cannot be undone" in " ".join(_texts(told))
         await person.press("space")
-        await person.until(lambda: person.sees("2 of 3 other places scrubbed", "1 keeps them"))
+        await person.until(lambda: person.sees("in 2 of 3 other places too", "1 keeps them"))
         await person.until(lambda: "Chosen, this is cut out of your file" in " ".join(_texts(told)))
         await person.press("space")
-        await person.until(lambda: person.sees("3 of 3 other places scrubbed"))
+        await person.until(lambda: person.sees("in 3 of 3 other places too"))
         assert "Git's history keeps" in " ".join(_texts(told))
         await person.press("enter")
         await person.until(lambda: not isinstance(person.app.screen, PurgeScreen))
@@ -120,7 +120,7 @@ async def test_leaving_changes_nothing(story: Story):
     async with opened(story.folder, WIDE) as person:
         await person.until(lambda: person.rows)
         await person.press("g", "F")
-        await person.until(lambda: isinstance(person.app.screen, PurgeScreen) and person.sees("PURGE F#"))
+        await person.until(lambda: isinstance(person.app.screen, PurgeScreen) and person.sees("ERASE F#"))
         await person.press("escape")
         await person.until(lambda: not isinstance(person.app.screen, PurgeScreen))
     with story.open() as memory:

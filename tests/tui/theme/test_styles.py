@@ -248,6 +248,6 @@ async def test_without_motion_nothing_moves_by_itself(story: Story) -> None:
 async def test_the_palette_opens_though_it_lists_a_slash(story: Story) -> None:
     async with opened(story.folder) as person:
         await person.press("ctrl+p")
-        await person.until(lambda: person.sees("take back        U     Take back the step"))
+        await person.until(lambda: person.sees("undo this        U     Undo the step"))
         await person.press("end")
         assert any(key.keys == "slash" for key in KEYS) and person.app.is_running

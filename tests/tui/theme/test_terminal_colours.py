@@ -38,7 +38,7 @@ def used(story: Story, environment: dict[str, str]) -> bytes:
         see(terminal, "10 facts")
         for keys, text in (
             (" f", "Forgot"), ("2\r", "┃"), ("4", "│ HISTORY"), ("?", "HELP"), ("q", "│ HISTORY"),
-            ("\x10", "take back        U     Take back the step"),
+            ("\x10", "undo this        U     Undo the step"),
         ):  # fmt: skip
             terminal.write(keys)
             see(terminal, text)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from importlib import import_module
 from shlex import quote
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tui.input.key_table import KEYS
 from tui.main_screen.commands.host import CommandHost
@@ -22,6 +23,7 @@ class StartHost(Host, CommandHost, Protocol):
     @property
     def clock(self) -> Clock: ...
     async def run_action(self, action: str) -> object: ...
+    def call_later(self, callback: Callable[..., Any], *arguments: Any) -> bool: ...
 
 
 class CommandController:
@@ -58,7 +60,7 @@ class CommandController:
             self.action_command(f"{word} ")
         else:
             key = next(key for key in KEYS if key.id == word)
-            self.host.app.call_later(self.host.run_action, key.action)
+            self.host.call_later(self.host.run_action, key.action)  # once the palette is gone
 
     def action_help(self) -> None:
         from tui.screens.help import HelpScreen

@@ -25,7 +25,7 @@ PANE = Pane(
     "checkpoints",
     "3",
     help="To the checkpoints",
-    empty="No checkpoints yet. Press {record.add} to name this moment; {checkpoint.restore} then shows what going back "
+    empty="No checkpoints yet. Press {record.add} to add a checkpoint; {checkpoint.restore} then shows what going back "
     "to it would change.",
     short="check",
     rows="rows.read",

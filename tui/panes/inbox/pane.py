@@ -20,10 +20,10 @@ PANE = Pane(
     "inbox",
     "6",
     help="To the inbox",
-    empty="Nothing waits for you. What agents, imports and files propose to remember is here, with its evidence, until "
+    empty="Nothing to review. What agents, imports and files propose to remember is here, with its evidence, until "
     "you accept it ({record.confirm}) or reject it ({record.forget}): no agent is sent it before. {inbox.duplicates} "
     "looks for facts that say the same, or contradict each other.",
-    filtered="Nothing waits from this source. {list.origin} shows the next one, at last all of them.",
+    filtered="Nothing to review from this source. {list.origin} shows the next one, at last all of them.",
     rows="rows.read",
     words=words,
     filters={"asker": None},
