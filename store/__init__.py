@@ -30,7 +30,8 @@ API = {
         "store.base.vocabulary": "CONFIDENCES DOMAINS FACT_STATUSES IMPACTS LINK_TYPES SEARCHABLE TASK_STATUSES",
     },
     "time": {
-        "store.base.clock": "Clock parse_moment typed_moment utc_now",
+        "store.base.clock": "Clock parse_moment utc_now",
+        "store.text.typed_times": "typed_moment",
     },
     "settings": {
         "store.config.configuration": "Config load_config=load",

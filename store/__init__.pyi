@@ -19,7 +19,6 @@ from store.base.clock import (
     local_time,
     parse_moment,
     to_ms,
-    typed_moment,
     utc_now,
 )
 from store.base.errors import (
@@ -446,6 +445,9 @@ from store.text.contradiction import (
 )
 from store.text.prompt_injection import (
     suspicious,
+)
+from store.text.typed_times import (
+    typed_moment,
 )
 from store.trust import (
     ownership,

@@ -4,10 +4,10 @@ import re
 
 from store.base.citations import Citation
 from store.base.citations import parse as parse_citation
-from store.base.clock import typed_moment
 from store.base.errors import InvalidInput
 from store.base.vocabulary import DOMAINS, FACT_STATUSES, SEARCHABLE
 from store.text.tokens import LETTERS
+from store.text.typed_times import typed_moment
 
 FILTERS = (*("kind", "domain", "is", "in", "author", "by", "tag", "iteration", "since", "before", "related", "linked"),)
 STATUSES = tuple(status for status in FACT_STATUSES if status != "contradicted")

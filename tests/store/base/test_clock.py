@@ -1,7 +1,5 @@
 """Time: one way to write it, many ways for a person to say it."""
 
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 
@@ -17,7 +15,6 @@ from store.base.clock import (
     local_time,
     parse_moment,
     to_ms,
-    typed_moment,
     utc_now,
     whole_days,
 )
@@ -188,57 +185,3 @@ def test_moments_are_shown_in_the_persons_own_time(living_in: Callable[[str], No
 def test_how_long_ago_fits_in_a_column(milliseconds: int, word: str) -> None:
     """One number and one unit, rounded down; `now` for a clock a little fast, `ahead` for what is yet to come."""
     assert ago(NOW, from_ms(to_ms(NOW) - milliseconds)) == word
-
-
-# in words
-
-
-@pytest.mark.parametrize(
-    ("text", "moment"),
-    [
-        ("2 weeks ago", "2026-11-07T12:00"),
-        ("two weeks ago", "2026-11-07T12:00"),
-        ("hace dos semanas", "2026-11-07T12:00"),
-        ("last week", "2026-11-09T00:00"),
-        ("la semana pasada", "2026-11-09T00:00"),
-        ("in March", "2026-03-01T00:00"),
-        ("en marzo", "2026-03-01T00:00"),
-        ("december", "2025-12-01T00:00"),
-        ("september 2025", "2025-09-01T00:00"),
-        ("last monday", "2026-11-16T00:00"),
-        ("el lunes pasado", "2026-11-16T00:00"),
-        ("anteayer", "2026-11-19T00:00"),
-        ("el 19 de noviembre", "2026-11-19T00:00"),
-        ("last year", "2025-01-01T00:00"),
-        ("2d", "2026-11-19T12:00"),
-        ("2026-11-01", "2026-11-01T00:00"),
-    ],
-)
-def test_a_moment_is_typed_in_words_of_either_language(
-    living_in: Callable[[str], None], text: str, moment: str
-) -> None:
-    living_in("UTC")
-    assert typed_moment(text, "2026-11-21T12:00:00.000Z")[:16] == moment
-
-
-@pytest.mark.parametrize("text", ["", "a", "soon", "the", "la primavera", "tomorrowish", "03/04/2026", "x" * 500])
-def test_words_that_name_no_moment_are_refused(text: str) -> None:
-    with pytest.raises(InvalidInput, match="2026-11-01"):
-        typed_moment(text, NOW)
-
-
-@given(st.text(max_size=60))
-def test_any_typed_text_is_a_moment_or_is_refused(text: str) -> None:
-    try:
-        moment = typed_moment(text, NOW)
-    except InvalidInput:
-        return
-    assert from_ms(to_ms(moment)) == moment
-
-
-def test_the_parser_of_dates_is_not_imported_before_words_are_typed() -> None:
-    code = (
-        "import sys, store.search.query_parser as q; q.parse('since:2d', '2026-11-21T12:00:00.000Z');"
-        " print('dateparser' in sys.modules)"
-    )
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
