@@ -80,7 +80,6 @@ def connect(
     try:
         connection.set_busy_timeout(patience)
         guard(connection)
-        sql_functions.register(connection)
         version = _known(connection, path)
         if admit is not None and version:
             admit(connection)
@@ -110,7 +109,9 @@ def utf8(path: str, step: str = "Name another file.") -> None:
 
 
 def guard(connection: apsw.Connection) -> None:
-    """What has to hold before anything of a file is read: its schema may call nothing, its pages are checked."""
+    """What has to hold before anything of a file is read: its schema may call nothing but our functions, its pages are
+    checked."""
+    sql_functions.register(connection)
     connection.pragma("trusted_schema", 0)
     connection.pragma("cell_size_check", 1)
 

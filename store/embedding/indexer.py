@@ -223,7 +223,7 @@ class _Run:
 
     def _batch(self) -> list[_Text]:
         """The next of the queue, as many as the model embeds in SECONDS: facts and decisions first, which people look
-        for most, then their own words, code last, and the newest of each."""
+        for most, then their own words, and the newest of each."""
         rows = self.database.rows(
             f"SELECT q.id, c.kind, {PASSAGE} FROM (SELECT id FROM embedding_queue"
             f" ORDER BY rank, (id & {ROW}) DESC LIMIT ?) q"

@@ -79,6 +79,11 @@ class QueryTerms:
         self.phrases = phrases or []
 
     @property
+    def ordered(self) -> bool:
+        """Whether what was typed can stand somewhere word for word: several words, or the name of something in code."""
+        return len(self.sequence) > 1 or any("_" in word or identifiers.parts(word) for word in self.sequence)
+
+    @property
     def single(self) -> bool:
         """Whether only one letter has been typed so far."""
         return self.kept == [self.prefix] and len(self.kept[0]) == 1
@@ -172,7 +177,7 @@ class FullTextIndex:
         whole = self._exactly(all_of, forced, filters, scores)
         exact = self._count_of(all_of, forced, filters, filters.status) if whole else 0
         verbatim: frozenset[int] = frozenset()
-        if whole and len(words.sequence) > 1:
+        if whole and words.ordered:
             verbatim = self._exactly(f"{{title text}} : {_phrase(words)}", forced, filters, scores)
         elif whole and forced:
             verbatim = whole

@@ -116,10 +116,9 @@ class Place:
 
     @property
     def order(self) -> tuple[int, int, float, str, int]:
-        """What is word for word as it was asked comes first, the shortest before the others; then what holds all the
-        words; of equals the newest."""
-        tier = self.record.tier
-        return tier, -self.record.length if tier > 1 else 0, self.score, self.record.at, self.record.key
+        """What is word for word as it was asked comes first, the shortest before the others; of equals the newest."""
+        verbatim = self.record.tier > 1
+        return int(verbatim), -self.record.length if verbatim else 0, self.score, self.record.at, self.record.key
 
 
 class Question:

@@ -51,7 +51,7 @@ class Hit:
 
 
 class Answer:
-    """What a search gave: `hits` best first, the exact ones before the near ones; how many there were in `total`, of
+    """What a search gave: `hits` best first; how many there were in `total`, of
     which `exact` are exact; how many more are superseded or forgotten in `left_out`, which `signals` answered, in how
     many `milliseconds`, `notes` on what could not be used, and the `words` that were looked for. Where nothing is near
     the question there are no hits, and `nearest` holds the few that are least far from it."""

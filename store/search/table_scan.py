@@ -77,7 +77,7 @@ class TableScan(FullTextIndex):
                 found = [_frequency(phrase, word == begun, columns) for word, phrase in phrases.items()]
                 if any(found):
                     tier = int(all(_frequency(phrase, last, columns[:2]) for phrase, last in own))
-                    whole = len(words.sequence) > 1 and _frequency(sequence, bool(begun), columns[:2])
+                    whole = words.ordered and _frequency(sequence, bool(begun), columns[:2])
                     tier += bool(tier and (whole or forced))
                     held.append(_Row(key, at, status, found, 1 + sum(map(len, columns)), tier))
                     documents.update(word for word, frequency in zip(phrases, found, strict=True) if frequency)

@@ -25,19 +25,19 @@ def search(session: Session, given: "ParsedArguments") -> Outcome:
     )
     said = levels.none_exact(" ".join(given.query), answer)
     lines = [visible(said)] if said else []
-    for place, hit in enumerate(answer.hits or answer.nearest):
-        if given.explain and place:
-            lines.append("")
-        if heading := levels.heading(answer, place):
-            lines.append(heading)
-        cited = "" if cites == "off" else f"{hit.citation:<9}  "
-        lines.append(f"{KIND_GLYPHS[hit.kind]} {cited}{visible(_around(hit.snippet, hit.marks))}")
-        if cites == "on":
-            lines.append(f"  Source: {hit.citation}, {local_time(moment(hit.record))}")
-        if given.explain:
-            from tui.render.score_breakdown import lines_of
+    for heading, hits in levels.grouped(answer):
+        lines.append(heading)
+        for place, hit in enumerate(hits):
+            if given.explain and place:
+                lines.append("")
+            cited = "" if cites == "off" else f"{hit.citation:<9}  "
+            lines.append(f"{KIND_GLYPHS[hit.kind]} {cited}{visible(_around(hit.snippet, hit.marks))}")
+            if cites == "on":
+                lines.append(f"  Source: {hit.citation}, {local_time(moment(hit.record))}")
+            if given.explain:
+                from tui.render.score_breakdown import lines_of
 
-            lines += [f"  {line}" for line in lines_of(hit)]
+                lines += [f"  {line}" for line in lines_of(hit)]
     more = answer.total - len(answer.hits)
     found = f"{answer.total:,} found in {answer.milliseconds:.0f} ms"
     if answer.left_out:

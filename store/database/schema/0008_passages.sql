@@ -36,15 +36,16 @@ CREATE VIRTUAL TABLE corpus_fts USING fts5(
 CREATE VIRTUAL TABLE corpus_words USING fts5vocab('corpus_fts', 'row');
 
 -- passages whose vector is missing, or that are gone and may still stand in a cache of vectors; `rank` says what goes
--- first: facts and decisions, then a person's own words, then the words of others, then code
+-- first: facts and decisions, then a person's own words, then the words of others. Code has no vectors: with them a
+-- little less was found (R@10 72.4 against 74.3 in a chat about code), and half of such a chat is code
 DROP TABLE embedding_queue;
 CREATE TABLE embedding_queue(id INTEGER PRIMARY KEY, rank INTEGER NOT NULL DEFAULT 0);
 CREATE INDEX embedding_queue_first ON embedding_queue(rank, (id & 0xFFFFFFFFFF) DESC);
 CREATE VIEW passage_ranks(id, row, rank) AS
-  SELECT p.id, p.row, CASE WHEN p.code THEN 3 WHEN p.row & 15 < 2 THEN 0
+  SELECT p.id, p.row, CASE WHEN p.row & 15 < 2 THEN 0
     WHEN p.row & 15 = 8 OR EXISTS (SELECT 1 FROM turns t WHERE p.row & 15 = 7 AND t.id = p.row >> 4 AND t.role <> 'user')
       THEN 2 ELSE 1 END
-  FROM passages p;
+  FROM passages p WHERE NOT p.code OR p.row & 15 < 2;
 
 CREATE TRIGGER passages_meant_insert AFTER INSERT ON passages BEGIN
   INSERT OR IGNORE INTO embedding_queue(id, rank) SELECT id, rank FROM passage_ranks WHERE id = new.id;
