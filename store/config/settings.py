@@ -219,7 +219,7 @@ SETTINGS = (
         "agent.host",
         "text",
         "",
-        "The address of the Ollama that the agent asks; empty: $OLLAMA_HOST, else this machine",
+        "The address of the Ollama that the agent asks, or of one with OpenAI's API (…/v1); empty: $OLLAMA_HOST",
         own="says where your texts are sent",
     ),
     Setting("agent.seconds", "int", 5, "Seconds that the model may take while somebody waits for it", most=600),

@@ -22,6 +22,27 @@ _AUTHORS = {
     if kind != "document"
 }
 _IN_ITERATIONS = ("decision", "commit", "event", "task")
+# state of WORK → what has it, as (kind, condition on its own row)
+_WORK = {
+    "open": (("task", "status <> 'done'"), ("iteration", "status = 'active'")),
+    "progress": (("task", "status = 'in_progress'"), ("iteration", "status = 'active'")),
+    "done": (("task", "status = 'done'"), ("iteration", "status = 'completed'")),
+    "abandoned": (("iteration", "status = 'abandoned'"),),
+    "reverted": (("decision", "id IN (SELECT decision_id FROM commit_links WHERE link_type = 'reverts')"),),
+}
+# kind that is cited → kind that is sought → the ids of those that are linked to it
+_LINKED = {
+    "commit": {
+        "decision": "SELECT l.decision_id FROM commit_links l JOIN commits m ON m.id = l.commit_id"
+        " WHERE m.sha >= :{0} AND m.sha < :{0} || 'g'"
+    },
+    "decision": {
+        "commit": "SELECT commit_id FROM commit_links WHERE decision_id = :{0}",
+        "decision": "SELECT id FROM decisions WHERE supersedes = :{0}"
+        " UNION SELECT supersedes FROM decisions WHERE id = :{0}",
+    },
+}
+_AGENTS = "agents"  # every agent, as an author
 # statuses of what holds no longer; the corpus knows no others beside `active`
 GONE = ("superseded", "contradicted", "forgotten")
 
@@ -31,7 +52,7 @@ class Filters:
     apart from them `status`, empty for what holds now, and whether only `code` is asked for. `kinds` are the numbers of
     the only kinds that can pass, None for all."""
 
-    __slots__ = ("clauses", "code", "dated", "kinds", "parameters", "status")
+    __slots__ = ("any", "clauses", "code", "dated", "kinds", "parameters", "status")
 
     def __init__(self, database: Database, asked: Query) -> None:
         self.status = asked.status
@@ -47,6 +68,14 @@ class Filters:
             if value := getattr(asked, name):
                 self._add(clause, **{name: value})
         self._facts(database, asked)
+        self.any = "any" in asked.work
+        for state in asked.work:
+            if state != "any":
+                self._of_kinds((kind, f"SELECT id FROM {kind}s WHERE {holds}") for kind, holds in _WORK[state])
+        for place, cited in enumerate(asked.linked):
+            name = f"linked{place}"
+            self.parameters[name] = cited.target if cited.kind in (*_LINKED, "iteration") else str(cited)
+            self._of_kinds((kind, ids.format(name)) for kind, ids in _linked(cited.kind).items())
         for place, iteration in enumerate(asked.iterations):
             name = f"iteration{place}"
             parts = [f"c.id = :{name} * 16 + {NUMBERS['iteration']}"]
@@ -57,8 +86,12 @@ class Filters:
             self._add(f"({' OR '.join(parts)})", **{name: iteration})
         for place, author in enumerate(asked.authors):
             database.connection.create_scalar_function("holds", _holds, 2, deterministic=True)
+            database.connection.create_scalar_function("by_agent", _by_agent, 1, deterministic=True)
             cases = " ".join(f"WHEN {NUMBERS[kind]} THEN ({sql})" for kind, sql in _AUTHORS.items())
             name = f"author{place}"
+            if author.casefold() == _AGENTS:
+                self._add(f"by_agent(CASE c.id % 16 {cases} END)")
+                continue
             self._add(f"holds(CASE c.id % 16 {cases} END, :{name})", **{name: author.casefold()})
 
     def __bool__(self) -> bool:
@@ -68,6 +101,8 @@ class Filters:
     @property
     def holding(self) -> str:
         """The condition on the status of a row `c`; what has no status holds always."""
+        if self.any and not self.status:
+            return "c.status <> 'forgotten'"
         return f"c.status = '{self.status}'" if self.status else f"c.status NOT IN {GONE}"
 
     def among(self, database: Database, ids: "Sequence[int] | Ids") -> set[int]:
@@ -112,6 +147,13 @@ class Filters:
                 f"c.id % 16 = {NUMBERS['fact']} AND c.id / 16 IN (SELECT id FROM facts WHERE {' AND '.join(facts)})"
             )
 
+    def _of_kinds(self, parts: Iterable[tuple[str, str]]) -> None:
+        """Let only rows pass of one of these kinds, each with the ids that may."""
+        every = dict(parts)
+        self._only(NUMBERS[kind] for kind in every)
+        each = [f"c.id % 16 = {NUMBERS[kind]} AND c.id / 16 IN ({ids})" for kind, ids in every.items()]
+        self._add(f"({' OR '.join(f'({one})' for one in each)})" if each else "false")
+
     def _only(self, kinds: Iterable[int]) -> None:
         self.kinds = frozenset(kinds) if self.kinds is None else self.kinds.intersection(kinds)
 
@@ -124,3 +166,18 @@ def _holds(*values: object) -> bool:
     """Whether a text holds some folded characters; SQLite folds the case of ASCII only."""
     text, part = values
     return str(part) in str(text).casefold()
+
+
+def _by_agent(*values: object) -> bool:
+    """Whether an origin is an agent's."""
+    origin = str(values[0])
+    return origin in ("agent", "hook") or origin.startswith("mcp:")
+
+
+def _linked(kind: str) -> dict[str, str]:
+    """The ids of what a record of this kind may be linked to, by kind; `{0}` is the parameter that cites it."""
+    if kind == "iteration":
+        return {one: f"SELECT id FROM {one}s WHERE iteration_id = :{{0}}" for one in _IN_ITERATIONS}
+    if kind in _LINKED:
+        return _LINKED[kind]
+    return {"fact": "SELECT f.id FROM facts AS f, json_each(f.evidence) AS e WHERE e.value = :{0}"}

@@ -158,7 +158,7 @@ class FullTextIndex:
         any_of = f"{{title text context}} : ({' OR '.join(_terms(words.kept, words.prefix))})"
         total = self._count_of(any_of, forced, filters, filters.status)
         gone = f"({' OR '.join(GONE)})"
-        left_out = 0 if filters.status else self._count_of(any_of, forced, filters, gone)
+        left_out = 0 if filters.status or filters.any else self._count_of(any_of, forced, filters, gone)
         if words.single:
             # one letter begins half of all words and says nothing about relevance: the newest, at half the cost
             sql, parameters = self._select("corpus_fts.rowid", any_of, forced, filters, filters.status, True)
@@ -211,17 +211,18 @@ class FullTextIndex:
         parts = [f"({expression})", *(f"({{title text}} : {phrase})" for phrase in forced)]
         parts += ["status : code"] if filters.code else []
         parts += [f"status : {status}"] if status else []
-        match = " AND ".join(parts) + ("" if status else f" NOT status : ({' OR '.join(GONE)})")
+        gone = "forgotten" if filters.any else " OR ".join(GONE)
+        match = " AND ".join(parts) + ("" if status else f" NOT status : ({gone})")
         where = " AND ".join(["corpus_fts MATCH :match", *filters.clauses])
         where = where if join else where.replace("c.id", f"(corpus_fts.rowid & {ROW})")
         return f"SELECT {what} FROM corpus_fts{join} WHERE {where}", {**filters.parameters, "match": match}
 
     def _newest(self, filters: Filters, limit: int) -> FullTextResult:
         """What passes the filters alone, newest first."""
-        where = " AND ".join(["c.status IN (:status, '')", *filters.clauses])
+        where = " AND ".join([filters.holding, *filters.clauses])
         if filters.code:
             where += " AND c.id IN (SELECT row FROM passages WHERE code)"
-        parameters = {**filters.parameters, "limit": limit, "status": filters.status or "active"}
+        parameters = {**filters.parameters, "limit": limit}
         total = self._database.value(f"SELECT count(*) FROM corpus c WHERE {where}", parameters)
         sql = f"SELECT c.id, 0.0 FROM corpus c WHERE {where} ORDER BY c.at DESC, c.id DESC LIMIT :limit"
         return FullTextResult(dict(self._database.rows(sql, parameters)), total, 0)

@@ -95,7 +95,7 @@ class TableScan(FullTextIndex):
         scored = []
         gone, there = set[int](), set[int]()
         for row in held:
-            if not filters.status and row.status in GONE:
+            if not (filters.status or filters.any) and row.status in GONE:
                 gone.add(row.key & ROW)
                 continue
             there.add(row.key & ROW)
@@ -123,7 +123,9 @@ class TableScan(FullTextIndex):
 
 
 def _listed(filters: Filters) -> str:
-    """The statuses whose rows are counted as left out, for SQL."""
+    """The statuses whose rows are counted as left out, or asked for as well, for SQL."""
+    if filters.any:
+        return "'superseded', 'contradicted'"
     return "''" if filters.status else ", ".join(f"'{status}'" for status in GONE)
 
 

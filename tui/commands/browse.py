@@ -2,7 +2,7 @@
 
 import os
 
-from store import InvalidInput, local_time, parse_moment
+from store import InvalidInput, local_time, typed_moment
 from tui.commands import Outcome, Session, number
 from tui.render.plurals import count
 
@@ -126,8 +126,8 @@ def timeline(session: Session, given: "ParsedArguments") -> Outcome:
 
     memory = session.memory
     now = memory.now
-    since = parse_moment(given.since, now) if given.since else ""
-    before = parse_moment(given.before, now) if given.before else ""
+    since = typed_moment(given.since, now) if given.since else ""
+    before = typed_moment(given.before, now) if given.before else ""
     iteration = number(given.iteration, "iteration") if given.iteration else None
     keys = [key for key, _ in memory.timeline.stream(given.kind, since, before, given.limit + 1, iteration)]
     found = lookup.by_key(memory.database, keys[: given.limit])

@@ -6,7 +6,7 @@ from tui.input.command import DRY_RUN, LIMIT, YES, Verb
 
 ALLOW = "allow"  # in the place of a setting: let those of the project count that reach outside of it
 REDACTION_ACTS = (ALLOW, "cut", "rules")
-MODEL_ACTS = ("status", "pull", "test", "use", "fast", "smart", "off")
+MODEL_ACTS = ("status", "pull", "test", "try", "use", "fast", "smart", "off")
 SHELLS = ("bash", "zsh", "fish")
 
 FILE_COMMANDS = (

@@ -651,3 +651,34 @@ def test_a_search_is_stopped_from_another_thread_and_the_next_one_works(memory: 
         person.join()
     assert memory.search("tea").total == 20_000
     memory.facts.remember("and writing works too")
+
+
+# states of work, links, and times in words
+
+
+def test_states_links_and_times_are_filters(memory: Memory) -> None:
+    memory.iterations.start("feature", "Invoices")
+    memory.tasks.add("write the letter")
+    memory.tasks.add("call the bank")
+    memory.tasks.move(2, "done")
+    memory.decisions.decide("Use SQLite", "SQLite")
+    memory.decisions.decide("Use Redis", "Redis 7")
+    memory.decisions.decide("Use Valkey", "Valkey 8", supersedes=2)
+    sha = "a1b2c3d" + "0" * 33
+    memory.commits.log(sha, message="revert: no file", author="Ana")
+    memory.commits.link(sha, 1, "reverts")
+
+    def found(query: str) -> set[str]:
+        return {hit.citation for hit in memory.search(query).hits}
+
+    assert found("is:open") == {"A#1", "I#1"} and found("kind:task is:done") == {"A#2"}
+    assert found("is:reverted") == {"D#1"} and found("kind:decision is:superseded") == {"D#2"}
+    assert found("kind:decision is:any") == {"D#1", "D#2", "D#3"} and found("kind:decision") == {"D#1", "D#3"}
+    assert found("kind:commit linked:D#1") == {"C#a1b2c3d"} and found("linked:C#a1b2c3d") == {"D#1"}
+    assert found("linked:I#1") >= {"A#1", "D#1"} and found("linked:D#3 is:any") == {"D#2"}
+    assert found('kind:task since:"2 weeks ago"') == {"A#1", "A#2"} and not found('kind:task before:"2 weeks ago"')
+    assert found("redis is:any") == {"D#2"} and found("redis") == set()
+    assert found("kind:decision by:agents") == set()
+    memory.decisions.decide("Cache pages", "a cache", actor="mcp:claude")
+    assert found("kind:decision by:agents") == {"D#4"}
+    assert memory.search("linked:nothing").notes and memory.search("is:undone").notes
