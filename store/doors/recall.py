@@ -1,7 +1,7 @@
 """Which records bear on a prompt, above a floor: by their words, and by meaning where a model is loaded.
 
 By words alone the floor is a share of the information (the words' rarity) of the prompt, or of the record itself, that
-both have; a word that no record holds counts too. By meaning it is what the Librarian takes for an answer. The floors
+both have; a word that no record holds counts too. By meaning it is a calibrated similarity. The floors
 are from the half of the questions that `python -m bench.recall` may be tuned with.
 """
 
@@ -9,10 +9,12 @@ import json
 import math
 from collections.abc import Iterable
 
+from store.base.record_keys import ROW
 from store.memory import Memory
 from store.search.filters import Filters
 from store.search.fts import FullTextIndex, QueryTerms
 from store.search.query_parser import parse
+from store.search.verdict import NEAREST
 from store.text import folding
 
 KINDS = ("fact", "decision", "task", "summary")
@@ -43,24 +45,11 @@ def words_of(prompt: str) -> str:
 
 
 def _by_meaning(memory: Memory, text: str) -> dict[int, str]:
-    """By the search and by what the Librarian takes for an answer; a long prompt shares few of its words with anything,
-    and is judged by meaning alone."""
-    from store.librarian.question import read
-    from store.librarian.relevance import Relevance
-    from store.librarian.sources import sources
-
+    """By the search, from a similarity on that is higher for a long prompt: that is near many things."""
     hits = memory.search(text, POOL, kinds=KINDS).hits
-    asked = read(text, memory.now)
-    judge = Relevance(asked, FullTextIndex(memory.database))
-    long = len(asked.words) > SHORT
-    found: list[tuple[float, int, str]] = []
-    for hit, source in zip(hits, sources(memory.database, [hit.record for hit in hits], memory.now), strict=True):
-        near = hit.similarity or 0.0
-        score = near - NEAR if long else judge.score(source.text, hit.similarity)
-        if score >= 0:
-            found.append((score, hit.key, f"{near:.2f} near the prompt in meaning"))
-    found.sort(key=lambda one: -one[0])
-    return {key: why for _, key, why in found}
+    floor = NEAR if len(parse(text, memory.now).words) > SHORT else NEAREST
+    near = sorted(((hit.similarity or 0.0, hit.key) for hit in hits), reverse=True)
+    return {key: f"{value:.2f} near the prompt in meaning" for value, key in near if value >= floor}
 
 
 def _by_words(memory: Memory, text: str) -> dict[int, str]:
@@ -74,9 +63,10 @@ def _by_words(memory: Memory, text: str) -> dict[int, str]:
     total = index.total()
     weights = {word: math.log1p(total / max(RARE, count)) for word, count in counts.items()}
     whole = sum(weights.values())
-    hits = index.find(terms, Filters(memory.database, asked), POOL).scores if whole else {}
+    scores = index.find(terms, Filters(memory.database, asked), POOL).scores if whole else {}
+    hits = list(dict.fromkeys(passage & ROW for passage in scores))
     rows = memory.database.rows(
-        "SELECT id, title, text FROM corpus WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(list(hits)),)
+        "SELECT id, title, text FROM corpus WHERE id IN (SELECT value FROM json_each(?))", (json.dumps(hits),)
     )
     texts = {key: (title, body) for key, title, body in rows}
     stems = {word: index.stems(word) for word in weights}
