@@ -188,9 +188,9 @@ def rank(question: Question, pool: Sequence[Candidate], stems: Callable[[str], f
         parts = {
             "text": text[key],
             "meaning": meaning[key],
-            "speaker": float(turn and ((question.own and record.own) or named.get(record.title, False))),
-            "beside": sum(meaning[other] for other in beside if other is not None) if record.session else 0.0,
-            # what belongs to nothing is its own session
+            "speaker": float((question.own and record.own) or (turn and named.get(record.title, False))),
+            # what belongs to nothing, as a fact, stands for its neighbours and its session
+            "beside": sum(meaning[other] for other in beside if other is not None) if record.session else meaning[key],
             "session": near_session[record.session] if record.session is not None else meaning[key],
             # a long text names some time nearly always
             "time": float(question.when and turn and record.length <= SHORT and tells_time(shown[key].text)),

@@ -263,7 +263,7 @@ class TestWhy:
                 and "█" in text
                 and "alike     0." in text
                 and "of 1" in text
-                and "Remembered" in text
+                and "Learned" in text
             )
             await person.press("n")
             assert person.preview[0] == "Why it is here"
