@@ -78,9 +78,7 @@ async def test_what_an_agent_wrote_in_a_session_is_taken_back(story: Story) -> N
         await person.press("u")
         await person.until(lambda: person.sees("Undo all by mcp:codex-mcp-client"))
         await person.press("y", "enter")
-        await person.until(
-            lambda: any("Undid all by mcp:codex-mcp-client: 2 records" in one for one in person.toasts)
-        )
+        await person.until(lambda: any("Undid all by mcp:codex-mcp-client: 2 records" in one for one in person.toasts))
 
 
 async def test_one_key_silences_all_and_lets_them_speak_again(story: Story) -> None:
