@@ -46,7 +46,7 @@ def _allowed(rule: str, value: str) -> bool:
 
 
 _cut_rules: dict[int, set[str]] = {}
-"""by thread, the rules that cut something since its last transaction"""
+"""By thread, the rules that cut something since its last transaction."""
 
 
 def take_cut_rules() -> set[str]:

@@ -83,7 +83,7 @@ class Nominated:
 
 
 Summary = Callable[[Sequence[str]], str]
-"""Says several facts in one sentence; empty where it cannot. The seam for a model."""
+"""Summarise several facts in one sentence, empty where that is not possible; a model may take this place."""
 
 
 def nominate(

@@ -25,7 +25,7 @@ PAGES = 400  # of the index, merged in one transaction: some 20 ms, so that no w
 PurgeBackup = Callable[
     [Database, Database, tombstones.Tombstones, Sequence[tuple[str, str]], Sequence[str], Sequence[str]], bool
 ]
-"""(backup, memory, what is buried there, the rows left there, words, names) → whether something was taken out."""
+"""(backup, memory, its tombstones, the rows kept there, words, names) → whether something was removed."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from store.redaction.families import LABELS
 
 SETTING = "redaction.allow"
 FEWEST = 3
-"""characters that a shape must contain, else it would equal the rule"""
+"""Characters that a shape must contain, else it would equal the rule."""
 
 _known: dict[str, tuple[tuple[int, int, int], tuple[str, ...]]] = {}
 

@@ -16,7 +16,7 @@ _SHORTEST_BARE = 12
 _SHORTEST_LOT = 16
 _LONGER = 24
 _SHORTEST_NUMBER = 15
-"""digits; a shorter number is a count, a time or an id"""
+"""Digits; a shorter number is a count, a time or an id."""
 _LONGEST_NAME = 64
 
 _KEY_OF = ("api", "app", "auth", "access", "account", "encryption", "master", "private", "secret", "session", "signing")

@@ -20,7 +20,7 @@ _MARKS = (
     "api_key apiKey API_KEY apikey AccountKey="
 ).split()
 _FEWEST = 4
-"""letters of Base64 that a mark must determine, else they occur in most words"""
+"""Letters of Base64 that a mark must determine, else they occur in most words."""
 
 _percents: "list[re.Pattern[str]]" = []
 
@@ -82,7 +82,7 @@ class _Base64(Family):
 
 
 LONGEST = 20_000
-"""letters of one run that are decoded together"""
+"""Letters of one run that are decoded together."""
 
 
 def _decoded(run: str) -> str:

@@ -120,7 +120,7 @@ FAMILIES: tuple[Family, ...] = (
     SERVICE_KEY,
     SERVICE_VALUE,
 )
-"""tried in this order"""
+"""Tried in this order."""
 
 LABELS: tuple[str, ...] = tuple(dict.fromkeys(family.label for family in FAMILIES))
 ASSIGNMENT_LABEL = LABEL

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     Meaning = tuple[bool, str, str, list[int]]
 
 _EDGED = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
-"""characters that may not precede a mark that begins a word, in lower case"""
+"""Characters that may not precede a mark that begins a word, in lower case."""
 
 
 class KeywordIndex:

@@ -32,7 +32,7 @@ _SAME = 8
 """A random token hardly repeats one character so often (64 letters to the seventh power): it is a filler."""
 
 _LONGEST_WORD = 17
-"""letters: few words are longer ("internationalization"), and none of those is used as a name"""
+"""Letters: few words are longer ("internationalization"), and none of those is used as a name."""
 
 _rules: "list[re.Pattern[str]]" = []
 

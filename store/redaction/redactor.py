@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Keep = Callable[[str, str], bool]
 
 MAX_DEPTH = 500
-"""levels of lists and dicts that `redact_tree` follows"""
+"""Levels of lists and dicts that `redact_tree` follows."""
 
 MARKER = "[REDACTED:"
 
@@ -76,10 +76,10 @@ class SecretFinding:
 _forms: dict[str, str] = {}
 _ASCII = bytes(range(128))
 _same: set[str] = set()
-"""characters beyond ASCII that are known to be unchanged in the copy"""
+"""Characters beyond ASCII that are known to be unchanged in the copy."""
 _MOST_FORMS = 8192
 _FEW = 24
-"""up to so many different characters, repeated `replace` is faster than `translate` (measured)"""
+"""Up to so many different characters, repeated `replace` is faster than `translate` (measured)."""
 
 
 def _form(char: str) -> str:

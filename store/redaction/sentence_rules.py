@@ -28,7 +28,7 @@ def _bare(name: str) -> str:
 
 
 _SHORTEST_WORD = 10
-"""letters of a password without a digit: shorter words describe a password"""
+"""Letters of a password without a digit: shorter words describe a password."""
 # Endings of such words: required, missing, invisible, alphanumeric, obligatoria, compartida …
 _LIKE = tuple(
     "ed en ing able ible ive ic al ally ly ent ant ous ary ory less ful ment tion sion ness "

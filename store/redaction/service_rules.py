@@ -93,7 +93,7 @@ _SUMS = ("h1:", "sha1-", "sha256-", "sha384-", "sha512-", "sha256:", "md5:")  # 
 _VERSION = "v0.0.0-"
 _SHORTEST = 16
 _SHORTEST_GIVEN = 10
-"""directly after `name_key=`"""
+"""Directly after `name_key=`."""
 
 
 def _is_key(match: "re.Match[str]", value: str) -> bool:
