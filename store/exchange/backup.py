@@ -307,9 +307,7 @@ def due(database: Database) -> bool:
     """Return whether a day has passed since the last backup, or since the memory was created."""
     last = database.value("SELECT max(made_at) FROM backups WHERE scheduled")
     since = last or database.value("SELECT value FROM meta WHERE key = 'created_at'")
-    return (
-        since is None or abs(to_ms(database.clock()) - to_ms(since)) >= DAY_MS
-    )  # abs: the clock may have been set back
+    return since is None or abs(to_ms(database.clock()) - to_ms(since)) >= DAY_MS  # abs: the clock may be set back
 
 
 def standing(database: Database, now: str) -> tuple[str, str, str]:
@@ -319,9 +317,7 @@ def standing(database: Database, now: str) -> tuple[str, str, str]:
         return "note", "There is no backup yet; the first is made a day after the memory was.", ""
     newest = found[0]
     for one in found:
-        if one.problem and (
-            one.size is not None or one is newest
-        ):  # an older one that is missing was removed by somebody
+        if one.problem and (one.size is not None or one is newest):  # a missing older one was removed by somebody
             return "wrong", f"{one.name} is not whole: {one.problem}.", "backup not whole"
     made = f"made {how_long_ago(now, newest.made_at)}"
     many = f"{len(found)} backups; the newest was {made}" if len(found) > 1 else f"One backup, {made}"

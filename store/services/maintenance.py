@@ -246,9 +246,7 @@ def catch_up(
             _remember(write, BOUNDARY, boundary)
             if not memory.location.project:
                 _remember(write, BOUND, source.root)
-        if unmeasured or (
-            broken and source.tips(cancelled) == tips
-        ):  # else history changed meanwhile, and is read again
+        if unmeasured or (broken and source.tips(cancelled) == tips):  # else history changed, and is read again
             trouble(_trouble(broken, unmeasured))
         return new
     except LeaseLost:

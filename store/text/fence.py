@@ -60,9 +60,7 @@ def harmless(text: str) -> str:
     Idempotent."""
     lines = plain(text).split("\n")
     text = "\n".join(f"| {line}" if _SPEAKER.match(_folded(line)) else line for line in lines)
-    if (
-        "<" in text or "[" in text or "|" in text or not text.isascii()
-    ):  # last, after the lines: `| ` can complete a mark
+    if "<" in text or "[" in text or "|" in text or not text.isascii():  # after the lines: `| ` can complete a mark
         text = _broken(_TEMPLATE.sub(_bent, text))
     return text
 
