@@ -166,10 +166,7 @@ def _words(question: str) -> str:
     if len(words) <= ASKED:
         return words
     lines = [line for line in question.replace(":", " ").splitlines() if line.strip()]
-    first, last = (
-        " ".join(lines[:1]).split(),
-        " ".join(lines[-2:]).split(),
-    )  # in pasted text, the question is at one end
+    first, last = " ".join(lines[:1]).split(), " ".join(lines[-2:]).split()  # a pasted text has it at one end
     return f"{' '.join(last)[-ASKED * 3 // 5 :]} {' '.join(first)[: ASKED * 2 // 5]}"
 
 

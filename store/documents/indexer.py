@@ -192,9 +192,7 @@ def _read(found: OpenedFile, before: _Known | None) -> _Read:
     try:
         raw, status = read_bytes(found.place)
     except Unreadable as error:
-        read = _Read(
-            path, found.size, 0, reason(error)
-        )  # tried again each time: changing permissions does not change the time
+        read = _Read(path, found.size, 0, reason(error))  # tried again each time: permissions change no time
         read.moment = _moment(path, found.modified_ns, read)
         return read
     coarse = status.st_mtime_ns % 1_000_000_000 == 0
