@@ -268,7 +268,7 @@ def test_a_pull_survives_every_fault_of_a_server(server: ModelServer, fault: str
 def test_a_server_that_leaves_before_the_end_has_not_fetched_it(server: ModelServer) -> None:
     server.fault = "ends early"
     found = failure(server.address)
-    assert found.kind == "cut" and "goes on where it stopped" in found.next
+    assert found.kind == "cut" and "continues where it stopped" in found.next
 
 
 def test_nothing_listens(server: ModelServer) -> None:
