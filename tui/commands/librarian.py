@@ -12,7 +12,7 @@ LOADING = "the model is being loaded …"
 
 
 def ask(session: Session, given: "ParsedArguments") -> Outcome:
-    """At a terminal each sentence is printed as soon as it stands, and it is said what is waited for until then."""
+    """At a terminal print each sentence as soon as it is complete, and show progress until then."""
     from store import Librarian
     from store import found_models as found
     from store import without_citations as without
@@ -45,7 +45,7 @@ def ask(session: Session, given: "ParsedArguments") -> Outcome:
 
 
 def _sources(session: Session, answer: "Answer") -> list[str]:
-    """A line for each record that an answer rests on."""
+    """Return a line for each record that an answer cites."""
     from store import lookup as records
     from store import parse_citation as parse
     from tui.commands.record_lines import cut
@@ -56,18 +56,18 @@ def _sources(session: Session, answer: "Answer") -> list[str]:
 
 
 def reading(name: str, records: int) -> str:
-    """What is said while a model reads this many records."""
+    """Return the progress message while a model reads this many records."""
     return f"{name} reads {count(records, 'record')} …"
 
 
 def told(answer: "Answer") -> list[str]:
-    """What stands below an answer: who gave it, from how much, and what a person should know of it."""
+    """Return the lines below an answer: the model, the number of records, and warnings."""
     near = [answer.near.text] if answer.near else []
     return [*near, answer.line, *([answer.note] if answer.note else [])]
 
 
 def as_json(session: Session, answer: "Answer") -> dict[str, object]:
-    """An answer as `--json` prints it, with the records that it cites."""
+    """Return an answer as `--json` prints it, with the records that it cites."""
     from store import as_json
     from store import lookup as records
     from store import parse_citation as parse
