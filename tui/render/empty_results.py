@@ -1,4 +1,4 @@
-"""What stands where nothing was found: what was sought, what narrowed it, and what to try instead."""
+"""Render an empty list: the query, its filters, and alternatives."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from store import query_filters as filters
 if TYPE_CHECKING:
     from store import SearchAnswer as Answer
 
-RECENT = 5  # queries that are shown
+RECENT = 5  # past queries to show
 EXAMPLES = (
     ("kind:decision since:3w", "decisions of the last three weeks"),
     ("is:stale domain:work", "facts about work that nobody confirmed for long"),
@@ -19,8 +19,8 @@ EXAMPLES = (
 
 
 def unfound(query: str, answer: Answer, offers: Mapping[str, Sequence[str]], model: bool, coming: str | None) -> str:
-    """The lines of an empty list; `offers` are other spellings by word, `model` is whether meaning was searched too,
-    `coming` how far a model is that still reads what is here, None when none does."""
+    """Return the text of an empty list. `offers` are other spellings by word, `model` is whether the search used
+    embeddings, `coming` the progress of a model that is still indexing, None if none is."""
     narrow = [query[start:end] for start, end in filters(query)]
     lines = ["Nothing found.", ""]
     lines += [f"Did you mean {' or '.join(words)}, not “{word}”?" for word, words in offers.items()]
@@ -39,7 +39,7 @@ def unfound(query: str, answer: Answer, offers: Mapping[str, Sequence[str]], mod
 
 
 def before_asking(asked: Sequence[str], citation: str) -> list[list[tuple[str, str]]]:
-    """What can be asked, beside an empty bar: what was asked before, and examples of what narrows it."""
+    """Return suggestions beside an empty bar: past queries, and examples of filters."""
     lines: list[list[tuple[str, str]]] = []
     if asked:
         lines = [[("Asked before", "heading"), ("   ↑ brings them back", "dim")]]
