@@ -1,4 +1,4 @@
-"""The Librarian's questions: each is answered on a thread of its own, with a connection and a model of its own."""
+"""Answer the librarian's questions, each on a thread with its own connection and model client."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from store import LibrarianAnswer as Answer
 
-KEPT = 30  # exchanges of one conversation
+KEPT = 30  # maximum exchanges of one conversation
 
-Told = Callable[[str, str], None]  # `said` or `status`, and the words
+Told = Callable[[str, str], None]  # `said` or `status`, and the text
 
 
 @dataclass
 class Exchange:
-    """A question and what has been answered so far; `status` says what is done while nothing is. Whoever sets `stop`
-    wants no more of a model."""
+    """A question and its answer so far; `status` is the current step while no text arrives. Set `stop` to cancel the
+    model."""
 
     question: str
     said: list[str] = field(default_factory=list)
@@ -31,7 +31,7 @@ class Exchange:
 
     @property
     def open(self) -> bool:
-        """Whether more is to come."""
+        """Return whether the answer is incomplete."""
         return self.answer is None and not self.error
 
 
@@ -39,7 +39,7 @@ class LibrarianWorker(Worker):
     """Answers questions about one memory."""
 
     def answer(self, exchange: Exchange, last: Answer | None, told: Told) -> Answer:
-        """Answer a question; `told` hears each sentence as it stands. Raises MemorandaError."""
+        """Answer a question; call `told` with each complete sentence. Raises MemorandaError."""
         from store import Librarian
         from store import found_models as found
         from tui.commands.librarian import LOADING, reading
