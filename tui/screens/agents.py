@@ -1,5 +1,5 @@
-"""Agents: who is connected, what each did, and what each was sent and why; live while they work. `x` mutes the facts of
-a text that was sent, `p` silences all doors for an hour, or lets them speak again."""
+"""Agents: who is connected, what each did, and what each was sent and why; refreshed while they work. `x` mutes the
+facts of a text that was sent, `p` pauses all doors for an hour, or resumes them."""
 
 from __future__ import annotations
 
@@ -40,8 +40,8 @@ from tui.workers.threads import SaysDefects
 if TYPE_CHECKING:
     from store import Clock, Location
 
-EVERY = 1.0  # seconds between two looks
-NEWEST = 200  # calls and texts that are listed
+EVERY = 1.0  # seconds between two refreshes
+NEWEST = 200  # maximum calls and texts listed
 HINT = "No agent was here yet. docs/agents.md says how one is connected."
 
 Row = AgentActivity | AgentCall | Injection
@@ -49,7 +49,7 @@ Row = AgentActivity | AgentCall | Injection
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What one look found: agents, then what they did, the newest first; until when the doors are silent."""
+    """One refresh: agents, then their activity, newest first; until when the doors are paused."""
 
     rows: tuple[Row, ...]
     now: str
@@ -57,7 +57,7 @@ class Seen:
 
 
 class AgentRows(NumberedRows):
-    """Agents, then calls and texts that were sent, one a line."""
+    """Agents, then calls and sent texts, one a line."""
 
     def __init__(self, seen: Seen) -> None:
         self._seen = seen
@@ -88,12 +88,12 @@ def _cut(text: str, width: int) -> str:
 
 
 def key(row: Row) -> tuple[str, str | int]:
-    """What tells a row from every other."""
+    """Return a key that identifies the row."""
     return ("agent", row.agent) if isinstance(row, AgentActivity) else (type(row).__name__, row.id)
 
 
 def look(memory: Memory) -> Seen:
-    """What there is to be seen now."""
+    """Read the current state."""
     database, now = memory.database, memory.now
     did: list[AgentCall | Injection] = [
         *agent_calls.newest(database, limit=NEWEST),
@@ -105,7 +105,7 @@ def look(memory: Memory) -> Seen:
 
 
 class AgentsScreen(SaysDefects, ResponsiveScreen[None]):
-    """Shows what agents did, looking anew every second on a thread of its own."""
+    """Shows what agents did, refreshed every second on a thread of its own."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("escape,q", "dismiss", "Close", id="agents.close", tooltip="Close the agents"),
@@ -126,7 +126,7 @@ class AgentsScreen(SaysDefects, ResponsiveScreen[None]):
         self._location = location
         self._clock = clock
         self._seen = Seen((), clock(), "")
-        self._version = -1  # of the file, at the last look
+        self._version = -1  # of the file, at the last refresh
         self._shown: Hashable = None
         self._left = False
 
@@ -198,7 +198,7 @@ class AgentsScreen(SaysDefects, ResponsiveScreen[None]):
         self._preview()
 
     def action_pause(self) -> None:
-        """Silence all doors for an hour, or let them speak again."""
+        """Pause all doors for an hour, or resume them."""
         path = self._location.path
         if self._seen.paused:
             agent_pause.resume(path)
@@ -207,7 +207,7 @@ class AgentsScreen(SaysDefects, ResponsiveScreen[None]):
         self._look()
 
     def action_mute(self) -> None:
-        """Keep the facts of the text under the cursor out of every context."""
+        """Mute the facts of the text under the cursor."""
         if numbers := _facts(self._row()):
             self._mute(numbers)
 
@@ -224,7 +224,7 @@ class AgentsScreen(SaysDefects, ResponsiveScreen[None]):
 
 
 def _facts(row: Row | None) -> list[int]:
-    """The facts of a text that was sent."""
+    """Return the facts of a text that was sent."""
     if not isinstance(row, Injection):
         return []
     cited = (parse_citation(citation) for citation in row.why)
@@ -232,7 +232,7 @@ def _facts(row: Row | None) -> list[int]:
 
 
 def more(row: Row, now: str) -> list[Line]:
-    """All of a row."""
+    """Describe a row in full."""
     if isinstance(row, AgentActivity):
         known = ", ".join(row.clients)
         return [[(line, "")] for line in activity_lines(row, now)] + [

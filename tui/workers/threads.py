@@ -11,8 +11,8 @@ else:
 
 
 class SaysDefects(MessagePump):
-    """A starter of Textual workers that shows a toast when one fails. Textual reports the failure only to whoever
-    started it."""
+    """A mixin for what starts Textual workers: shows a toast when one fails. Textual reports a failure only to the
+    starter."""
 
     def on_worker_state_changed(self, event: Worker.StateChanged) -> None:
         if event.state is WorkerState.ERROR and event.worker.error is not None:
