@@ -20,8 +20,8 @@ def _nothing(
 
 @dataclass(frozen=True)
 class Pane:
-    """What the application knows of a pane. What is imported only when it is needed is named `module.member`, below the
-    pane's folder."""
+    """The declaration of a pane. Members imported only on demand are named `module.member`, relative to the pane's
+    folder."""
 
     name: str
     """Its id, its folder, and the word of its tab and title."""
@@ -61,10 +61,10 @@ class Pane:
     """The widget that it is in the place of a list, by its whole path."""
 
     def load(self, reference: str) -> Any:
-        """What `module.member` means in the pane's folder."""
+        """Import `module.member` from the pane's folder."""
         module, _, member = reference.rpartition(".")
         return getattr(import_module(f"tui.panes.{self.name}.{module}"), member)
 
     def is_narrowed(self, view: object) -> bool:
-        """Whether a filter leaves something out."""
+        """Return whether a filter is active."""
         return any(getattr(view, name) != value for name, value in self.filters.items())

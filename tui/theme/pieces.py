@@ -1,4 +1,4 @@
-"""Pieces of a line that can be clicked."""
+"""Clickable pieces of a line."""
 
 from collections.abc import Sequence
 
@@ -11,5 +11,5 @@ Piece = tuple[str, str] | tuple[str, str, str]
 
 
 def width(pieces: Sequence[Piece]) -> int:
-    """How many cells pieces take."""
+    """Return the width of pieces in cells."""
     return sum(cell_len(visible(piece[0])) for piece in pieces)
