@@ -53,7 +53,7 @@ def _mark(match: re.Match[str]) -> str:
 def visible(text: str, newlines: bool = False) -> str:
     """Replace everything that a terminal would execute, or a reader would not see, by a visible mark.
 
-    A newline stays only with `newlines`, else it becomes ` ⏎ `; `\r\n` is one newline; a tab becomes four spaces.
+    A newline stays only with `newlines`, else it becomes ` ⏎ `; `\\r\\n` is one newline; a tab becomes four spaces.
     Idempotent. Ordinary text is returned as the same object, after 0.2 µs for 100 characters of ASCII and 0.7 µs of any
     script."""
     if text.isprintable() and (text.isascii() or not _UNSEEN.search(text)):
