@@ -2,13 +2,11 @@
 
     python -m bench.retrieval --data DIR [--rivals] [--setting NAME …]
 
-Every turn of a LoCoMo conversation is a memory, added by `turns.add`; each conversation has a file of its own, and
-once more all are in one file. R@k is the share of the evidence turns among the first k, averaged over the questions
-that have evidence; the adversarial ones, which have none, say how often nothing is found. XQuAD: the paragraph that
-answers, in four directions, and questions asked of the wrong memory altogether. --rivals installs txtai and chromadb
-in a scratch environment, gives them the vectors that our own model makes, and asks them the same questions of the same
-memories.
-"""
+Every turn of a LoCoMo conversation is a memory, added by `turns.add`; each conversation has a file of its own, and in a
+second run all share one file. R@k is the share of the evidence turns among the first k, averaged over the questions
+with evidence; the adversarial ones, without evidence, count how often nothing is found. XQuAD: the paragraph that
+answers, in four directions, and questions on another memory's topics. --rivals installs txtai and chromadb in a scratch
+environment, with the vectors of our own model, and runs the same questions on the same memories."""
 
 from __future__ import annotations
 
@@ -37,7 +35,7 @@ Search = Callable[[str, int], list[str]]
 
 
 class Remembered:
-    """A memory file with turns in it, embedded, and what each of its records is called in the data."""
+    """A memory file with embedded turns, and the name of each record in the data."""
 
     def __init__(self, folder: str, name: str) -> None:
         os.mkdir(os.path.join(folder, name))
@@ -68,7 +66,7 @@ class Remembered:
         self.memory.close()
 
     def searches(self) -> dict[str, Search]:
-        """The ways to ask, by name."""
+        """Return the search variants, by name."""
         seed = Memory(self.memory.location, "cli", create=False)
         seed.config.find("search.setting").value = "seed"  # type: ignore[union-attr]
         return {
@@ -88,7 +86,7 @@ class Remembered:
 
 
 class Figures:
-    """What one way of asking found."""
+    """The results of one search variant."""
 
     def __init__(self) -> None:
         self.ranks: list[tuple[int, list[str], tuple[str, ...]]] = []
@@ -106,13 +104,13 @@ class Figures:
 
     @property
     def nothing(self) -> float:
-        """How many of the questions without an answer got none."""
+        """Return the share of the questions without an answer that found nothing."""
         values = [not found for _, found, wanted in self.ranks if not wanted]
         return 100 * statistics.fmean(values) if values else math.nan
 
     @property
     def silent(self) -> float:
-        """How many of the questions with an answer got none."""
+        """Return the share of the questions with an answer that found nothing."""
         return 100 * statistics.fmean(not found for _, found, wanted in self.ranks if wanted)
 
 
@@ -121,7 +119,7 @@ def reciprocal(found: Sequence[str], wanted: Sequence[str]) -> float:
 
 
 def gain(found: Sequence[str], wanted: Sequence[str]) -> float:
-    """nDCG@10 with a relevance of 0 or 1."""
+    """Return nDCG@10 with a relevance of 0 or 1."""
     got = sum(1 / math.log2(place + 1) for place, name in enumerate(found[:DEPTH], start=1) if name in wanted)
     return got / sum(1 / math.log2(place + 1) for place in range(1, min(len(wanted), DEPTH) + 1))
 
@@ -254,7 +252,8 @@ json.dump(results, open(sys.argv[2], "w"))
 
 
 def ask_rivals(folder: str, found: list[Dialogue]) -> dict[str, list[tuple[list[str], float]]]:
-    """What others find: (names, milliseconds) for every question, the milliseconds of our model's query added."""
+    """Run the rivals; return (names, milliseconds) for every question, including the milliseconds of our model's
+    query."""
     from store.services.background_embedding import open_provider
 
     with Memory.open(os.path.join(folder, "rivals.db")) as memory:
