@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-UNMEASURED = 3  # exit status: a part of a bench lacks its data, and said so
+UNMEASURED = 3  # exit status: a part of a bench lacks its data, as reported
 NAMES = (
     *("redaction", "write", "exchange", "process", "contention", "git", "documents", "embedding", "start", "demo"),
     *("screen_floor", "keys", "typing", "ingest", "purge", "damage", "history", "duplicates", "extraction", "requests"),

@@ -103,7 +103,7 @@ def says(text: str, ground: str) -> bool:
 
 
 def refused(text: str, options: Iterable[str], chosen: str, reason: str) -> bool:
-    """Return whether each option that a sentence names, and that is no word of the chosen one, is called rejected; the
+    """Return whether each option that a sentence names is called rejected, unless it is part of the chosen one; the
     reason may mention options."""
     said = folded(text)
     for option in map(folded, options):

@@ -125,7 +125,7 @@ def _good(memory: Memory, answer: Answer, case: dict[str, object]) -> bool:
 
 @contextmanager
 def _without(model: bool) -> Iterator[None]:
-    """Set `MEMORANDA_WITHOUT=model`, if asked for."""
+    """Set `MEMORANDA_WITHOUT=model` while the context is active, if `model` is true."""
     before = os.environ.get("MEMORANDA_WITHOUT")
     if model:
         os.environ["MEMORANDA_WITHOUT"] = "model"

@@ -42,7 +42,7 @@ with Memory.open(sys.argv[1], "mcp") as memory:
         print(number, flush=True)
         time.sleep(float(sys.argv[3]))
 """
-"""Another process: a fact and an event, so often, with so many seconds between."""
+"""Another process, which writes a fact and an event so many times, with so many seconds in between."""
 
 Figures = dict[str, float]
 

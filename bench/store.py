@@ -39,7 +39,7 @@ CACHE = os.path.join(tempfile.gettempdir(), f"memoranda-bench-{os.getuid()}")
 CLEAN = {"PYTHONDONTWRITEBYTECODE": "", "PYTHONPATH": "", "MEMORANDA_DB": ""}
 # without embedding, whose progress output would be taken for the last byte of a key
 ALONE = {**CLEAN, "MEMORANDA_WITHOUT": "model"}
-"""What a measured process finds in its environment: nothing of ours. An empty variable counts as none."""
+"""The environment of a measured process: none of our variables. An empty variable counts as unset."""
 
 
 # tables

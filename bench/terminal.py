@@ -91,7 +91,7 @@ class Terminal:
 
     def resize(self, columns: int, rows: int) -> None:
         """Resize the terminal; the program gets SIGWINCH."""
-        self.screen  # noqa: B018  what came before belongs to the old size
+        self.screen  # noqa: B018  earlier output belongs to the old size
         self.size = (columns, rows)
         self._screen.resize(rows, columns)
         self._winsize(self._master)

@@ -147,7 +147,7 @@ def _way(name: str, path: str, source: str | None) -> tuple[Callable[[str], obje
 
 
 def _strip(connection: apsw.Connection, indexes: bool) -> None:
-    """Remove the triggers, and the indexes if asked, from the table of facts; keep its columns and rows."""
+    """Remove the triggers, and optionally the indexes, from the table of facts; keep its columns and rows."""
     kinds = "'trigger', 'index'" if indexes else "'trigger'"
     found = connection.execute(
         f"SELECT type, name FROM sqlite_schema WHERE tbl_name = 'facts' AND type IN ({kinds}) AND sql NOTNULL"

@@ -240,7 +240,7 @@ def _finish_purge(memory: Memory) -> None:
 
 def _catch_up(memory: Memory, cwd: str) -> Callable[[], bool]:
     """Sync the timeline with git and the index with the documents for a limited time, then report what remains; return
-    a function that tells whether the time is over."""
+    a function that returns whether the time is over."""
     import time
 
     deadline = time.monotonic() + (0 if memory.location.look else WAIT_SECONDS)

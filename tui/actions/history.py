@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from store import RestorePlan as Plan
     from tui.actions.host import ActionHost
 
-FRESH_MS = 600_000  # an undo of an older change also says how old it is
+FRESH_MS = 600_000  # for an undo of an older change the message includes its age
 
 
 def checkpoint(screen: ActionHost) -> None:
@@ -59,7 +59,7 @@ def take_back(screen: ActionHost) -> None:
 
 
 def take_back_now(screen: ActionHost, plan: Plan, undone_by: str) -> None:
-    """Apply a plan of one record without conflicts; `undone_by` says how to undo that."""
+    """Apply a plan of one record without conflicts; `undone_by` is how to undo that."""
     said = f"Undid step {plan.undoes}: {plan.changes[0].title[:40]}; {undone_by}"
     write(screen, lambda memory: memory.plans.apply(plan, {0}), said)
 

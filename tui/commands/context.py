@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from store import Context
     from tui.input.argument_parser import ParsedArguments
 
-BAR = 24  # cells of a bar that stands for the whole budget
+BAR = 24  # cells of a bar for the whole budget
 EIGHTHS: tuple[str, ...] = ("", *"▏▎▍▌▋▊▉")
 
 

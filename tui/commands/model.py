@@ -37,7 +37,7 @@ INSTALL = (
     ("Docker", "docker run -d -p 127.0.0.1:11434:11434 -v ollama:/root/.ollama ollama/ollama"),
     ("macOS", "brew install ollama && brew services start ollama"),
 )
-"""How Ollama is installed, by where."""
+"""How to install Ollama, by platform."""
 START = "ollama serve"
 BY_RULE = "Everything works without it: search, inbox and contexts need no model."
 

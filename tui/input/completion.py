@@ -15,7 +15,7 @@ EVERYWHERE = (
     Argument("json", "flag", "", "one object or list, for scripts"),
     Argument("help", "flag", "", "its arguments"),
 )
-"""The options that every verb takes."""
+"""The options that every verb accepts."""
 _TEXTS = {"bool": ("true", "false"), "int": (), "text": (), "choice": ()}
 
 

@@ -350,7 +350,7 @@ FIXED = {
     "question.older": "the line that asks", "question.newer": "the line that asks",
     "recent.leave": "the list of memories", "recent.down": "the list of memories", "recent.up": "the list of memories",
 }  # fmt: skip
-"""The keys that cannot be others, and what needs them."""
+"""The ids that cannot be remapped, and what needs their keys."""
 # always available, so that no remapping locks the user out
 ALWAYS = {"app.quit": "ctrl+q", "palette.open": "ctrl+p"}
 # ids that are active at the same time, in order of precedence when two want one key

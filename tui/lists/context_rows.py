@@ -65,7 +65,7 @@ class ContextRows:
     """The rows of a context. `records` are its records other than facts, by citation."""
 
     near = 0
-    """As of KeyedRows."""
+    """See KeyedRows."""
 
     def __init__(self, built: Context, records: Mapping[str, Record], now: str) -> None:
         self.built = built

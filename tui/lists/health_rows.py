@@ -30,7 +30,7 @@ class HealthRows:
     and `due` the seconds until the next is possible (0: no newer one is possible)."""
 
     near = 0
-    """As of KeyedRows."""
+    """See KeyedRows."""
 
     def __init__(
         self,

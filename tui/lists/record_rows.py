@@ -85,7 +85,7 @@ class KeyedRows:
     """Records in the order of `keys`, each rendered by `draw(record, width)`."""
 
     near = 0
-    """Where the cursor is, or was in the rows that these replace: a key is first looked for there."""
+    """The cursor's index, here or in the rows that these replace: a key is first searched near it."""
 
     def __init__(
         self,
@@ -186,7 +186,7 @@ class TimelineRows:
     """The timeline, with a heading for each day in local time."""
 
     near = 0
-    """As of FactRows."""
+    """See FactRows."""
 
     def __init__(
         self, keys: Sequence[int], days: Sequence[tuple[int, str]], read: Reader, links: Callable[[Record], str]

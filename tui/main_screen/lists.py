@@ -135,7 +135,7 @@ class ListsController:
     def _show_read(self) -> None:
         lists, self._read = self._read, None
         if lists is not None and lists.view.past is not self.host.view.past:
-            self.reading = False  # requested before the view moved to the past, or came back
+            self.reading = False  # requested before the view moved to the past or back
             self.reload()
         elif lists is not None:
             self._show(lists)

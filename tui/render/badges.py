@@ -1,4 +1,4 @@
-"""The glyph and the word of every state and kind, the same in all views."""
+"""The glyph and the label of every state and kind, the same in all views."""
 
 from store import ageing_state as state
 

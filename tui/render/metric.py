@@ -52,11 +52,11 @@ class Figure:
 
 
 Section = tuple[str, list[Figure]]
-"""A heading, and what stands under it."""
+"""A heading, and its metrics."""
 
 
 def unknown(key: str, label: str, note: str, says: str, leads: str = "", to: str = "") -> Figure:
-    """Build a metric without a value yet; `note` says why."""
+    """Build a metric without a value yet; `note` is the reason."""
     return Figure(key, label, "", f"{note[:1].upper()}{note[1:]}.", says, note=note, state=UNKNOWN, leads=leads, to=to)
 
 

@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from textual.timer import Timer, TimerCallback
 
 BEAT = 1 / 250
-"""Seconds between frames while updates keep coming; at 2 ms a frame this leaves half of a core to the rest."""
+"""Seconds between frames during continuous updates; at 2 ms a frame this leaves half of a core to other work."""
 
 TURNS = 16
 """Turns of the event loop before a frame; a message takes one for each pump it passes. Four were enough for a list and
-its preview, and sixteen cost no measurable time: they pass while the messages do."""
+its preview, and sixteen cost no measurable time, since they overlap with the messages."""
 
 Result = TypeVar("Result")
 

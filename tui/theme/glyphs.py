@@ -27,7 +27,7 @@ ASCII = str.maketrans(
         **dict.fromkeys("▁▂▃▄", "_"), "🔎": "/ ", "❯": ">", "⭘": "o", "❌": "x ",
     }
 )  # fmt: skip
-"""Every glyph of ours, and of the widgets we use, as ASCII of the same width."""
+"""Every glyph of ours, and of the widgets we use, with an ASCII replacement of the same width."""
 
 
 def plain_locale(environ: "Mapping[str, str]" = os.environ) -> bool:

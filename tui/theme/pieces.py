@@ -7,7 +7,7 @@ from rich.cells import cell_len
 from tui.theme.escape import visible
 
 Piece = tuple[str, str] | tuple[str, str, str]
-"""A text, its style, and the screen's action that a click on it runs (or none)."""
+"""A text, its style, and the screen action of a click on it (or none)."""
 
 
 def width(pieces: Sequence[Piece]) -> int:

@@ -58,7 +58,7 @@ class Preview(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         citation: Citation
 
     selected: reactive[int] = reactive(-1)
-    """Which of the citations is selected; -1 for none."""
+    """The index of the selected citation; -1 for none."""
 
     def __init__(self, *, id: str | None = None) -> None:
         super().__init__(id=id)

@@ -74,7 +74,7 @@ class Line(Field):
 
 
 class AskBar(Kept, Horizontal):
-    """The prompt bar, hidden until something is asked."""
+    """The prompt bar, hidden without a prompt."""
 
     DEFAULT_CSS = """
     AskBar {

@@ -74,7 +74,7 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
     }
     """
     GUTTER: ClassVar[tuple[str, ...]] = (" ", "▹", "▸", "✓", "›", "»")
-    """The cell at the left edge: none, a cursor where the focus is not, the cursor; the same of a marked row."""
+    """The cell at the left edge: none, a cursor without focus, the cursor; the same for a marked row."""
 
     @dataclass
     class RowMessage(Message):
@@ -101,10 +101,10 @@ class RecordList(Kept, ScrollView, can_focus=True, inherit_bindings=False):
         """The marked rows changed."""
 
     mark_cells = 1
-    """How many cells at the left edge a click marks in, the gutter among them."""
+    """Cells at the left edge in which a click marks, including the gutter."""
 
     empty_text: reactive[str] = reactive("")
-    """What stands here while there are no rows: what will live here, and the key that adds the first one."""
+    """The text without rows: what the list is for, and the key that adds the first one."""
 
     def __init__(
         self, rows: Rows | None = None, *, empty_text: str = "", id: str | None = None, classes: str | None = None

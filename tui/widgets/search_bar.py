@@ -57,7 +57,7 @@ class SearchBar(SaysDefects, Kept, Horizontal):
         again: bool = False
         late: bool = False
         offers: Mapping[str, Sequence[str]] = field(default_factory=dict)
-        """Other spellings of words, where nothing was found."""
+        """Alternative spellings of words, if nothing was found."""
 
     class Cleared(Message):
         """The query is empty; `left` if the bar was closed with it."""
@@ -81,11 +81,11 @@ class SearchBar(SaysDefects, Kept, Horizontal):
         self._debounce: Timer | None = None
         self._hurry = Event()  # typing ended: search embeddings now
         self.past: Sequence[str] = ()
-        """What was asked before, the newest first; up and down go through it."""
+        """Earlier queries, newest first; up and down browse them."""
         self._place = 0  # in the query history; 0 is the current text
         self._typed = ""  # the current text while browsing the history
         self.thinking = False
-        """Whether keywords have answered, and meaning is still to come."""
+        """Whether keywords have answered and embeddings are pending."""
         self._shown = ""  # the count and time of the newest answer
         self._figures: Sequence[Piece] = ()
         self._ways: Sequence[Sequence[Piece]] = ()
