@@ -52,7 +52,7 @@ def flush_if_due(session: Session, name: str, tokens: int) -> None:
     try:
         found = session.memory.sessions.get(name)
     except NotFound:
-        return  # the host reported no session file
+        return  # the session is not in the memory: no turns were read
     if session_flush.due(session.memory, found, tokens):
         session_flush.flush(session.memory, found.id)
 

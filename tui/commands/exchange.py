@@ -81,7 +81,7 @@ def import_file(session: Session, given: "ParsedArguments") -> Outcome:
         if not given.yes and not session.ask(question, lines):
             raise Declined("Nothing was changed.")
         step = found.apply()
-        if not found.whole:  # a complete export stays identical for identical records
+        if not found.whole:  # an imported complete export must export unchanged
             session_flush.catch_up(session.memory)
         back = f"undo {step} takes its records back." if step else ""
         return _told(found, f"Imported {found.name}: {count(found.changes, 'row')}. {back}".strip(), lines, given, step)

@@ -52,7 +52,7 @@ class OpeningController:
         except MemorandaError as error:
             host.app.call_from_thread(self._end, error)
             return
-        if waited:  # moved or copied: register its new path
+        if waited:  # moved or copied: its settings apply from now on
             host.app.call_from_thread(self._app.configure_again)
         host.app.call_from_thread(host.opened, engine, first)
         recent_files.add(host.location.path)
