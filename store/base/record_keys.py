@@ -22,7 +22,7 @@ _KINDS = {number: kind for kind, number in _EVERY.items()}
 
 
 ROW = (1 << 40) - 1
-"""What of a passage's id is the key of its record; the bits above count the passages of one text, from 0."""
+"""The bits of a passage's id that are the key of its record; the bits above count the passages of one text, from 0."""
 
 
 def pack(kind: str, record_id: int) -> int:

@@ -109,7 +109,7 @@ def utf8(path: str, step: str = "Name another file.") -> None:
 
 
 def guard(connection: apsw.Connection) -> None:
-    """What has to hold before anything of a file is read: its schema may call nothing but our functions, its pages are
+    """Set what must be set before anything of a file is read: its schema may call only our functions, its pages are
     checked."""
     sql_functions.register(connection)
     connection.pragma("trusted_schema", 0)
@@ -131,9 +131,10 @@ def unlogged(path: str) -> bool:
 
 
 def address(path: str) -> str:
-    """Return a path as a `file:` address of SQLite, with what would end the path or begin an escape escaped.
+    """Return a path as a `file:` address of SQLite, with the characters escaped that would end the path or begin an
+    escape.
 
-    Not by urllib.parse: with what that imports it took a third of a command's time.
+    Without urllib.parse, whose imports took a third of a command's time.
     """
     return "file:" + path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
 

@@ -1,7 +1,7 @@
-"""The functions that the schema's triggers and views call, given to every connection.
+"""The functions that the schema's triggers and views call, registered on every connection.
 
-They are innocuous to SQLite: what a file's schema may call decides `trusted_schema`, and these only read their text.
-What they import is imported when a text is first written.
+They are innocuous to SQLite: `trusted_schema` decides what a file's schema may call, and these only read their
+arguments. Their imports are loaded when a text is first written.
 """
 
 import apsw
@@ -24,7 +24,7 @@ CODE_WORDS = frozenset(
 
 
 def register(connection: apsw.Connection) -> None:
-    """Give a connection `passages_of(text)` and `identifiers(text)`."""
+    """Register `passages_of(text)` and `identifiers(text)` on a connection."""
     for name, function in (("passages_of", _passages_of), ("identifiers", _identifiers)):
         connection.create_scalar_function(name, function, 1, deterministic=True, flags=apsw.SQLITE_INNOCUOUS)
 

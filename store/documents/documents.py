@@ -64,9 +64,9 @@ class Documents:
         return scan(self._database, self.places, progress, cancelled)
 
     def read(self, path: str, first: int = 1, lines: int | None = None) -> FileExcerpt:
-        """`lines` lines of a document (all that follow, without a number) from line `first` on, as it is on the disk
-        now, whether or not the index has it. `path` is as in a citation: below the project's folder, absolute only for
-        what lies in an extra path.
+        """Return `lines` lines of a document (all that follow, without a number) from line `first` on, as it is on the
+        disk now, whether or not the index has it. `path` is as in a citation: below the project's folder, absolute only
+        for what is in an extra path.
 
         Raise InvalidInput for another path or a line that does not exist, NotFound, StorageError (unreadable).
         """

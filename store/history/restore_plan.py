@@ -128,8 +128,8 @@ class Plans:
             return self._plan(f"undo {seq}", rewind.without_step(self._database, seq), seq - 1, undoes=seq)
 
     def origin(self, origin: str, session: str = "") -> Plan:
-        """What taking back all that an actor wrote, as far as it is in force, would change; with a `session` of an
-        agent, what it wrote in this one. Raises NotFound for one who never wrote."""
+        """Plan the undo of all steps in force of an actor; with a `session` of an agent, of those in this session.
+        Raise NotFound for one without any."""
         first = self._database.value("SELECT min(seq) FROM history WHERE actor = ?", (origin,))
         if first is None:
             raise NotFound("Nobody of that name ever wrote here.", "See who did: `memoranda history`.")

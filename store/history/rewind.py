@@ -29,7 +29,7 @@ WRITTEN = """
 SELECT seq, undone_by, (SELECT actor FROM history AS later WHERE later.seq = h.undone_by)
 FROM history AS h WHERE actor = ?
 """
-# the steps of an actor in a session of an agent: a call says which it made, or was noted in its very transaction
+# an actor's steps in a session of an agent: a call lists those it made, or was recorded in their transaction
 IN_SESSION = """
 SELECT step FROM agent_calls WHERE session = ?1 AND step IS NOT NULL
 UNION SELECT seq FROM history WHERE actor = ?2 AND door = 'hook' AND at IN
@@ -148,8 +148,8 @@ def without_step(database: Database, seq: int) -> list[Rewound]:
 
 
 def without_actor(database: Database, actor: str, session: str = "") -> list[Rewound]:
-    """The records that would be otherwise without anything that `actor` wrote, as far as it is in force; with a
-    `session` of an agent, that it wrote in this one.
+    """Return the records that would differ without all that `actor` wrote, as far as it is in force; with a `session`
+    of an agent, what it wrote in this one.
 
     The actor's changes are undone one by one, newest first, each from the state that the last one left: A→B by them,
     B→C by me, C→D by them ends in C, which is mine. As in any undo, a column's value is theirs if it equals what they
@@ -173,8 +173,8 @@ def without_actor(database: Database, actor: str, session: str = "") -> list[Rew
 
 
 def _written(database: Database, actor: str, session: str = "") -> list[tuple[str, str, str, str | None, str | None]]:
-    """(table, key, op, before, after) of the rows of an actor's steps that nobody else took back, newest first; an undo
-    may have left some records of a step as they were."""
+    """Return (table, key, op, before, after) of the rows of an actor's steps that nobody else undid, newest first; an
+    undo may have left some records of a step unchanged."""
     source = every_row(database)
     steps = database.rows(WRITTEN, (actor,))
     if session:

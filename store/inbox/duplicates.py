@@ -96,9 +96,9 @@ def nominate(
     summary: Summary = summed_up,
     most: int = MOST,
 ) -> Nominated:
-    """Look at every active fact, and propose what should be merged, superseded or told in one sentence: at most `most`
-    at a time, the surest first. One step of history. `summary` may take its time: what is asked about is looked at
-    again, and where a fact was changed or purged meanwhile that question is left out."""
+    """Compare every active fact, and propose what should be merged, superseded or replaced by one sentence: at most
+    `most` at a time, the most certain first. One step of history. `summary` may take long: the facts are read again
+    afterwards, and where one was changed or purged meanwhile its proposal is left out."""
     known = facts.many(facts.ids(now))
     pairs, near = compared(database, known)
     questions = [_question(pair) for pair in _few(pairs)]

@@ -25,7 +25,7 @@ from store.inbox.resolution import Accepting
 from store.records import proposals
 from store.records.fact_rows import checked, same
 
-# what `change` may hold besides the text, "fact"
+# the keys of `change` besides the text, "fact"
 CHANGES = ("fact", "domain", "confidence", "importance", "pinned", "tags", "others", "decision")
 ABOUT_ONE = ("correct", "confirm", "supersede", "forget", "conflict")  # kinds that have a target
 VERBS = ("accept", "reject", "merge", "supersede")
@@ -87,13 +87,13 @@ class Inbox:
     ) -> int:
         """Propose that something be remembered, changed or forgotten; return the proposal's id.
 
-        `kind` is one of vocabulary.PROPOSAL_KINDS; `change` holds the text, `fact`, and what else the fact would have
+        `kind` is one of vocabulary.PROPOSAL_KINDS; `change` holds the text, `fact`, and the other fields of the fact
         (CHANGES; `others` are ids of further facts to be merged; with a `decision`, {chosen, alternatives, rationale},
-        what is added is one with that title); `target` is the fact it is about; `evidence` lists {"citation", "quote"}.
-        The same question (`questioning.asked`) of the same origin is not asked again while it
-        waits, after a no, and while the fact that came of it holds: its id is the answer. An `add` of what an active
-        fact says asks to confirm that one; to `confirm` and `forget` take the fact's own text, and other words become a
-        part of the reason. With a `key` that was given before nothing is written.
+        a decision with that title is added); `target` is the fact it is about; `evidence` lists {"citation", "quote"}.
+        The same proposal (`proposal_basis.asked`) of the same origin is not made again while it waits, after it was
+        rejected, and while the resulting fact holds: its id is returned. An `add` with the text of an active fact
+        becomes a proposal to confirm that one; `confirm` and `forget` take the fact's own text, and other words are
+        added to the reason. With a `key` that was used before nothing is written.
 
         Raise InvalidInput, NotFound, Conflict (the target is not active) or Purged.
         """

@@ -112,7 +112,7 @@ def tidy(change: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _decision(said: Any) -> dict[str, Any]:
-    """What a decision would have beside its title. Raises InvalidInput."""
+    """Return the fields of a decision besides its title. Raise InvalidInput."""
     if not isinstance(said, Mapping) or not str(said.get("chosen", "")).strip():
         raise InvalidInput("A decision has a chosen option.", "Say what was chosen.")
     return {

@@ -36,7 +36,7 @@ class Accepting:
         self._again = again
 
     def accept(self) -> int | None:
-        """Do what was proposed; the fact that came of it, None where one was forgotten, or a decision came of it."""
+        """Apply the proposal; return the resulting fact, None where one was forgotten, or a decision was made."""
         proposal = self._proposal
         target = proposal.target
         if decision := proposal.change.get("decision"):
@@ -85,7 +85,7 @@ class Accepting:
     # applying
 
     def _decide(self, said: dict[str, Any]) -> None:
-        """Record the decision that was proposed, under the words that the person accepted."""
+        """Record the proposed decision, with the words that the person accepted as its title."""
         write, chosen = self._write, str(said["chosen"])
         tombstones.refuse(write, tombstones.decision_text(self._text, chosen), self._again)
         write.insert(

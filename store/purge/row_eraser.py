@@ -166,7 +166,7 @@ def keys_of(places: Iterable[RemainingMatch]) -> Iterator[tuple[str, int]]:
 
 
 def embeddings(write: Transaction, records: Iterable[tuple[str, int]]) -> set[int]:
-    """The vectors that were made of these records."""
+    """Return the vectors made from these records."""
     keys = [pack(kind, number) for kind, number in records]
     rows = write.rows(
         "SELECT v.embedding FROM json_each(?) j CROSS JOIN passages p ON p.row = j.value"

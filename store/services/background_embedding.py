@@ -45,8 +45,8 @@ def for_questions(memory: Memory) -> "Provider | None":
 
 
 def waiting(memory: Memory) -> bool:
-    """Return whether `embed` is due; cheap: something waits, a model is partly built, or the binary signatures are
-    behind."""
+    """Return whether `embed` is due; cheap: something waits, a model is partly built, or no backend keeps the binary
+    signatures."""
     if memory.database.read_only:
         return False
     return bool(

@@ -1,5 +1,5 @@
-"""Nominate duplicates and contradictions by itself: after a flush, and once a day when nobody is at work. What is found
-waits in the inbox; where no fact changed since the last time nothing is looked at."""
+"""Propose what to do with duplicates and contradictions automatically: after a flush, and once a day while the
+application is idle. Results wait in the inbox; without a changed fact since the last time nothing is compared."""
 
 from store.base.clock import DAY_MS, to_ms
 from store.database.values import Verbatim
@@ -7,12 +7,12 @@ from store.inbox import duplicates
 from store.memory import Memory
 
 MOST = 8  # new proposals of one pass
-FACTS = 2_000  # of a memory that is looked through by itself
+FACTS = 2_000  # of a memory; a larger one is not compared automatically
 _SEEN, _AT = "consolidated.facts", "consolidated.at"  # keys of meta
 
 
 def after_flush(memory: Memory) -> tuple[int, ...]:
-    """Look at the facts if one changed since the last time; the ids of the new proposals."""
+    """Compare the facts if one changed since the last time; return the ids of the new proposals."""
     database = memory.database
     if database.read_only or database.moment or not memory.config["enabled"]:
         return ()
@@ -33,7 +33,7 @@ def after_flush(memory: Memory) -> tuple[int, ...]:
 
 
 def daily(memory: Memory) -> tuple[int, ...]:
-    """The same, if a day has passed since the last time."""
+    """Do the same, if a day has passed since the last time."""
     last = memory.database.value("SELECT value FROM meta WHERE key = ?", (_AT,))
     if last and 0 <= to_ms(memory.now) - to_ms(last) < DAY_MS:
         return ()
@@ -41,7 +41,7 @@ def daily(memory: Memory) -> tuple[int, ...]:
 
 
 def _state(memory: Memory) -> str:
-    """What tells whether a fact was added, confirmed, corrected or forgotten since."""
+    """Return a text that changes when a fact is added, confirmed, corrected or forgotten."""
     row = memory.database.row(
         "SELECT count(*), coalesce(max(id), 0), coalesce(max(last_confirmed_at), '') FROM facts WHERE status = 'active'"
     )

@@ -45,9 +45,9 @@ class Cleared:
 
 
 def flush(memory: Memory, name: str = "", seconds: float = READING_SECONDS) -> Flushed:
-    """Summarise all that was said in a session, the newest unless named, those turns too that are in its window, learn
-    for some `seconds` from what waits to be read, take a checkpoint, and nominate what the new facts repeat. Asked
-    again, it does what came since. Raises NotFound."""
+    """Summarise all turns of a session, the newest unless named, those in its window too, learn for some `seconds` from
+    turns that wait to be read, take a checkpoint, and propose what to do with duplicates of the new facts. Called
+    again, do what was added since. Raise NotFound."""
     session = memory.sessions.get(name)
     made = memory.summaries.write(session.id, all_of_it=True)
     read = rule_pass.run(memory, seconds=seconds)

@@ -9,7 +9,7 @@ from store.text import vocabulary
 from store.text.folding import fold
 from store.text.tokens import LETTERS
 
-_LOOKED_AT = 400  # characters tell the language
+_LOOKED_AT = 400  # characters used to determine the language
 _MONTHS = {
     name: number for number, names in enumerate(vocabulary.in_order("dates", "months"), start=1) for name in names
 }
@@ -82,5 +82,5 @@ class NamedDate:
 
 
 def first_person(question: str) -> bool:
-    """Whether who asks speaks of themselves."""
+    """Return whether a question is about the person who asks."""
     return not vocabulary.words("questions", "person").isdisjoint(LETTERS.findall(fold(question)))

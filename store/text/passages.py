@@ -1,9 +1,8 @@
-"""A text as passages: some 600 characters each, speech and code apart, for a search that finds the place and not the
-whole.
+"""Split a text into passages of some 600 characters, speech and code apart, so that a search finds the place and not
+only the whole.
 
-A passage ends between blocks (blank lines, fences), else between lines, else behind a sentence, else behind a space.
-Code, logs, tables, pasted files and what a tool printed are recognised by their form and never share a passage with
-speech.
+A passage ends between blocks (blank lines, fences), else between lines, else after a sentence, else after a space.
+Code, logs, tables, pasted files and output of tools are recognised by their form and never share a passage with speech.
 """
 
 import re
@@ -38,7 +37,7 @@ _SYMBOLS = re.compile(r"[{}()\[\]<>=;|\\/_$&^~`+*#@]")
 
 
 class Passage(NamedTuple):
-    """Where a passage stands: characters `start` to `end` of the text, on `line` (from 1), and whether it is `code`."""
+    """A passage: characters `start` to `end` of the text, on `line` (from 1), and whether it is `code`."""
 
     start: int
     end: int
@@ -47,7 +46,7 @@ class Passage(NamedTuple):
 
 
 def passages(text: str, size: int = SIZE) -> list[Passage]:
-    """The passages of a text in order; none of a blank one. A text not longer than `size` is one."""
+    """Return the passages of a text in order; none of a blank one. A text not longer than `size` is one."""
     size = max(size, -(-len(text) // MOST) * 2)
     found: list[Passage] = []
     start = end = 0
@@ -80,7 +79,7 @@ def passages(text: str, size: int = SIZE) -> list[Passage]:
 
 
 def _blocks(text: str) -> list[tuple[int, int, bool]]:
-    """(start, end, whether it is code) of what blank lines and fences part."""
+    """Return (start, end, whether it is code) of the blocks between blank lines and fences."""
     found: list[tuple[int, int, bool]] = []
     at = opened = 0
     fence = ""
@@ -97,7 +96,7 @@ def _blocks(text: str) -> list[tuple[int, int, bool]]:
 
 
 def _prose(text: str, start: int, end: int) -> list[tuple[int, int, bool]]:
-    """The blocks between two places that no fence marks."""
+    """Return the blocks between two offsets outside of fences."""
     found = []
     while start < end:
         match = _BLANK.search(text, start, end)
@@ -109,7 +108,7 @@ def _prose(text: str, start: int, end: int) -> list[tuple[int, int, bool]]:
 
 
 def looks_like_code(block: str) -> bool:
-    """Whether most of a block's lines have the form of code, a log, a table or data."""
+    """Return whether most of a block's lines have the form of code, a log, a table or data."""
     lines = [line for line in block.splitlines() if line.strip()]
     if not lines:
         return False
@@ -130,7 +129,7 @@ def _formed(line: str) -> bool:
 
 
 def _pieces(text: str, start: int, end: int, size: int) -> list[tuple[int, int]]:
-    """A block in pieces of at most `size`."""
+    """Return a block in pieces of at most `size`."""
     pieces = []
     while end - start > size:
         window = text[start : start + size]

@@ -34,7 +34,7 @@ def suspicious(text: str) -> bool:
     return bool(_HIDDEN.search(text) or _TOLD.search(_HIDDEN.sub("", text)))
 
 
-# what speaks to whoever reads the memory, and not to a person: beside `suspicious` it is only ever shown as a mark
+# instructions to the reader of the memory, not to a person: used, besides `suspicious`, only to show a mark
 _READER = r"(?:assistants?|agents?|ais?|models?|llms?|bots?|asistentes?|agentes?|ias?|modelos?)"
 _FEW = r"[^.\n]{0,30}\b"
 _ADDRESSED = re.compile(
@@ -63,5 +63,5 @@ _ADDRESSED = re.compile(
 
 
 def instructs(text: str) -> bool:
-    """Whether a text carries instructions to whoever reads it, so that a mark is shown beside it."""
+    """Return whether a text contains instructions to its reader, so that a mark is shown beside it."""
     return suspicious(text) or bool(_ADDRESSED.search(text))

@@ -1,4 +1,4 @@
-"""Moments as people type them, in words too: `2 weeks ago`, `last monday`, `in March`, `la semana pasada`."""
+"""Parse moments as people type them, also in words: `2 weeks ago`, `last monday`, `in March`, `la semana pasada`."""
 
 from datetime import datetime, timedelta
 
@@ -8,15 +8,16 @@ from store.text import vocabulary
 
 LONGEST = 40  # characters of a moment in words
 _INTRODUCE = ("since", "desde")
-_RELATIVE = ("this",)  # that are small words, and say which one is meant
-# words that the parser knows by another
+_RELATIVE = ("this",)  # function words that select which one is meant
+# words that the parser knows under another name
 _OTHERWISE = {"pasado": "", "pasada": "", "anterior": "pasada", "previous": "last", "past": "last", "atras": "ago"}
-_EXACT = {"ago", "hace", "atras"}  # with these so long ago to the minute is meant, and no day or month
+_EXACT = {"ago", "hace", "atras"}  # with these the time is exact to the minute, and not a day or month
 
 
 def typed_moment(text: str, now: str) -> str:
-    """A moment as a person types it, in Spanish or English: all that `parse_moment` reads, and words. Of a day, a week,
-    a month or a year it is the beginning, and of one without a year the latest that has begun. Raises InvalidInput."""
+    """Parse a moment as a person types it, in Spanish or English: all that `parse_moment` accepts, and words. A day, a
+    week, a month or a year means its beginning, and one without a year the latest that has begun. Raise InvalidInput.
+    """
     try:
         return parse_moment(text, now)
     except InvalidInput:
@@ -27,7 +28,7 @@ def typed_moment(text: str, now: str) -> str:
 
 
 def _in_words(text: str, now: str) -> str | None:
-    """The moment that words name, read by `dateparser`, which takes 0.3 s to import; None where they name none."""
+    """Return the moment in words, parsed by `dateparser`, which takes 0.3 s to import; None where there is none."""
     told = text.strip().lower().split()
     if len(text) > LONGEST or "/" in text or not any(len(word) > 2 and word.isalpha() for word in told):
         return None
